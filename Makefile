@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds librlock and the rlock command under build/, tests and installs them.
+#
+#   make CC=clang            another compiler
+#   make B=/tmp/x            another build folder
+#   make SAN=address test    under a sanitizer: address, thread or undefined
+#   make V=1                 shows each command
+#   make test ARGS='--filter lock/*'   further arguments for the test programs
+
+CC      ?= cc
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SAN     ?=
+ARGS    ?=
+B       := build$(SAN:%=/san-%)
+
+version := $(shell sed -n 's/^\#define RLOCK_VERSION "\(.*\)"/\1/p' include/rlock/version.h)
+soname  := librlock.so.$(firstword $(subst ., ,$(version)))
+
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+CFLAGS   ?= -O2 -g
+BASE     := -std=c11 -D_GNU_SOURCE -Iinclude -I. -Isrc $(WARN) -pthread -MMD -MP
+LIBS     := -lhiredis -luuid -lpthread
+NO_HOLES := -Wl,--no-undefined
+
+# Criterion does not run under ThreadSanitizer: tests/support/plain.h stands in for it there.
+criterion := -lcriterion
+ifneq ($(SAN),)
+  ifeq ($(filter $(SAN),address thread undefined),)
+    $(error SAN is one of address, thread, undefined)
+  endif
+  BASE     += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+  LDFLAGS  += -fsanitize=$(SAN)
+  NO_HOLES :=
+  ifeq ($(SAN),thread)
+    criterion :=
+    test_base := -DTEST_PLAIN
+  endif
+endif
+
+# $(call say,what): the line that stands for a command, which V=1 shows instead.
+V   ?=
+Q   := $(if $(V),,@)
+say  = $(if $(V),,@printf '  %-5s %s\n' $1 '$(@:$(B)/%=%)')
+
+lib_src  := $(filter-out src/cli/%,$(shell find src watchdog -name '*.c'))
+cli_src  := $(wildcard src/cli/*.c)
+lua_src  := $(shell find lua -name '*.lua' | sort)
+lib_obj  := $(lib_src:%.c=$(B)/%.o) $(B)/lua/scripts.o
+cli_obj  := $(cli_src:%.c=$(B)/%.o)
+
+.PHONY: all
+all: $(B)/librlock.a $(B)/$(soname) $(B)/rlock ## builds the library and the command (the default)
+
+# --- What a machine needs ---
+
+.PHONY: deps deps-build deps-test deps-interop
+deps: deps-build deps-test deps-interop ## installs what is missing to build and test (Debian packages)
+deps-build deps-test deps-interop: deps-%:
+	@sh tests/support/deps.sh $* '$(B)/bin'
+deps-test: | deps-build
+deps-interop: | deps-test
+export PATH := $(PATH):$(abspath $(B))/bin
+
+# --- The library and the command ---
+
+$(B)/%.o: %.c | deps-build
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(B)/lua/scripts.o: $(B)/lua/scripts.c | deps-build
+	$(call say,CC)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(B)/lua/scripts.c: lua/embed.sh $(lua_src)
+	@mkdir -p $(@D)
+	$(call say,EMBED)
+	$(Q)sh lua/embed.sh $(lua_src) > $@.new && mv $@.new $@
+
+$(B)/librlock.a: $(lib_obj)
+	$(call say,AR)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/$(soname): $(lib_obj)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete $(NO_HOLES) -o $@ $^ $(LIBS)
+	$(Q)ln -sf $(soname) $(B)/librlock.so
+
+$(B)/rlock: $(cli_obj) $(B)/librlock.a
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
+
+suites     := unit integration fault stress interop
+# What helps them is in one archive, so a suite may use what another has.
+helper_src := $(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c))
+helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
+suite_obj   = $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/*.c))
+have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
+# Interop is about two implementations, not about memory; the JVM would only slow it down.
+tested     := $(if $(SAN),$(filter unit integration fault,$(have)),$(have))
+
+$(B)/tests/%.o: tests/%.c | deps-test
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(BASE) $(test_base) $(CFLAGS) -c -o $@ $<
+
+$(B)/tests/support.a: $(helper_obj)
+	$(call say,AR)
+	$(Q)rm -f $@ && ar qcs $@ $^
+
+define suite
+$(B)/tests/$1/run: $(call suite_obj,$1) $(B)/tests/support.a $(B)/librlock.a
+	$$(call say,LINK)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(criterion) $$(LIBS)
+
+.PHONY: $1
+$1: all $(B)/tests/$1/run
+	@$$(run_tests) $1
+endef
+$(foreach s,$(have),$(eval $(call suite,$s)))
+
+run_tests = B='$(abspath $(B))' SAN='$(SAN)' CC='$(CC)' MAKE='$(MAKE)' ARGS='$(ARGS)' sh tests/run
+
+interop stress demo: | deps-interop
+test: | $(if $(SAN),,deps-interop)
+
+.PHONY: programs test valgrind
+programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
+
+test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, fault, stress, interop run one suite
+	@$(run_tests) $(tested)
+
+valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
+	@VALGRIND=1 $(run_tests) $(filter unit integration,$(have))
+
+# --- The demo and the benchmark: plain programs ---
+
+programs = $(patsubst %.c,$(B)/%,$(wildcard tests/$1/*.c))
+define program
+$(B)/tests/$1/%: $(B)/tests/$1/%.o $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/support/*.c)) $(B)/librlock.a
+	$$(call say,LINK)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+endef
+$(eval $(call program,demo))
+$(eval $(call program,bench))
+
+.PHONY: demo bench
+demo: all $(call programs,demo) | deps-test ## shows processes taking turns under one lock, in half a minute
+	@B='$(B)' tests/demo/run
+bench: all $(call programs,bench) | deps-test ## measures speed against raw hiredis
+	@B='$(B)' tests/bench/run
+
+# --- Installing ---
+
+include_to := $(DESTDIR)$(PREFIX)/include/rlock
+lib_to     := $(DESTDIR)$(PREFIX)/lib
+bin_to     := $(DESTDIR)$(PREFIX)/bin
+man_to     := $(DESTDIR)$(PREFIX)/share/man
+headers    := $(wildcard include/rlock/*.h)
+man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
+
+.PHONY: install uninstall
+install: all ## installs headers, libraries, command and manual under DESTDIR and PREFIX
+	install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3
+	install -m 644 $(headers) $(include_to)
+	install -m 644 $(B)/librlock.a $(B)/$(soname) $(lib_to)
+	ln -sf $(soname) $(lib_to)/librlock.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' src/rlock.pc.in > $(lib_to)/pkgconfig/rlock.pc
+	chmod 644 $(lib_to)/pkgconfig/rlock.pc
+	install -m 755 $(B)/rlock $(bin_to)
+	$(foreach page,$(man_pages),install -m 644 $(page) $(man_to)/man$(subst .,,$(suffix $(page))) &&) :
+
+uninstall: ## removes what install put there
+	rm -rf $(include_to)
+	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
+	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+
+.PHONY: clean help
+clean: ## removes the build folder
+	rm -rf $(B)
+
+help: ## lists the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target what; do \
+	    printf '  make %-10s %s\n' "$$target" "$$what"; done
+	@sed -n 's/^#   make/  make/p' Makefile
+
+.SECONDARY: # objects are kept
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,71 @@
+/* A client: one id, its connections to one Redis, and the watchdog of all the locks it holds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLOCK_CLIENT_H
+#define RLOCK_CLIENT_H
+
+#include <rlock/config.h>
+#include <rlock/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rlock_client rlock_client;
+
+/* Opens a client and checks that the server answers.
+ * url: redis://[user:password@]host[:port][/db] or unix:///path[?db=n], then optionally query
+ *      parameters named as in rlock_config, such as ?lockWatchdogTimeout=10000&timeout=500.
+ *      User and password may be percent-encoded.
+ * *client is set only on RLOCK_OK; end it with rlock_client_close(). A process needs one; it
+ * may be shared by all threads. Blocks for at most the connect timeout plus the timeout.
+ * RLOCK_OK; RLOCK_INVALID (the URL or a value in it); RLOCK_UNAVAILABLE (no server there);
+ * RLOCK_SERVER (password or database refused); RLOCK_UNSUPPORTED (a scheme that is not built);
+ * RLOCK_NO_MEMORY. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open(rlock_client **client, const char *url);
+
+/* As rlock_client_open, from a struct. `config` may be changed or freed afterwards. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **client,
+                                                                 const rlock_config *config);
+
+/* Closes the client: calls under way in other threads end with RLOCK_CLOSED, its threads are
+ * joined, its connections closed. Locks that are held stay until their TTL ends, as after
+ * Redisson's shutdown(); unlock first to free them at once. Handles made from the client stay
+ * valid and answer RLOCK_CLOSED; free them as usual, before or after. NULL is allowed. Not from
+ * a callback of this client (it then does nothing). In a forked child: closes the child's
+ * copies of the sockets and frees nothing the parent needs. */
+RLOCK_API void rlock_client_close(rlock_client *client);
+
+/* The client's id, 36 characters of UUID; owned by the client. NULL for NULL. */
+RLOCK_API const char *rlock_client_id(const rlock_client *client);
+
+/* Why a hold was lost. */
+typedef enum rlock_lost_reason {
+    RLOCK_LOST_EXPIRED = 0,     /* its validity ended: the lease ran out, or no renewal was confirmed in time */
+    RLOCK_LOST_GONE = 1,        /* the server no longer has it: forced open, deleted, or lost in a restart */
+    RLOCK_LOST_OWNER_EXITED = 2 /* the thread that held it has ended; it is no longer renewed */
+} rlock_lost_reason;
+
+typedef struct rlock_lost_event {
+    size_t size;        /* of this struct as the library knows it */
+    const char *name;   /* the lock's name as the program gave it; valid during the call */
+    int64_t owner;      /* named owner's number, or the thread's number in this process */
+    bool named_owner;   /* true: from rlock_for_owner or options; false: a thread */
+    int hold_count;     /* how many holds are gone */
+    rlock_lost_reason reason;
+} rlock_lost_event;
+
+typedef void rlock_lost_fn(const rlock_lost_event *event, void *arg);
+
+/* Calls `fn` once for each hold that is lost from now on, on a thread of the library that
+ * holds no lock of it; the function may use locks, but must not close the client. One function
+ * a client: a later call replaces it, NULL removes it; on return the former one is not running
+ * any more (unless called from within it). `arg` must outlive it. Any thread. */
+RLOCK_API void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

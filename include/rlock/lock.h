@@ -1,0 +1,146 @@
+/* RLock: a reentrant lock shared with every process, C or Java, that uses the same name. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLOCK_LOCK_H
+#define RLOCK_LOCK_H
+
+#include <rlock/cancel.h>
+#include <rlock/client.h>
+#include <rlock/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rlock rlock;
+
+#define RLOCK_WATCHDOG ((int64_t)-1)               /* a lease: renewed until unlocked */
+#define RLOCK_FOREVER INT64_MAX                    /* a wait: as long as it takes */
+#define RLOCK_LEASE_MAX_MS INT64_C(3155760000000)  /* 100 years */
+
+/* A handle on the lock called `name` (UTF-8, 1 byte to 512 MiB; copied). Cheap; asks no server;
+ * keeps no lock alive; may be shared by threads. It keeps a reference on the client.
+ * NULL: rlock_last_error() says why. End with rlock_free(). */
+RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
+
+/* The same lock, seen by the owner called `owner` (a task, a coroutine, a request) instead of
+ * the calling thread: whichever thread uses the handle acts for that owner. Named owners and
+ * threads never meet, whatever their numbers. Any value is allowed. A handle of its own: end it
+ * with rlock_free(). NULL: rlock_last_error() says why. */
+RLOCK_API rlock *rlock_for_owner(rlock *lock, int64_t owner);
+
+/* Frees the handle; a lock that is held stays held. NULL is allowed. No call may be using it. */
+RLOCK_API void rlock_free(rlock *lock);
+
+/* The name the handle was made with; owned by it. NULL for NULL. */
+RLOCK_API const char *rlock_name(const rlock *lock);
+
+/* Common to all acquiring calls. The owner is the calling thread, or the handle's named owner.
+ * An owner that holds the lock gets it again at once and must unlock as often as it locked.
+ * lease_ms: 1 to RLOCK_LEASE_MAX_MS: the server frees the lock after that time at the latest;
+ *           RLOCK_WATCHDOG: renewed as long as this process, and the owner's thread, live.
+ * They block, are no cancellation points, and take no time from a signal (EINTR).
+ * RLOCK_OK           held.
+ * RLOCK_UNAVAILABLE  not held: the server could not be asked within the configured attempts.
+ * RLOCK_SERVER       not held: the server refused; WRONGTYPE: the name is another kind of key.
+ * RLOCK_LOST         this owner held it already and lost that hold: unlock as often as it was
+ *                    locked (each answers RLOCK_LOST), then lock anew. Nothing new is held.
+ * RLOCK_INVALID      an argument; RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: not held.
+ * Follows org.redisson.RedissonLock. */
+
+/* Waits as long as it takes; renewed by the watchdog. Java: lock(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock(rlock *lock);
+
+/* Waits as long as it takes, with a lease. Java: lock(leaseTime, unit). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_lease(rlock *lock, int64_t lease_ms);
+
+/* Waits up to wait_ms; 0 or less: asks once. Java: tryLock(waitTime, leaseTime, unit).
+ * Also RLOCK_TIMEOUT: not held, nothing left queued. When the server does not answer by the end of
+ * the wait (which is then overrun by up to 250 ms): RLOCK_UNAVAILABLE. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock(rlock *lock, int64_t wait_ms, int64_t lease_ms);
+
+/* Everything at once. Start from RLOCK_LOCK_OPTIONS_INIT, which waits for ever, renewed. */
+typedef struct rlock_lock_options {
+    size_t size;          /* sizeof(rlock_lock_options) of the program */
+    int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: asks once */
+    int64_t lease_ms;     /* RLOCK_WATCHDOG or 1…RLOCK_LEASE_MAX_MS */
+    rlock_cancel *cancel; /* NULL: cannot be cancelled */
+    bool named_owner;     /* true: act for `owner`, as through rlock_for_owner */
+    int64_t owner;
+} rlock_lock_options;
+#define RLOCK_LOCK_OPTIONS_INIT                                                                    \
+    { sizeof(rlock_lock_options), RLOCK_FOREVER, RLOCK_WATCHDOG, NULL, false, 0 }
+
+/* As rlock_try_lock, with options. Also RLOCK_CANCELLED: the token ended the wait; not held.
+ * Java: lockInterruptibly() with a cancel token. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_with(rlock *lock, const rlock_lock_options *options);
+
+/* Gives back one hold of this owner; the last one frees the lock and wakes a waiter.
+ * RLOCK_OK; RLOCK_NOT_OWNER: this owner holds nothing; nothing changed.
+ * RLOCK_LOST: it did hold it, but the hold had run out or been forced open; others may hold it.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER: this hold is given back all the same as far as this process
+ * is concerned (do not call again for it); the server hears of it in the background, or the
+ * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID: nothing done. */
+RLOCK_API rlock_status rlock_unlock(rlock *lock);
+
+/* Frees the lock whoever holds it. *was_locked (may be NULL): whether it was held.
+ * Holds of this client on it are lost from then on. Sent once: RLOCK_UNKNOWN when the answer was
+ * lost on the way; ask rlock_is_locked(). Otherwise RLOCK_OK or as above. Java: forceUnlock(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_force_unlock(rlock *lock, bool *was_locked);
+
+/* Whether anybody holds it. Asks the server, as the next three do. Out-parameters are set only
+ * on RLOCK_OK; else RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_locked(rlock *lock, bool *locked);
+
+/* How long the server keeps it without renewal: ms; -2: not locked; -1: no end.
+ * Java: remainTimeToLive(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_remain_time_to_live(rlock *lock, int64_t *ms);
+
+/* Whether this owner holds it. Java: isHeldByCurrentThread(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_held(rlock *lock, bool *held);
+
+/* How often this owner holds it; 0: not at all. Java: getHoldCount(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count(rlock *lock, int *count);
+
+/* For how many more ms this owner may rely on holding it; 0: not held, or lost. Local: asks
+ * nobody and never waits. Call it before each step that must not happen twice. It says nothing
+ * about a pause of the process after it returned: a fencing token is for that. */
+RLOCK_API int64_t rlock_valid_for(rlock *lock);
+
+/* --- RLOCK_WITH(lock) { … } else { … } ---
+ *
+ * Locks (rlock_lock), runs the block, and unlocks on every way out of it: its end, break,
+ * continue, return and goto; in C++ also an exception. Not on longjmp, exit or thread exit.
+ *   break, continue   leave the block (RLOCK_WITH is a loop that runs once, so inside a loop
+ *                     of yours they do not reach that loop).
+ *   return, goto      unlock first, then go on. A goto into the block is an error.
+ *   failed acquire    the block is skipped; `else { … }`, when there, runs instead, without the lock.
+ * RLOCK_WITH_STATUS(lock, &status) also says what the acquire answered and, when it was
+ * RLOCK_OK, what the unlock answered: RLOCK_LOST says that the block may have run beside another
+ * holder. Needs gcc or clang. */
+typedef struct rlock_with_guard {
+    rlock *lock;
+    rlock_status *status; /* the caller's, or NULL */
+    bool held, done;
+} rlock_with_guard;
+
+RLOCK_API rlock_with_guard rlock_with_enter(rlock *lock, rlock_status *status);
+RLOCK_API void rlock_with_leave(rlock_with_guard *guard);
+
+#define RLOCK_WITH_JOIN2_(a, b) a##b
+#define RLOCK_WITH_JOIN_(a, b) RLOCK_WITH_JOIN2_(a, b)
+#define RLOCK_WITH_STATUS(lock, status)                                                            \
+    RLOCK_WITH_AS_(RLOCK_WITH_JOIN_(rlock_with_guard_, __LINE__), lock, status)
+#define RLOCK_WITH(lock) RLOCK_WITH_STATUS(lock, NULL)
+#define RLOCK_WITH_AS_(guard, lock, status)                                                        \
+    for (rlock_with_guard guard __attribute__((cleanup(rlock_with_leave))) =                       \
+             rlock_with_enter(lock, status);                                                       \
+         !guard.done; guard.done = true)                                                           \
+        if (guard.held)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

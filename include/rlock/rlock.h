@@ -1,0 +1,14 @@
+/* librlock: the locks that Java programs get from Redisson, for C. Takes in all the headers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLOCK_RLOCK_H
+#define RLOCK_RLOCK_H
+
+#include <rlock/cancel.h>
+#include <rlock/client.h>
+#include <rlock/config.h>
+#include <rlock/inspect.h>
+#include <rlock/lock.h>
+#include <rlock/status.h>
+#include <rlock/version.h>
+
+#endif

@@ -1,0 +1,61 @@
+/* What a call answers: the statuses, their words, and the detail of the last failure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLOCK_STATUS_H
+#define RLOCK_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RLOCK_API __attribute__((visibility("default")))
+#define RLOCK_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define RLOCK_API
+#define RLOCK_MUST_CHECK
+#endif
+
+/* X(name, value, words): one list makes the enum and rlock_strstatus(). Values never change. */
+#define RLOCK_STATUSES(X)                                                                          \
+    X(RLOCK_OK, 0, "ok")                                                                           \
+    X(RLOCK_TIMEOUT, 1, "not acquired in the time given")                                          \
+    X(RLOCK_NOT_OWNER, 2, "not held by this owner")                                                \
+    X(RLOCK_LOST, 3, "the lock expired or was forced open while it was held")                      \
+    X(RLOCK_CANCELLED, 4, "the wait was cancelled")                                                \
+    X(RLOCK_ALREADY_HELD, 5, "a non-reentrant lock that this owner holds already")                 \
+    X(RLOCK_INVALID, 6, "bad argument")                                                            \
+    X(RLOCK_UNAVAILABLE, 7, "no server answered within the retries; nothing is held")              \
+    X(RLOCK_UNKNOWN, 8, "sent, the answer was lost, and it must not be repeated")                  \
+    X(RLOCK_NOT_SYNCED, 9, "too few replicas confirmed; the acquisition was undone")               \
+    X(RLOCK_SERVER, 10, "the server refused")                                                      \
+    X(RLOCK_UNSUPPORTED, 11, "not supported")                                                      \
+    X(RLOCK_NO_MEMORY, 12, "out of memory")                                                        \
+    X(RLOCK_CLOSED, 13, "the client is closed")                                                    \
+    X(RLOCK_FORKED, 14, "the client belongs to the parent process; open one after fork()")
+
+/* RLOCK_TIMEOUT      the server did answer: Java's tryLock() == false.
+ * RLOCK_NOT_OWNER    Java's IllegalMonitorStateException.
+ * RLOCK_LOST         this owner held it; it ran out, vanished or was forced open since.
+ * RLOCK_CANCELLED    Java's InterruptedException; not held.
+ * RLOCK_UNAVAILABLE  not held; a grant that was never heard of is undone in the background.
+ * RLOCK_UNKNOWN      only from operations that cannot be repeated safely, such as force unlock.
+ * RLOCK_SERVER       READONLY, OOM, NOPERM, WRONGTYPE…; rlock_last_error() has the server's words. */
+#define RLOCK_STATUS_ENUM_(name, value, words) name = value,
+typedef enum rlock_status { RLOCK_STATUSES(RLOCK_STATUS_ENUM_) } rlock_status;
+#undef RLOCK_STATUS_ENUM_
+
+/* The words for `status`; never NULL, not to be freed. Any thread. */
+RLOCK_API const char *rlock_strstatus(rlock_status status);
+
+/* What was wrong with this thread's last failed call and what to do about it, with names and
+ * numbers; "" before the first failure. A successful call leaves it alone. Never holds a
+ * password. Valid until this thread's next failing call. */
+RLOCK_API const char *rlock_last_error(void);
+
+/* The library's version, as RLOCK_VERSION was when it was built. */
+RLOCK_API const char *rlock_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

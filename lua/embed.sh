@@ -1,0 +1,15 @@
+#!/bin/sh
+# Turns the scripts named on the command line into C: lua/lock/acquire.lua becomes
+# `const rli_script rli_script_lock_acquire` with its text and the SHA1 that EVALSHA wants.
+# Comment lines and indentation stay out of the text that the server gets.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+echo '#include "redis/script.h"'
+for file do
+    name=$(echo "$file" | sed 's,^lua/,,; s,\.lua$,,; s,/,_,g')
+    text=$(sed -e 's/^[ \t]*//' -e '/^--/d' -e '/^$/d' "$file")
+    sha=$(printf '%s' "$text" | sha1sum | cut -d' ' -f1)
+    printf 'const rli_script rli_script_%s = {\n    "%s",\n' "$name" "$sha"
+    printf '%s' "$text" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e '$!s/$/\\n"/' -e '$s/$/"/'
+    printf '};\n'
+done

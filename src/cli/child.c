@@ -1,0 +1,99 @@
+/* The command that runs under the lock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/child.h"
+
+#include "cli/exits.h"
+#include "cli/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the new process, beside nothing of the parent's threads: async-signal-safe calls only. */
+static _Noreturn void become(char *const *command, const cli_signals *signals, pid_t parent, int report_fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(EXIT_SYSTEM); /* it died before that could be set */
+    signals_restore(signals);
+    execvp(command[0], command);
+    int error = errno;
+    while (write(report_fd, &error, sizeof error) < 0 && errno == EINTR)
+        continue;
+    _exit(EXIT_NOT_EXECUTABLE);
+}
+
+/* What the new process reports: 0 when exec closed the pipe without a word. */
+static int read_report(int fd)
+{
+    int error = 0;
+    ssize_t got;
+    do {
+        got = read(fd, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    return got == sizeof error ? error : 0;
+}
+
+static int failed_to_start(const char *what, int error)
+{
+    complain("the command cannot be started: %s: %s", what, strerror(error));
+    return EXIT_SYSTEM;
+}
+
+int child_start(cli_child *self, char *const *command, const cli_signals *signals)
+{
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return failed_to_start("no pipe", errno);
+    /* What the command leaves behind becomes ours, so that a lost lock ends that as well. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t parent = getpid();
+    *self = (cli_child){.pid = fork()};
+    if (self->pid == 0)
+        become(command, signals, parent, report[1]);
+    int error = self->pid < 0 ? errno : 0;
+    close(report[1]);
+    if (self->pid < 0) {
+        close(report[0]);
+        return failed_to_start("no process", error);
+    }
+    error = read_report(report[0]);
+    close(report[0]);
+    if (!error)
+        return EXIT_DONE;
+    char shown[SHOWN_SIZE];
+    complain("the command \"%s\" cannot be run: %s", shorten(command[0], shown), strerror(error));
+    while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+bool child_reap(cli_child *self)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == self->pid) {
+            self->ended = true;
+            self->status = status;
+        }
+    }
+    return pid == 0;
+}
+
+void child_pass_on(const cli_child *self, cli_signal_note note)
+{
+    if (self->ended || note.number == SIGCHLD)
+        return;
+    if (note.from_terminal && getpgid(self->pid) == getpgrp())
+        return;
+    kill(self->pid, note.number);
+}
+
+int child_exit(const cli_child *self)
+{
+    return WIFSIGNALED(self->status) ? EXIT_SIGNAL + WTERMSIG(self->status) : WEXITSTATUS(self->status);
+}

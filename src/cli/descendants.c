@@ -1,0 +1,88 @@
+/* Every process that descends from this one, as /proc has it. A process group would not do: the
+ * command must stay in that of rlock, for the terminal's sake, and others may be in there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/descendants.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct cli_process {
+    pid_t pid, parent;
+    bool ours;
+} cli_process;
+
+/* Reads the parent of `pid` out of /proc/<pid>/stat: the second field behind the name, which
+ * stands in parentheses and may hold any character. */
+static bool read_parent(pid_t pid, pid_t *parent)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    line[fread(line, 1, sizeof line - 1, file)] = 0;
+    fclose(file);
+    const char *behind_name = strrchr(line, ')');
+    long number;
+    if (!behind_name || sscanf(behind_name + 1, " %*c %ld", &number) != 1)
+        return false;
+    *parent = (pid_t)number;
+    return true;
+}
+
+/* All processes that there are; *count of them, to be freed. */
+static cli_process *list_all(size_t *count)
+{
+    cli_process *all = NULL;
+    size_t room = 0;
+    *count = 0;
+    DIR *directory = opendir("/proc");
+    if (!directory)
+        return NULL;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        cli_process found = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
+        if (found.pid <= 0 || !read_parent(found.pid, &found.parent))
+            continue;
+        if (*count == room) {
+            room = room ? 2 * room : 256;
+            cli_process *more = realloc(all, room * sizeof *all);
+            if (!more)
+                break;
+            all = more;
+        }
+        all[(*count)++] = found;
+    }
+    closedir(directory);
+    return all;
+}
+
+static bool is_ours(const cli_process *all, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].pid == pid)
+            return all[i].ours;
+    }
+    return false;
+}
+
+void descendants_signal(int signal)
+{
+    size_t count;
+    cli_process *all = list_all(&count);
+    pid_t self = getpid();
+    for (bool more = true; more;) { /* a generation a round */
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            if (all[i].ours || (all[i].parent != self && !is_ours(all, count, all[i].parent)))
+                continue;
+            all[i].ours = more = true;
+            kill(all[i].pid, signal);
+        }
+    }
+    free(all);
+}

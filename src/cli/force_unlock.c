@@ -1,0 +1,49 @@
+/* rlock force-unlock: frees a lock, whoever holds it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/message.h"
+#include "cli/server.h"
+
+#include <rlock/lock.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "rlock force-unlock [OPTION…] NAME - free a lock, whoever holds it\n"
+    "\n"
+    "Its holder is not asked; it learns of it at its next renewal or unlock, and may\n"
+    "be working until then beside the next holder. Says whether it was locked.\n"
+    "\n"
+    "  --json      one JSON object: name, was_locked\n" SERVER_HELP
+    "\n"
+    "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
+    "69 no server, or its answer was lost (see rlock inspect); 76 the server refused,\n"
+    "also when the key is not a lock.\n";
+
+static rlock_status force_unlock(rlock_client *client, const char *name, bool json)
+{
+    rlock *lock = rlock_get_lock(client, name);
+    if (!lock)
+        return RLOCK_NO_MEMORY; /* the name was looked at before: nothing else is left */
+    bool was_locked = false;
+    rlock_status status = rlock_force_unlock(lock, &was_locked);
+    rlock_free(lock);
+    if (status != RLOCK_OK)
+        return status;
+    if (json) {
+        fputs("{\"name\":", stdout);
+        json_string(stdout, name, strlen(name));
+        printf(",\"was_locked\":%s}\n", was_locked ? "true" : "false");
+    } else {
+        print_shown(stdout, name);
+        puts(was_locked ? ": was locked, is free now" : ": was not locked");
+    }
+    return RLOCK_OK;
+}
+
+int force_unlock_command(char **argv)
+{
+    return ask_command(argv, help, force_unlock);
+}

@@ -1,0 +1,58 @@
+/* What the command says to people: errors, and text that came from elsewhere made printable. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/message.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 1024
+
+void print_shown(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte == '\n')
+            fputs("\\n", out);
+        else if (byte < 0x20 || byte == 0x7f)
+            fprintf(out, "\\x%02x", byte);
+        else
+            fputc(byte, out);
+    }
+}
+
+void complain(const char *format, ...)
+{
+    char message[LINE_MAX_BYTES], line[5 * LINE_MAX_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+
+    /* The line is put together first, for a single write: the command shares this stderr. */
+    FILE *out = fmemopen(line, sizeof line, "w");
+    if (!out)
+        return;
+    fputs("rlock: ", out);
+    print_shown(out, message);
+    fputc('\n', out);
+    long length = ftell(out);
+    fclose(out);
+    if (length > 0)
+        fwrite(line, 1, (size_t)length, stderr);
+}
+
+const char *shorten(const char *text, char shown[SHOWN_SIZE])
+{
+    static const char cut[] = "…";
+    size_t length = strnlen(text, SHOWN_SIZE);
+    if (length < SHOWN_SIZE) {
+        memcpy(shown, text, length + 1);
+        return shown;
+    }
+    length = SHOWN_SIZE - sizeof cut;
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+        length--; /* not in the middle of a UTF-8 character */
+    memcpy(shown, text, length);
+    memcpy(shown + length, cut, sizeof cut);
+    return shown;
+}

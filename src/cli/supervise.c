@@ -1,0 +1,72 @@
+/* What happens between the start of the command and its end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/supervise.h"
+
+#include "cli/descendants.h"
+#include "cli/duration.h"
+#include "cli/message.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <time.h>
+
+#define SWEEP_MS 50 /* between looks for what SIGKILL has not reached yet */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int poll_timeout(int64_t ms)
+{
+    return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/* Waits for a signal, for a loss (loss_fd −1: no more), or for at most `ms`; passes signals on. */
+static void wait_a_while(const cli_child *child, int loss_fd, const cli_signals *signals, int64_t ms)
+{
+    struct pollfd fds[] = {{signals->fd, POLLIN, 0}, {loss_fd, POLLIN, 0}};
+    poll(fds, 2, poll_timeout(ms));
+    cli_signal_note note;
+    while (signals_next(signals, &note))
+        child_pass_on(child, note);
+}
+
+static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)
+{
+    int64_t kill_at_ms = now_ms() + kill_after_ms;
+    bool killing = false;
+    descendants_signal(SIGTERM);
+    descendants_signal(SIGCONT); /* one that is stopped would not hear of it */
+    while (child_reap(child)) {
+        int64_t left_ms = kill_at_ms - now_ms();
+        if (left_ms <= 0) {
+            char shown[DURATION_SHOWN];
+            if (!killing)
+                complain("the command did not end within %s: killing it",
+                         duration_show(kill_after_ms, shown));
+            killing = true;
+            descendants_signal(SIGKILL);
+            left_ms = SWEEP_MS;
+        }
+        wait_a_while(child, -1, signals, left_ms);
+    }
+}
+
+bool supervise(cli_child *child, cli_loss *loss, const cli_signals *signals, int64_t kill_after_ms)
+{
+    while (!loss_happened(loss)) {
+        child_reap(child);
+        if (child->ended)
+            return !loss_happened(loss);
+        wait_a_while(child, loss->fd, signals, rlock_valid_for(loss->lock));
+    }
+    char shown[SHOWN_SIZE];
+    child_reap(child);
+    complain("the lock \"%s\" was lost: %s; %s", shorten(rlock_name(loss->lock), shown), loss_words(loss),
+             child->ended ? "the command ended meanwhile" : "ending the command");
+    end_command(child, signals, kill_after_ms);
+    return false;
+}

@@ -1,0 +1,61 @@
+/* The detail of a thread's last failure, and the words of the statuses. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "error.h"
+
+#include <rlock/version.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char last_error[512];
+
+rlock_status rli_fail(rlock_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_error, sizeof last_error, format, args);
+    va_end(args);
+    return status;
+}
+
+rlock_status rli_fail_as(rlock_status status, const char *message)
+{
+    return rli_fail(status, "%s", message);
+}
+
+const char *rli_show_name(const char *name, char shown[RLI_NAME_SHOWN])
+{
+    size_t length = strnlen(name, 101);
+    if (length <= 100) {
+        memcpy(shown, name, length + 1);
+        return shown;
+    }
+    length = 100;
+    while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
+        length--; /* not in the middle of a UTF-8 character */
+    memcpy(shown, name, length);
+    memcpy(shown + length, "…", sizeof "…");
+    return shown;
+}
+
+const char *rlock_last_error(void)
+{
+    return last_error;
+}
+
+const char *rlock_strstatus(rlock_status status)
+{
+#define RLI_WORDS(name, value, words)                                                              \
+    case name:                                                                                     \
+        return words;
+    switch (status) {
+        RLOCK_STATUSES(RLI_WORDS)
+    }
+#undef RLI_WORDS
+    return "unknown status";
+}
+
+const char *rlock_version(void)
+{
+    return RLOCK_VERSION;
+}

@@ -1,0 +1,134 @@
+/* Holds: who in this process holds or wants what. An entry is a name in use here; a session is all
+ * that one owner does on that name, from its first attempt until no hold and no attempt is left.
+ * All of it is guarded by holds->mutex, which every function here expects to be held. No I/O. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_HOLDS_H
+#define RLI_HOLDS_H
+
+#include "caller.h"
+#include "locks/kind.h"
+#include "owner.h"
+#include "redis/pool.h"
+#include "table.h"
+#include "watchdog/agenda.h"
+
+#include <pthread.h>
+#include <rlock/lock.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rli_waiter;
+
+typedef struct rli_entry {
+    rli_link link;
+    rli_lane *lane;                    /* of this name while it is in use */
+    int references;                    /* sessions and calls under way */
+    bool doubted;                      /* a first acquire of it went unanswered */
+    int64_t answered_ms;               /* when the server last answered a question about it */
+    struct rli_session *sessions;      /* all of them, in no order */
+    struct rli_waiter *first, *last;   /* threads that queue for it here (queue.h) */
+    size_t length, prefix_length;
+    char name[];                       /* with the client's prefix */
+} rli_entry;
+
+typedef enum rli_phase {
+    RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
+    RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
+                    that release may have been sent twice and may run late */
+    RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
+    RLI_UNDOING  /* nobody's any more; released in the background while a request may run late */
+} rli_phase;
+
+typedef struct rli_session {
+    rli_link link;
+    rli_entry *entry;
+    struct rli_session *next_here, *previous_here; /* in entry->sessions */
+    const rli_kind *kind;
+    rli_owner owner;           /* its life is kept */
+    uint64_t number;           /* in the wire owner; never used again */
+    uint64_t replaces;         /* an earlier session of the owner whose field may still stand; 0: none */
+    rli_phase phase;
+    int count;                 /* holds; in RLI_OVER: unlocks that are still to be told */
+    int attempts;              /* calls under way that acquire */
+    bool busy;                 /* a request of it is under way */
+    bool releasing;            /* that request is its last release */
+    bool forced;               /* held when this process began to force the lock open */
+    bool renewing;             /* it is in the watchdog's present batch */
+    rli_turn *turns;           /* calls that wait until that request is done */
+
+    uint64_t renewed_levels;   /* bit 0: the innermost hold is renewed, bit 1: the one around it… */
+    int renewed;               /* holds without lease of their own */
+    int64_t explicit_lease_ms; /* the longest lease asked for */
+    int64_t deadline_ms;       /* until then it may be relied on */
+    int64_t doubt_ms;          /* the longest lease of a request that may still run late; 0: none */
+
+    rli_due due;               /* on the watchdog's agenda */
+    int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
+
+    struct rli_session *next_over;   /* oldest first, among the sessions that are over */
+    struct rli_session *next_report; /* among those to be reported as lost */
+    rlock_lost_reason reason;
+    int reported_count;
+    bool reporting;
+} rli_session;
+
+typedef struct rli_holds {
+    pthread_mutex_t mutex;
+    const rli_settings *settings;
+    rli_pool *pool;
+    rli_table entries, sessions;
+    uint64_t last_number;
+    rli_agenda agenda;
+    rli_session *first_over, *last_over;
+    int over_count;
+    rli_session *first_report, *last_report;
+    bool reports_wanted;
+    pthread_cond_t reports;          /* there is one */
+    const char *client_id;
+} rli_holds;
+
+void rli_holds_init(rli_holds *holds, const rli_settings *settings, rli_pool *pool, const char *client_id);
+void rli_holds_destroy(rli_holds *holds); /* frees every session and entry */
+
+/* The entry for a name, referenced; NULL: out of memory. */
+rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names);
+void rli_holds_exit(rli_holds *holds, rli_entry *entry);
+/* The entry without a reference, or NULL. */
+rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names);
+
+/* The owner's open session; declares it lost first when its deadline has passed. NULL: none. */
+rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
+/* A session of the owner that is over and has unlocks left to be told of; NULL: none. */
+rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
+
+/* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
+rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* One attempt less; may end and free the session. */
+void rli_session_leave(rli_holds *holds, rli_session *session);
+/* Frees the session, or starts its background release, once nothing needs it any more. */
+void rli_session_settle(rli_holds *holds, rli_session *session);
+
+/* Within a session one request is under way at a time. Waits (without the mutex meanwhile) until it
+ * is this call's turn, `until_ms`, or the call was ended. RLOCK_OK: end the turn. RLOCK_TIMEOUT. */
+rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms);
+void rli_session_end_turn(rli_session *session);
+
+/* The server granted one hold more, asked for at `sent_ms`. */
+void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* The innermost hold is given back. */
+void rli_session_drop(rli_holds *holds, rli_session *session);
+/* The lease that the holds left ask for. */
+int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);
+/* Until when a lease asked for at `sent_ms` may be relied on. */
+int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
+/* What an answer to a request sent at `sent_ms`, which set the PTTL to lease_ms at least, is worth. */
+void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* Over, from now on; `report`: tell rlock_on_lost. */
+void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
+
+/* <client id>:<number> */
+#define RLI_OWNER_TEXT 64
+const char *rli_owner_text(const rli_holds *holds, uint64_t number, char text[RLI_OWNER_TEXT]);
+
+#endif

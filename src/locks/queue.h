@@ -1,0 +1,31 @@
+/* The queue of one name's waiters in this process: the first talks to the server for all. Guarded by
+ * the holds' mutex, which every function expects to be held. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_QUEUE_H
+#define RLI_QUEUE_H
+
+#include "locks/holds.h"
+
+typedef struct rli_waiter {
+    struct rli_waiter *next, *previous;
+    rli_session *session;  /* the owner it waits for */
+    rli_parker *parker;
+    int64_t queued_ms;
+    bool talker;           /* first of the queue: asks the server */
+    bool look;             /* its owner has the lock by now: ask, whatever the place */
+    bool ended;            /* taken out of the queue: the server is out of reach */
+    char message[256];     /* why, when ended */
+} rli_waiter;
+
+/* Queues at the end; alone there, it is the talker. */
+void rli_queue_join(rli_entry *entry, rli_waiter *waiter, rli_session *session, rli_parker *parker);
+/* Leaves; a talker makes the next one talker, who asks at once, so that no wake-up is lost. */
+void rli_queue_leave(rli_entry *entry, rli_waiter *waiter);
+/* The session has the lock: its other waiters may ask, too. */
+void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
+/* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. */
+void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied);
+/* The talker found the server out of reach since `failed_ms`: ends the waits queued before. */
+void rli_queue_outage(rli_entry *entry, int64_t failed_ms, const char *message);
+
+#endif

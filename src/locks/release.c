@@ -1,0 +1,206 @@
+/* Releasing: one hold given back by its owner, or all of them by force. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/release.h"
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "redis/reply.h"
+
+static rlock_status not_owner(const rli_holds *holds, const rli_owner *owner)
+{
+    return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current %s by node id: %s %s: %lld",
+                    owner->named ? "owner" : "thread", holds->client_id,
+                    owner->named ? "owner-id" : "thread-id", (long long)owner->number);
+}
+
+static rlock_status lost(const rli_names *names)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_LOST, "lock \"%s\" was held by this owner, but it ran out or was forced open before this "
+                    "unlock; what it protects may have been changed by another", rli_show_name(names->name, shown));
+}
+
+/* An owner that holds nothing now, but perhaps did. */
+static rlock_status release_nothing(rli_holds *holds, rli_entry *entry, const rli_names *names,
+                                    const rli_owner *owner)
+{
+    rli_session *over = entry ? rli_holds_over_session(holds, entry, owner) : NULL;
+    if (!over)
+        return not_owner(holds, owner);
+    over->count--;
+    rli_session_settle(holds, over);
+    return lost(names);
+}
+
+/* What the server made of the last release. */
+static rlock_status judge_last(const rli_session *session, const rli_call *call, const rli_names *names)
+{
+    int64_t answer;
+    if (!rli_reply_is_nil(call->reply))
+        return rli_reply_integer(call->reply, &answer) ? RLOCK_OK : rli_reply_unexpected(call->reply, names->name);
+    /* Nothing there. If an earlier attempt had no answer, then that one did it: the hold cannot
+     * have ended otherwise, since its time was not up and the server was not restarted. */
+    if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
+        return RLOCK_OK;
+    return lost(names);
+}
+
+static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
+                                 const rli_names *names)
+{
+    if (session->phase == RLI_OPEN)
+        session->phase = RLI_DONE;
+    if (status == RLOCK_OK)
+        return judge_last(session, call, names);
+    /* Not heard of: the server may keep the hold for the longest lease it was ever asked for, so it
+     * is released again in the background. */
+    int64_t longest_ms = holds->settings->watchdog_timeout_ms;
+    if (session->explicit_lease_ms > longest_ms)
+        longest_ms = session->explicit_lease_ms;
+    if (longest_ms > session->doubt_ms)
+        session->doubt_ms = longest_ms;
+    return status;
+}
+
+static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
+                                const rli_names *names, int64_t lease_ms)
+{
+    if (status != RLOCK_OK)
+        return status;
+    if (session->phase == RLI_OPEN && rli_reply_is_nil(call->reply)) {
+        rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+        return lost(names);
+    }
+    if (session->phase != RLI_OPEN)
+        return lost(names);
+    rli_session_confirm(session, call->sent_ms, lease_ms);
+    return RLOCK_OK;
+}
+
+/* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
+static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_names *names)
+{
+    char owner[RLI_OWNER_TEXT];
+    rli_owner_text(holds, session->number, owner);
+    int64_t lease_ms = rli_session_lease(holds, session);
+    /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
+    rli_session_drop(holds, session);
+    int count = session->count;
+    session->releasing = count == 0;
+    if (count > 0)
+        lease_ms = rli_session_lease(holds, session);
+    const rli_kind *kind = session->kind;
+    rli_lane *lane = session->entry->lane;
+    pthread_mutex_unlock(&holds->mutex);
+
+    rli_call call;
+    kind->release(&call, names, owner, lease_ms, count);
+    rlock_status status = rli_call_run(&call, caller, lane);
+
+    pthread_mutex_lock(&holds->mutex);
+    status = count == 0 ? release_last(holds, session, status, &call, names)
+                        : release_one(holds, session, status, &call, names, lease_ms);
+    rli_session_end_turn(session);
+    rli_call_clear(&call);
+    return status;
+}
+
+rlock_status rli_release_run(rlock_client *client, const rli_names *names, const rli_owner *owner)
+{
+    rli_caller caller;
+    rlock_status status = rli_caller_begin(&caller, client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    rli_holds *holds = &client->holds;
+    pthread_mutex_lock(&holds->mutex);
+    rli_entry *entry = rli_holds_entry(holds, names);
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, owner) : NULL;
+    if (session) {
+        entry->references++;
+        session->attempts++;
+        status = rli_session_begin_turn(holds, session, &caller, RLI_NEVER);
+        /* Another thread of a named owner may have had its turn first. */
+        if (status == RLOCK_OK && rli_holds_open_session(holds, entry, owner) == session && session->count > 0) {
+            status = release(holds, session, &caller, names);
+        } else if (status == RLOCK_OK) {
+            rli_session_end_turn(session);
+            status = release_nothing(holds, entry, names, owner);
+        }
+        rli_session_leave(holds, session);
+        rli_holds_exit(holds, entry);
+    } else {
+        status = release_nothing(holds, entry, names, owner);
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    rli_caller_end(&caller);
+    return status;
+}
+
+/* --- by force --- */
+
+/* A hold that is taken while the request is under way is not meant: it may come after it. */
+static void mark_held(rli_entry *entry)
+{
+    for (rli_session *session = entry->sessions; session; session = session->next_here)
+        session->forced = session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
+}
+
+static rli_session *next_marked(rli_entry *entry)
+{
+    for (rli_session *session = entry->sessions; session; session = session->next_here) {
+        if (session->forced)
+            return session;
+    }
+    return NULL;
+}
+
+static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone)
+{
+    for (rli_session *session; (session = next_marked(entry));) {
+        session->forced = false;
+        if (gone && session->phase == RLI_OPEN && session->count > 0)
+            rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+    }
+}
+
+static rlock_status force(rli_entry *entry, const rli_kind *kind, const rli_names *names, rli_caller *caller,
+                          bool *was_locked)
+{
+    rli_call call;
+    int64_t answer;
+    kind->force(&call, names);
+    rlock_status status = rli_call_run(&call, caller, entry->lane);
+    if (status == RLOCK_OK && !rli_reply_integer(call.reply, &answer))
+        status = rli_reply_unexpected(call.reply, names->name);
+    if (status == RLOCK_OK && was_locked)
+        *was_locked = answer == 1;
+    rli_call_clear(&call);
+    return status;
+}
+
+rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const rli_names *names,
+                               bool *was_locked)
+{
+    rli_caller caller;
+    rlock_status status = rli_caller_begin(&caller, client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    rli_holds *holds = &client->holds;
+    pthread_mutex_lock(&holds->mutex);
+    rli_entry *entry = rli_holds_enter(holds, names);
+    if (entry)
+        mark_held(entry);
+    pthread_mutex_unlock(&holds->mutex);
+    if (entry) {
+        status = force(entry, kind, names, &caller, was_locked);
+        pthread_mutex_lock(&holds->mutex);
+        lose_marked(holds, entry, status == RLOCK_OK || status == RLOCK_UNKNOWN);
+        rli_holds_exit(holds, entry);
+        pthread_mutex_unlock(&holds->mutex);
+    } else {
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    }
+    rli_caller_end(&caller);
+    return status;
+}

@@ -1,0 +1,84 @@
+/* The one wait loop of all objects. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/wait.h"
+
+#include "clock.h"
+#include "error.h"
+
+#define FAIR_CHANCE_MS 250
+
+int64_t rli_wait_request_deadline(int64_t deadline_ms)
+{
+    int64_t fair_ms = rli_now_ms() + FAIR_CHANCE_MS;
+    return deadline_ms > fair_ms ? deadline_ms : fair_ms;
+}
+
+static rlock_status unconfirmed(const rli_wait *wait)
+{
+    char trouble[200];
+    rli_subscriber_trouble(wait->subscriber, trouble, sizeof trouble);
+    return rli_fail(RLOCK_UNAVAILABLE, "no subscription within %lld ms%s%s",
+                    (long long)wait->subscriber->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
+}
+
+/* Sleeps until there is a reason to ask again. True: there is one before `until_ms`. */
+static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms)
+{
+    for (;;) {
+        if (rli_listener_take(wait->subscriber, listener) || (wait->look && wait->look(wait)))
+            return true;
+        if (rli_now_ms() >= until_ms || rli_caller_check(wait->caller) != RLOCK_OK)
+            return false;
+        rli_caller_sleep(wait->caller, until_ms);
+    }
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static rlock_status loop(rli_wait *wait, rli_listener *listener)
+{
+    /* Who waits without end must know that it will be woken. Once it was subscribed, it goes on
+     * though the subscription breaks: that too wakes it, and the subscriber makes another. */
+    int64_t confirm_by_ms = wait->deadline_ms == RLI_NEVER
+                                ? rli_after_ms(wait->subscriber->settings->subscription_timeout_ms)
+                                : RLI_NEVER;
+    for (;;) {
+        /* Looked at before asking: a message between question and answer is then not lost. */
+        if (rli_channel_is_confirmed(wait->subscriber, wait->channel))
+            confirm_by_ms = RLI_NEVER;
+        if (!wait->asked) {
+            rlock_status status = wait->ask(wait, &wait->again_ms);
+            if (status != RLOCK_TIMEOUT)
+                return status;
+        }
+        wait->asked = false;
+        rlock_status ended = rli_channel_check(wait->subscriber, wait->channel);
+        if (ended != RLOCK_OK)
+            return ended;
+        int64_t until_ms = earlier(earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms);
+        bool reason = sleep_until(wait, listener, until_ms);
+        ended = rli_caller_check(wait->caller);
+        if (ended != RLOCK_OK)
+            return ended;
+        int64_t now_ms = rli_now_ms();
+        if (!reason && now_ms >= wait->deadline_ms)
+            return RLOCK_TIMEOUT;
+        if (!reason && now_ms >= confirm_by_ms)
+            return unconfirmed(wait);
+    }
+}
+
+rlock_status rli_wait_run(rli_wait *wait)
+{
+    rli_listener listener;
+    rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->caller->parker);
+    /* A confirmation that came before this listener did will not wake it. */
+    if (wait->asked && rli_channel_is_confirmed(wait->subscriber, wait->channel))
+        wait->asked = false;
+    rlock_status status = loop(wait, &listener);
+    rli_channel_unlisten(wait->subscriber, wait->channel, &listener);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The one wait loop of all objects: ask, sleep until a message, the TTL or the deadline, ask again,
+ * give up cleanly. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_WAIT_H
+#define RLI_WAIT_H
+
+#include "caller.h"
+#include "redis/subscriber.h"
+
+typedef struct rli_wait {
+    rli_caller *caller;
+    rli_subscriber *subscriber;
+    rli_channel *channel;        /* joined */
+    int64_t deadline_ms;         /* RLI_NEVER: as long as it takes */
+    /* Asks the server once. RLOCK_TIMEOUT: not yet; *again_ms: when to ask again without a
+     * message, RLI_NEVER: only then. Anything else ends the wait. */
+    rlock_status (*ask)(struct rli_wait *wait, int64_t *again_ms);
+    /* Whether something in this process is a reason to ask now; NULL: nothing ever is. */
+    bool (*look)(struct rli_wait *wait);
+    bool asked;                  /* the first question was asked just before the wait… */
+    int64_t again_ms;            /* …and this was its answer */
+} rli_wait;
+
+/* What the last `ask` answered; RLOCK_TIMEOUT at the deadline; RLOCK_UNAVAILABLE: waiting without
+ * end, and the subscription was not confirmed in its time; RLOCK_CANCELLED, RLOCK_CLOSED. */
+rlock_status rli_wait_run(rli_wait *wait);
+
+/* How long a request may take within a wait that ends at `deadline_ms`: a short wait still gives
+ * the server a fair chance to answer. */
+int64_t rli_wait_request_deadline(int64_t deadline_ms);
+
+#endif

@@ -1,0 +1,83 @@
+/* A buffer: bytes to be sent, and the one place that writes commands in Redis's protocol. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(rli_buffer *buffer, size_t more)
+{
+    if (buffer->length + more <= buffer->capacity)
+        return true;
+    size_t capacity = (buffer->length + more) * 2;
+    char *grown = realloc(buffer->bytes, capacity);
+    if (!grown)
+        return false;
+    buffer->bytes = grown;
+    buffer->capacity = capacity;
+    return true;
+}
+
+bool rli_buffer_append(rli_buffer *buffer, const char *bytes, size_t length)
+{
+    if (length == 0)
+        return true; /* memcpy wants a place even for nothing */
+    if (!make_room(buffer, length))
+        return false;
+    memcpy(buffer->bytes + buffer->length, bytes, length);
+    buffer->length += length;
+    return true;
+}
+
+size_t rli_decimal(int64_t number, char text[RLI_DECIMAL])
+{
+    char digits[RLI_DECIMAL];
+    size_t count = 0, length = 0;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do
+        digits[count++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0)
+        text[length++] = '-';
+    while (count)
+        text[length++] = digits[--count];
+    text[length] = 0;
+    return length;
+}
+
+static char *put_header(char *at, char mark, size_t number)
+{
+    char text[RLI_DECIMAL];
+    size_t length = rli_decimal((int64_t)number, text);
+    *at++ = mark;
+    memcpy(at, text, length);
+    at += length;
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+bool rli_buffer_command(rli_buffer *buffer, const rli_command *command)
+{
+    size_t most = RLI_DECIMAL + 3;
+    for (size_t i = 0; i < command->count; i++)
+        most += RLI_DECIMAL + 3 + command->lengths[i] + 2;
+    if (!make_room(buffer, most))
+        return false;
+    char *at = put_header(buffer->bytes + buffer->length, '*', command->count);
+    for (size_t i = 0; i < command->count; i++) {
+        at = put_header(at, '$', command->lengths[i]);
+        memcpy(at, command->words[i], command->lengths[i]);
+        at += command->lengths[i];
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    buffer->length = (size_t)(at - buffer->bytes);
+    return true;
+}
+
+void rli_buffer_free(rli_buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (rli_buffer){0};
+}

@@ -1,0 +1,54 @@
+/* A call: one script, asked until it is answered or its attempts are used up. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_CALL_H
+#define RLI_CALL_H
+
+#include "caller.h"
+#include "redis/buffer.h"
+#include "redis/lane.h"
+#include "redis/script.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RLI_CALL_INLINE 16
+
+typedef struct rli_call {
+    const rli_script *script;
+    bool once;                 /* must not run twice: never sent again once its bytes may have left */
+    int64_t timeout_ms;        /* for one attempt; 0: as configured */
+    int attempts;              /* 0: as configured */
+
+    /* filled by running it */
+    redisReply *reply;         /* on RLOCK_OK; freed by rli_call_clear */
+    int64_t sent_ms;           /* before the first attempt that the server may have got unanswered, or the answered one */
+    int64_t failed_ms;         /* when the first attempt that failed began; RLI_NEVER: none did */
+    int unanswered;            /* attempts that may have run, or may run yet, without our hearing */
+    bool same_run;             /* those went to the same run of the server as the one answered */
+
+    /* the words of EVALSHA */
+    const char *key;           /* the first, for messages */
+    size_t count, capacity;
+    const char **words;
+    size_t *lengths;
+    const char *inline_words[RLI_CALL_INLINE + 2];
+    size_t inline_lengths[RLI_CALL_INLINE + 2];
+    char numbers[8][RLI_DECIMAL];
+    int number_count;
+    bool no_memory;
+} rli_call;
+
+/* Starts a script call on `keys` keys, which are the first words added. The words added must live until the call is cleared; numbers are copied (8 of them). */
+void rli_call_script(rli_call *call, const rli_script *script, int keys);
+void rli_call_add(rli_call *call, const char *word, size_t length);
+void rli_call_add_text(rli_call *call, const char *text);
+void rli_call_add_number(rli_call *call, int64_t number);
+
+/* Runs it. RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts or
+ * the caller's deadline used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
+ * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
+rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_lane *lane);
+void rli_call_clear(rli_call *call);
+
+#endif

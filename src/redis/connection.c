@@ -1,0 +1,221 @@
+/* A connection: opened, authenticated, and named; then bytes in and out. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/connection.h"
+
+#include "clock.h"
+#include "error.h"
+#include "forked.h"
+#include "redis/buffer.h"
+#include "redis/reply.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length)
+{
+    size_t sent = 0;
+    while (sent < length) {
+        ssize_t n = send(connection->fd, bytes + sent, length - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n >= 0)
+            sent += (size_t)n;
+        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            break;
+        else if (errno != EINTR)
+            return -1;
+    }
+    return (ssize_t)sent;
+}
+
+static rli_received take(const rli_connection *connection, int flags)
+{
+    char bytes[16384];
+    ssize_t n;
+    do
+        n = recv(connection->fd, bytes, sizeof bytes, flags);
+    while (n < 0 && errno == EINTR && flags);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return RLI_QUIET;
+    if (n <= 0)
+        return RLI_ENDED;
+    return redisReaderFeed(connection->context->reader, bytes, (size_t)n) == REDIS_OK ? RLI_BYTES : RLI_ENDED;
+}
+
+static rlock_status unreachable(const rli_settings *settings, const char *why)
+{
+    return rli_fail(RLOCK_UNAVAILABLE,
+                    "no connection to Redis at %s: %s; check that it runs there and may be reached",
+                    settings->address, why);
+}
+
+static rlock_status reach(rli_connection *connection, const rli_settings *settings, const rli_patience *patience)
+{
+    const char *why;
+    int fd = rli_dial(settings, patience, &why);
+    if (fd < 0)
+        return unreachable(settings, why);
+    if (!rli_fd_track(fd)) {
+        close(fd);
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    }
+    connection->fd = fd;
+    connection->context = redisConnectFd(fd); /* for its reader; the bytes go through this file */
+    return connection->context ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+}
+
+/* The greeting goes out in one piece; its answers are read in the same order. */
+enum greeting { AUTH, SELECT, NAME, INFO, GREETINGS };
+
+static bool add(rli_buffer *greeting, const char *first, const char *second, const char *third)
+{
+    const char *words[3] = {first, second, third};
+    size_t count = third ? 3 : 2, lengths[3] = {0};
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = strlen(words[i]);
+    return rli_buffer_command(greeting, &(rli_command){count, words, lengths});
+}
+
+static bool compose(rli_buffer *greeting, const rli_settings *settings, bool said[GREETINGS])
+{
+    char database[RLI_DECIMAL];
+    rli_decimal(settings->database, database);
+    said[AUTH] = settings->password;
+    said[SELECT] = settings->database;
+    said[NAME] = settings->client_name;
+    said[INFO] = true;
+    return (!said[AUTH] || (settings->username ? add(greeting, "AUTH", settings->username, settings->password)
+                                               : add(greeting, "AUTH", settings->password, NULL))) &&
+           (!said[SELECT] || add(greeting, "SELECT", database, NULL)) &&
+           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", settings->client_name)) &&
+           add(greeting, "INFO", "server", NULL);
+}
+
+static uint64_t run_of(const redisReply *info)
+{
+    if (info->type != REDIS_REPLY_STRING)
+        return 0;
+    const char *field = strstr(info->str, "run_id:");
+    char digits[17];
+    if (!field || strlen(field) < 7 + 16)
+        return 0;
+    memcpy(digits, field + 7, 16);
+    digits[16] = 0;
+    return strtoull(digits, NULL, 16);
+}
+
+static rlock_status hear(rli_connection *connection, const rli_settings *settings, enum greeting what,
+                         const redisReply *reply)
+{
+    static const char *const refused[] = {
+        [AUTH] = "refused the user or password",
+        [SELECT] = "refused the database",
+        [NAME] = "refused the clientName",
+        [INFO] = "wants a password (put it into the URL: redis://user:password@host)",
+    };
+    if (reply->type != REDIS_REPLY_ERROR) {
+        if (what == INFO)
+            connection->run = run_of(reply);
+        return RLOCK_OK;
+    }
+    if (rli_reply_is_passing(reply))
+        return unreachable(settings, reply->str);
+    if (what == INFO && strncmp(reply->str, "NOAUTH", 6) != 0)
+        return RLOCK_OK; /* an ACL may forbid it; then no run is known */
+    return rli_fail(RLOCK_SERVER, "Redis at %s %s: %s", settings->address, refused[what], reply->str);
+}
+
+static bool send_all(const rli_connection *connection, const rli_buffer *greeting, const rli_patience *patience)
+{
+    size_t sent = 0;
+    while (sent < greeting->length) {
+        ssize_t n = rli_connection_send(connection, greeting->bytes + sent, greeting->length - sent);
+        if (n < 0 || (n == 0 && !rli_patience_poll(patience, connection->fd, POLLOUT)))
+            return false;
+        sent += (size_t)n;
+    }
+    return true;
+}
+
+static redisReply *next_reply(const rli_connection *connection, const rli_patience *patience)
+{
+    for (;;) {
+        void *reply = NULL;
+        if (redisReaderGetReply(connection->context->reader, &reply) != REDIS_OK)
+            return NULL;
+        if (reply)
+            return reply;
+        if (!rli_patience_poll(patience, connection->fd, POLLIN) || take(connection, MSG_DONTWAIT) == RLI_ENDED)
+            return NULL;
+    }
+}
+
+static rlock_status greet(rli_connection *connection, const rli_settings *settings, const rli_patience *patience)
+{
+    bool said[GREETINGS];
+    rli_buffer greeting = {0};
+    rlock_status status = RLOCK_OK;
+    if (!compose(&greeting, settings, said))
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    else if (!send_all(connection, &greeting, patience))
+        status = unreachable(settings, "it closed the connection, or does not answer");
+    for (enum greeting what = AUTH; what < GREETINGS && status == RLOCK_OK; what++) {
+        if (!said[what])
+            continue;
+        redisReply *reply = next_reply(connection, patience);
+        status = reply ? hear(connection, settings, what, reply)
+                       : unreachable(settings, "it closed the connection, or does not answer");
+        freeReplyObject(reply);
+    }
+    rli_buffer_free(&greeting);
+    return status;
+}
+
+rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
+                                 const rli_patience *patience)
+{
+    rli_patience own = *patience;
+    int64_t connect_by_ms = rli_after_ms(settings->connect_timeout_ms);
+    if (own.deadline_ms > connect_by_ms)
+        own.deadline_ms = connect_by_ms;
+    *connection = (rli_connection){.fd = -1};
+    rlock_status status = reach(connection, settings, &own);
+    if (status == RLOCK_OK) {
+        int64_t greet_by_ms = rli_after_ms(settings->timeout_ms);
+        own.deadline_ms = patience->deadline_ms < greet_by_ms ? patience->deadline_ms : greet_by_ms;
+        status = greet(connection, settings, &own);
+    }
+    if (status != RLOCK_OK)
+        rli_connection_close(connection);
+    return status;
+}
+
+void rli_connection_close(rli_connection *connection)
+{
+    if (connection->fd >= 0)
+        rli_fd_close(connection->fd);
+    if (connection->context) {
+        connection->context->fd = -1; /* closed; redisFree leaves a negative one alone */
+        redisFree(connection->context);
+    }
+    *connection = (rli_connection){.fd = -1};
+}
+
+rli_received rli_connection_block(const rli_connection *connection)
+{
+    return take(connection, 0);
+}
+
+rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd,
+                                    bool and_send)
+{
+    struct pollfd polled[2] = {
+        {.fd = connection->fd, .events = (short)(and_send ? POLLIN | POLLOUT : POLLIN)},
+        {.fd = wake_fd, .events = POLLIN},
+    };
+    if (poll(polled, wake_fd < 0 ? 1 : 2, deadline_ms == RLI_NEVER ? -1 : rli_until_ms(deadline_ms, 60000)) <= 0)
+        return RLI_QUIET;
+    return polled[0].revents & ~POLLOUT ? take(connection, MSG_DONTWAIT) : RLI_QUIET;
+}

@@ -1,0 +1,40 @@
+/* A connection: opened, authenticated, and named; then bytes in and out. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_CONNECTION_H
+#define RLI_CONNECTION_H
+
+#include "config/settings.h"
+#include "redis/dial.h"
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct rli_connection {
+    redisContext *context; /* its reader is used by whoever receives */
+    int fd;                /* blocking */
+    uint64_t run;          /* which run of the server answers; 0: it did not say */
+} rli_connection;
+
+/* Connects within the connect timeout and greets within the timeout, as long as patience lasts.
+ * RLOCK_OK; RLOCK_UNAVAILABLE: no server, or not yet; RLOCK_SERVER: it refused password, database or name; RLOCK_NO_MEMORY. */
+rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
+                                 const rli_patience *patience);
+void rli_connection_close(rli_connection *connection);
+
+/* What a receive came to. */
+typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
+
+/* Sends what can be sent at once; the number of bytes, -1: the connection has ended. */
+ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
+
+/* Waits until bytes have come (they are fed to the reader), `deadline_ms`, `wake_fd` (-1: none)
+ * being readable, or, with `and_send`, room to send. RLI_QUIET: nothing has come. */
+rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd,
+                                    bool and_send);
+/* Waits until bytes have come, however long, or the socket is shut down. */
+rli_received rli_connection_block(const rli_connection *connection);
+
+#endif

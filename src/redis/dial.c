@@ -1,0 +1,118 @@
+/* Dialling: a connected socket to the server, or the reason why there is none. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/dial.h"
+
+#include "clock.h"
+#include "redis/buffer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* How late the client's closing may be noticed. */
+#define SLICE_MS 20
+
+bool rli_patience_ended(const rli_patience *patience)
+{
+    return rli_cancel_fired(patience->cancel) || atomic_load(patience->closed) ||
+           rli_now_ms() >= patience->deadline_ms;
+}
+
+bool rli_patience_poll(const rli_patience *patience, int fd, short events)
+{
+    struct pollfd polled[2] = {
+        {.fd = fd, .events = events},
+        {.fd = rli_cancel_fd(patience->cancel), .events = POLLIN},
+    };
+    for (;;) {
+        int ready = poll(polled, 2, rli_until_ms(patience->deadline_ms, SLICE_MS));
+        if (ready > 0 && polled[0].revents)
+            return true;
+        if ((ready < 0 && errno != EINTR) || rli_patience_ended(patience))
+            return false;
+    }
+}
+
+/* A non-blocking connect, so that it ends when patience does. 0 or an errno. */
+static int connect_patiently(int fd, const struct sockaddr *address, socklen_t length,
+                             const rli_patience *patience)
+{
+    if (connect(fd, address, length) == 0)
+        return 0;
+    if (errno != EINPROGRESS && errno != EINTR)
+        return errno;
+    if (!rli_patience_poll(patience, fd, POLLOUT))
+        return ETIMEDOUT;
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+static int open_socket(int family, const struct sockaddr *address, socklen_t length,
+                       const rli_patience *patience, const char **why)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        *why = strerror(errno);
+        return -1;
+    }
+    int error = connect_patiently(fd, address, length, patience);
+    if (error == EAGAIN) /* a unix socket whose server accepts too slowly */
+        error = ETIMEDOUT;
+    if (error == 0 && fcntl(fd, F_SETFL, 0) == 0)
+        return fd;
+    *why = error == ETIMEDOUT ? "it does not answer" : strerror(error ? error : errno);
+    close(fd);
+    return -1;
+}
+
+static int dial_unix(const rli_settings *settings, const rli_patience *patience, const char **why)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, settings->socket_path, sizeof address.sun_path - 1);
+    return open_socket(AF_UNIX, (const struct sockaddr *)&address, sizeof address, patience, why);
+}
+
+static void tune(int fd)
+{
+    const int on = 1, idle_s = 15, between_s = 5, probes = 3, unacknowledged_ms = 30000;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between_s, sizeof between_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
+}
+
+static int dial_tcp(const rli_settings *settings, const rli_patience *patience, const char **why)
+{
+    char port[RLI_DECIMAL];
+    rli_decimal(settings->port, port);
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *addresses;
+    int error = getaddrinfo(settings->host, port, &hints, &addresses);
+    if (error) {
+        *why = error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
+        return -1;
+    }
+    int fd = -1;
+    for (struct addrinfo *one = addresses; one && fd < 0 && !rli_patience_ended(patience); one = one->ai_next)
+        fd = open_socket(one->ai_family, one->ai_addr, one->ai_addrlen, patience, why);
+    freeaddrinfo(addresses);
+    if (fd >= 0)
+        tune(fd);
+    return fd;
+}
+
+int rli_dial(const rli_settings *settings, const rli_patience *patience, const char **why)
+{
+    *why = "it does not answer";
+    return settings->socket_path ? dial_unix(settings, patience, why) : dial_tcp(settings, patience, why);
+}

@@ -1,0 +1,223 @@
+/* A lane: one connection shared by many threads. The calling threads do the I/O: the first that
+ * waits leads, reading replies for all; the others sleep until their reply is handed to them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/lane.h"
+
+#include "error.h"
+#include "redis/wire.h"
+
+#include <stdio.h>
+
+void rli_lane_init(rli_lane *lane, const rli_settings *settings, rli_guard *guard)
+{
+    *lane = (rli_lane){.settings = settings, .guard = guard};
+    pthread_mutex_init(&lane->mutex, NULL);
+}
+
+/* --- connecting: one thread does it, the others wait for what comes of it --- */
+
+static void tell_connectors(rli_lane *lane, rlock_status status, const char *why)
+{
+    lane->connects++;
+    lane->connect_status = status;
+    snprintf(lane->connect_message, sizeof lane->connect_message, "%s", why);
+    rli_turn_wake_all(lane->connectors);
+}
+
+static rlock_status connect_lane(rli_lane *lane, const rli_caller *caller, int64_t deadline_ms)
+{
+    rli_patience patience = {deadline_ms, caller->cancel, caller->closed};
+    lane->connecting = true;
+    pthread_mutex_unlock(&lane->mutex);
+    rli_wire *wire = NULL;
+    rlock_status status = rli_wire_open(&wire, lane->settings, lane->guard, &patience);
+    pthread_mutex_lock(&lane->mutex);
+    lane->connecting = false;
+    if (status == RLOCK_OK && lane->closed) {
+        rli_wire_end(wire, RLI_GAVE_UP);
+        rli_wire_leave(wire);
+        status = rli_fail(RLOCK_CLOSED, "the client was closed");
+    } else if (status == RLOCK_OK) {
+        lane->wire = wire;
+    }
+    /* When only this caller's own patience ended, the others are to try for themselves. */
+    bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(caller->cancel) || rli_now_ms() >= caller->deadline_ms);
+    tell_connectors(lane, own_end ? RLOCK_OK : status, rlock_last_error());
+    return status;
+}
+
+static rlock_status await_connection(rli_lane *lane, rli_caller *caller, int64_t deadline_ms)
+{
+    unsigned before = lane->connects;
+    rlock_status status = RLOCK_OK;
+    rli_turn_join(&lane->connectors, &caller->turn);
+    while (lane->connects == before && status == RLOCK_OK) {
+        pthread_mutex_unlock(&lane->mutex);
+        rli_park(&caller->parker, deadline_ms);
+        status = rli_caller_check(caller);
+        if (status == RLOCK_OK && rli_now_ms() >= deadline_ms)
+            status = rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given",
+                              lane->settings->address);
+        pthread_mutex_lock(&lane->mutex);
+    }
+    rli_turn_leave(&lane->connectors, &caller->turn);
+    if (lane->connects == before)
+        return status;
+    return lane->connect_status == RLOCK_OK ? RLOCK_OK : rli_fail_as(lane->connect_status, lane->connect_message);
+}
+
+/* With the mutex held on entry and return. RLOCK_OK: lane->wire is up. */
+static rlock_status connected(rli_lane *lane, rli_caller *caller, int64_t timeout_ms)
+{
+    int64_t deadline_ms = rli_after_ms(timeout_ms + lane->settings->connect_timeout_ms);
+    if (deadline_ms > caller->deadline_ms)
+        deadline_ms = caller->deadline_ms;
+    rlock_status status = RLOCK_OK;
+    while (status == RLOCK_OK && !lane->wire) {
+        if (lane->closed)
+            status = rli_fail(RLOCK_CLOSED, "the client is closed");
+        else if (lane->connecting)
+            status = await_connection(lane, caller, deadline_ms);
+        else
+            status = connect_lane(lane, caller, deadline_ms);
+    }
+    return status;
+}
+
+rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller)
+{
+    pthread_mutex_lock(&lane->mutex);
+    rlock_status status = connected(lane, caller, lane->settings->timeout_ms);
+    pthread_mutex_unlock(&lane->mutex);
+    return status;
+}
+
+/* --- one request --- */
+
+/* The connection of `wire` is no longer used for anything new. */
+static void drop_wire(rli_lane *lane, rli_wire *wire, rli_outcome outcome)
+{
+    if (lane->wire == wire) {
+        lane->wire = NULL;
+        rli_wire_end(wire, outcome);
+        rli_wire_leave(wire); /* the lane's own use of it */
+    }
+}
+
+/* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
+ * held on entry and return. */
+static void lead(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *slot, int64_t deadline_ms)
+{
+    while (!rli_slot_finished(slot)) {
+        if (!rli_wire_flush(wire, &lane->mutex)) {
+            drop_wire(lane, wire, RLI_BROKEN);
+            break;
+        }
+        if (rli_slot_finished(slot))
+            break;
+        rli_received received = rli_wire_receive(wire, &lane->mutex, deadline_ms, rli_cancel_fd(caller->cancel));
+        if (received == RLI_ENDED) /* by the guard, when time is up */
+            drop_wire(lane, wire, rli_now_ms() >= deadline_ms ? RLI_SILENT : RLI_BROKEN);
+        else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(caller->cancel)))
+            break;
+    }
+    if (!rli_wire_flush(wire, &lane->mutex))
+        drop_wire(lane, wire, RLI_BROKEN);
+    rli_wire_pass_lead(wire, slot);
+}
+
+/* Time is up, or the wait was ended, and `slot` has no reply. Mutex held. */
+static void give_up(rli_lane *lane, rli_wire *wire, rli_slot *slot, bool silent)
+{
+    /* Nothing came for the whole timeout: nothing will for those behind it either, and what the
+     * connection still holds must not be waited for by later requests. Many short waits, each of
+     * them given up early, find that out together. */
+    int64_t late_ms = rli_now_ms() - lane->settings->timeout_ms;
+    if (silent || rli_wire_silent_since(wire) <= late_ms || !rli_wire_abandon(wire, slot))
+        drop_wire(lane, wire, RLI_SILENT);
+}
+
+static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *slot,
+                         int64_t timeout_at_ms)
+{
+    bool silent = timeout_at_ms <= caller->deadline_ms;
+    int64_t deadline_ms = silent ? timeout_at_ms : caller->deadline_ms;
+    for (;;) {
+        if (rli_wire_take_lead(wire, slot))
+            lead(lane, caller, wire, slot, deadline_ms);
+        if (rli_slot_finished(slot))
+            return slot->outcome;
+        bool over = rli_now_ms() >= deadline_ms;
+        /* a reply that another thread is handing over right now comes first */
+        if (!slot->popped && (over || rli_cancel_fired(caller->cancel))) {
+            give_up(lane, wire, slot, over && silent);
+            return over && silent ? RLI_SILENT : RLI_GAVE_UP;
+        }
+        int64_t until_ms = slot->popped ? RLI_NEVER : deadline_ms;
+        pthread_mutex_unlock(&lane->mutex);
+        rli_park(&caller->parker, until_ms);
+        pthread_mutex_lock(&lane->mutex);
+    }
+}
+
+rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
+                          int64_t timeout_ms, rli_answer *answer)
+{
+    *answer = (rli_answer){.status = RLOCK_OK};
+    atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
+    pthread_mutex_lock(&lane->mutex);
+    rli_outcome outcome = RLI_UNSENT;
+    rli_slot slot;
+    answer->status = connected(lane, caller, timeout_ms);
+    rli_wire *wire = lane->wire;
+    answer->sent_ms = rli_now_ms();
+    if (answer->status == RLOCK_OK && !rli_wire_queue(wire, &slot, &caller->parker, command))
+        answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    if (answer->status == RLOCK_OK) {
+        rli_wire_enter(wire);
+        answer->run = rli_wire_run(wire);
+        if (rli_wire_wants_flush(wire) && !rli_wire_flush(wire, &lane->mutex))
+            drop_wire(lane, wire, RLI_BROKEN);
+        outcome = await(lane, caller, wire, &slot, rli_after_ms(timeout_ms));
+        answer->reply = slot.reply;
+        rli_wire_leave(wire);
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
+    return outcome;
+}
+
+bool rli_lane_guarded(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    bool guarded = lane->wire && rli_wire_guarded(lane->wire);
+    pthread_mutex_unlock(&lane->mutex);
+    return guarded;
+}
+
+void rli_lane_refresh(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    if (lane->wire && rli_wire_is_stale(lane->wire))
+        drop_wire(lane, lane->wire, RLI_BROKEN);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+void rli_lane_close(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    lane->closed = true;
+    if (lane->wire)
+        drop_wire(lane, lane->wire, RLI_GAVE_UP);
+    tell_connectors(lane, RLOCK_CLOSED, "the client was closed");
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+void rli_lane_destroy(rli_lane *lane)
+{
+    if (lane->wire) {
+        rli_wire_end(lane->wire, RLI_GAVE_UP);
+        rli_wire_leave(lane->wire);
+    }
+    pthread_mutex_destroy(&lane->mutex);
+}

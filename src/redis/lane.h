@@ -1,0 +1,66 @@
+/* A lane: one connection shared by many threads. Requests queue; the first thread that waits
+ * becomes the leader and reads the replies of all; then it hands leadership on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_LANE_H
+#define RLI_LANE_H
+
+#include "caller.h"
+#include "config/settings.h"
+#include "redis/buffer.h"
+#include "redis/guard.h"
+
+#include <hiredis/hiredis.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What became of a request. */
+typedef enum rli_outcome {
+    RLI_ANSWERED, /* the reply is there, and the caller's to free */
+    RLI_UNSENT,   /* no byte of it left: there was no connection; the status says why */
+    RLI_BROKEN,   /* the connection ended before the answer: it may have run, or run yet */
+    RLI_SILENT,   /* no answer within the timeout; the connection was given up: may run yet */
+    RLI_GAVE_UP   /* the caller's deadline or token, or the client's closing, came first: may run yet */
+} rli_outcome;
+
+typedef struct rli_answer {
+    redisReply *reply;   /* RLI_ANSWERED */
+    rlock_status status; /* RLI_UNSENT */
+    uint64_t run;        /* the server run that got the request; 0: unknown */
+    int64_t sent_ms;     /* before it was sent; not RLI_UNSENT */
+} rli_answer;
+
+struct rli_wire;
+
+typedef struct rli_lane {
+    const rli_settings *settings;
+    rli_guard *guard;                   /* NULL: none */
+    pthread_mutex_t mutex;
+    struct rli_wire *wire;              /* NULL: not connected */
+    bool connecting, closed;            /* a thread connects; the client is closed */
+    rli_turn *connectors;               /* calls that wait for that thread… */
+    unsigned connects;                  /* …to raise this… */
+    rlock_status connect_status;        /* …and leave here what came of it; RLOCK_OK: look again */
+    char connect_message[256];
+    atomic_int load;                    /* requests under way; read without the mutex */
+} rli_lane;
+
+void rli_lane_init(rli_lane *lane, const rli_settings *settings, rli_guard *guard);
+/* For the guard: whether a receive that it limits is under way; ends it when its time is over. */
+bool rli_lane_guarded(rli_lane *lane);
+/* Connects if it is not. RLOCK_OK or why not. */
+rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
+/* Sends `command` and waits for the answer, for `timeout_ms` at most and not beyond the caller's
+ * deadline. Connects first when needed. Any thread. */
+rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
+                          int64_t timeout_ms, rli_answer *answer);
+/* Drops a connection that the server has closed while nothing was under way, so that a request that
+ * can be sent only once is not lost on it. */
+void rli_lane_refresh(rli_lane *lane);
+/* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
+void rli_lane_close(rli_lane *lane);
+/* No call may be under way any more. */
+void rli_lane_destroy(rli_lane *lane);
+
+#endif

@@ -1,0 +1,21 @@
+/* A pool: the lanes to one server, no more of them than load needs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_POOL_H
+#define RLI_POOL_H
+
+#include "redis/lane.h"
+
+typedef struct rli_pool {
+    const rli_settings *settings;
+    rli_lane *lanes;     /* settings->pool_size of them */
+    atomic_int in_use;   /* the first so many; only grows */
+    rli_guard guard;
+} rli_pool;
+
+rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings);
+/* The lane for a name that has none: the least busy; another one when all are busy. */
+rli_lane *rli_pool_pick(rli_pool *pool);
+void rli_pool_close(rli_pool *pool);
+void rli_pool_destroy(rli_pool *pool);
+
+#endif

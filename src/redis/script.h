@@ -1,0 +1,18 @@
+/* Scripts: the Lua files under lua/, embedded at build. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_SCRIPT_H
+#define RLI_SCRIPT_H
+
+typedef struct rli_script {
+    const char *sha1; /* what EVALSHA wants, 40 hex digits */
+    const char *text;
+} rli_script;
+
+extern const rli_script rli_script_lock_acquire;
+extern const rli_script rli_script_lock_release;
+extern const rli_script rli_script_lock_renew;
+extern const rli_script rli_script_lock_force;
+extern const rli_script rli_script_lock_state;
+extern const rli_script rli_script_inspect_lock;
+
+#endif

@@ -1,0 +1,367 @@
+/* The subscriber: one connection for messages, and the thread that reads it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/subscriber.h"
+
+#include "clock.h"
+#include "error.h"
+#include "forked.h"
+#include "thread.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* As Redisson's reconnectionDelay from 100 ms, doubling; but not up to its 10 s: those who wait hear
+ * nothing meanwhile. */
+#define RECONNECT_FIRST_MS 100
+#define RECONNECT_MOST_MS 2000
+
+void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const atomic_bool *closed)
+{
+    *subscriber = (rli_subscriber){.settings = settings, .closed = closed, .connection = {.fd = -1}, .wake_fd = -1};
+    pthread_mutex_init(&subscriber->mutex, NULL);
+}
+
+/* --- sending --- */
+
+static void wake_thread(const rli_subscriber *subscriber)
+{
+    ssize_t written = write(subscriber->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+    (void)written; /* a full eventfd is readable, which is all that is wanted */
+}
+
+static void flush(rli_subscriber *subscriber)
+{
+    rli_buffer *queued = &subscriber->queued;
+    ssize_t n = rli_connection_send(&subscriber->connection, queued->bytes, queued->length);
+    if (n <= 0)
+        return; /* the thread will read the connection's end */
+    queued->length -= (size_t)n;
+    memmove(queued->bytes, queued->bytes + n, queued->length);
+}
+
+/* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
+static bool say(rli_subscriber *subscriber, const char *command, rli_channel *channel)
+{
+    if (!subscriber->connection.context)
+        return true;
+    const char *const words[] = {command, channel->name};
+    const size_t lengths[] = {strlen(command), channel->length};
+    size_t before = subscriber->queued.length;
+    if (!rli_buffer_command(&subscriber->queued, &(rli_command){2, words, lengths}))
+        return false;
+    if (rli_channels_expect(&subscriber->channels, channel, rli_after_ms(subscriber->settings->timeout_ms)))
+        return true;
+    subscriber->queued.length = before;
+    return false;
+}
+
+/* --- the thread: reading --- */
+
+static void confirm(rli_subscriber *subscriber, const char *refusal)
+{
+    subscriber->proven = true;
+    subscriber->trouble[0] = 0;
+    rli_channels_confirm(&subscriber->channels, refusal);
+}
+
+static void hear(rli_subscriber *subscriber, const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_ERROR) {
+        confirm(subscriber, reply->str);
+        return;
+    }
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str)
+        return;
+    if (strcmp(reply->element[0]->str, "message") != 0) {
+        confirm(subscriber, NULL); /* of a subscribe or unsubscribe */
+        return;
+    }
+    const redisReply *name = reply->element[1];
+    rli_channel *channel =
+        name->str ? rli_channels_find(&subscriber->channels, name->str, (size_t)name->len) : NULL;
+    if (channel)
+        rli_channel_signal(channel);
+}
+
+static bool hear_all(rli_subscriber *subscriber)
+{
+    for (;;) {
+        void *reply = NULL;
+        if (redisReaderGetReply(subscriber->connection.context->reader, &reply) != REDIS_OK)
+            return false;
+        if (!reply)
+            return true;
+        hear(subscriber, reply);
+        freeReplyObject(reply);
+    }
+}
+
+/* --- the thread: connecting --- */
+
+static void lose(rli_subscriber *subscriber)
+{
+    rli_connection_close(&subscriber->connection);
+    subscriber->queued.length = 0;
+    rli_channels_lose(&subscriber->channels);
+}
+
+static bool subscribe_again(void *argument, rli_channel *channel)
+{
+    return say(argument, "SUBSCRIBE", channel);
+}
+
+/* Whether there is a connection. */
+static bool reconnect(rli_subscriber *subscriber)
+{
+    pthread_mutex_unlock(&subscriber->mutex);
+    rli_connection connection;
+    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed};
+    rlock_status status = rli_connection_open(&connection, subscriber->settings, &patience);
+    pthread_mutex_lock(&subscriber->mutex);
+    if (status != RLOCK_OK) {
+        snprintf(subscriber->trouble, sizeof subscriber->trouble, "%.190s", rlock_last_error());
+        return false;
+    }
+    subscriber->connection = connection;
+    if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
+        flush(subscriber);
+    else
+        lose(subscriber); /* out of memory: better luck next time */
+    return true;
+}
+
+/* Sleeps in poll without the mutex until there is something to read, room for what is queued,
+ * a wake-up, or the time has come. */
+static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
+{
+    struct pollfd polled[2] = {
+        {.fd = subscriber->connection.context ? subscriber->connection.fd : -1,
+         .events = (short)(subscriber->queued.length ? POLLIN | POLLOUT : POLLIN)},
+        {.fd = subscriber->wake_fd, .events = POLLIN},
+    };
+    int timeout = until_ms == RLI_NEVER ? -1 : rli_until_ms(until_ms, 60000);
+    pthread_mutex_unlock(&subscriber->mutex);
+    int ready = poll(polled, 2, timeout);
+    pthread_mutex_lock(&subscriber->mutex);
+    if (ready > 0 && polled[1].revents) {
+        uint64_t count;
+        ssize_t n = read(subscriber->wake_fd, &count, sizeof count);
+        (void)n;
+    }
+    return ready > 0 ? polled[0].revents : 0;
+}
+
+/* A connection that confirms nothing any more delivers no message either. Looked at each timeout while
+ * anything is subscribed, because those who join send without waking this thread. */
+static int64_t next_look(const rli_subscriber *subscriber)
+{
+    if (subscriber->channels.first)
+        return subscriber->channels.first->late_at_ms;
+    return subscriber->channels.table.count ? rli_after_ms(subscriber->settings->timeout_ms) : RLI_NEVER;
+}
+
+static void read_and_write(rli_subscriber *subscriber)
+{
+    short ready = wait_for_bytes(subscriber, next_look(subscriber));
+    if (!ready && subscriber->channels.first && rli_now_ms() >= subscriber->channels.first->late_at_ms) {
+        snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.140s does not confirm subscriptions",
+                 subscriber->settings->address);
+        lose(subscriber);
+    }
+    if (!ready)
+        return;
+    if (ready & POLLOUT)
+        flush(subscriber);
+    if (!(ready & ~POLLOUT))
+        return;
+    rli_received received =
+        rli_connection_receive(&subscriber->connection, 0, -1, false);
+    if (received == RLI_ENDED || (received == RLI_BYTES && !hear_all(subscriber)))
+        lose(subscriber);
+}
+
+/* Answers the pause after the next failure. */
+static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
+{
+    int64_t until_ms = rli_after_ms(delay_ms);
+    while (!subscriber->stopping && !subscriber->hurry && rli_now_ms() < until_ms)
+        wait_for_bytes(subscriber, until_ms);
+    return delay_ms * 2 > RECONNECT_MOST_MS ? RECONNECT_MOST_MS : delay_ms * 2;
+}
+
+static void *run(void *argument)
+{
+    rli_subscriber *subscriber = argument;
+    int64_t delay_ms = RECONNECT_FIRST_MS;
+    pthread_mutex_lock(&subscriber->mutex);
+    while (!subscriber->stopping) {
+        if (subscriber->channels.table.count == 0 && !subscriber->connection.context) {
+            wait_for_bytes(subscriber, RLI_NEVER);
+            continue;
+        }
+        subscriber->hurry = subscriber->proven = false;
+        if (reconnect(subscriber))
+            delay_ms = RECONNECT_FIRST_MS;
+        while (!subscriber->stopping && subscriber->connection.context)
+            read_and_write(subscriber);
+        /* A connection that served is made again at once; one that was lost before it confirmed
+         * anything, after a moment. Only where there is none to be had do pauses grow. */
+        if (!subscriber->proven)
+            delay_ms = pause_before_next(subscriber, delay_ms);
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+    return NULL;
+}
+
+static rlock_status start_thread(rli_subscriber *subscriber)
+{
+    if (subscriber->running)
+        return RLOCK_OK;
+    if (subscriber->stopping)
+        return rli_fail(RLOCK_CLOSED, "the client is closed");
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0 || !rli_fd_track(fd)) {
+        if (fd >= 0)
+            close(fd);
+        return rli_fail(RLOCK_NO_MEMORY, "no descriptor for the subscriber: %s", strerror(errno));
+    }
+    subscriber->wake_fd = fd;
+    rlock_status status = rli_thread_start(&subscriber->thread, "rlock-subscribe", run, subscriber);
+    if (status != RLOCK_OK) {
+        rli_fd_close(fd);
+        subscriber->wake_fd = -1;
+    }
+    subscriber->running = status == RLOCK_OK;
+    return status;
+}
+
+/* --- for those who wait --- */
+
+/* Whether the server has to be asked for it (again). */
+static bool is_wanting(const rli_channel *channel)
+{
+    return channel->references == 0 || (channel->refusal && channel->unconfirmed == 0);
+}
+
+rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
+                                 rli_channel **out)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rlock_status status = start_thread(subscriber);
+    rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
+    if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !say(subscriber, "SUBSCRIBE", channel)))) {
+        if (channel)
+            rli_channels_settle(&subscriber->channels, channel);
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a subscription");
+    }
+    if (status == RLOCK_OK) {
+        channel->references++;
+        if (subscriber->connection.context)
+            flush(subscriber);
+        else
+            subscriber->hurry = true;
+        if (!subscriber->connection.context || subscriber->queued.length)
+            wake_thread(subscriber);
+        *out = channel;
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+    return status;
+}
+
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    if (--channel->references == 0) {
+        /* Out of memory for the command: stay subscribed until the connection ends. */
+        if (say(subscriber, "UNSUBSCRIBE", channel) && subscriber->connection.context)
+            flush(subscriber);
+        if (subscriber->queued.length)
+            wake_thread(subscriber);
+        rli_channels_settle(&subscriber->channels, channel);
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener,
+                        rli_parker *parker)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channel_add(channel, listener, parker);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channel_remove(channel, listener);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool confirmed = subscriber->connection.context && channel->unconfirmed == 0 && !channel->refusal;
+    pthread_mutex_unlock(&subscriber->mutex);
+    return confirmed;
+}
+
+rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    rlock_status status = RLOCK_OK;
+    pthread_mutex_lock(&subscriber->mutex);
+    if (channel->refusal)
+        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s; give the ACL user the "
+                          "right to that channel", channel->name, channel->refusal);
+    pthread_mutex_unlock(&subscriber->mutex);
+    return status;
+}
+
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool signalled = listener->signalled;
+    listener->signalled = false;
+    pthread_mutex_unlock(&subscriber->mutex);
+    return signalled;
+}
+
+void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    snprintf(text, size, "%s", subscriber->trouble);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+/* --- the end --- */
+
+void rli_subscriber_stop(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool running = subscriber->running;
+    subscriber->stopping = true;
+    subscriber->running = false;
+    if (running)
+        wake_thread(subscriber);
+    pthread_mutex_unlock(&subscriber->mutex);
+    if (running)
+        pthread_join(subscriber->thread, NULL);
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_connection_close(&subscriber->connection);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_destroy(rli_subscriber *subscriber)
+{
+    rli_channels_free(&subscriber->channels);
+    rli_buffer_free(&subscriber->queued);
+    if (subscriber->wake_fd >= 0)
+        rli_fd_close(subscriber->wake_fd);
+    pthread_mutex_destroy(&subscriber->mutex);
+}

@@ -1,0 +1,56 @@
+/* The subscriber: one connection for messages, however many threads wait. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_SUBSCRIBER_H
+#define RLI_SUBSCRIBER_H
+
+#include "config/settings.h"
+#include "redis/buffer.h"
+#include "redis/channels.h"
+#include "redis/connection.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct rli_subscriber {
+    const rli_settings *settings;
+    const atomic_bool *closed;    /* of the client: ends connecting */
+    pthread_mutex_t mutex;        /* guards all below and every channel and listener */
+    rli_channels channels;
+    rli_connection connection;    /* context NULL: not connected */
+    rli_buffer queued;            /* commands not yet sent */
+    pthread_t thread;             /* reads; started by the first join */
+    bool running, stopping;
+    bool proven;                  /* this connection has confirmed something */
+    bool hurry;                   /* somebody new waits: no pause before the next connection */
+    int wake_fd;                  /* interrupts the thread's poll */
+    char trouble[200];            /* the server's or the connection's last complaint, for messages */
+} rli_subscriber;
+
+void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const atomic_bool *closed);
+
+/* Subscribes to the channel unless it is. The confirmation comes later: rli_channel_is_confirmed.
+ * Each join needs a leave; the last one unsubscribes. RLOCK_OK or RLOCK_NO_MEMORY. */
+rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
+                                 rli_channel **channel);
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel);
+
+/* From now until unlisten, the parker is woken by each message, by the confirmation, and when the
+ * connection was lost (a message may have been, too): whatever it is, look again. */
+void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener,
+                        rli_parker *parker);
+void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener);
+bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel);
+/* RLOCK_OK, or RLOCK_SERVER with the server's words: it refused the subscription. */
+rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
+/* Whether something happened since the last take. */
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener);
+
+/* The last complaint, copied; "" when there is none. */
+void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size);
+
+/* Joins the thread and closes the connection; channels stay until they are left. */
+void rli_subscriber_stop(rli_subscriber *subscriber);
+void rli_subscriber_destroy(rli_subscriber *subscriber);
+
+#endif

@@ -1,0 +1,70 @@
+/* A hash table of items that carry their own link; grows by doubling, never shrinks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <stdlib.h>
+
+static void grow(rli_table *table)
+{
+    size_t bucket_count = table->bucket_count ? table->bucket_count * 2 : 64;
+    rli_link **buckets = calloc(bucket_count, sizeof *buckets);
+    if (!buckets)
+        return; /* longer chains, still correct */
+    for (size_t i = 0; i < table->bucket_count; i++) {
+        for (rli_link *link = table->buckets[i], *next; link; link = next) {
+            rli_link **bucket = &buckets[link->hash & (bucket_count - 1)];
+            next = link->next;
+            link->next = *bucket;
+            *bucket = link;
+        }
+    }
+    free(table->buckets);
+    table->buckets = buckets;
+    table->bucket_count = bucket_count;
+}
+
+bool rli_table_add(rli_table *table, rli_link *link, uint32_t hash)
+{
+    if (table->count >= table->bucket_count)
+        grow(table);
+    if (!table->bucket_count)
+        return false;
+    rli_link **bucket = &table->buckets[hash & (table->bucket_count - 1)];
+    link->hash = hash;
+    link->next = *bucket;
+    *bucket = link;
+    table->count++;
+    return true;
+}
+
+void rli_table_remove(rli_table *table, rli_link *link)
+{
+    rli_link **at = &table->buckets[link->hash & (table->bucket_count - 1)];
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    table->count--;
+}
+
+rli_link *rli_table_chain(const rli_table *table, uint32_t hash)
+{
+    return table->bucket_count ? table->buckets[hash & (table->bucket_count - 1)] : NULL;
+}
+
+void rli_table_free(rli_table *table)
+{
+    free(table->buckets);
+    *table = (rli_table){0};
+}
+
+uint32_t rli_hash(const void *bytes, size_t length, uint32_t seed)
+{
+    /* FNV-1a, finished with a mix so that the low bits depend on all of it */
+    const unsigned char *byte = bytes;
+    uint32_t hash = 2166136261u ^ seed;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ byte[i]) * 16777619u;
+    hash ^= hash >> 16;
+    hash *= 0x85ebca6bu;
+    return hash ^ hash >> 13;
+}

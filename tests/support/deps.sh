@@ -1,0 +1,73 @@
+#!/bin/sh
+# deps.sh build|test|interop|ci BIN: installs what is missing to build, to test, to test against
+# Java, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and
+# quick when nothing is missing.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+
+for_what=$1
+bin=$2
+missing=
+need() { # package, then a command that succeeds when it is there
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+# Debian's package redis-server would start a service on the machine, and enable it for ever. Its
+# one program is another name for the redis-check-rdb of redis-tools: that name is made here.
+redis_server() {
+    command -v redis-server && return
+    mkdir -p "$bin" && ln -sf "$(command -v redis-check-rdb)" "$bin/redis-server" && "$bin/redis-server" --version
+}
+
+case $for_what in
+build)
+    need build-essential command -v "${CC:-cc}"
+    need pkg-config command -v pkg-config
+    need libhiredis-dev pkg-config --exists hiredis
+    need uuid-dev pkg-config --exists uuid
+    ;;
+test)
+    need libcriterion-dev pkg-config --exists criterion
+    need redis-tools redis_server
+    ;;
+interop)
+    need default-jdk-headless command -v javac
+    need maven command -v mvn
+    ;;
+ci)
+    need clang command -v clang
+    ;;
+esac
+[ -n "$missing" ] || exit 0
+
+give_up() {
+    echo "$1" >&2
+    case $for_what in interop | ci) exit 0 ;; esac # what needs them is then left out, aloud
+    exit 1
+}
+if ! command -v apt-get >/dev/null; then
+    give_up "Missing:$missing. Please install these Debian packages, or what your system calls them."
+fi
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    as_root=sudo
+    command -v sudo >/dev/null || give_up "Missing, and no sudo here. Please run as root: apt-get install$missing"
+fi
+
+echo "Installing the Debian packages:$missing"
+install() {
+    # shellcheck disable=SC2086 # words
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing </dev/null
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'exit 1' HUP INT TERM
+if ! install >"$log" 2>&1; then
+    # Fresh machines have no list of packages yet, old ones an outdated one.
+    { $as_root apt-get update </dev/null && install; } >"$log" 2>&1 || {
+        cat "$log" >&2
+        give_up "Could not install:$missing"
+    }
+fi
+[ "$for_what" != test ] || redis_server >/dev/null

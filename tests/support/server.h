@@ -1,0 +1,57 @@
+/* A redis-server of the test's own: on a unix socket and a free loopback port, in a temporary
+ * folder, gone when the test or its process ends, however it ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_SERVER_H
+#define TEST_SERVER_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct server server;
+
+/* Starts a server without persistence and waits until it answers. Fails the test when it
+ * cannot. `args`: further redis-server arguments, NULL-terminated, or NULL. */
+server *server_start(void);
+server *server_start_with(const char *const *args);
+void server_stop(server *server); /* ends it, removes its folder, frees; NULL allowed */
+
+const char *server_url(const server *server);     /* unix:///…/redis.sock */
+const char *server_tcp_url(const server *server); /* redis://127.0.0.1:port */
+const char *server_socket(const server *server);  /* path of the socket */
+int server_port(const server *server);
+pid_t server_pid(const server *server);
+/* server_url() with a query appended, as in server_url_with(s, "lockWatchdogTimeout=1000");
+ * the text lives as long as the server (up to 64 of them). */
+const char *server_url_with(server *server, const char *query);
+
+void server_kill(server *server);    /* SIGKILL, waits for its end; the data is gone */
+void server_restart(server *server); /* starts it again, empty, on the same socket and port */
+void server_freeze(server *server);  /* SIGSTOP */
+void server_thaw(server *server);    /* SIGCONT */
+
+/* One command on the fixture's own connection (made again when needed); printf-like as
+ * redisCommand. Fails the test when there is no answer. Free with freeReplyObject. */
+redisReply *server_command(server *server, const char *format, ...);
+/* The same, for an integer or a text answer; the text must be freed, NULL for nil. */
+int64_t server_integer(server *server, const char *format, ...);
+char *server_text(server *server, const char *format, ...);
+/* The value of a field of INFO, as "total_commands_processed" or "connected_clients". */
+int64_t server_info(server *server, const char *field);
+/* Everything in the keyspace as the lines of the golden file: sorted by key, each
+ * `name type [members] `, with client ids as given; free it. PTTLs are left out. */
+char *server_keyspace(server *server);
+
+/* Messages published from now on, on every channel: server_listen starts a PSUBSCRIBE * on a
+ * connection of its own; server_heard waits until `message` came on `channel` (true) or ms
+ * passed; server_heard_all gives all lines "channel message\n" so far, to be freed. */
+void server_listen(server *server);
+bool server_heard(server *server, const char *channel, const char *message, int64_t ms);
+char *server_heard_all(server *server);
+
+/* Waits until the named thing is so, for at most ms; polls every millisecond. */
+bool server_wait_subscribers(server *server, const char *channel, int64_t count, int64_t ms);
+bool server_wait_exists(server *server, const char *key, bool exists, int64_t ms);
+
+#endif

@@ -1,0 +1,147 @@
+/* Asking the test's server: commands on the fixture's own connection, and waiting for answers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/event.h"
+#include "tests/support/server_parts.h"
+#include "tests/support/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static const char *password_of(const server *self)
+{
+    for (int i = 0; self->args[i]; i++)
+        if (strcmp(self->args[i], "--requirepass") == 0)
+            return self->args[i + 1];
+    return NULL;
+}
+
+static bool greet(redisContext *context, const char *password)
+{
+    redisReply *reply = password ? redisCommand(context, "AUTH %s", password) : redisCommand(context, "PING");
+    bool up = reply && (reply->type != REDIS_REPLY_ERROR || strncmp(reply->str, "LOADING", 7) != 0);
+    freeReplyObject(reply);
+    return up;
+}
+
+redisContext *server_connect(const server *self)
+{
+    redisContext *context = redisConnectUnix(self->socket);
+    if (!context)
+        return NULL;
+    fcntl(context->fd, F_SETFD, FD_CLOEXEC);
+    redisSetTimeout(context, (struct timeval){.tv_sec = 30});
+    if (context->err || !greet(context, password_of(self))) {
+        redisFree(context);
+        return NULL;
+    }
+    return context;
+}
+
+void server_hang_up(server *self)
+{
+    pthread_mutex_lock(&self->asking);
+    redisFree(self->context);
+    self->context = NULL;
+    pthread_mutex_unlock(&self->asking);
+}
+
+/* Closed by the server, as after CLIENT KILL. Writing would then raise SIGPIPE. */
+static bool is_over(redisContext *context)
+{
+    char byte;
+    return context->err || recv(context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static redisReply *ask(server *self, const char *format, va_list args)
+{
+    pthread_mutex_lock(&self->asking);
+    if (self->context && is_over(self->context)) {
+        redisFree(self->context);
+        self->context = NULL;
+    }
+    if (!self->context)
+        self->context = server_connect(self);
+    redisReply *reply = self->context ? redisvCommand(self->context, format, args) : NULL;
+    char error[160] = "not connected";
+    if (!reply && self->context)
+        snprintf(error, sizeof error, "%s", self->context->errstr);
+    pthread_mutex_unlock(&self->asking); /* before the assert: it does not come back */
+    cr_assert(reply != NULL, "no answer to `%s`: %s", format, error);
+    return reply;
+}
+
+redisReply *server_command(server *self, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    redisReply *reply = ask(self, format, args);
+    va_end(args);
+    return reply;
+}
+
+int64_t server_integer(server *self, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    redisReply *reply = ask(self, format, args);
+    va_end(args);
+    int64_t value = reply->integer;
+    char *end = reply->str;
+    if (reply->type == REDIS_REPLY_STRING)
+        value = strtoll(reply->str, &end, 10);
+    cr_assert(reply->type == REDIS_REPLY_INTEGER ||
+                  (reply->type == REDIS_REPLY_STRING && end != reply->str && *end == 0),
+              "the answer to `%s` is no integer: %s", format, reply->str ? reply->str : "(nil or array)");
+    freeReplyObject(reply);
+    return value;
+}
+
+char *server_text(server *self, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    redisReply *reply = ask(self, format, args);
+    va_end(args);
+    cr_assert(reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS || reply->type == REDIS_REPLY_NIL,
+              "the answer to `%s` is no text: %s", format, reply->str ? reply->str : "(integer or array)");
+    char *text = reply->str ? strndup(reply->str, reply->len) : NULL;
+    freeReplyObject(reply);
+    return text;
+}
+
+int64_t server_info(server *self, const char *field)
+{
+    char *info = server_text(self, "INFO all");
+    char line[80];
+    int length = snprintf(line, sizeof line, "\n%s:", field);
+    const char *found = strstr(info, line);
+    cr_assert(found != NULL, "INFO has no %s", field);
+    int64_t value = strtoll(found + length, NULL, 10);
+    free(info);
+    return value;
+}
+
+bool server_wait_subscribers(server *self, const char *channel, int64_t count, int64_t ms)
+{
+    for (int64_t deadline_ms = now_ms() + ms;; pass_ms(1)) {
+        redisReply *reply = server_command(self, "PUBSUB NUMSUB %s", channel);
+        bool so = reply->elements == 2 && reply->element[1]->integer == count;
+        freeReplyObject(reply);
+        if (so || now_ms() >= deadline_ms)
+            return so;
+    }
+}
+
+bool server_wait_exists(server *self, const char *key, bool exists, int64_t ms)
+{
+    for (int64_t deadline_ms = now_ms() + ms;; pass_ms(1)) {
+        bool so = (server_integer(self, "EXISTS %s", key) == 1) == exists;
+        if (so || now_ms() >= deadline_ms)
+            return so;
+    }
+}

@@ -1,0 +1,129 @@
+/* The ear: all that is published on the test's server, kept as lines. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/server_parts.h"
+#include "tests/support/event.h"
+#include "tests/support/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+void ear_init(server_ear *ear)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&ear->mutex, NULL);
+    pthread_cond_init(&ear->cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void ear_destroy(server_ear *ear)
+{
+    pthread_cond_destroy(&ear->cond);
+    pthread_mutex_destroy(&ear->mutex);
+    free(ear->lines);
+}
+
+static void keep(server_ear *ear, const redisReply *channel, const redisReply *message)
+{
+    size_t more = channel->len + message->len + 2;
+    pthread_mutex_lock(&ear->mutex);
+    if (ear->length + more + 1 > ear->room) {
+        size_t room = (ear->length + more + 1) * 2;
+        char *lines = realloc(ear->lines, room);
+        if (!lines)
+            abort();
+        ear->lines = lines;
+        ear->room = room;
+    }
+    ear->length += (size_t)sprintf(ear->lines + ear->length, "%s %s\n", channel->str, message->str);
+    pthread_cond_broadcast(&ear->cond);
+    pthread_mutex_unlock(&ear->mutex);
+}
+
+static void *listen_on(void *arg)
+{
+    server_ear *ear = arg;
+    void *reply;
+    while (redisGetReply(ear->context, &reply) == REDIS_OK) {
+        redisReply *message = reply;
+        if (message->type == REDIS_REPLY_ARRAY && message->elements == 4 &&
+            strcmp(message->element[0]->str, "pmessage") == 0)
+            keep(ear, message->element[2], message->element[3]);
+        freeReplyObject(message);
+    }
+    return NULL;
+}
+
+void ear_start(server *self)
+{
+    server_ear *ear = &self->ear;
+    ear->context = server_connect(self);
+    cr_assert(ear->context != NULL, "cannot listen: no connection");
+    redisReply *reply = redisCommand(ear->context, "PSUBSCRIBE *");
+    cr_assert(reply && reply->type == REDIS_REPLY_ARRAY, "cannot listen: %s", ear->context->errstr);
+    freeReplyObject(reply);
+    redisSetTimeout(ear->context, (struct timeval){0}); /* silence is no error */
+    ear->listening = true;
+    ear->running = pthread_create(&ear->thread, NULL, listen_on, ear) == 0;
+    cr_assert(ear->running, "no thread to listen");
+}
+
+void ear_stop(server *self)
+{
+    server_ear *ear = &self->ear;
+    if (!ear->running)
+        return;
+    shutdown(ear->context->fd, SHUT_RDWR);
+    pthread_join(ear->thread, NULL);
+    redisFree(ear->context);
+    ear->running = false;
+}
+
+void server_listen(server *self)
+{
+    if (!self->ear.running)
+        ear_start(self);
+}
+
+/* Whether `line`, with its newline, is one of the lines. */
+static bool has_line(const server_ear *ear, const char *line)
+{
+    const char *at = ear->lines;
+    while (at && (at = strstr(at, line)) != NULL && at != ear->lines && at[-1] != '\n')
+        at++;
+    return at != NULL;
+}
+
+bool server_heard(server *self, const char *channel, const char *message, int64_t ms)
+{
+    server_ear *ear = &self->ear;
+    int64_t until_ms = now_ms() + ms;
+    struct timespec deadline = {.tv_sec = until_ms / 1000, .tv_nsec = (until_ms % 1000) * 1000000};
+    size_t size = strlen(channel) + strlen(message) + 3;
+    char *line = malloc(size);
+    cr_assert(line != NULL);
+    snprintf(line, size, "%s %s\n", channel, message);
+    pthread_mutex_lock(&ear->mutex);
+    int end = 0;
+    while (!has_line(ear, line) && end != ETIMEDOUT)
+        end = pthread_cond_timedwait(&ear->cond, &ear->mutex, &deadline);
+    bool heard = has_line(ear, line);
+    pthread_mutex_unlock(&ear->mutex);
+    free(line);
+    return heard;
+}
+
+char *server_heard_all(server *self)
+{
+    server_ear *ear = &self->ear;
+    pthread_mutex_lock(&ear->mutex);
+    char *all = strdup(ear->lines ? ear->lines : "");
+    pthread_mutex_unlock(&ear->mutex);
+    cr_assert(all != NULL);
+    return all;
+}

@@ -1,0 +1,32 @@
+/* What every test includes: Criterion, or with -DTEST_PLAIN (ThreadSanitizer) a fork-per-test runner
+ * with the same words, and asserts that print statuses as words. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_H
+#define TEST_H
+
+#ifdef TEST_PLAIN
+#include "tests/support/plain.h"
+#else
+#include <criterion/criterion.h>
+#endif
+
+#include <rlock/rlock.h>
+
+/* assert_status(rlock_unlock(lock), RLOCK_LOST): both as words, with rlock_last_error(). */
+#define assert_status(call, expected)                                                              \
+    do {                                                                                           \
+        rlock_status got_ = (call), want_ = (expected);                                            \
+        cr_assert(got_ == want_, "%s answered %d (%s), expected %d (%s); last error: %s", #call,   \
+                  (int)got_, rlock_strstatus(got_), (int)want_, rlock_strstatus(want_),            \
+                  rlock_last_error());                                                             \
+    } while (0)
+#define assert_ok(call) assert_status(call, RLOCK_OK)
+
+/* lo ≤ value ≤ hi, with the numbers in the message. */
+#define assert_between(value, lo, hi)                                                              \
+    do {                                                                                           \
+        long long v_ = (long long)(value), lo_ = (long long)(lo), hi_ = (long long)(hi);           \
+        cr_assert(lo_ <= v_ && v_ <= hi_, "%s is %lld, expected %lld…%lld", #value, v_, lo_, hi_); \
+    } while (0)
+
+#endif

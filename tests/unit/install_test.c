@@ -1,0 +1,186 @@
+/* What make install puts in place, and that a program elsewhere can be built with it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/server.h"
+#include "tests/support/shell.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(install, .fini = scratch_remove, .timeout = 300);
+
+static const char *environment(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+static void run_make(const char *words)
+{
+    shell_do("%s --no-print-directory B='%s' SAN='%s' CC='%s' %s", environment("MAKE", "make"),
+             environment("B", "build"), environment("SAN", ""), environment("CC", "cc"), words);
+}
+
+static void install(void)
+{
+    char words[4200];
+    snprintf(words, sizeof words, "install PREFIX='%s/prefix'", scratch_folder());
+    run_make(words);
+}
+
+/* Compiles `name`.c or `name`.cc of the scratch folder as one would outside of this tree. */
+static void build(const char *compiler, const char *name, const char *linking)
+{
+    const char *san = environment("SAN", "");
+    shell_do("cd '%s' && export PKG_CONFIG_PATH=\"$PWD/prefix/lib/pkgconfig\" && "
+             "%s -Wall -Wextra -Wpedantic -Werror %s%s -o %.*s %s $(pkg-config --cflags rlock) %s",
+             scratch_folder(), compiler, *san ? "-fsanitize=" : "", san, (int)strcspn(name, "."), name, name,
+             linking);
+}
+#define SHARED "$(pkg-config --libs rlock) -Wl,-rpath,\"$PWD/prefix/lib\""
+#define STATIC "prefix/lib/librlock.a $(pkg-config --static --libs rlock | sed 's/-lrlock//')"
+
+static void run_says(const char *program, const char *argument, const char *expected)
+{
+    char *said = shell("cd '%s' && ./%s %s", scratch_folder(), program, argument);
+    cr_assert(strcmp(said, expected) == 0, "%s said \"%s\", not \"%s\"", program, said, expected);
+    free(said);
+}
+
+static const char program_text[] =
+    "#include <rlock/rlock.h>\n"
+    "#include <stdio.h>\n"
+    "int main(int argc, char **argv)\n"
+    "{\n"
+    "    rlock_client *client;\n"
+    "    if (argc != 2 || rlock_client_open(&client, argv[1]) != RLOCK_OK)\n"
+    "        return 1;\n"
+    "    rlock *lock = rlock_get_lock(client, \"order:42\");\n"
+    "    RLOCK_WITH(lock) {\n"
+    "        printf(\"held %d\\n\", rlock_valid_for(lock) > 0);\n"
+    "    } else {\n"
+    "        printf(\"not held\\n\");\n"
+    "    }\n"
+    "    printf(\"after %d\\n\", rlock_valid_for(lock) > 0);\n"
+    "    rlock_free(lock);\n"
+    "    rlock_client_close(client);\n"
+    "    return 0;\n"
+    "}\n";
+
+Test(install, program_outside_the_tree_compiles_with_pkg_config_and_runs)
+{
+    server *own = server_start();
+    install();
+    scratch_write("program.c", program_text);
+    build(environment("CC", "cc"), "program.c", "-std=c11 " SHARED);
+    run_says("program", server_url(own), "held 1\nafter 0\n");
+    build(environment("CC", "cc"), "program.c", "-std=c11 " STATIC);
+    run_says("program", server_url(own), "held 1\nafter 0\n");
+    server_stop(own);
+}
+
+static const char cpp_text[] =
+    "#include <rlock/rlock.h>\n"
+    "#include <cstdio>\n"
+    "#include <stdexcept>\n"
+    "static bool held(rlock *lock) { return rlock_valid_for(lock) > 0; }\n"
+    "static int returns(rlock *lock) { RLOCK_WITH(lock) { return held(lock) ? 1 : 0; } return -1; }\n"
+    "int main(int, char **argv)\n"
+    "{\n"
+    "    rlock_client *client;\n"
+    "    if (rlock_client_open(&client, argv[1]) != RLOCK_OK)\n"
+    "        return 1;\n"
+    "    rlock *lock = rlock_get_lock(client, \"order:42\");\n"
+    "    RLOCK_WITH(lock) std::printf(\"in block %d\\n\", held(lock));\n"
+    "    std::printf(\"after block %d\\n\", held(lock));\n"
+    "    std::printf(\"in return %d\\n\", returns(lock));\n"
+    "    std::printf(\"after return %d\\n\", held(lock));\n"
+    "    try {\n"
+    "        RLOCK_WITH(lock) throw std::runtime_error(\"out\");\n"
+    "    } catch (const std::runtime_error &) {\n"
+    "        std::printf(\"after throw %d\\n\", held(lock));\n"
+    "    }\n"
+    "    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;\n"
+    "    options.lease_ms = 1000;\n"
+    "    std::printf(\"options %d\\n\", rlock_lock_with(lock, &options));\n"
+    "    std::printf(\"unlock %d\\n\", rlock_unlock(lock));\n"
+    "    rlock_free(lock);\n"
+    "    rlock_client_close(client);\n"
+    "}\n";
+
+/* C++ also unlocks when an exception leaves the block. */
+Test(install, cpp_program_compiles_and_unlocks_on_every_way_out)
+{
+    static const char *const standards[] = {"-std=c++11 " SHARED, "-std=c++17 " SHARED};
+    server *own = server_start();
+    install();
+    scratch_write("program.cc", cpp_text);
+    for (int i = 0; i < 2; i++) {
+        build("c++", "program.cc", standards[i]);
+        run_says("program", server_url(own),
+                 "in block 1\nafter block 0\nin return 1\nafter return 0\nafter throw 0\noptions 0\nunlock 0\n");
+    }
+    server_stop(own);
+}
+
+/* Each alone, since a program may include but one. */
+Test(install, every_header_compiles_alone_as_c_and_cpp)
+{
+    install();
+    shell_do("set -e; cd '%s/prefix/include'; test -e rlock/rlock.h\n"
+             "for header in rlock/*.h; do\n"
+             "    for std in c11 c17; do\n"
+             "        printf '#include <%%s>\\nint main(void) { return 0; }\\n' \"$header\" |\n"
+             "            %s -std=$std -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I. -fsyntax-only -xc -\n"
+             "    done\n"
+             "    for std in c++11 c++17; do\n"
+             "        printf '#include <%%s>\\nint main() { return 0; }\\n' \"$header\" |\n"
+             "            c++ -std=$std -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I. -fsyntax-only -xc++ -\n"
+             "    done\n"
+             "done",
+             scratch_folder(), environment("CC", "cc"));
+}
+
+Test(install, every_example_of_the_documentation_compiles)
+{
+    install();
+    shell_do("set -e; export PKG_CONFIG_PATH='%s/prefix/lib/pkgconfig'\n"
+             "for example in docs/examples/*.c; do\n"
+             "    [ -e \"$example\" ] || continue\n"
+             "    %s -Wall -Wextra -Wpedantic -Werror -fsyntax-only \"$example\" $(pkg-config --cflags rlock)\n"
+             "done",
+             scratch_folder(), environment("CC", "cc"));
+}
+
+Test(install, command_and_pkg_config_know_the_version)
+{
+    install();
+    char *version = shell("PKG_CONFIG_PATH='%s/prefix/lib/pkgconfig' pkg-config --modversion rlock", scratch_folder());
+    cr_assert(strcmp(version, RLOCK_VERSION "\n") == 0, "pkg-config says %s", version);
+    free(version);
+    char *command = shell("'%s/prefix/bin/rlock' --version", scratch_folder());
+    cr_assert(strstr(command, RLOCK_VERSION) != NULL, "rlock --version says %s", command);
+    free(command);
+}
+
+Test(install, destdir_is_no_part_of_what_is_installed)
+{
+    char words[4200];
+    snprintf(words, sizeof words, "install DESTDIR='%s/stage' PREFIX=/opt/rlock", scratch_folder());
+    run_make(words);
+    shell_do("cd '%s/stage/opt/rlock' && test -x bin/rlock -a -e lib/librlock.a -a -e lib/librlock.so.1 -a "
+             "-L lib/librlock.so -a -e include/rlock/rlock.h",
+             scratch_folder());
+    shell_do("cd '%s/stage' && ! grep -F \"$PWD\" opt/rlock/lib/pkgconfig/rlock.pc", scratch_folder());
+    shell_do("grep -qx 'prefix=/opt/rlock' '%s/stage/opt/rlock/lib/pkgconfig/rlock.pc'", scratch_folder());
+}
+
+Test(install, uninstall_removes_every_file_again)
+{
+    char words[4200];
+    install();
+    snprintf(words, sizeof words, "uninstall PREFIX='%s/prefix'", scratch_folder());
+    run_make(words);
+    shell_do("left=$(find '%s/prefix' ! -type d) && echo \"$left\" && [ -z \"$left\" ]", scratch_folder());
+}

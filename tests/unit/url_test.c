@@ -1,0 +1,194 @@
+/* URLs: what each form means, and what each malformed one answers, never with a password. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "src/config/settings.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static rlock_status parse(const char *url, rli_settings *settings)
+{
+    rlock_config config;
+    rlock_config_init(&config);
+    config.address = url;
+    return rli_settings_make(settings, &config);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static const struct {
+    const char *url, *host;
+    int port;
+    const char *user, *password, *path;
+    int database;
+} good[] = {
+    {"redis://localhost", "localhost", 6379, NULL, NULL, NULL, 0},
+    {"redis://localhost/", "localhost", 6379, NULL, NULL, NULL, 0},
+    {"redis://10.0.0.1:7000", "10.0.0.1", 7000, NULL, NULL, NULL, 0},
+    {"redis://10.0.0.1:7000/15", "10.0.0.1", 7000, NULL, NULL, NULL, 15},
+    {"redis://[::1]", "::1", 6379, NULL, NULL, NULL, 0},
+    {"redis://[fe80::1]:7000/2", "fe80::1", 7000, NULL, NULL, NULL, 2},
+    {"redis://:pass@host", "host", 6379, NULL, "pass", NULL, 0},
+    {"redis://user:pass@host:1", "host", 1, "user", "pass", NULL, 0},
+    {"redis://user:p%40ss%3aw%2Fd%25@host:65535", "host", 65535, "user", "p@ss:w/d%", NULL, 0},
+    {"redis://user:p@ss:word@host", "host", 6379, "user", "p@ss:word", NULL, 0},
+    {"redis://us%3Aer:pass@host?db=4", "host", 6379, "us:er", "pass", NULL, 4},
+    {"redis://host?", "host", 6379, NULL, NULL, NULL, 0},
+    {"redis://host/7?db=8", "host", 6379, NULL, NULL, NULL, 8},
+    {"unix:///run/redis.sock", NULL, 0, NULL, NULL, "/run/redis.sock", 0},
+    {"unix:///run/redis.sock?db=9", NULL, 0, NULL, NULL, "/run/redis.sock", 9},
+    {"unix:///with%20space/s?database=1", NULL, 0, NULL, NULL, "/with space/s", 1},
+};
+
+Test(url, well_formed_ones_mean_what_they_say)
+{
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        rli_settings settings;
+        assert_ok(parse(good[i].url, &settings));
+        cr_assert(same(settings.host, good[i].host), "%s has host %s", good[i].url, settings.host);
+        cr_assert(!good[i].host || settings.port == good[i].port, "%s has port %d", good[i].url, settings.port);
+        cr_assert(same(settings.username, good[i].user), "%s has user %s", good[i].url, settings.username);
+        cr_assert(same(settings.password, good[i].password), "%s has password %s", good[i].url, settings.password);
+        cr_assert(same(settings.socket_path, good[i].path), "%s has path %s", good[i].url, settings.socket_path);
+        cr_assert(settings.database == good[i].database, "%s has database %d", good[i].url, settings.database);
+        rli_settings_free(&settings);
+    }
+}
+
+Test(url, every_setting_can_be_a_parameter)
+{
+    rli_settings settings;
+    assert_ok(parse("redis://h?lockWatchdogTimeout=1000&lockWatchdogBatchSize=7&timeout=11&connectTimeout=12"
+                   "&subscriptionTimeout=13&retryAttempts=0&retryBaseDelay=14&retryMaxDelay=15"
+                   "&connectionPoolSize=3&database=5&clientName=me&namePrefix=a%26b%3D",
+                   &settings));
+    cr_assert(settings.watchdog_timeout_ms == 1000);
+    cr_assert(settings.batch_size == 7);
+    cr_assert(settings.timeout_ms == 11);
+    cr_assert(settings.connect_timeout_ms == 12);
+    cr_assert(settings.subscription_timeout_ms == 13);
+    cr_assert(settings.retry_attempts == 0);
+    cr_assert(settings.retry_base_delay_ms == 14);
+    cr_assert(settings.retry_max_delay_ms == 15);
+    cr_assert(settings.pool_size == 3);
+    cr_assert(settings.database == 5);
+    cr_assert(same(settings.client_name, "me"));
+    cr_assert(same(settings.name_prefix, "a&b="));
+    rli_settings_free(&settings);
+}
+
+/* SECRET stands wherever a password may be meant. */
+static const struct {
+    const char *url;
+    rlock_status status;
+    const char *word; /* that the message must have */
+} bad[] = {
+    {"", RLOCK_INVALID, "scheme"},
+    {"localhost", RLOCK_INVALID, "scheme"},
+    {"localhost:6379", RLOCK_INVALID, "scheme"},
+    {"http://localhost", RLOCK_INVALID, "scheme"},
+    {"redis:/localhost", RLOCK_INVALID, "scheme"},
+    {"REDIS://localhost", RLOCK_INVALID, "scheme"},
+    {" redis://localhost", RLOCK_INVALID, "scheme"},
+    {"user:SECRET@localhost", RLOCK_INVALID, "scheme"},
+    {"redis://", RLOCK_INVALID, "host"},
+    {"redis:///3", RLOCK_INVALID, "host"},
+    {"redis://:7000", RLOCK_INVALID, "host"},
+    {"redis://:SECRET@", RLOCK_INVALID, "host"},
+    {"redis://:SECRET@:7000", RLOCK_INVALID, "host"},
+    {"redis://[]:7000", RLOCK_INVALID, "host"},
+    {"redis://[::1", RLOCK_INVALID, "]"},
+    {"redis://[::1]7000", RLOCK_INVALID, "]"},
+    {"redis://SECRET@host", RLOCK_INVALID, "colon"},
+    {"redis://:SEC%RET@host", RLOCK_INVALID, "password"},
+    {"redis://:SECRET%@host", RLOCK_INVALID, "password"},
+    {"redis://:SECRET%4@host", RLOCK_INVALID, "password"},
+    {"redis://:SECRET%00@host", RLOCK_INVALID, "password"},
+    {"redis://us%er:SECRET@host", RLOCK_INVALID, "user"},
+    {"redis://user:SE/CRET@host", RLOCK_INVALID, "%2F"},
+    {"redis://user:SE?CRET@host", RLOCK_INVALID, "%3F"},
+    {"redis://ho%st", RLOCK_INVALID, "host"},
+    {"redis://host:", RLOCK_INVALID, "port"},
+    {"redis://host:0", RLOCK_INVALID, "port"},
+    {"redis://host:65536", RLOCK_INVALID, "port"},
+    {"redis://host:99999999999999999999", RLOCK_INVALID, "port"},
+    {"redis://host:-1", RLOCK_INVALID, "port"},
+    {"redis://host:seven", RLOCK_INVALID, "port"},
+    {"redis://host:70 00", RLOCK_INVALID, "port"},
+    {"redis://::1", RLOCK_INVALID, "host"},
+    {"redis://:SECRET@host:seven", RLOCK_INVALID, "port"},
+    {"redis://user:SECRET", RLOCK_INVALID, "port"}, /* @host was forgotten */
+    {"redis://host/three", RLOCK_INVALID, "database"},
+    {"redis://host/-1", RLOCK_INVALID, "database"},
+    {"redis://host/1/2", RLOCK_INVALID, "database"},
+    {"redis://host/99999999999999999999", RLOCK_INVALID, "database"},
+    {"redis://:SECRET@host/three", RLOCK_INVALID, "database"},
+    {"redis://host?db", RLOCK_INVALID, "value"},
+    {"redis://host?db=", RLOCK_INVALID, "database"},
+    {"redis://host?&", RLOCK_INVALID, "value"},
+    {"redis://host?db=1&db", RLOCK_INVALID, "value"},
+    {"redis://host?timeout=0", RLOCK_INVALID, "timeout"},
+    {"redis://host?timeout=5s", RLOCK_INVALID, "milliseconds"},
+    {"redis://host?timeout=1.5", RLOCK_INVALID, "milliseconds"},
+    {"redis://host?Timeout=5", RLOCK_INVALID, "Timeout"},
+    {"redis://host?watchdog=5", RLOCK_INVALID, "lockWatchdogTimeout"},
+    {"redis://host?lockWatchdogTimeout=29", RLOCK_INVALID, "lockWatchdogTimeout"},
+    {"redis://host?retryAttempts=-1", RLOCK_INVALID, "retryAttempts"},
+    {"redis://host?connectionPoolSize=0", RLOCK_INVALID, "connectionPoolSize"},
+    {"redis://host?connectionPoolSize=99999999999999999999", RLOCK_INVALID, "connectionPoolSize"},
+    {"redis://host?clientName=two%20words", RLOCK_INVALID, "clientName"},
+    {"redis://host?name%=x", RLOCK_INVALID, "parameter"},
+    {"redis://host?clientName=%zz", RLOCK_INVALID, "parameter"},
+    {"redis://:SECRET@host?timeout=x", RLOCK_INVALID, "timeout"},
+    {"redis://:SECRET@host?unknown=x", RLOCK_INVALID, "unknown"},
+    {"unix://", RLOCK_INVALID, "path"},
+    {"unix:///", RLOCK_INVALID, "path"},
+    {"unix://run/redis.sock", RLOCK_INVALID, "absolute"},
+    {"unix://relative", RLOCK_INVALID, "absolute"},
+    {"unix:///run/redis.sock?db=x", RLOCK_INVALID, "database"},
+    {"unix:///run/%", RLOCK_INVALID, "path"},
+    {"unix:///run/0123456789012345678901234567890123456789012345678901234567890123456789"
+     "0123456789012345678901234567890123456789", RLOCK_INVALID, "107"},
+    {"rediss://host", RLOCK_UNSUPPORTED, "rediss://"},
+    {"rediss://:SECRET@host", RLOCK_UNSUPPORTED, "rediss://"},
+    {"redis-sentinel://host", RLOCK_UNSUPPORTED, "redis-sentinel://"},
+    {"redis-cluster://host", RLOCK_UNSUPPORTED, "redis-cluster://"},
+};
+
+Test(url, each_malformed_one_has_its_status_and_a_message_that_names_the_fault)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        rlock_client *client = NULL;
+        rlock_status status = rlock_client_open(&client, bad[i].url);
+        cr_expect(status == bad[i].status, "`%s` answered %s: %s", bad[i].url, rlock_strstatus(status),
+                  rlock_last_error());
+        cr_expect(client == NULL, "`%s` set the client", bad[i].url);
+        cr_expect(strstr(rlock_last_error(), bad[i].word) != NULL, "the message for `%s` does not say \"%s\": %s",
+                  bad[i].url, bad[i].word, rlock_last_error());
+        rlock_client_close(client);
+    }
+}
+
+Test(url, no_message_has_any_of_the_password)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (!strstr(bad[i].url, "SEC") && !strstr(bad[i].url, "CRET"))
+            continue;
+        rlock_client *client = NULL;
+        cr_expect(rlock_client_open(&client, bad[i].url) != RLOCK_OK, "%s", bad[i].url);
+        cr_expect(!strstr(rlock_last_error(), "SE") && !strstr(rlock_last_error(), "RET"), "`%s` gives it away: %s",
+                  bad[i].url, rlock_last_error());
+        rlock_client_close(client);
+    }
+}
+
+Test(url, nothing_given_is_refused)
+{
+    rlock_client *client = NULL;
+    assert_status(rlock_client_open(&client, NULL), RLOCK_INVALID);
+    cr_assert(*rlock_last_error() && client == NULL);
+    assert_status(rlock_client_open(NULL, "redis://host"), RLOCK_INVALID);
+    rlock_client_close(NULL);
+}

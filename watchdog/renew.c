@@ -1,0 +1,140 @@
+/* Renewing: one batch of holds that are due. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watchdog/renew.h"
+
+#include "client.h"
+#include "clock.h"
+#include "locks/holds.h"
+#include "redis/reply.h"
+
+#include <stdlib.h>
+
+/* Time to connect that is not counted against the answer: silence, not a connect, is what condemns
+ * a connection. */
+#define CONNECT_MS 20
+
+typedef struct renewals {
+    rli_session **sessions;
+    int64_t *deadlines_ms; /* theirs, when they were taken into the batch */
+    char (*owners)[RLI_OWNER_TEXT];
+    int count, capacity;
+} renewals;
+
+static bool make_room(renewals *batch, int capacity)
+{
+    batch->sessions = malloc((size_t)capacity * sizeof *batch->sessions);
+    batch->owners = malloc((size_t)capacity * sizeof *batch->owners);
+    batch->deadlines_ms = malloc((size_t)capacity * sizeof *batch->deadlines_ms);
+    batch->count = 0;
+    batch->capacity = capacity;
+    return batch->sessions && batch->owners && batch->deadlines_ms;
+}
+
+static void free_batch(renewals *batch)
+{
+    free(batch->sessions);
+    free(batch->owners);
+    free(batch->deadlines_ms);
+}
+
+/* Takes what is due off the agenda and into the batch. Holds of ended threads are let go: they
+ * are renewed no more, and their owner will never unlock them. */
+static void fill(renewals *batch, rli_holds *holds)
+{
+    /* What is due very soon comes along now, instead of waking the thread again for it. */
+    int64_t due_ms = rli_now_ms() + holds->settings->watchdog_timeout_ms / 60;
+    const rli_kind *kind = NULL;
+    const rli_life *alive = NULL; /* most batches are of few threads: each is looked at once */
+    rli_due *first;
+    while (batch->count < batch->capacity && (first = rli_agenda_first(&holds->agenda)) && first->at_ms <= due_ms) {
+        rli_session *session = RLI_ITEM(rli_session, first, due);
+        if (session->phase != RLI_OPEN || session->renewed == 0 || rli_now_ms() >= session->deadline_ms ||
+            (kind && session->kind != kind))
+            return; /* not for a renewal: the watchdog attends to it next */
+        if (session->owner.life && session->owner.life != alive && rli_life_has_ended(session->owner.life)) {
+            rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
+            continue;
+        }
+        alive = session->owner.life;
+        kind = session->kind;
+        rli_agenda_remove(&holds->agenda, first);
+        session->renewing = true;
+        rli_owner_text(holds, session->number, batch->owners[batch->count]);
+        batch->deadlines_ms[batch->count] = session->deadline_ms;
+        batch->sessions[batch->count++] = session;
+    }
+}
+
+static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call *call)
+{
+    const rli_settings *settings = &watchdog->client->settings;
+    rli_call_script(call, batch->sessions[0]->kind->renew, batch->count);
+    for (int i = 0; i < batch->count; i++)
+        rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
+    rli_call_add_number(call, settings->watchdog_timeout_ms);
+    for (int i = 0; i < batch->count; i++)
+        rli_call_add_text(call, batch->owners[i]);
+    /* Its own short patience, not the callers' long retries: what fails is tried again soon. */
+    call->attempts = 1;
+    call->timeout_ms = settings->watchdog_timeout_ms / 6 + 1;
+    rli_caller caller;
+    rlock_status status = rli_caller_begin(&caller, watchdog->client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    caller.deadline_ms = rli_after_ms(call->timeout_ms + CONNECT_MS);
+    /* Nor beyond the first deadline in the batch: that loss is to be told in time. */
+    for (int i = 0; i < batch->count; i++) {
+        if (batch->deadlines_ms[i] < caller.deadline_ms)
+            caller.deadline_ms = batch->deadlines_ms[i];
+    }
+    status = rli_call_run(call, &caller, &watchdog->lane);
+    rli_caller_end(&caller);
+    if (status == RLOCK_OK && (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != (size_t)batch->count))
+        status = RLOCK_SERVER;
+    return status;
+}
+
+static void apply(rli_holds *holds, rli_session *session, const rli_call *call, const redisReply *answer)
+{
+    int64_t watchdog_ms = holds->settings->watchdog_timeout_ms, held = 0;
+    session->renewing = false;
+    if (session->phase != RLI_OPEN || session->count == 0)
+        return; /* released, or declared lost, while the renewal was under way */
+    if (!answer) {
+        /* Again soon; at the deadline the watchdog declares it lost. */
+        int64_t soon_ms = rli_after_ms(watchdog_ms / 30 + 1);
+        rli_agenda_set(&holds->agenda, &session->due,
+                       soon_ms < session->deadline_ms ? soon_ms : session->deadline_ms);
+    } else if (rli_reply_integer(answer, &held) && held == 1) {
+        rli_session_confirm(session, call->sent_ms, watchdog_ms);
+        rli_agenda_set(&holds->agenda, &session->due,
+                       session->renewed > 0 ? call->sent_ms + watchdog_ms / 3 : session->deadline_ms);
+    } else {
+        rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+    }
+}
+
+void rli_renew_due(rli_watchdog *watchdog)
+{
+    rli_holds *holds = &watchdog->client->holds;
+    renewals batch;
+    if (!make_room(&batch, holds->settings->batch_size)) {
+        rli_due *first = rli_agenda_first(&holds->agenda);
+        rli_agenda_set(&holds->agenda, first, rli_after_ms(holds->settings->watchdog_timeout_ms / 30 + 1));
+        free_batch(&batch);
+        return;
+    }
+    fill(&batch, holds);
+    if (batch.count > 0) {
+        pthread_mutex_unlock(&holds->mutex);
+        rli_call call;
+        rlock_status status = ask(watchdog, &batch, &call);
+        pthread_mutex_lock(&holds->mutex);
+        for (int i = 0; i < batch.count; i++) {
+            apply(holds, batch.sessions[i], &call, status == RLOCK_OK ? call.reply->element[i] : NULL);
+            rli_session_settle(holds, batch.sessions[i]);
+        }
+        rli_call_clear(&call);
+    }
+    free_batch(&batch);
+}

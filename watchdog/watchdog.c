@@ -1,0 +1,95 @@
+/* The watchdog: its thread, which does what is on the agenda when it is due. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watchdog/watchdog.h"
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "thread.h"
+#include "watchdog/renew.h"
+#include "watchdog/undo.h"
+
+void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
+{
+    *watchdog = (rli_watchdog){.client = client};
+    rli_lane_init(&watchdog->lane, &client->settings, NULL); /* its limits are short */
+}
+
+void rli_watchdog_destroy(rli_watchdog *watchdog)
+{
+    rli_lane_destroy(&watchdog->lane);
+}
+
+/* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
+static bool sleep_on(rli_holds *holds, const rli_due *first, bool called)
+{
+    rli_agenda *agenda = &holds->agenda;
+    int64_t until_ms = RLI_NEVER;
+    if (first)
+        until_ms = first->at_ms;
+    else if (called) /* and it was released before we looked: the next one need not call again */
+        until_ms = rli_after_ms(holds->settings->watchdog_timeout_ms / 3);
+    agenda->awake_at_ms = until_ms;
+    struct timespec at = rli_monotonic_at(until_ms);
+    int error = until_ms == RLI_NEVER ? pthread_cond_wait(&agenda->earlier, &holds->mutex)
+                                      : pthread_cond_timedwait(&agenda->earlier, &holds->mutex, &at);
+    agenda->awake_at_ms = INT64_MIN; /* awake: nobody needs to call */
+    return error == 0;
+}
+
+static void attend(rli_watchdog *watchdog, rli_session *session)
+{
+    rli_holds *holds = &watchdog->client->holds;
+    if (session->phase == RLI_UNDOING && rli_now_ms() < watchdog->undo_after_ms)
+        rli_agenda_set(&holds->agenda, &session->due, watchdog->undo_after_ms);
+    else if (session->phase == RLI_UNDOING)
+        rli_undo(watchdog, session);
+    else if (rli_now_ms() >= session->deadline_ms)
+        rli_session_lose(holds, session, RLOCK_LOST_EXPIRED, true);
+    else if (session->renewed > 0)
+        rli_renew_due(watchdog);
+    else
+        rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
+}
+
+static void *run(void *argument)
+{
+    rli_watchdog *watchdog = argument;
+    rli_holds *holds = &watchdog->client->holds;
+    bool called = false;
+    pthread_mutex_lock(&holds->mutex);
+    while (!watchdog->stopping) {
+        rli_due *first = rli_agenda_first(&holds->agenda);
+        if (first && first->at_ms <= rli_now_ms())
+            attend(watchdog, RLI_ITEM(rli_session, first, due));
+        else
+            called = sleep_on(holds, first, called);
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    return NULL;
+}
+
+rlock_status rli_watchdog_start(rli_watchdog *watchdog)
+{
+    if (watchdog->running)
+        return RLOCK_OK;
+    if (watchdog->stopping)
+        return rli_fail(RLOCK_CLOSED, "the client was closed");
+    rlock_status status = rli_thread_start(&watchdog->thread, "rlock-watchdog", run, watchdog);
+    watchdog->running = status == RLOCK_OK;
+    return status;
+}
+
+void rli_watchdog_stop(rli_watchdog *watchdog)
+{
+    rli_holds *holds = &watchdog->client->holds;
+    rli_lane_close(&watchdog->lane);
+    pthread_mutex_lock(&holds->mutex);
+    bool running = watchdog->running;
+    watchdog->stopping = true;
+    watchdog->running = false;
+    pthread_cond_signal(&holds->agenda.earlier);
+    pthread_mutex_unlock(&holds->mutex);
+    if (running)
+        pthread_join(watchdog->thread, NULL);
+}

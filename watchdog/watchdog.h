@@ -1,0 +1,31 @@
+/* The watchdog: one thread a client that renews what is due, declares holds lost whose time is up,
+ * and releases again in the background what may have been granted without anybody's knowledge. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_WATCHDOG_H
+#define RLI_WATCHDOG_H
+
+#include "redis/lane.h"
+
+#include <pthread.h>
+#include <rlock/client.h>
+#include <stdbool.h>
+
+typedef struct rli_watchdog {
+    rlock_client *client;
+    /* A connection of its own, made when there is first something to send: renewals then wait
+     * for nobody's requests, and a short deadline ends no one else's connection. */
+    rli_lane lane;
+    pthread_t thread;
+    bool running, stopping; /* guarded by the holds' mutex */
+    int64_t undo_after_ms;  /* the last undoing had no answer: none before that instant */
+} rli_watchdog;
+
+void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client);
+void rli_watchdog_destroy(rli_watchdog *watchdog);
+
+/* Starts the thread unless it runs; holds' mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
+rlock_status rli_watchdog_start(rli_watchdog *watchdog);
+/* Ends and joins it: nothing is renewed after the return. */
+void rli_watchdog_stop(rli_watchdog *watchdog);
+
+#endif
