@@ -1,0 +1,128 @@
+/* rlock run: what becomes of the command when the lock is lost. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(command_loss, .init = stage_open, .fini = stage_close, .timeout = 120);
+
+#define NAME "order"
+#define SOON_MS 10000
+#define WATCHDOG_MS 1000
+
+static const char *quick_url(void)
+{
+    return server_url_with(stage.server, "lockWatchdogTimeout=1000");
+}
+
+static void force_unlock(void)
+{
+    outcome found = command_outcome(server_url(stage.server), COMMAND("force-unlock", NAME));
+    cr_assert(found.status == 0 && strstr(found.out, "was locked"), "%s%s", found.out, found.err);
+    outcome_free(&found);
+}
+
+Test(command_loss, force_unlock_ends_the_running_command)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", "echo $$; exec cat"));
+    pid_t pid = (pid_t)command_number(c, "", SOON_MS);
+    force_unlock();
+    int64_t begin_ms = now_ms();
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    assert_between(now_ms() - begin_ms, 0, at_most_ms(WATCHDOG_MS));
+    cr_assert(wait_process_gone(pid, 0));
+    cr_assert(strncmp(command_err(c), "rlock: the lock \"" NAME "\" was lost: it was forced open", 47) == 0, "%s",
+              command_err(c));
+    command_free(c);
+}
+
+/* With SIGTERM a command can put its things in order. */
+Test(command_loss, the_command_may_end_itself_on_sigterm)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c",
+        "exec 3<&0; trap 'echo tidy; exit 9' TERM; cat <&3 & echo under; wait"));
+    cr_assert(command_says(c, "under", SOON_MS));
+    force_unlock();
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert_str_eq(command_out(c), "under\ntidy\n");
+    command_free(c);
+}
+
+/* Neither the command nor what it started goes on, though both ignore SIGTERM. */
+Test(command_loss, what_ignores_sigterm_is_killed_with_all_that_it_started)
+{
+    command *c = command_start(quick_url(), COMMAND("run", "--kill-after", "300ms", NAME, "--", "sh", "-c",
+        "exec 3<&0; trap '' TERM; cat <&3 & echo child $!; (cat <&3 & echo orphan $!); echo all $$; wait"));
+    command_number(c, "all ", SOON_MS);
+    pid_t pids[] = {(pid_t)command_number(c, "child ", 0), (pid_t)command_number(c, "orphan ", 0),
+                    (pid_t)command_number(c, "all ", 0)};
+    force_unlock();
+    int64_t begin_ms = now_ms();
+    cr_assert(command_complains(c, "was lost", SOON_MS));
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    assert_between(now_ms() - begin_ms, 300, at_most_ms(WATCHDOG_MS + 1000));
+    for (int i = 0; i < 3; i++)
+        cr_assert(wait_process_gone(pids[i], 0), "process %d of 3 is still there", i + 1);
+    cr_assert(strstr(command_err(c), "did not end within 300 ms: killing it"), "%s", command_err(c));
+    command_free(c);
+}
+
+Test(command_loss, a_stopped_command_is_ended_as_well)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", "echo $$; exec cat"));
+    pid_t pid = (pid_t)command_number(c, "", SOON_MS);
+    cr_assert(kill(pid, SIGSTOP) == 0);
+    force_unlock();
+    cr_assert(command_wait(c, 4000) == 70); /* before SIGKILL would come */
+    command_free(c);
+}
+
+Test(command_loss, a_lease_that_runs_out_ends_the_command)
+{
+    int64_t begin_ms = now_ms();
+    command *c = command_start(server_url(stage.server), COMMAND("run", "--lease", "700ms", NAME, "--", "cat"));
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    assert_between(now_ms() - begin_ms, 650, at_most_ms(1700));
+    cr_assert(strstr(command_err(c), "its time ran out"), "%s", command_err(c));
+    command_free(c);
+}
+
+Test(command_loss, a_server_that_is_gone_ends_the_command_in_time)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "cat"));
+    cr_assert(server_wait_exists(stage.server, NAME, true, SOON_MS));
+    server_kill(stage.server);
+    int64_t begin_ms = now_ms();
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    assert_between(now_ms() - begin_ms, 0, at_most_ms(WATCHDOG_MS + 500));
+    command_free(c);
+}
+
+/* The command has done its work, but not for certain alone. */
+Test(command_loss, a_loss_found_at_the_end_is_told_by_the_exit_status)
+{
+    command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "sh", "-c", "echo under; read line"));
+    cr_assert(command_says(c, "under", SOON_MS));
+    force_unlock();
+    command_write(c, "\n");
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert(strncmp(command_err(c), "rlock: ", 7) == 0, "%s", command_err(c));
+    command_free(c);
+}
+
+/* A lost lock may be another's by now: rlock must not free it. */
+Test(command_loss, leaves_the_next_holders_lock_alone)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "cat"));
+    cr_assert(server_wait_exists(stage.server, NAME, true, SOON_MS));
+    foreign_vanish(NAME);
+    foreign_hold(NAME, 60000);
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert_str_eq(holder_of(NAME), FOREIGN_CLIENT);
+    command_free(c);
+}

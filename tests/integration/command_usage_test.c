@@ -1,0 +1,156 @@
+/* The rlock command: help, and what it says and exits with when something is wrong from the start. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(command_usage, .init = stage_open, .fini = stage_close, .timeout = 120);
+
+#define NAME "order"
+
+/* Exits with `status`, prints nothing, and complains in one line that has `words` in it. */
+static void assert_refused(const char *url, const char *const *arguments, int status, const char *words)
+{
+    outcome found = command_outcome(url, arguments);
+    cr_assert(found.status == status, "%d instead of %d (%s): %s", found.status, status, words, found.err);
+    cr_assert_str_eq(found.out, "");
+    cr_assert(strncmp(found.err, "rlock: ", 7) == 0, "%s", found.err);
+    cr_assert(strchr(found.err, '\n') == found.err + strlen(found.err) - 1, "not one line: %s", found.err);
+    cr_assert(strstr(found.err, words), "\"%s\" is not in: %s", words, found.err);
+    outcome_free(&found);
+}
+
+/* No server is asked for these: there is none at that address. */
+Test(command_usage, wrong_words_are_refused_with_64)
+{
+    const struct {
+        const char *const *words;
+        const char *complaint;
+    } cases[] = {
+        {COMMAND(NULL), "a command is missing"},
+        {COMMAND("lock", NAME), "unknown command \"lock\""},
+        {COMMAND("--wait", "3"), "unknown command \"--wait\""},
+        {COMMAND("run"), "run: the NAME of the lock is missing"},
+        {COMMAND("run", "--", NAME), "the COMMAND is missing"},
+        {COMMAND("run", NAME), "the COMMAND is missing"},
+        {COMMAND("run", NAME, "--"), "the COMMAND is missing"},
+        {COMMAND("run", NAME, "true"), "\"true\" is out of place"},
+        {COMMAND("run", "", "--", "true"), "NAME of the lock is empty"},
+        {COMMAND("run", "--json", NAME, "--", "true"), "unknown option \"--json\""},
+        {COMMAND("run", "-w", "3", NAME, "--", "true"), "unknown option \"-w\""},
+        {COMMAND("run", "--wai", "3", NAME, "--", "true"), "unknown option \"--wai\""},
+        {COMMAND("run", NAME, "--wait"), "a value is missing behind \"--wait\""},
+        {COMMAND("run", "--wait", "", NAME, "--", "true"), "--wait \"\" is not a duration"},
+        {COMMAND("run", "--wait", "--", NAME, "--", "true"), "--wait \"--\" is not a duration"},
+        {COMMAND("run", "--wait", "abc", NAME, "--", "true"), "not a duration; write"},
+        {COMMAND("run", "--wait", "5 s", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "5sec", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "1m30s", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "1.", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", ".s", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "1e3", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "0x10", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "inf", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait", "+5", NAME, "--", "true"), "not a duration"},
+        {COMMAND("run", "--wait=-5s", NAME, "--", "true"), "--wait \"-5s\" is negative"},
+        {COMMAND("run", "--wait", "-0.5", NAME, "--", "true"), "negative"},
+        {COMMAND("run", "--wait", "876601h", NAME, "--", "true"), "longer than 100 years"},
+        {COMMAND("run", "--wait", "9223372036854775808ms", NAME, "--", "true"), "longer than 100 years"},
+        {COMMAND("run", "--wait", "99999999999999999999999999h", NAME, "--", "true"), "longer than 100 years"},
+        {COMMAND("run", "--lease", "0", NAME, "--", "true"), "--lease is 0"},
+        {COMMAND("run", "--lease", "0.0ms", NAME, "--", "true"), "--lease is 0"},
+        {COMMAND("run", "--kill-after", "soon", NAME, "--", "true"), "--kill-after \"soon\""},
+        {COMMAND("inspect"), "inspect: the NAME of the lock is missing"},
+        {COMMAND("inspect", NAME, "other"), "\"other\" is out of place"},
+        {COMMAND("inspect", NAME, "--", "true"), "nothing may stand behind NAME"},
+        {COMMAND("inspect", "--json=yes", NAME), "no value belongs to \"--json=yes\""},
+        {COMMAND("inspect", "--wait", "3", NAME), "unknown option \"--wait\""},
+        {COMMAND("force-unlock"), "force-unlock: the NAME of the lock is missing"},
+        {COMMAND("force-unlock", "--force", NAME), "unknown option \"--force\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused("unix:///no/server/here", cases[i].words, 64, cases[i].complaint);
+}
+
+Test(command_usage, help_and_version_need_no_server)
+{
+    const struct {
+        const char *const *words;
+        const char *out;
+    } cases[] = {
+        {COMMAND("--help"), "rlock force-unlock"},
+        {COMMAND("-h"), "rlock force-unlock"},
+        {COMMAND("--version"), "rlock " RLOCK_VERSION "\n"},
+        {COMMAND("run", "--help"), "--kill-after DUR"},
+        {COMMAND("run", NAME, "--wait", "3", "--help"), "--kill-after DUR"},
+        {COMMAND("inspect", "--help"), "rlock inspect [OPTION…] NAME"},
+        {COMMAND("force-unlock", "-h"), "rlock force-unlock [OPTION…] NAME"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        outcome found = command_outcome("unix:///no/server/here", cases[i].words);
+        cr_assert(found.status == 0, "case %zu: %d %s", i, found.status, found.err);
+        cr_assert(strstr(found.out, cases[i].out), "case %zu: %s", i, found.out);
+        cr_assert_str_eq(found.err, "");
+        outcome_free(&found);
+    }
+}
+
+/* Each sub-command that takes a URL, from the option and from the environment. */
+Test(command_usage, a_bad_url_is_refused_with_64)
+{
+    assert_refused("nonsense", COMMAND("inspect", NAME), 64, "RLOCK_URL");
+    assert_refused("redis://h:99999", COMMAND("force-unlock", NAME), 64, "port");
+    assert_refused(server_url(stage.server), COMMAND("run", "--url", "redis://", NAME, "--", "true"), 64, "--url");
+    assert_refused("redis://h?lockWatchdogTimeout=soon", COMMAND("inspect", NAME), 64, "lockWatchdogTimeout");
+}
+
+Test(command_usage, no_server_is_told_with_69)
+{
+    assert_refused("unix:///no/server/here", COMMAND("inspect", NAME), 69, "/no/server/here");
+    assert_refused("unix:///no/server/here", COMMAND("force-unlock", NAME), 69, "/no/server/here");
+    assert_refused("unix:///no/server/here", COMMAND("run", NAME, "--", "true"), 69, "/no/server/here");
+}
+
+Test(command_usage, the_option_goes_before_the_environment)
+{
+    outcome found = command_outcome("unix:///no/server/here",
+                                    COMMAND("inspect", "--url", server_tcp_url(stage.server), NAME));
+    cr_assert(found.status == 0, "%s", found.err);
+    outcome_free(&found);
+}
+
+Test(command_usage, a_key_of_another_type_is_refused_with_76)
+{
+    freeReplyObject(server_command(stage.server, "SET %s text", NAME));
+    assert_refused(server_url(stage.server), COMMAND("inspect", NAME), 76, "WRONGTYPE");
+    assert_refused(server_url(stage.server), COMMAND("force-unlock", NAME), 76, "WRONGTYPE");
+    assert_refused(server_url(stage.server), COMMAND("run", NAME, "--", "true"), 76, "WRONGTYPE");
+    char *text = server_text(stage.server, "GET %s", NAME);
+    cr_assert_str_eq(text, "text");
+    free(text);
+}
+
+Test(command_usage, a_wrong_password_is_refused_and_not_shown)
+{
+    char url[512];
+    snprintf(url, sizeof url, "redis://alice:se%%63ret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("inspect", NAME));
+    cr_assert(found.status == 76, "%d %s", found.status, found.err);
+    cr_assert(strncmp(found.err, "rlock: ", 7) == 0);
+    cr_assert(!strstr(found.err, "secret") && !strstr(found.err, "se%63ret"), "%s", found.err);
+    outcome_free(&found);
+}
+
+/* A full disk must not pass for an answer. */
+Test(command_usage, output_that_cannot_be_written_is_told_with_74)
+{
+    command *c = command_start_program(server_url(stage.server),
+                                       COMMAND("sh", "-c", "\"$RLOCK_COMMAND\" inspect " NAME " > /dev/full"));
+    cr_assert(command_wait(c, 10000) == 74);
+    cr_assert(strstr(command_err(c), "No space left"), "%s", command_err(c));
+    command_free(c);
+}

@@ -1,0 +1,252 @@
+/* Opening a client: which URLs, passwords and places it takes, and what it says of the others. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/tasks.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(open, .fini = stage_close, .timeout = 60);
+
+#define SECRET "s3cr:t@/%?"
+#define SECRET_IN_URL "s3cr%3At%40%2F%25%3F"
+
+static void start_with(const char *const *args)
+{
+    stage.server = server_start_with(args);
+}
+
+/* redis://<user>@127.0.0.1:<port><rest>, as static text. */
+static const char *tcp(const char *user, const char *rest)
+{
+    static char url[512];
+    snprintf(url, sizeof url, "redis://%s%s127.0.0.1:%d%s", user, *user ? "@" : "", server_port(stage.server), rest);
+    return url;
+}
+
+static void assert_refused(const char *url, rlock_status expected, const char *words)
+{
+    rlock_client *client = NULL;
+    rlock_status status = rlock_client_open(&client, url);
+    cr_assert(status == expected, "%s: %s, %s", url, rlock_strstatus(status), rlock_last_error());
+    cr_assert(client == NULL);
+    cr_assert(strstr(rlock_last_error(), words) != NULL, "%s: said \"%s\"", url, rlock_last_error());
+    cr_assert(strstr(rlock_last_error(), "s3cr") == NULL, "the password is told: %s", rlock_last_error());
+}
+
+/* Locks and unlocks once. */
+static void assert_works(const char *url)
+{
+    rlock_client *client = NULL;
+    rlock_status status = rlock_client_open(&client, url);
+    cr_assert(status == RLOCK_OK, "%s: %s, %s", url, rlock_strstatus(status), rlock_last_error());
+    rlock *lock = rlock_get_lock(client, "order");
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    rlock_free(lock);
+    rlock_client_close(client);
+}
+
+Test(open, takes_unix_and_tcp_urls, .init = stage_open)
+{
+    assert_works(server_url(stage.server));
+    assert_works(server_tcp_url(stage.server));
+    assert_works(server_url_with(stage.server, "timeout=500&retryAttempts=0&connectionPoolSize=1"));
+    assert_works(tcp("", "/"));
+    assert_works(tcp("", "/0?timeout=500"));
+}
+
+Test(open, refuses_malformed_urls)
+{
+    static const struct {
+        const char *url;
+        rlock_status status;
+    } urls[] = {
+        {"", RLOCK_INVALID},
+        {"localhost", RLOCK_INVALID},
+        {"localhost:6379", RLOCK_INVALID},
+        {"http://localhost", RLOCK_INVALID},
+        {"redis:", RLOCK_INVALID},
+        {"redis:/localhost", RLOCK_INVALID},
+        {"redis://", RLOCK_INVALID},
+        {"redis://:6379", RLOCK_INVALID},
+        {"redis://localhost:", RLOCK_INVALID},
+        {"redis://localhost:0", RLOCK_INVALID},
+        {"redis://localhost:65536", RLOCK_INVALID},
+        {"redis://localhost:-1", RLOCK_INVALID},
+        {"redis://localhost:6379x", RLOCK_INVALID},
+        {"redis://localhost/x", RLOCK_INVALID},
+        {"redis://localhost/-1", RLOCK_INVALID},
+        {"redis://localhost/99999999999999999999", RLOCK_INVALID},
+        {"redis://[::1", RLOCK_INVALID},
+        {"redis://[::1]6379", RLOCK_INVALID},
+        {"redis://:s3cr%@localhost", RLOCK_INVALID},
+        {"redis://:s3cr%4@localhost", RLOCK_INVALID},
+        {"redis://:s3cr%zz@localhost", RLOCK_INVALID},
+        {"redis://:s3cr%00@localhost", RLOCK_INVALID},
+        {"redis://user:s3cret", RLOCK_INVALID},
+        {"redis://localhost?timeout", RLOCK_INVALID},
+        {"redis://localhost?timeout=", RLOCK_INVALID},
+        {"redis://localhost?timeout=soon", RLOCK_INVALID},
+        {"redis://localhost?timeout=0", RLOCK_INVALID},
+        {"redis://localhost?timeout=-5", RLOCK_INVALID},
+        {"redis://localhost?timeout=99999999999999999999", RLOCK_INVALID},
+        {"redis://localhost?lockWatchdogTimeout=29", RLOCK_INVALID},
+        {"redis://localhost?retryAttempts=-1", RLOCK_INVALID},
+        {"redis://localhost?connectionPoolSize=0", RLOCK_INVALID},
+        {"redis://localhost?noSuchSetting=1", RLOCK_INVALID},
+        {"redis://localhost?clientName=two%20words", RLOCK_INVALID},
+        {"unix://", RLOCK_INVALID},
+        {"unix:///", RLOCK_INVALID},
+        {"unix://redis.sock", RLOCK_INVALID},
+        {"unix:///redis.sock?db=x", RLOCK_INVALID},
+        {"rediss://localhost", RLOCK_UNSUPPORTED},
+        {"redis-sentinel://localhost/mymaster", RLOCK_UNSUPPORTED},
+        {"redis-cluster://localhost", RLOCK_UNSUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        assert_refused(urls[i].url, urls[i].status, "");
+}
+
+Test(open, says_that_no_server_is_there)
+{
+    stage.server = server_start();
+    int port = server_port(stage.server);
+    server_kill(stage.server);
+    char url[64];
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", port);
+    int64_t since_ms = now_ms();
+    assert_refused(url, RLOCK_UNAVAILABLE, "127.0.0.1");
+    assert_refused(server_url(stage.server), RLOCK_UNAVAILABLE, server_socket(stage.server));
+    assert_refused("unix:///no/such/folder/redis.sock", RLOCK_UNAVAILABLE, "/no/such/folder/redis.sock");
+    assert_between(now_ms() - since_ms, 0, at_most_ms(500));
+    cr_assert(tasks_named("rlock-") == 0);
+}
+
+/* It listens, and does not answer. */
+Test(open, says_that_the_server_is_silent, .init = stage_open)
+{
+    server_freeze(stage.server);
+    int64_t since_ms = now_ms();
+    assert_refused(server_url_with(stage.server, "timeout=300&connectTimeout=300"), RLOCK_UNAVAILABLE, "");
+    assert_between(now_ms() - since_ms, 290, at_most_ms(900));
+    server_thaw(stage.server);
+}
+
+Test(open, needs_the_servers_password)
+{
+    start_with((const char *const[]){"--requirepass", SECRET, NULL});
+    assert_works(tcp(":" SECRET_IN_URL, ""));
+    assert_works(tcp("default:" SECRET_IN_URL, "/1"));
+    assert_refused(tcp("", ""), RLOCK_SERVER, "NOAUTH");
+    assert_refused(tcp(":s3cret", ""), RLOCK_SERVER, "WRONGPASS");
+    assert_refused(tcp("nobody:" SECRET_IN_URL, ""), RLOCK_SERVER, "WRONGPASS");
+    rlock_client *client = NULL;
+    rlock_config config;
+    rlock_config_init(&config);
+    config.address = server_url(stage.server);
+    config.password = SECRET;
+    assert_ok(rlock_client_open_config(&client, &config));
+    rlock_client_close(client);
+    config.password = "s3cret";
+    client = NULL;
+    assert_status(rlock_client_open_config(&client, &config), RLOCK_SERVER);
+    cr_assert(!client && !strstr(rlock_last_error(), "s3cr"), "%s", rlock_last_error());
+}
+
+/* A user of an ACL, and what he may not do. (Scripts name the channel among their keys, as Redisson's do.) */
+Test(open, takes_a_user_of_an_acl, .init = stage_open)
+{
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >%s ~order* ~redisson_lock__channel:* &* +@all",
+                                   SECRET));
+    assert_works(tcp("bob:" SECRET_IN_URL, ""));
+    assert_refused(tcp("bob:s3cret", ""), RLOCK_SERVER, "WRONGPASS");
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, tcp("bob:" SECRET_IN_URL, "")));
+    rlock *allowed = rlock_get_lock(client, "order:1"), *forbidden = rlock_get_lock(client, "invoice:1");
+    assert_status(rlock_lock(forbidden), RLOCK_SERVER);
+    cr_assert(strstr(rlock_last_error(), "NOPERM") && strstr(rlock_last_error(), "invoice:1"), "%s", rlock_last_error());
+    assert_ok(rlock_lock(allowed));
+    assert_ok(rlock_unlock(allowed));
+    rlock_free(allowed);
+    rlock_free(forbidden);
+    rlock_client_close(client);
+}
+
+/* Each database has locks of its own. */
+Test(open, selects_the_database, .init = stage_open)
+{
+    rlock_client *client = NULL, *same = NULL;
+    assert_ok(rlock_client_open(&client, tcp("", "/3")));
+    assert_ok(rlock_client_open(&same, server_url_with(stage.server, "db=3")));
+    rlock *lock = rlock_get_lock(client, "order"), *as_well = rlock_get_lock(same, "order");
+    assert_ok(rlock_lock(lock));
+    assert_status(rlock_try_lock(as_well, 0, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_try_lock(lock_of(stage.client, "order"), 0, 1000));
+    char *keys = server_text(stage.server, "INFO keyspace");
+    cr_assert(strstr(keys, "db0:keys=1") && strstr(keys, "db3:keys=1"), "%s", keys);
+    free(keys);
+    rlock_free(lock);
+    rlock_free(as_well);
+    rlock_client_close(client);
+    rlock_client_close(same);
+    assert_refused(tcp("", "/4711"), RLOCK_SERVER, "out of range");
+}
+
+Test(open, names_its_connections, .init = stage_open)
+{
+    rlock_client *client = stage_client("clientName=billing");
+    assert_ok(rlock_lock(lock_of(client, "order")));
+    char *list = server_text(stage.server, "CLIENT LIST");
+    cr_assert(strstr(list, "name=billing") != NULL, "%s", list);
+    free(list);
+}
+
+/* 36 characters of UUID v4, one a client. */
+Test(open, gives_each_client_an_id, .init = stage_open)
+{
+    const char *id = rlock_client_id(stage.client);
+    cr_assert(strlen(id) == 36 && strspn(id, "0123456789abcdef-") == 36, "%s", id);
+    cr_assert(id[14] == '4' && strchr("89ab", id[19]), "%s is no UUID v4", id);
+    for (int i = 8; i <= 23; i += 5)
+        cr_assert(id[i] == '-', "%s", id);
+    cr_assert(strcmp(id, rlock_client_id(stage.other)) != 0);
+}
+
+/* The settings of the struct, and the URL's over them. */
+Test(open, reads_the_struct_and_the_url_over_it, .init = stage_open)
+{
+    rlock_client *client = NULL;
+    rlock_config config;
+    char *address = strdup(server_url_with(stage.server, "lockWatchdogTimeout=7000"));
+    rlock_config_init(&config);
+    config.address = address;
+    config.lock_watchdog_timeout_ms = 5000;
+    config.name_prefix = "shop:";
+    config.retry_attempts = 0; /* one attempt, and it has all its time */
+    assert_ok(rlock_client_open_config(&client, &config));
+    memset(address, 'x', strlen(address)); /* it was copied */
+    free(address);
+    rlock *lock = rlock_get_lock(client, "order");
+    assert_ok(rlock_lock(lock));
+    assert_between(pttl_of("shop:order"), 6000, 7000);
+    assert_ok(rlock_unlock(lock));
+    rlock_free(lock);
+    rlock_client_close(client);
+}
+
+/* The pool opens what load needs: one thread needs one connection. */
+Test(open, makes_one_connection_for_one_thread, .init = stage_open)
+{
+    int64_t before = server_info(stage.server, "total_connections_received");
+    rlock_client *client = stage_client(NULL);
+    char name[16];
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        assert_ok(rlock_try_lock(lock_of(client, name), 0, 60000));
+    }
+    cr_assert(server_info(stage.server, "total_connections_received") - before == 1);
+}

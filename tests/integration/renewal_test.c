@@ -1,0 +1,134 @@
+/* Renewals: in batches, and going on when one of them fails. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(renewal, .init = stage_quick, .fini = stage_close, .timeout = 60);
+
+#define NAME "order"
+
+/* --- trouble --- */
+
+/* Renewals that fail once and again end nothing. */
+Test(renewal, survives_flushed_scripts_and_killed_connections)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    for (int64_t end_ms = now_ms() + 3 * QUICK_MS; now_ms() < end_ms;) {
+        freeReplyObject(server_command(stage.server, "SCRIPT FLUSH"));
+        freeReplyObject(server_command(stage.server, "CLIENT KILL TYPE normal SKIPME yes"));
+        assert_kept(NAME, lock, 150);
+    }
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
+Test(renewal, survives_a_server_that_sleeps_for_less_than_the_ttl)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    for (int i = 0; i < 3; i++) {
+        server_freeze(stage.server);
+        pass_ms(QUICK_MS * 4 / 10);
+        server_thaw(stage.server);
+        assert_kept(NAME, lock, QUICK_MS);
+    }
+    assert_ok(rlock_unlock(lock));
+}
+
+/* The server forgot everything: the hold is lost, and the next one is kept. */
+Test(renewal, survives_a_restart_of_the_server)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    server_restart(stage.server);
+    pass_ms(2 * QUICK_MS);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_ok(rlock_lock(lock));
+    assert_kept(NAME, lock, 2 * QUICK_MS);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
+/* One of three locks is gone and its name is a string now: the other two live on. */
+Test(renewal, batch_is_not_spoiled_by_a_key_of_another_type)
+{
+    rlock *first = lock_of(stage.client, "first"), *spoiled = lock_of(stage.client, "spoiled"),
+          *last = lock_of(stage.client, "last");
+    assert_ok(rlock_lock(first));
+    assert_ok(rlock_lock(spoiled));
+    assert_ok(rlock_lock(last));
+    freeReplyObject(server_command(stage.server, "SET spoiled text"));
+    for (int64_t end_ms = now_ms() + 3 * QUICK_MS; now_ms() < end_ms; pass_ms(10)) {
+        cr_assert(rlock_valid_for(first) > 0 && rlock_valid_for(last) > 0);
+        cr_assert(pttl_of("first") > 0 && pttl_of("last") > 0);
+    }
+    cr_assert(rlock_valid_for(spoiled) == 0);
+    assert_status(rlock_unlock(spoiled), RLOCK_LOST);
+    assert_ok(rlock_unlock(first));
+    assert_ok(rlock_unlock(last));
+    char *text = server_text(stage.server, "GET spoiled");
+    cr_assert(text != NULL && strcmp(text, "text") == 0);
+    free(text);
+}
+
+/* --- batches --- */
+
+struct batches {
+    int requests, keys, largest;
+};
+
+/* "evalsha" "<sha1>" "<number of keys>" … */
+static void see_batch(const char *line, void *arg)
+{
+    struct batches *seen = arg;
+    const char *keys = strcasestr(line, "\"evalsha\" \"");
+    keys = keys ? strchr(keys + 11, ' ') : NULL;
+    int count = keys ? atoi(keys + 2) : 0;
+    seen->requests++;
+    seen->keys += count;
+    seen->largest = count > seen->largest ? count : seen->largest;
+}
+
+static struct batches watch_batches(rlock_client *client, int locks, int64_t ms)
+{
+    struct batches seen = {0};
+    char name[16];
+    for (int i = 0; i < locks; i++) {
+        snprintf(name, sizeof name, "lock-%d", i);
+        assert_ok(rlock_lock(lock_of(client, name)));
+    }
+    monitor *tap = monitor_open();
+    pass_ms(ms);
+    monitor_each(tap, "\"evalsha\"", see_batch, &seen);
+    monitor_close(tap);
+    for (int i = 0; i < locks; i++) {
+        snprintf(name, sizeof name, "lock-%d", i);
+        cr_assert(pttl_of(name) > 0, "%s is gone", name);
+    }
+    return seen;
+}
+
+Test(renewal, is_of_a_hundred_locks_at_a_time)
+{
+    struct batches seen = watch_batches(stage.client, 350, 3 * QUICK_MS);
+    assert_between(seen.largest, 51, 100);
+    /* Each lock eight times and more, in about four requests a round. */
+    cr_assert(seen.keys >= 350 * 8, "%d renewals", seen.keys);
+    assert_between(seen.requests, seen.keys / 100, seen.keys / 30);
+}
+
+Test(renewal, batch_size_is_configurable)
+{
+    rlock_client *client = stage_client("lockWatchdogTimeout=1000&lockWatchdogBatchSize=10");
+    struct batches seen = watch_batches(client, 35, 2 * QUICK_MS);
+    cr_assert(seen.largest == 10, "%d", seen.largest);
+    cr_assert(seen.keys >= 35 * 5, "%d renewals", seen.keys);
+}

@@ -1,0 +1,285 @@
+/* Subscriptions: what becomes of waits whose channel comes late, breaks, or is refused. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(subscription, .init = stage_open, .fini = stage_close, .timeout = 60);
+
+#define NAME "order"
+
+/* --- many threads, few names --- */
+
+struct tasks {
+    rlock *locks[5];
+    atomic_int left, failed;
+    int64_t wait_ms;
+};
+
+static void *work(void *arg)
+{
+    struct tasks *self = arg;
+    unsigned random = (unsigned)(uintptr_t)&arg;
+    while (atomic_fetch_sub(&self->left, 1) > 0) {
+        random = random * 1103515245u + 12345u;
+        rlock *lock = self->locks[(random >> 16) % 5];
+        if (rlock_try_lock(lock, self->wait_ms, RLOCK_WATCHDOG) != RLOCK_OK) {
+            atomic_fetch_add(&self->failed, 1);
+            continue;
+        }
+        pass_ms((random >> 20) % 4); /* held */
+        if (rlock_unlock(lock) != RLOCK_OK)
+            atomic_fetch_add(&self->failed, 1);
+    }
+    return NULL;
+}
+
+/* 32 threads, 5 names; as fast as that goes, channels come and go. */
+Test(subscription, is_left_when_all_is_done)
+{
+    static struct tasks tasks = {.wait_ms = RLOCK_FOREVER};
+    pthread_t threads[32];
+    char name[16];
+    atomic_store(&tasks.left, 1000);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "lock-%d", i);
+        tasks.locks[i] = lock_of(stage.client, name);
+    }
+    for (int i = 0; i < 32; i++)
+        cr_assert(pthread_create(&threads[i], NULL, work, &tasks) == 0);
+    for (int i = 0; i < 32; i++)
+        pthread_join(threads[i], NULL);
+    cr_assert(atomic_load(&tasks.failed) == 0);
+    cr_assert(wait_no_channels(5000));
+    assert_no_keys();
+}
+
+/* 4 threads, two a name, each `try 100 ms` and unlock. */
+Test(subscription, serves_two_names_at_once)
+{
+    rlock *locks[] = {lock_of(stage.client, "Lock1"), lock_of(stage.client, "Lock2")};
+    actor *actors[4];
+    for (int i = 0; i < 4; i++)
+        actors[i] = actor_start();
+    for (int round = 0; round < 25; round++) {
+        for (int i = 0; i < 4; i++)
+            actor_begin_try(actors[i], locks[i / 2], at_most_ms(200), RLOCK_WATCHDOG);
+        for (int done = 0; done < 4;) {
+            for (int i = 0; i < 4; i++) {
+                if (actor_ended(actors[i], 0)) {
+                    assert_ok(actor_finish(actors[i], 0));
+                    assert_ok(actor_unlock(actors[i], locks[i / 2]));
+                    done++;
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        actor_end(actors[i]);
+    cr_assert(wait_no_channels(5000));
+}
+
+/* Channels left and joined again while the former confirmation is still on its way. */
+Test(subscription, survives_being_left_and_joined_at_once)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 100; i++) {
+        foreign_hold(NAME, RLOCK_WATCHDOG);
+        for (int j = 0; j < 3; j++)
+            assert_status(rlock_try_lock(lock, 1, 5000), RLOCK_TIMEOUT);
+        actor_begin_lock(waiter, lock);
+        cr_assert(wait_listened(NAME, 5000));
+        foreign_release(NAME);
+        assert_ok(actor_finish(waiter, 5000));
+        assert_ok(actor_unlock(waiter, lock));
+    }
+    actor_end(waiter);
+    cr_assert(wait_no_channels(5000));
+}
+
+/* --- broken --- */
+
+static void kill_subscriber(void)
+{
+    cr_assert(server_integer(stage.server, "CLIENT KILL TYPE pubsub") == 1);
+}
+
+/* The connection breaks: subscribed again, and the message is heard. */
+Test(subscription, is_made_again_when_it_broke)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 5; i++) {
+        foreign_hold(NAME, RLOCK_WATCHDOG);
+        actor_begin_lock(waiter, lock);
+        cr_assert(wait_listened(NAME, 5000));
+        kill_subscriber();
+        cr_assert(wait_listened(NAME, 5000));
+        cr_assert(!actor_ended(waiter, 20));
+        int64_t since_ms = now_ms();
+        foreign_release(NAME);
+        assert_ok(actor_finish(waiter, 5000));
+        assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+        assert_ok(actor_unlock(waiter, lock));
+    }
+    actor_end(waiter);
+}
+
+/* The release's message falls into the gap: the waiter looks once it is subscribed again. */
+Test(subscription, break_hides_no_release)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 20; i++) {
+        foreign_hold(NAME, RLOCK_WATCHDOG);
+        actor_begin_lock(waiter, lock);
+        cr_assert(wait_listened(NAME, 5000));
+        kill_subscriber();
+        foreign_release(NAME);
+        assert_ok(actor_finish(waiter, 5000));
+        assert_ok(actor_unlock(waiter, lock));
+    }
+    actor_end(waiter);
+}
+
+/* A server closes clients that are idle (`timeout 1`): neither a wait nor a later call is hurt. */
+Test(subscription, survives_the_servers_idle_timeout)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    freeReplyObject(server_command(stage.server, "CONFIG SET timeout 1"));
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(NAME, 5000));
+    pass_ms(3000);
+    cr_assert(server_wait_subscribers(stage.server, channel_of(NAME), 1, 5000));
+    foreign_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* --- not to be had --- */
+
+/* No more connections than there are: no subscriber can come. */
+static void refuse_connections(void)
+{
+    freeReplyObject(server_command(stage.server, "CONFIG SET maxclients 1"));
+}
+
+static void allow_connections(void)
+{
+    freeReplyObject(server_command(stage.server, "CONFIG SET maxclients 1000"));
+}
+
+/* The server did answer the question itself: that the time is over is all there is to say. */
+Test(subscription, unconfirmed_is_a_plain_timeout_and_the_next_wait_is_clean)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    assert_status(rlock_try_lock(lock, 0, 5000), RLOCK_TIMEOUT);
+    refuse_connections();
+    for (int i = 0; i < 3; i++) {
+        int64_t since_ms = now_ms();
+        assert_status(rlock_try_lock(lock, 200, 5000), RLOCK_TIMEOUT);
+        assert_between(now_ms() - since_ms, 199, at_most_ms(400));
+    }
+    allow_connections();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(NAME, 5000));
+    foreign_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    cr_assert(wait_no_channels(5000));
+    actor_end(waiter);
+}
+
+/* Who waits without end must know that it will be woken. */
+Test(subscription, unconfirmed_ends_a_wait_without_end)
+{
+    rlock_client *client = stage_client("subscriptionTimeout=500");
+    rlock *lock = lock_of(client, NAME);
+    actor *waiters[3];
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    assert_status(rlock_try_lock(lock, 0, 5000), RLOCK_TIMEOUT);
+    refuse_connections();
+    int64_t since_ms = now_ms();
+    for (int i = 0; i < 3; i++) {
+        waiters[i] = actor_start();
+        actor_begin_lock(waiters[i], lock);
+    }
+    /* One after the other at the worst, each with a time of its own. */
+    for (int i = 0; i < 3; i++) {
+        assert_status(actor_finish(waiters[i], 10000), RLOCK_UNAVAILABLE);
+        assert_between(actor_ended_at(waiters[i]) - since_ms, 499, at_most_ms(1700));
+    }
+    allow_connections();
+    actor_begin_lock(waiters[0], lock);
+    cr_assert(wait_listened(NAME, 5000));
+    foreign_release(NAME);
+    assert_ok(actor_finish(waiters[0], 5000));
+    assert_ok(actor_unlock(waiters[0], lock));
+    for (int i = 0; i < 3; i++)
+        actor_end(waiters[i]);
+}
+
+Test(subscription, wait_for_one_is_cancellable)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_cancel *token = rlock_cancel_new();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = token;
+    actor *waiter = actor_start();
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    assert_status(rlock_try_lock(lock, 0, 5000), RLOCK_TIMEOUT);
+    refuse_connections();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(!actor_ended(waiter, 300));
+    int64_t since_ms = now_ms();
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+    actor_end(waiter);
+    rlock_cancel_free(token);
+}
+
+/* A user who may not listen: the wait ends and says why; once he may, the name is not spoiled. */
+Test(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
+{
+    char url[512];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* +@all resetchannels"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d?subscriptionTimeout=500", server_port(stage.server));
+    rlock_client *bobs = NULL;
+    assert_ok(rlock_client_open(&bobs, url));
+    rlock *lock = rlock_get_lock(bobs, NAME);
+    actor *waiter = actor_start();
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    for (int i = 0; i < 2; i++) {
+        actor_begin_lock(waiter, lock);
+        rlock_status status = actor_finish(waiter, 10000);
+        cr_assert(status == RLOCK_SERVER || status == RLOCK_UNAVAILABLE, "%s", rlock_strstatus(status));
+        cr_assert(strstr(actor_error(waiter), "NOPERM") != NULL, "%s", actor_error(waiter));
+    }
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob allchannels"));
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(NAME, 5000));
+    cr_assert(!actor_ended(waiter, 1000)); /* it knows that it is subscribed, and waits on */
+    foreign_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    rlock_free(lock);
+    rlock_client_close(bobs);
+}

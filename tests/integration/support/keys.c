@@ -1,0 +1,125 @@
+/* Keys: what stands on the stage's server under a lock's name, looked at past the library. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/keys.h"
+
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void assert_no_keys(void)
+{
+    char *keys = server_keyspace(stage.server);
+    cr_assert(*keys == 0, "keys are left:\n%s", keys);
+    free(keys);
+}
+
+int64_t pttl_of(const char *name)
+{
+    return server_integer(stage.server, "PTTL %s", name);
+}
+
+int64_t wire_number(const char *name, rlock_client *client)
+{
+    redisReply *fields = server_command(stage.server, "HKEYS %s", name);
+    cr_assert(fields->type == REDIS_REPLY_ARRAY && fields->elements == 1, "not one owner but %zu",
+              fields->elements);
+    const char *owner = fields->element[0]->str, *id = rlock_client_id(client);
+    cr_assert(strncmp(owner, id, strlen(id)) == 0 && owner[strlen(id)] == ':',
+              "the owner is %s, not one of client %s", owner, id);
+    const char *digits = owner + strlen(id) + 1;
+    char *end;
+    long long number = strtoll(digits, &end, 10);
+    cr_assert(*digits >= '1' && *digits <= '9' && *end == 0, "%s has no positive decimal number", owner);
+    freeReplyObject(fields);
+    return number;
+}
+
+int64_t assert_held_alone(const char *name, rlock_client *client, int count,
+                          int64_t lease_ms, int64_t since_ms)
+{
+    int64_t number = wire_number(name, client);
+    char owner[80], count_text[16];
+    snprintf(owner, sizeof owner, "%s:%lld", rlock_client_id(client), (long long)number);
+    snprintf(count_text, sizeof count_text, "%d", count);
+    char *value = server_text(stage.server, "HGET %s %s", name, owner);
+    cr_assert(value && strcmp(value, count_text) == 0, "the count is %s, not %d", value, count);
+    free(value);
+    int64_t ttl_ms = pttl_of(name);
+    /* The server's clock and ours may each be cut off to the millisecond. */
+    assert_between(ttl_ms, lease_ms - (now_ms() - since_ms) - 2, lease_ms);
+    cr_assert(server_integer(stage.server, "DBSIZE") == 1, "there are other keys beside the lock");
+    return number;
+}
+
+void assert_kept(const char *name, rlock *held, int64_t ms)
+{
+    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(10)) {
+        int64_t valid_ms = held ? rlock_valid_for(held) : 1, ttl_ms = pttl_of(name);
+        cr_assert(ttl_ms > 0, "the lock is gone");
+        cr_assert(valid_ms > 0, "the lock counts as lost");
+    }
+}
+
+const char *holder_of(const char *name)
+{
+    static char id[37];
+    redisReply *fields = server_command(stage.server, "HKEYS %s", name);
+    cr_assert(fields->type == REDIS_REPLY_ARRAY, "%s is no hash", name);
+    *id = 0;
+    if (fields->elements)
+        snprintf(id, sizeof id, "%s", fields->element[0]->str);
+    freeReplyObject(fields);
+    return id;
+}
+
+void foreign_hold(const char *name, int64_t lease_ms)
+{
+    freeReplyObject(server_command(stage.server, "HSET %s %s 1", name, FOREIGN_CLIENT ":1"));
+    if (lease_ms > 0)
+        freeReplyObject(server_command(stage.server, "PEXPIRE %s %lld", name, (long long)lease_ms));
+}
+
+void foreign_vanish(const char *name)
+{
+    freeReplyObject(server_command(stage.server, "DEL %s", name));
+}
+
+void foreign_release(const char *name)
+{
+    foreign_vanish(name);
+    freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(name)));
+}
+
+const char *channel_of(const char *name)
+{
+    static char channel[8192];
+    snprintf(channel, sizeof channel,
+             strchr(name, '{') ? "redisson_lock__channel:%s" : "redisson_lock__channel:{%s}", name);
+    return channel;
+}
+
+bool wait_listened(const char *name, int64_t ms)
+{
+    return server_wait_subscribers(stage.server, channel_of(name), 1, ms);
+}
+
+bool wait_unlistened(const char *name, int64_t ms)
+{
+    return server_wait_subscribers(stage.server, channel_of(name), 0, ms);
+}
+
+bool wait_no_channels(int64_t ms)
+{
+    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(1)) {
+        redisReply *channels = server_command(stage.server, "PUBSUB CHANNELS");
+        size_t count = channels->elements;
+        freeReplyObject(channels);
+        if (count == 0)
+            return true;
+    }
+    return false;
+}

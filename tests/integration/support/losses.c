@@ -1,0 +1,23 @@
+/* Losses: what rlock_on_lost told, noted down. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/losses.h"
+
+#include <stdio.h>
+
+void losses_init(losses *self)
+{
+    event_init(&self->came);
+    self->count = 0;
+}
+
+/* On the one thread that tells; the event's mutex passes it on to the test's. */
+void losses_note(const rlock_lost_event *lost, void *arg)
+{
+    losses *self = arg;
+    if (self->count < LOSSES_MAX) {
+        loss *entry = &self->all[self->count++];
+        *entry = (loss){lost->size, "", lost->owner, lost->named_owner, lost->hold_count, lost->reason, now_ms()};
+        snprintf(entry->name, sizeof entry->name, "%s", lost->name);
+    }
+    event_set(&self->came);
+}

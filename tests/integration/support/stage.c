@@ -1,0 +1,100 @@
+/* The stage of a test: a server, two clients on it, and handles that go when the test ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CLIENTS 128
+#define HANDLES 8192
+
+struct stage stage;
+
+static rlock_client *clients[CLIENTS];
+static rlock *handles[HANDLES];
+static size_t client_count, handle_count;
+
+rlock_client *stage_client(const char *query)
+{
+    cr_assert(client_count < CLIENTS, "too many clients on the stage");
+    const char *url = query ? server_url_with(stage.server, query) : server_url(stage.server);
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, url));
+    clients[client_count++] = client;
+    return client;
+}
+
+void stage_close_client(rlock_client *client)
+{
+    for (size_t i = 0; i < client_count; i++) {
+        if (clients[i] == client)
+            clients[i] = NULL;
+    }
+    rlock_client_close(client);
+}
+
+void stage_open_with(const char *query)
+{
+    /* Ends a test that hangs in a call, whatever the runner makes of its time limit. */
+    alarm((unsigned)(at_most_ms(100000) / 1000));
+    stage.server = server_start();
+    stage.client = stage_client(query);
+    stage.other = stage_client(query);
+}
+
+void stage_open(void)
+{
+    stage_open_with(NULL);
+}
+
+void stage_quick(void)
+{
+    stage_open_with("lockWatchdogTimeout=1000");
+}
+
+/* Clients first: that ends calls which a failed test left waiting in its threads, and a handle
+ * may be freed only when no call uses it. */
+void stage_close(void)
+{
+    for (size_t i = 0; i < client_count; i++)
+        rlock_client_close(clients[i]);
+    for (size_t i = 0; i < handle_count; i++)
+        rlock_free(handles[i]);
+    client_count = handle_count = 0;
+    server_stop(stage.server);
+    stage = (struct stage){0};
+}
+
+static rlock *keep(rlock *lock)
+{
+    cr_assert(lock != NULL, "no handle: %s", rlock_last_error());
+    cr_assert(handle_count < HANDLES, "too many handles on the stage");
+    handles[handle_count++] = lock;
+    return lock;
+}
+
+rlock *lock_of(rlock_client *client, const char *name)
+{
+    return keep(rlock_get_lock(client, name));
+}
+
+rlock *owned_by(rlock *lock, int64_t owner)
+{
+    return keep(rlock_for_owner(lock, owner));
+}
+
+int64_t at_most_ms(int64_t ms)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload && strstr(preload, "vgpreload"))
+        return ms * 20;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return ms * 5;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return ms * 5;
+#endif
+#endif
+    return ms;
+}

@@ -1,0 +1,38 @@
+/* The stage of a test: a server, two clients on it, and handles that go when the test ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include "tests/support/server.h"
+#include "tests/support/test.h"
+
+/* A test runs in a process of its own, so one stage is enough. */
+struct stage {
+    server *server;
+    rlock_client *client; /* the one under test */
+    rlock_client *other;  /* stands for another process */
+};
+extern struct stage stage;
+
+/* For .init and .fini of a test. stage_quick: the watchdog timeout is QUICK_MS. */
+#define QUICK_MS 1000
+void stage_open(void);
+void stage_quick(void);
+void stage_close(void);
+
+/* Opens the stage with a query for both clients' URLs. */
+void stage_open_with(const char *query);
+
+/* One more client, closed by stage_close. */
+rlock_client *stage_client(const char *query);
+/* Closes one of the stage's clients now. */
+void stage_close_client(rlock_client *client);
+
+/* Handles, freed by stage_close. */
+rlock *lock_of(rlock_client *client, const char *name);
+rlock *owned_by(rlock *lock, int64_t owner);
+
+/* An upper bound for a time, wider where valgrind or a sanitizer slows the program down. */
+int64_t at_most_ms(int64_t ms);
+
+#endif
