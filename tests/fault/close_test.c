@@ -1,0 +1,183 @@
+/* Closing while the server does not answer: calls under way end, threads are joined, at once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/tasks.h"
+#include "tests/support/event.h"
+
+/* So long that whoever waits for an answer is found out. */
+#define SLOW "timeout=10000&connectTimeout=10000&retryAttempts=4&retryBaseDelay=10000&retryMaxDelay=10000"
+#define PROMPTLY_MS 300
+#define NAME "order"
+
+static void open_slow(void)
+{
+    scene_open_with(SLOW);
+}
+
+static void open_slow_watchdog(void)
+{
+    scene_open_with(SLOW "&lockWatchdogTimeout=3000");
+}
+
+TestSuite(closing, .init = open_slow, .fini = scene_close, .timeout = 60);
+TestSuite(closing_watchdog, .init = open_slow_watchdog, .fini = scene_close, .timeout = 60);
+
+static rlock_status unlock(void *lock)
+{
+    return rlock_unlock(lock);
+}
+
+static rlock_status is_locked(void *lock)
+{
+    bool locked;
+    return rlock_is_locked(lock, &locked);
+}
+
+static rlock_status force(void *lock)
+{
+    return rlock_force_unlock(lock, NULL);
+}
+
+static void assert_closes_promptly(void)
+{
+    int64_t since_ms = now_ms();
+    scene_close_client(scene.client);
+    assert_between(now_ms() - since_ms, 0, at_most_ms(PROMPTLY_MS));
+    /* The kernel takes a thread that was joined off its list a little later. */
+    for (int64_t until_ms = now_ms() + 1000; tasks_named("rlock-") > 0; pass_ms(1))
+        cr_assert(now_ms() < until_ms, "a thread of the library is left");
+}
+
+static void assert_ended_closed(actor *caller, int64_t since_ms)
+{
+    assert_status(actor_finish(caller, 30000), RLOCK_CLOSED);
+    assert_between(actor_ended_at(caller) - since_ms, 0, at_most_ms(PROMPTLY_MS));
+    actor_end(caller);
+}
+
+/* Every call there is, each under way on a request that stalls, or behind one. */
+Test(closing, ends_all_calls_under_way)
+{
+    rlock *lock = lock_of(scene.client, NAME), *held = owned_by(lock_of(scene.client, "held"), 7);
+    rlock *foreign = lock_of(scene.client, "foreign");
+    actor *acquiring = actor_start(), *behind = actor_start(), *timed = actor_start(), *asleep = actor_start();
+    actor *unlocking = actor_start(), *asking = actor_start(), *forcing = actor_start();
+    assert_ok(rlock_lock(held));
+    foreign_hold("foreign", 60000);
+    actor_begin_lock(asleep, foreign);
+    cr_assert(wait_listened("foreign", 5000) && actor_asleep(asleep, 5000));
+
+    int rule = on_text("EVALSHA", PROXY_HOLD_REQUEST, 0);
+    actor_begin_lock(acquiring, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    actor_begin_lock(behind, lock);
+    actor_begin_try(timed, lock, 20000, 1000);
+    actor_begin(unlocking, unlock, held);
+    actor_begin(asking, is_locked, lock);
+    actor_begin(forcing, force, lock);
+    actor *const all[] = {acquiring, behind, timed, unlocking, asking, forcing};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        cr_assert(actor_asleep(all[i], 5000), "call %zu does not wait", i);
+
+    int64_t since_ms = now_ms();
+    assert_closes_promptly();
+    assert_ended_closed(acquiring, since_ms);
+    assert_ended_closed(behind, since_ms);
+    assert_ended_closed(timed, since_ms);
+    assert_ended_closed(asleep, since_ms);
+    assert_ended_closed(unlocking, since_ms);
+    assert_ended_closed(asking, since_ms);
+    /* Sent, not answered, not to be repeated: that says more than that the client is closed. */
+    rlock_status forced = actor_finish(forcing, 30000);
+    cr_assert(forced == RLOCK_UNKNOWN || forced == RLOCK_CLOSED, "%s", rlock_strstatus(forced));
+    actor_end(forcing);
+    assert_status(rlock_lock(lock), RLOCK_CLOSED);
+}
+
+/* Nothing answers, and neither do new connections. */
+Test(closing, does_not_wait_for_a_connection_that_is_being_made)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    actor *caller = actor_start(), *behind = actor_start();
+    int rule = on_text("INFO", PROXY_HOLD_REQUEST, 0);
+    proxy_cut(scene.proxy);
+    actor_begin_lock(caller, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    actor_begin(behind, is_locked, lock);
+    cr_assert(actor_asleep(behind, 5000));
+    int64_t since_ms = now_ms();
+    assert_closes_promptly();
+    assert_ended_closed(caller, since_ms);
+    assert_ended_closed(behind, since_ms);
+}
+
+Test(closing, does_not_wait_for_the_pause_between_attempts)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    actor *caller = actor_start();
+    proxy_accept(scene.proxy, false);
+    proxy_cut(scene.proxy);
+    actor_begin_lock(caller, lock);
+    cr_assert(actor_asleep(caller, 5000));
+    int64_t since_ms = now_ms();
+    assert_closes_promptly();
+    assert_ended_closed(caller, since_ms);
+}
+
+/* The subscription was lost, and its next connection is not greeted. */
+Test(closing, does_not_wait_for_the_subscriber)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    actor *waiter = actor_start();
+    foreign_hold(NAME, 60000);
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    int rule = on_text("INFO", PROXY_HOLD_REQUEST, 0);
+    proxy_cut_subscribers(scene.proxy);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    int64_t since_ms = now_ms();
+    assert_closes_promptly();
+    assert_ended_closed(waiter, since_ms);
+}
+
+/* The server itself stands still, in the middle of it all. */
+Test(closing, does_not_wait_for_a_server_that_was_stopped)
+{
+    enum { ACTORS = 12 };
+    actor *actors[ACTORS];
+    rlock *locks[] = {lock_of(scene.client, "a"), lock_of(scene.client, "b"), lock_of(scene.client, "c")};
+    for (int i = 0; i < ACTORS; i++)
+        actors[i] = actor_start();
+    server_freeze(stage.server);
+    for (int i = 0; i < ACTORS; i++)
+        actor_begin_lock(actors[i], locks[i % 3]);
+    for (int i = 0; i < ACTORS; i++)
+        cr_assert(actor_asleep(actors[i], 5000));
+    int64_t since_ms = now_ms();
+    assert_closes_promptly();
+    for (int i = 0; i < ACTORS; i++)
+        assert_ended_closed(actors[i], since_ms);
+}
+
+/* A renewal has left, and is not answered. */
+Test(closing_watchdog, does_not_wait_for_a_renewal)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = on_script(&rli_script_lock_renew, PROXY_HOLD_REQUEST, 0);
+    assert_ok(rlock_lock(lock));
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    assert_closes_promptly();
+}
+
+/* What a doubtful acquire may have taken is being given back, and that is not answered. */
+Test(closing_watchdog, does_not_wait_for_the_background)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 1);
+    int rule = on_script(&rli_script_lock_release, PROXY_HOLD_REQUEST, 0);
+    assert_status(rlock_try_lock(lock, 1, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    assert_closes_promptly();
+}

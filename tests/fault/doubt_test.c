@@ -1,0 +1,166 @@
+/* Doubtful acquires: given up without an answer, they may still run late. What they take then is
+ * given back in the background, and is not held by nobody for its whole lease. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+
+TestSuite(doubt, .init = scene_open, .fini = scene_close, .timeout = 60);
+
+#define NAME "order"
+#define LEASE_MS 30000
+#define SOON_MS 5000 /* far below the lease */
+
+static int keep_acquires(void)
+{
+    return on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 0);
+}
+
+/* The kept acquires run now; then somebody else gets the lock soon, by being woken. */
+static void assert_undone(int rule)
+{
+    rlock *others = lock_of(stage.other, NAME);
+    server_listen(stage.server);
+    let_through(rule);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock(others));
+    assert_between(now_ms() - since_ms, 0, SOON_MS);
+    cr_assert(heard_times(NAME, "0", 1, 5000), "no late acquire took the lock: nothing was tested");
+    assert_ok(rlock_unlock(others));
+}
+
+Test(doubt, about_a_lock_is_settled_soon)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = keep_acquires();
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    cr_assert(rlock_valid_for(lock) == 0);
+    assert_undone(rule);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
+Test(doubt, about_a_lock_with_a_lease_is_settled_soon)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = keep_acquires();
+    assert_status(rlock_lock_lease(lock, 20 * LEASE_MS), RLOCK_UNAVAILABLE);
+    assert_undone(rule);
+}
+
+Test(doubt, about_a_try_is_settled_soon)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = keep_acquires();
+    assert_status(rlock_try_lock(lock, 0, LEASE_MS), RLOCK_UNAVAILABLE);
+    assert_undone(rule);
+}
+
+Test(doubt, about_a_wait_that_ran_out_is_settled_soon)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = keep_acquires();
+    assert_status(rlock_try_lock(lock, 100, LEASE_MS), RLOCK_UNAVAILABLE);
+    assert_undone(rule);
+}
+
+Test(doubt, about_a_cancelled_wait_is_settled_soon)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    rlock_cancel *cancel = rlock_cancel_new();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = cancel;
+    actor *waiter = actor_start();
+    int rule = keep_acquires();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    rlock_cancel_fire(cancel);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
+    assert_undone(rule);
+    actor_end(waiter);
+    rlock_cancel_free(cancel);
+}
+
+/* A server that stood still runs what it was sent, when it goes on. */
+Test(doubt, about_a_stopped_server_is_settled_soon_after_it_goes_on)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    server_listen(stage.server);
+    server_freeze(stage.server);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    server_thaw(stage.server);
+    cr_assert(heard_times(NAME, "0", 1, SOON_MS), "the late acquire was not undone");
+    assert_no_keys();
+}
+
+/* The longer it took, the longer the pauses of the background are by then; still no lease is waited out. */
+Test(doubt, is_settled_soon_though_the_acquire_runs_seconds_later)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = keep_acquires(), undoing = on_script(&rli_script_lock_release, PROXY_NOTE, 0);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_await(scene.proxy, undoing, PROXY_ANSWERED, 3, 15000));
+    assert_undone(rule);
+}
+
+Test(doubt, about_many_names_is_settled_soon)
+{
+    enum { NAMES = 20 };
+    actor *actors[NAMES];
+    char name[32];
+    int rule = keep_acquires(), late = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "order-%d", i);
+        actors[i] = actor_start();
+        actor_begin_try(actors[i], lock_of(scene.client, name), 20, LEASE_MS);
+    }
+    for (int i = 0; i < NAMES; i++) {
+        assert_status(actor_finish(actors[i], 5000), RLOCK_UNAVAILABLE);
+        actor_end(actors[i]);
+    }
+    proxy_release(scene.proxy, rule);
+    cr_assert(proxy_await(scene.proxy, late, PROXY_ANSWERED, NAMES, 10000));
+    int64_t since_ms = now_ms();
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "order-%d", i);
+        cr_assert(server_wait_exists(stage.server, name, false, 2 * SOON_MS), "%s is held by nobody", name);
+    }
+    assert_between(now_ms() - since_ms, 0, 2 * SOON_MS);
+}
+
+/* Its next attempt is another session: it gets the lock, and keeps it. */
+Test(doubt, does_not_shut_its_own_thread_out)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = keep_acquires(), undoing = on_script(&rli_script_lock_release, PROXY_NOTE, 0);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    let_through(rule);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_try_lock(lock, SOON_MS, RLOCK_WATCHDOG));
+    int64_t number = assert_held_alone(NAME, scene.client, 1, LEASE_MS, since_ms);
+    int undone = proxy_count(scene.proxy, undoing, PROXY_ANSWERED);
+    cr_assert(proxy_await(scene.proxy, undoing, PROXY_ANSWERED, undone + 1, 15000));
+    cr_assert(assert_held_alone(NAME, scene.client, 1, LEASE_MS, since_ms) == number);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
+/* Nothing ran, so there is nothing to undo, and nothing in the way of others. */
+Test(doubt, does_no_harm_when_nothing_ran)
+{
+    rlock *lock = lock_of(scene.client, NAME), *others = lock_of(stage.other, NAME);
+    int undoing = on_script(&rli_script_lock_release, PROXY_NOTE, 0);
+    proxy_pass(scene.proxy, false, false);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    proxy_cut(scene.proxy);
+    proxy_pass(scene.proxy, true, true);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock(others));
+    cr_assert(proxy_await(scene.proxy, undoing, PROXY_ANSWERED, 1, 15000));
+    assert_held_alone(NAME, stage.other, 1, LEASE_MS, since_ms);
+    assert_ok(rlock_unlock(others));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+}

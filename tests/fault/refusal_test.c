@@ -1,0 +1,107 @@
+/* Refusals: a server that is there, and will not or cannot do what it is asked. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/losses.h"
+#include "tests/support/event.h"
+
+#include <string.h>
+
+TestSuite(refusal, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+
+#define NAME "order"
+
+static void say(const char *command)
+{
+    redisReply *reply = server_command(stage.server, command);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", command, reply->str);
+    freeReplyObject(reply);
+}
+
+/* Nothing new is held; what is held can be given back. */
+Test(refusal, for_want_of_memory_takes_nothing_and_keeps_nothing)
+{
+    rlock *lock = lock_of(scene.client, NAME), *another = lock_of(scene.client, "another");
+    assert_ok(rlock_lock(lock));
+    say("CONFIG SET maxmemory 1");
+    assert_status(rlock_lock(another), RLOCK_SERVER);
+    cr_assert(strstr(rlock_last_error(), "OOM"), "%s", rlock_last_error());
+    cr_assert(rlock_valid_for(another) == 0);
+    pass_ms(2 * WATCHDOG_MS); /* its renewals need no memory */
+    cr_assert(rlock_valid_for(lock) > 0 && pttl_of(NAME) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
+/* A master that has become a replica: renewals are refused, so the hold ends at its deadline. */
+Test(refusal, by_a_replica_loses_the_hold_at_its_deadline)
+{
+    static losses lost;
+    losses_init(&lost);
+    rlock_on_lost(scene.client, losses_note, &lost);
+    rlock *lock = lock_of(scene.client, NAME), *another = lock_of(scene.client, "another");
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock(lock));
+    int64_t until_ms = now_ms() + WATCHDOG_MS;
+    say("REPLICAOF 127.0.0.1 1");
+    assert_status(rlock_lock(another), RLOCK_SERVER);
+    cr_assert(strstr(rlock_last_error(), "READONLY"), "%s", rlock_last_error());
+    cr_assert(event_wait_ms(&lost.came, 2 * WATCHDOG_MS), "the loss was not told");
+    assert_between(lost.all[0].at_ms, since_ms + WATCHDOG_MS * 99 / 100 - 1, until_ms + at_most_ms(100));
+    say("REPLICAOF NO ONE");
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+}
+
+static void await_busy(void)
+{
+    for (bool busy = false; !busy;) {
+        redisReply *reply = server_command(stage.server, "PING");
+        busy = reply->type == REDIS_REPLY_ERROR;
+        freeReplyObject(reply);
+    }
+}
+
+/* A script of somebody else runs and runs; the server answers BUSY meanwhile. That passes. */
+Test(refusal, by_a_busy_server_is_asked_again)
+{
+    rlock_client *client = scene_client("retryAttempts=50&retryBaseDelay=20&retryMaxDelay=50");
+    rlock *lock = lock_of(client, NAME);
+    actor *caller = actor_start();
+    say("CONFIG SET busy-reply-threshold 50");
+    redisContext *busy = redisConnectUnix(server_socket(stage.server));
+    cr_assert(busy && !busy->err);
+    redisAppendCommand(busy, "EVAL %s 0", "while true do end");
+    int done = 0;
+    while (!done)
+        redisBufferWrite(busy, &done);
+    await_busy();
+    int rule = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    actor_begin_lock(caller, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 3, 5000), "not asked again");
+    say("SCRIPT KILL");
+    assert_ok(actor_finish(caller, 5000));
+    cr_assert(actor_hold_count(caller, lock) == 1);
+    assert_ok(actor_unlock(caller, lock));
+    actor_end(caller);
+    redisFree(busy);
+}
+
+/* Writes are put off, longer than a caller's patience, and all run when the pause ends. */
+Test(refusal, of_writes_for_a_while_leaves_nothing_behind)
+{
+    rlock *lock = lock_of(scene.client, NAME), *held = lock_of(scene.client, "held");
+    assert_ok(rlock_lock_lease(held, 60000));
+    say("CLIENT PAUSE 60000 WRITE");
+    assert_status(rlock_lock_lease(lock, 60000), RLOCK_UNAVAILABLE);
+    assert_status(rlock_unlock(held), RLOCK_UNAVAILABLE);
+    say("CLIENT UNPAUSE");
+    int64_t since_ms = now_ms();
+    cr_assert(server_wait_exists(stage.server, "held", false, 5000), "held by nobody");
+    assert_ok(rlock_try_lock(lock, 5000, RLOCK_WATCHDOG));
+    assert_between(now_ms() - since_ms, 0, 5000);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}

@@ -1,0 +1,259 @@
+/* A passage: one connection that passes through the proxy, request by request and reply by reply. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/proxy_parts.h"
+#include "tests/fault/support/resp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+passage *passage_open(int client, const char *server_socket)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, server_socket, sizeof address.sun_path - 1);
+    int upstream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (upstream < 0 || connect(upstream, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(upstream);
+        return NULL;
+    }
+    fcntl(client, F_SETFL, O_NONBLOCK);
+    fcntl(upstream, F_SETFL, O_NONBLOCK);
+    passage *self = calloc(1, sizeof *self);
+    if (!self)
+        abort();
+    self->client = client;
+    self->server = upstream;
+    self->held_request = self->held_reply = -1;
+    return self;
+}
+
+static void hang_up(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static asked *next_asked(passage *self)
+{
+    asked *first = self->first;
+    if (first)
+        self->first = first->next;
+    if (!self->first)
+        self->last = NULL;
+    return first;
+}
+
+void passage_close(passage *self)
+{
+    hang_up(&self->client);
+    hang_up(&self->server);
+    bytes_free(&self->from_client);
+    bytes_free(&self->to_server);
+    bytes_free(&self->from_server);
+    bytes_free(&self->to_client);
+    for (asked *one; (one = next_asked(self));)
+        free(one);
+    free(self);
+}
+
+/* --- reading and writing --- */
+
+static void read_all(int *fd, bytes *to)
+{
+    char data[16384];
+    for (;;) {
+        ssize_t n = recv(*fd, data, sizeof data, MSG_DONTWAIT);
+        if (n > 0) {
+            bytes_add(to, data, (size_t)n);
+        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            hang_up(fd);
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        }
+    }
+}
+
+static void write_all(int *fd, bytes *from)
+{
+    while (*fd >= 0 && from->length > 0) {
+        ssize_t n = send(*fd, from->data, from->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n >= 0)
+            bytes_take(from, (size_t)n);
+        else if (errno == EAGAIN)
+            return;
+        else if (errno != EINTR)
+            hang_up(fd);
+    }
+}
+
+/* --- requests --- */
+
+static bool is_holding(const rule_set *rules, int rule)
+{
+    return rule >= 0 && rules->all[rule].up;
+}
+
+static void pass_request(passage *self, size_t length, const asked *about)
+{
+    asked *one = malloc(sizeof *one);
+    if (!one)
+        abort();
+    *one = *about;
+    if (self->last)
+        self->last->next = one;
+    else
+        self->first = one;
+    self->last = one;
+    if (length > 20 && memmem(self->from_client.data, 20, "SUBSCRIBE", 9))
+        self->subscribed = true;
+    bytes_move(&self->from_client, &self->to_server, length);
+}
+
+/* False: the passage is cut. */
+static bool judge_request(passage *self, rule_set *rules, size_t length, int64_t now_ms)
+{
+    int acting;
+    uint64_t matched = rules_judge(rules, false, self->from_client.data, length, &acting);
+    const proxy_rule *rule = acting < 0 ? NULL : &rules->all[acting].asked;
+    if (rule && rule->act == PROXY_CUT_BEFORE)
+        return false;
+    if (rule && (rule->act == PROXY_HOLD_REQUEST || rule->act == PROXY_DELAY)) {
+        self->held_request = acting;
+        self->held_until_ms = rule->act == PROXY_DELAY ? now_ms + rule->amount : 0;
+        self->judged_request = length;
+        self->held_matched = matched;
+        return true;
+    }
+    pass_request(self, length, &(asked){.matched = matched, .acting = acting, .kept_by = -1});
+    return true;
+}
+
+static bool still_held(passage *self, const rule_set *rules, int64_t now_ms)
+{
+    if (self->held_request < 0)
+        return false;
+    if (is_holding(rules, self->held_request) && (!self->held_until_ms || now_ms < self->held_until_ms))
+        return true;
+    pass_request(self, self->judged_request,
+                 &(asked){.matched = self->held_matched, .acting = -1, .kept_by = self->held_request});
+    self->held_request = -1;
+    return false;
+}
+
+static bool pass_requests(passage *self, rule_set *rules, int64_t now_ms)
+{
+    while (rules->pass_to_server && !still_held(self, rules, now_ms)) {
+        ssize_t length = resp_length(self->from_client.data, self->from_client.length);
+        if (length <= 0)
+            return length == 0;
+        if (!judge_request(self, rules, (size_t)length, now_ms))
+            return false;
+    }
+    return true;
+}
+
+/* --- replies --- */
+
+static bool is_message(const passage *self, size_t length)
+{
+    static const char head[] = "*3\r\n$7\r\nmessage\r\n";
+    return self->subscribed && length >= sizeof head && memcmp(self->from_server.data, head, sizeof head - 1) == 0;
+}
+
+/* Which rule acts on the reply or message that has come; -1: none. */
+static int judge_reply(passage *self, rule_set *rules, size_t length)
+{
+    int acting = -1;
+    if (is_message(self, length)) {
+        rules_judge(rules, true, self->from_server.data, length, &acting);
+        return acting;
+    }
+    asked *one = next_asked(self);
+    if (!one)
+        return -1;
+    rules_answered(rules, one->matched, one->kept_by);
+    acting = one->acting;
+    free(one);
+    return acting;
+}
+
+static void pass_reply(passage *self, rule_set *rules, size_t length)
+{
+    int acting = judge_reply(self, rules, length);
+    const acting_rule *rule = acting < 0 ? NULL : &rules->all[acting];
+    if (rule && rule->asked.act == PROXY_CUT_AFTER) {
+        size_t kept = (size_t)rule->asked.amount < length ? (size_t)rule->asked.amount : length;
+        bytes_move(&self->from_server, &self->to_client, kept);
+        self->ending = true;
+    } else if (rule && rule->asked.act == PROXY_HOLD_REPLY && rule->up) {
+        self->held_reply = acting;
+        self->judged_reply = length;
+    } else {
+        bytes_move(&self->from_server, &self->to_client, length);
+    }
+}
+
+static bool pass_replies(passage *self, rule_set *rules)
+{
+    while (rules->pass_to_client && !self->ending) {
+        if (is_holding(rules, self->held_reply))
+            return true;
+        if (self->held_reply >= 0) {
+            self->held_reply = -1;
+            bytes_move(&self->from_server, &self->to_client, self->judged_reply);
+        }
+        ssize_t length = resp_length(self->from_server.data, self->from_server.length);
+        if (length <= 0)
+            return length == 0;
+        pass_reply(self, rules, (size_t)length);
+    }
+    return true;
+}
+
+/* --- the whole --- */
+
+void passage_wants(const passage *self, struct pollfd polled[2])
+{
+    polled[0] = (struct pollfd){.fd = self->client, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = self->server, .events = POLLIN};
+    if (self->to_client.length)
+        polled[0].events |= POLLOUT;
+    if (self->to_server.length)
+        polled[1].events |= POLLOUT;
+}
+
+/* A client that has hung up still has its requests run; a server that has, its replies read. */
+static bool is_over(const passage *self, const rule_set *rules)
+{
+    bool asking = self->held_request >= 0 || self->to_server.length || self->first ||
+                  (!rules->pass_to_server && self->from_client.length);
+    bool telling = self->to_client.length ||
+                   ((self->held_reply >= 0 || !rules->pass_to_client) && self->from_server.length);
+    if (self->client < 0 && self->server < 0)
+        return true;
+    if (self->ending)
+        return self->client < 0 || self->to_client.length == 0;
+    return (self->client < 0 && !asking) || (self->server < 0 && !telling);
+}
+
+bool passage_step(passage *self, rule_set *rules, const struct pollfd polled[2], int64_t now_ms)
+{
+    if (self->client >= 0 && polled[0].revents & (POLLIN | POLLHUP | POLLERR))
+        read_all(&self->client, &self->from_client);
+    if (self->server >= 0 && polled[1].revents & (POLLIN | POLLHUP | POLLERR))
+        read_all(&self->server, &self->from_server);
+    if (!pass_requests(self, rules, now_ms) || !pass_replies(self, rules))
+        return false;
+    if (self->client < 0)
+        bytes_take(&self->to_client, self->to_client.length);
+    if (self->server < 0)
+        bytes_take(&self->to_server, self->to_server.length);
+    write_all(&self->client, &self->to_client);
+    write_all(&self->server, &self->to_server);
+    return !is_over(self, rules);
+}
