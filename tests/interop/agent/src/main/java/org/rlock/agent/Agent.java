@@ -1,0 +1,182 @@
+// Redisson driven from outside: reads commands line by line on stdin, answers them on stdout.
+// SPDX-License-Identifier: Apache-2.0
+package org.rlock.agent;
+
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+
+/**
+ * A command is {@code <tag> <thread> <kind> <name> <operation> [argument…]}: the Java thread of
+ * that name (made when first named, an owner of its own) runs the operation on Redisson's object
+ * of that kind and name. {@code <tag> agent <operation> [argument…]} is for the agent itself:
+ * {@code open <redis url> [watchdog ms]}, {@code id}, {@code clock}, {@code close}, {@code exit}.
+ *
+ * <p>An answer is {@code <tag> <began ns> <ended ns> ok <text>} or
+ * {@code <tag> <began ns> <ended ns> threw <class> <message>}. It comes when the operation has
+ * ended, so the answers of several threads come in any order; the times are System.nanoTime(),
+ * which is CLOCK_MONOTONIC on Linux. Every word is percent-encoded UTF-8.
+ *
+ * <p>At the end of stdin the JVM stops at once, releasing nothing.
+ */
+public final class Agent {
+    private static final TimeUnit MS = TimeUnit.MILLISECONDS;
+
+    /** What is done to an object; the answer is its toString(), empty for null. */
+    interface Operation {
+        Object run(Object object, String[] arguments) throws Exception;
+    }
+
+    /** The same for those that are an RLock: reentrant, fair, spin, fenced, read, write, multi. */
+    interface LockOperation {
+        Object run(RLock lock, String[] arguments) throws Exception;
+    }
+
+    /** The kinds of object: how each is had from Redisson. */
+    private static final Map<String, BiFunction<RedissonClient, String, Object>> KINDS = new HashMap<>();
+
+    private static final Map<String, Operation> OPERATIONS = new HashMap<>();
+
+    private static void onLock(String operation, LockOperation run) {
+        OPERATIONS.put(operation, (object, arguments) -> run.run((RLock) object, arguments));
+    }
+
+    static {
+        KINDS.put("lock", RedissonClient::getLock);
+
+        onLock("lock", (lock, a) -> { lock.lock(); return null; });
+        onLock("lease", (lock, a) -> { lock.lock(ms(a[0]), MS); return null; });
+        onLock("try", (lock, a) -> lock.tryLock(ms(a[0]), ms(a[1]), MS));
+        onLock("unlock", (lock, a) -> { lock.unlock(); return null; });
+        onLock("force", (lock, a) -> lock.forceUnlock());
+        onLock("isLocked", (lock, a) -> lock.isLocked());
+        onLock("holdCount", (lock, a) -> lock.getHoldCount());
+        onLock("isHeld", (lock, a) -> lock.isHeldByCurrentThread());
+        onLock("ttl", (lock, a) -> lock.remainTimeToLive());
+        onLock("turns", (lock, a) -> Turns.take(lock, a[0], Long.parseLong(a[1])));
+    }
+
+    private final PrintStream out =
+        new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+    private final Map<String, ExecutorService> threads = new HashMap<>(); // the main thread's alone
+    private volatile RedissonClient client;
+
+    public static void main(String[] args) throws IOException {
+        Agent agent = new Agent();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            agent.command(line);
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private void command(String line) {
+        String[] words = Arrays.stream(line.split(" ")).map(Agent::decode).toArray(String[]::new);
+        String tag = words[0];
+        String thread = words[1];
+        String[] rest = Arrays.copyOfRange(words, 2, words.length);
+        if (thread.equals("agent")) {
+            answer(tag, rest, this::onAgent);
+        } else {
+            owner(thread).execute(() -> answer(tag, rest, this::onObject));
+        }
+    }
+
+    /** One thread for ever: to Redisson, the thread is the owner. */
+    private ExecutorService owner(String name) {
+        return threads.computeIfAbsent(name, n -> Executors.newSingleThreadExecutor(r -> {
+            Thread thread = new Thread(r, n);
+            thread.setDaemon(true);
+            return thread;
+        }));
+    }
+
+    private interface Work {
+        Object run(String[] words) throws Exception;
+    }
+
+    private void answer(String tag, String[] words, Work work) {
+        long began = System.nanoTime();
+        String answer;
+        try {
+            Object result = work.run(words);
+            answer = " ok " + encode(result == null ? "" : result.toString());
+        } catch (Throwable e) { // also an Error is an answer: the test shows it
+            answer = " threw " + encode(e.getClass().getName()) + " " + encode(String.valueOf(e.getMessage()));
+        }
+        long ended = System.nanoTime();
+        synchronized (out) {
+            out.println(tag + " " + began + " " + ended + answer);
+        }
+    }
+
+    private Object onAgent(String[] words) {
+        switch (words[0]) {
+            case "open":
+                client = open(words[1], words.length > 2 ? ms(words[2]) : 0);
+                return client.getId();
+            case "id":
+                return client.getId();
+            case "clock":
+                return System.nanoTime();
+            case "close":
+                client.shutdown();
+                return null;
+            case "exit":
+                Runtime.getRuntime().halt(0);
+                return null;
+            default:
+                throw new IllegalArgumentException("no such operation of the agent: " + words[0]);
+        }
+    }
+
+    private Object onObject(String[] words) throws Exception {
+        BiFunction<RedissonClient, String, Object> kind = KINDS.get(words[0]);
+        Operation operation = OPERATIONS.get(words[2]);
+        if (kind == null || operation == null) {
+            throw new IllegalArgumentException("no such kind or operation: " + words[0] + " " + words[2]);
+        }
+        return operation.run(kind.apply(client, words[1]), Arrays.copyOfRange(words, 3, words.length));
+    }
+
+    /** Redisson as anybody would have it, but with few threads and idle connections, to start fast. */
+    private static RedissonClient open(String url, long watchdogMs) {
+        Config config = new Config();
+        config.setCodec(StringCodec.INSTANCE).setThreads(4).setNettyThreads(4);
+        if (watchdogMs > 0) {
+            config.setLockWatchdogTimeout(watchdogMs);
+        }
+        config.useSingleServer().setAddress(url).setClientName("java").setConnectionMinimumIdleSize(2);
+        return Redisson.create(config);
+    }
+
+    private static long ms(String text) {
+        return Long.parseLong(text);
+    }
+
+    private static String decode(String word) {
+        return URLDecoder.decode(word, StandardCharsets.UTF_8);
+    }
+
+    private static String encode(String word) {
+        return URLEncoder.encode(word, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,239 @@
+/* The Java agent: Redisson in a JVM of its own, told what to do and heard line by line. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/interop/support/agent.h"
+
+#include "tests/interop/support/words.h"
+#include "tests/support/event.h"
+#include "tests/support/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TAGS 4096
+#define START_MS 60000 /* a JVM on a busy machine */
+#define LEAVE_MS 2000  /* one that does not end by itself is killed */
+
+struct agent {
+    pid_t pid;
+    bool ended; /* the process has been waited for */
+    int input;  /* our end of its stdin; -1: closed */
+    FILE *output;
+    pthread_t reader;
+    pthread_mutex_t mutex; /* guards all below, and writing to input */
+    pthread_cond_t cond;   /* an answer came, or the last one has; CLOCK_MONOTONIC */
+    bool silent;           /* its stdout has ended */
+    int tags;
+    answer answers[TAGS];
+};
+
+static const char *launcher(void)
+{
+    static char path[4096];
+    const char *given = getenv("RLOCK_AGENT"), *build = getenv("RLOCK_BUILD");
+    snprintf(path, sizeof path, "%s/agent/agent", build ? build : "build");
+    if (given)
+        snprintf(path, sizeof path, "%s", given);
+    if (access(path, X_OK) == 0)
+        return path;
+    if (getenv("CI"))
+        cr_assert_fail("no Java agent at %s", path);
+    cr_skip_test("no Java agent at %s", path);
+    return NULL;
+}
+
+static _Noreturn void become(const char *path, int input, int output)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (dup2(input, 0) == 0 && dup2(output, 1) == 1)
+        execl(path, path, (char *)NULL);
+    _exit(127);
+}
+
+/* One line: tag, times, "ok" and a text, or "threw", a class and a message. */
+static void take(agent *self, char *line)
+{
+    char *rest = line, *word[6] = {"", "", "", "", "", ""};
+    line[strcspn(line, "\n")] = 0;
+    for (int i = 0; i < 6 && rest; i++)
+        word[i] = strsep(&rest, " ");
+    int tag = atoi(word[0]);
+    if (tag < 1 || tag >= TAGS)
+        return; /* something of the JVM's own */
+    self->answers[tag] = (answer){
+        .came = true,
+        .threw = strcmp(word[3], "threw") == 0,
+        .text = word_decode(word[4]),
+        .message = word_decode(word[5]),
+        .began_ns = atoll(word[1]),
+        .ended_ns = atoll(word[2]),
+    };
+}
+
+static void *read_answers(void *arg)
+{
+    agent *self = arg;
+    char *line = NULL;
+    size_t size = 0;
+    while (getline(&line, &size, self->output) > 0) {
+        pthread_mutex_lock(&self->mutex);
+        take(self, line);
+        pthread_cond_broadcast(&self->cond);
+        pthread_mutex_unlock(&self->mutex);
+    }
+    pthread_mutex_lock(&self->mutex);
+    self->silent = true;
+    pthread_cond_broadcast(&self->cond);
+    pthread_mutex_unlock(&self->mutex);
+    free(line);
+    return NULL;
+}
+
+agent *agent_start(void)
+{
+    const char *path = launcher();
+    agent *self = calloc(1, sizeof *self);
+    int in[2], out[2];
+    cr_assert(self && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+    self->pid = fork();
+    if (self->pid == 0)
+        become(path, in[0], out[1]);
+    cr_assert(self->pid > 0, "fork: %s", strerror(errno));
+    close(in[0]);
+    close(out[1]);
+    self->input = in[1];
+    self->output = fdopen(out[0], "re");
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+    signal(SIGPIPE, SIG_IGN); /* a JVM that died is a failed write */
+    cr_assert(pthread_create(&self->reader, NULL, read_answers, self) == 0);
+    return self;
+}
+
+static struct timespec after_ms(int64_t ms)
+{
+    int64_t until_ms = now_ms() + ms;
+    return (struct timespec){until_ms / 1000, until_ms % 1000 * 1000000};
+}
+
+void agent_kill(agent *self)
+{
+    if (!self->ended) {
+        kill(self->pid, SIGKILL);
+        waitpid(self->pid, NULL, 0);
+    }
+    self->ended = true;
+}
+
+bool agent_leave(agent *self, int64_t ms)
+{
+    struct timespec until = after_ms(ms);
+    int error = 0;
+    if (self->input >= 0)
+        close(self->input);
+    self->input = -1;
+    pthread_mutex_lock(&self->mutex);
+    while (!self->silent && !error)
+        error = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
+    bool silent = self->silent;
+    pthread_mutex_unlock(&self->mutex);
+    return silent;
+}
+
+void agent_end(agent *self)
+{
+    if (!self)
+        return;
+    agent_leave(self, LEAVE_MS);
+    agent_kill(self);
+    pthread_join(self->reader, NULL);
+    fclose(self->output);
+    for (int i = 0; i < TAGS; i++) {
+        free(self->answers[i].text);
+        free(self->answers[i].message);
+    }
+    pthread_cond_destroy(&self->cond);
+    pthread_mutex_destroy(&self->mutex);
+    free(self);
+}
+
+pid_t agent_pid(const agent *self)
+{
+    return self->pid;
+}
+
+int agent_begin(agent *self, const char *const *words)
+{
+    char *command = NULL;
+    size_t size = 0;
+    pthread_mutex_lock(&self->mutex);
+    int tag = ++self->tags;
+    FILE *line = open_memstream(&command, &size);
+    fprintf(line, "%d", tag);
+    for (; *words; words++) {
+        fputc(' ', line);
+        word_encode(line, *words);
+    }
+    fputc('\n', line);
+    fclose(line);
+    bool sent = write(self->input, command, size) == (ssize_t)size;
+    pthread_mutex_unlock(&self->mutex);
+    free(command);
+    cr_assert(tag < TAGS, "too many commands for one agent");
+    cr_assert(sent, "the Java agent takes no commands: %s", strerror(errno));
+    return tag;
+}
+
+bool agent_answered(agent *self, int tag, int64_t ms)
+{
+    struct timespec until = after_ms(ms);
+    const bool *has_come = &self->answers[tag].came;
+    int error = 0;
+    pthread_mutex_lock(&self->mutex);
+    while (!*has_come && !self->silent && !error)
+        error = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
+    bool came = *has_come;
+    pthread_mutex_unlock(&self->mutex);
+    return came;
+}
+
+const answer *agent_await(agent *self, int tag, int64_t ms)
+{
+    cr_assert(agent_answered(self, tag, ms), "the Java agent has not answered after %lld ms%s",
+              (long long)ms, self->silent ? ": it has ended" : "");
+    return &self->answers[tag];
+}
+
+void agent_open(agent *self, const char *url, int64_t watchdog_ms)
+{
+    char ms[24];
+    snprintf(ms, sizeof ms, "%lld", (long long)watchdog_ms);
+    const answer *opened = agent_await(self, BEGIN(self, "agent", "open", url, ms), START_MS);
+    cr_assert(!opened->threw, "Redisson does not open: %s: %s", opened->text, opened->message);
+}
+
+void assert_result(const answer *got, const char *text)
+{
+    cr_assert(!got->threw, "Java threw %s: %s; expected \"%s\"", got->text, got->message, text);
+    cr_assert(strcmp(got->text, text) == 0, "Java answered \"%s\", expected \"%s\"", got->text, text);
+}
+
+void assert_thrown(const answer *got, const char *simple_class)
+{
+    const char *dot = strrchr(got->text, '.');
+    cr_assert(got->threw, "Java answered \"%s\", expected %s", got->text, simple_class);
+    cr_assert(strcmp(dot ? dot + 1 : got->text, simple_class) == 0, "Java threw %s: %s; expected %s",
+              got->text, got->message, simple_class);
+}
