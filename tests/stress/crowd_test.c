@@ -1,0 +1,162 @@
+/* Crowd: many threads of one client, on few names or on many (scenarios 10 and 19 to 22). Two are
+ * reduced, to keep the suite short; RLOCK_STRESS_FULL=1 in the environment runs them whole. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/crowd.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/stress/support/scale.h"
+#include "tests/stress/support/workers.h"
+#include "tests/support/event.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+TestSuite(crowd, .init = stage_open, .fini = stage_close, .timeout = 280);
+
+/* A handle for one round. */
+static rlock_status with_lock(const char *name, rlock_status (*use)(rlock *, worker *), worker *self)
+{
+    rlock *lock = rlock_get_lock(stage.client, name);
+    rlock_status status = use(lock, self);
+    rlock_free(lock);
+    return status;
+}
+
+static rlock_status hold_a_while(rlock *lock, worker *self)
+{
+    rlock_status status = rlock_lock(lock);
+    if (status != RLOCK_OK)
+        return status;
+    pass_ms(worker_random(self, 20));
+    return rlock_unlock(lock);
+}
+
+static rlock_status on_one_of_five(worker *self, int task)
+{
+    (void)task;
+    char name[16];
+    snprintf(name, sizeof name, "lock-%d", worker_random(self, 5));
+    return with_lock(name, hold_a_while, self);
+}
+
+/* 19. 32 threads share 5000 tasks on 5 names, held 0 to 19 ms, over our one subscribed
+ * connection; at the end nobody listens. Full size: 10 s. */
+Test(crowd, of_32_threads_on_five_names_does_all_its_tasks)
+{
+    workers_run(32, 5000, on_one_of_five, 150000);
+    cr_assert(wait_no_channels(5000));
+    assert_no_keys();
+}
+
+static rlock_status try_briefly(rlock *lock, worker *self)
+{
+    (void)self;
+    rlock_status status = rlock_try_lock(lock, 100, RLOCK_WATCHDOG);
+    return status == RLOCK_OK ? rlock_unlock(lock) : status;
+}
+
+/* Two threads a name, at the same time on the same one. */
+static rlock_status on_a_name_of_two(worker *self, int task)
+{
+    char name[32];
+    snprintf(name, sizeof name, "Lock%d_%d", self->number / 2, task / 4);
+    return with_lock(name, try_briefly, self);
+}
+
+/* 20. 4 threads, two a name, try for 100 ms and unlock: all succeed. The scenario has 2 rounds, this 250. */
+Test(crowd, of_two_threads_a_name_gets_each_lock_in_100_ms)
+{
+    workers_run(4, 1000, on_a_name_of_two, 60000);
+    cr_assert(wait_no_channels(5000));
+    assert_no_keys();
+}
+
+#define SHORT_MS 300 /* the watchdog timeout of this test */
+static atomic_bool staying;
+static int stayed;
+
+/* The holder stays for two watchdog timeouts: it still has the lock only if it is renewed. */
+static rlock_status stay(rlock *lock)
+{
+    bool held = false;
+    atomic_store(&staying, true);
+    pass_ms(2 * SHORT_MS);
+    atomic_store(&staying, false);
+    stayed++; /* under the lock */
+    rlock_status status = rlock_is_held(lock, &held);
+    return status == RLOCK_OK && !held ? RLOCK_LOST : status;
+}
+
+/* The others don't waste their tries on one that stays. */
+static rlock_status try_once(rlock *lock, worker *self)
+{
+    rlock_status status = rlock_try_lock(lock, 0, RLOCK_WATCHDOG);
+    if (status == RLOCK_TIMEOUT && atomic_load(&staying))
+        pass_ms(SHORT_MS / 3);
+    if (status != RLOCK_OK)
+        return status == RLOCK_TIMEOUT ? RLOCK_OK : status;
+    if (rlock_valid_for(lock) == 0)
+        status = RLOCK_LOST;
+    else if (worker_random(self, 500) == 0)
+        status = stay(lock);
+    rlock_status unlocked = rlock_unlock(lock);
+    return status == RLOCK_OK ? unlocked : status;
+}
+
+static rlock_status on_the_one_name(worker *self, int task)
+{
+    (void)task;
+    return with_lock("order:42", try_once, self);
+}
+
+static void with_short_watchdog(void)
+{
+    stage_open_with("lockWatchdogTimeout=300");
+}
+
+/* 21. 16 threads try without waiting; whoever holds is renewed. The scenario has 10000 tries a
+ * thread; the reduced size is 2000. */
+Test(crowd, that_never_waits_is_renewed_whenever_one_holds, .init = with_short_watchdog)
+{
+    workers_run(16, 16 * scaled(2000, 10000), on_the_one_name, 200000);
+    fprintf(stderr, "%d holders stayed for two watchdog timeouts\n", stayed);
+    cr_assert(stayed > 0);
+    assert_no_keys();
+}
+
+static rlock_status lock_or_try(rlock *lock, worker *self)
+{
+    bool waits = self->number % 2 == 0;
+    rlock_status status = waits ? rlock_lock(lock) : rlock_try_lock(lock, worker_random(self, 10), RLOCK_WATCHDOG);
+    if (status == RLOCK_TIMEOUT && !waits)
+        return RLOCK_OK;
+    return status == RLOCK_OK ? rlock_unlock(lock) : status;
+}
+
+/* Each thread goes through all names in order, so that the threads meet again and again. */
+static rlock_status on_the_next_name(worker *self, int task)
+{
+    (void)task;
+    char name[32];
+    snprintf(name, sizeof name, "RLOCK_%d", self->done);
+    return with_lock(name, lock_or_try, self);
+}
+
+/* 22. 20 threads go through the same names, half of them waiting, half trying for up to 9 ms:
+ * no hang. The scenario has 50000 names; the reduced size is 10000. */
+Test(crowd, of_20_threads_goes_through_many_names)
+{
+    workers_run(20, 20 * scaled(10000, 50000), on_the_next_name, 200000);
+    cr_assert(wait_no_channels(5000));
+    assert_no_keys();
+}
+
+/* 10. One client, 15 tasks, each re-entering twice. */
+Test(crowd, of_15_tasks_counts_to_15)
+{
+    static crowd all = {.name = "order:42", .turns = 1, .nested = 2, .hold_ms = 10};
+    for (int i = 0; i < 15; i++)
+        crowd_add(&all, stage.client);
+    crowd_run(&all, 60000);
+    cr_assert(all.counter == 15 && all.most_inside == 1);
+}
