@@ -59,18 +59,25 @@ static const char *call_everything(child *self)
     return NULL;
 }
 
-static void hold(void)
+static void hold_for(int64_t lease_ms)
 {
     lock = lock_of(stage.client, NAME);
     named = owned_by(lock, 1);
     token = rlock_cancel_new();
-    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock_lease(lock, lease_ms));
+}
+
+/* No renewal is due while the child is made: it may allocate. */
+static void hold_at_rest(void)
+{
+    hold_for(60000);
+    child_await_rest();
 }
 
 /* The parent's hold is renewed on, its waiters are woken, its calls go through. */
 Test(forked, child_is_told_by_every_call_and_harms_nothing)
 {
-    hold();
+    hold_for(RLOCK_WATCHDOG);
     actor *waiter = actor_start(), *other_waiter = actor_start();
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.cancel = token;
@@ -127,7 +134,7 @@ Test(forked, child_can_open_a_client_of_its_own)
 {
     if (!CHILD_MAY_START_THREADS)
         cr_skip_test("ThreadSanitizer does not follow the threads of a forked child");
-    hold();
+    hold_at_rest();
     child part = child_start(use_own_client);
     cr_assert(wait_listened(NAME, 5000));
     assert_ok(rlock_unlock(lock));
@@ -158,7 +165,7 @@ Test(forked, grandchild_is_told_too)
 {
     if (!CHILD_MAY_START_THREADS)
         cr_skip_test("ThreadSanitizer does not follow the threads of a forked child");
-    hold();
+    hold_at_rest();
     in_child(fork_once_more);
     assert_ok(rlock_unlock(lock));
     assert_no_keys();

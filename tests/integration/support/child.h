@@ -24,6 +24,10 @@ void child_end(child *self);
 /* All of it. */
 void in_child(child_part *part);
 
+/* Waits until all other threads of this process sleep, so that none is in the middle of an allocation
+ * when it forks: AddressSanitizer's allocator would stay locked in the child. */
+void child_await_rest(void);
+
 /* Whether a child may allocate while its parent had busy threads, and whether it may start threads.
  * glibc sees to both; AddressSanitizer's allocator stays locked when another thread was in it, and
  * ThreadSanitizer takes the child's threads for those that the parent had. */
