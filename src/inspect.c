@@ -57,7 +57,7 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
     if (status == RLOCK_OK && !inspection)
         status = rli_fail(RLOCK_INVALID, "the place for the inspection is NULL");
     if (status == RLOCK_OK)
-        status = rli_names_make(&names, client->settings.name_prefix, name, "");
+        status = rli_names_make(&names, client->settings.name_prefix, name, &(rli_naming){.what = "lock"});
     if (status != RLOCK_OK)
         return status;
     status = rli_caller_begin(&caller, client, NULL);

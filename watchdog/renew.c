@@ -43,20 +43,23 @@ static void fill(renewals *batch, rli_holds *holds)
 {
     /* What is due very soon comes along now, instead of waking the thread again for it. */
     int64_t due_ms = rli_now_ms() + holds->settings->watchdog_timeout_ms / 60;
-    const rli_kind *kind = NULL;
+    const rli_session *like = NULL;
     const rli_life *alive = NULL; /* most batches are of few threads: each is looked at once */
     rli_due *first;
     while (batch->count < batch->capacity && (first = rli_agenda_first(&holds->agenda)) && first->at_ms <= due_ms) {
-        rli_session *session = RLI_ITEM(rli_session, first, due);
-        if (session->phase != RLI_OPEN || session->renewed == 0 || rli_now_ms() >= session->deadline_ms ||
-            (kind && session->kind != kind))
+        if (first->attend != rli_watchdog_attend_session)
             return; /* not for a renewal: the watchdog attends to it next */
+        rli_session *session = RLI_ITEM(rli_session, first, due);
+        if (session->phase != RLI_OPEN || !rli_session_is_renewed(session) || rli_now_ms() >= session->deadline_ms)
+            return;
+        if (like && (session->kind != like->kind || (session->renewed > 0) != (like->renewed > 0)))
+            return; /* for a batch of its own */
         if (session->owner.life && session->owner.life != alive && rli_life_has_ended(session->owner.life)) {
             rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
             continue;
         }
         alive = session->owner.life;
-        kind = session->kind;
+        like = session;
         rli_agenda_remove(&holds->agenda, first);
         session->renewing = true;
         rli_owner_text(holds, session->number, batch->owners[batch->count]);
@@ -71,7 +74,9 @@ static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call 
     rli_call_script(call, batch->sessions[0]->kind->renew, batch->count);
     for (int i = 0; i < batch->count; i++)
         rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
-    rli_call_add_number(call, settings->watchdog_timeout_ms);
+    /* Lengthens nothing: only looks that the lock's key stands as long as the hold. */
+    bool keep = batch->sessions[0]->renewed == 0;
+    rli_call_add_number(call, keep ? 0 : settings->watchdog_timeout_ms);
     for (int i = 0; i < batch->count; i++)
         rli_call_add_text(call, batch->owners[i]);
     /* Its own short patience, not the callers' long retries: what fails is tried again soon. */
@@ -106,9 +111,9 @@ static void apply(rli_holds *holds, rli_session *session, const rli_call *call, 
         rli_agenda_set(&holds->agenda, &session->due,
                        soon_ms < session->deadline_ms ? soon_ms : session->deadline_ms);
     } else if (rli_reply_integer(answer, &held) && held == 1) {
-        rli_session_confirm(session, call->sent_ms, watchdog_ms);
-        rli_agenda_set(&holds->agenda, &session->due,
-                       session->renewed > 0 ? call->sent_ms + watchdog_ms / 3 : session->deadline_ms);
+        if (session->renewed > 0)
+            rli_session_confirm(session, call->sent_ms, watchdog_ms);
+        rli_session_plan(holds, session, call->sent_ms);
     } else {
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
     }

@@ -12,13 +12,13 @@
 #define PATIENCE_MS 250
 
 /* False: not answered, or not even sent. */
-static bool release_again(rli_watchdog *watchdog, const rli_names *names, const rli_kind *kind, const char *owner)
+static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request)
 {
     rli_call call;
     rli_caller caller;
     if (rli_caller_begin(&caller, watchdog->client, NULL) != RLOCK_OK)
         return false;
-    kind->release(&call, names, owner, 1, 0);
+    kind->release(&call, request);
     call.attempts = 1;
     int64_t patience_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
     caller.deadline_ms = rli_after_ms(patience_ms < PATIENCE_MS ? patience_ms : PATIENCE_MS);
@@ -39,8 +39,9 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     pthread_mutex_unlock(&holds->mutex);
     rli_names names;
     bool answered = false;
-    if (rli_names_make(&names, NULL, entry->name, session->kind->channel_prefix) == RLOCK_OK) {
-        answered = release_again(watchdog, &names, session->kind, owner);
+    if (rli_names_make(&names, NULL, entry->name, &session->kind->naming) == RLOCK_OK) {
+        rli_request request = {.names = &names, .owner = owner, .lease_ms = 1, .highest = session->highest};
+        answered = release_again(watchdog, session->kind, &request);
         rli_names_free(&names);
     }
     pthread_mutex_lock(&holds->mutex);

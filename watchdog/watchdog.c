@@ -37,8 +37,9 @@ static bool sleep_on(rli_holds *holds, const rli_due *first, bool called)
     return error == 0;
 }
 
-static void attend(rli_watchdog *watchdog, rli_session *session)
+void rli_watchdog_attend_session(rli_watchdog *watchdog, rli_due *due)
 {
+    rli_session *session = RLI_ITEM(rli_session, due, due);
     rli_holds *holds = &watchdog->client->holds;
     if (session->phase == RLI_UNDOING && rli_now_ms() < watchdog->undo_after_ms)
         rli_agenda_set(&holds->agenda, &session->due, watchdog->undo_after_ms);
@@ -46,7 +47,7 @@ static void attend(rli_watchdog *watchdog, rli_session *session)
         rli_undo(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)
         rli_session_lose(holds, session, RLOCK_LOST_EXPIRED, true);
-    else if (session->renewed > 0)
+    else if (rli_session_is_renewed(session))
         rli_renew_due(watchdog);
     else
         rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
@@ -61,7 +62,7 @@ static void *run(void *argument)
     while (!watchdog->stopping) {
         rli_due *first = rli_agenda_first(&holds->agenda);
         if (first && first->at_ms <= rli_now_ms())
-            attend(watchdog, RLI_ITEM(rli_session, first, due));
+            first->attend(watchdog, first);
         else
             called = sleep_on(holds, first, called);
     }

@@ -5,6 +5,7 @@
 #define RLI_WATCHDOG_H
 
 #include "redis/lane.h"
+#include "watchdog/agenda.h"
 
 #include <pthread.h>
 #include <rlock/client.h>
@@ -25,6 +26,8 @@ void rli_watchdog_destroy(rli_watchdog *watchdog);
 
 /* Starts the thread unless it runs; holds' mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
+/* What a session on the agenda is due for. */
+void rli_watchdog_attend_session(rli_watchdog *watchdog, rli_due *due);
 /* Ends and joins it: nothing is renewed after the return. */
 void rli_watchdog_stop(rli_watchdog *watchdog);
 

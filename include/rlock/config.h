@@ -35,6 +35,8 @@ typedef struct rlock_config {
     int connection_pool_size;         /* connectionPoolSize: 8 shared connections at most, opened as load
                                          needs them; beside them one for messages while something
                                          waits, and one for renewals while something is renewed */
+    int64_t fair_lock_wait_timeout_ms; /* fairLockWaitTimeout: 300000; how long a waiter without a wait time
+                                          of its own keeps its place in a fair lock's queue unheard of */
 } rlock_config;
 
 /* Fills `config` with the defaults above. Any thread. */

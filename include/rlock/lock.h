@@ -25,6 +25,35 @@ typedef struct rlock rlock;
  * NULL: rlock_last_error() says why. End with rlock_free(). */
 RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
 
+/* As rlock_get_lock, a lock that publishes nothing and whose waiters hear no messages: they ask
+ * again and again, after 1 ms, then twice as long each time with a small random addend, 128 ms at
+ * most. For servers where pub/sub is a burden. Java: getSpinLock(name). */
+RLOCK_API rlock *rlock_get_spin_lock(rlock_client *client, const char *name);
+
+/* How long a spin lock's waiter sleeps between two questions: initial_ms, then multiplier times as
+ * long after each refusal, with a random addend that may be one greater each time, max_ms at most.
+ * With a multiplier of 1: initial_ms exactly. All from 1; ms up to a day, multiplier up to 1000. */
+typedef struct rlock_back_off {
+    size_t size; /* sizeof(rlock_back_off) of the program */
+    int64_t initial_ms;
+    int64_t max_ms;
+    int64_t multiplier;
+} rlock_back_off;
+#define RLOCK_BACK_OFF_INIT { sizeof(rlock_back_off), 1, 128, 2 }                  /* Java: ExponentialBackOff */
+#define RLOCK_BACK_OFF_CONSTANT_INIT(ms) { sizeof(rlock_back_off), ms, ms, 1 }     /* Java: ConstantBackOff (64) */
+
+/* A spin lock with another back-off, which is copied; NULL: as rlock_get_spin_lock.
+ * Java: getSpinLock(name, backOff). */
+RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
+
+/* As rlock_get_lock, a lock each of whose acquisitions, re-entries too, carries a token greater than
+ * all before it: what it protects can refuse whoever comes with an older one. Java: getFencedLock. */
+RLOCK_API rlock *rlock_get_fenced_lock(rlock_client *client, const char *name);
+
+/* As rlock_get_lock, a lock that its owner can't take twice: the second acquire answers
+ * RLOCK_ALREADY_HELD at once and changes nothing. Java: getNonReentrantLock. */
+RLOCK_API rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *name);
+
 /* The same lock, seen by the owner called `owner` (a task, a coroutine, a request) instead of
  * the calling thread: whichever thread uses the handle acts for that owner. Named owners and
  * threads never meet, whatever their numbers. Any value is allowed. A handle of its own: end it
@@ -47,6 +76,7 @@ RLOCK_API const char *rlock_name(const rlock *lock);
  * RLOCK_SERVER       not held: the server refused; WRONGTYPE: the name is another kind of key.
  * RLOCK_LOST         this owner held it already and lost that hold: unlock as often as it was
  *                    locked (each answers RLOCK_LOST), then lock anew. Nothing new is held.
+ * RLOCK_ALREADY_HELD a non-reentrant lock that this owner holds; it holds it as before.
  * RLOCK_INVALID      an argument; RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: not held.
  * Follows org.redisson.RedissonLock. */
 
@@ -76,6 +106,17 @@ typedef struct rlock_lock_options {
 /* As rlock_try_lock, with options. Also RLOCK_CANCELLED: the token ended the wait; not held.
  * Java: lockInterruptibly() with a cancel token. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_with(rlock *lock, const rlock_lock_options *options);
+
+/* Fenced locks: as rlock_lock and rlock_try_lock; *token is set on RLOCK_OK. Also RLOCK_UNSUPPORTED:
+ * another kind of lock. Java: lockAndGetToken(), tryLockAndGetToken(waitTime, leaseTime, unit). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock, int64_t wait_ms, int64_t lease_ms,
+                                                                     uint64_t *token);
+
+/* The token of this owner's hold, that of its latest acquisition. Local: asks nobody.
+ * RLOCK_OK; RLOCK_NOT_OWNER: it holds nothing, or lost it; RLOCK_UNSUPPORTED: no fenced lock;
+ * RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED. Java: getToken(), which says what the counter says. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *token);
 
 /* Gives back one hold of this owner; the last one frees the lock and wakes a waiter.
  * RLOCK_OK; RLOCK_NOT_OWNER: this owner holds nothing; nothing changed.

@@ -25,6 +25,7 @@ static const struct number {
     {"timeout", offsetof(rli_settings, timeout_ms), true, 1, DAY_MS},
     {"connectTimeout", offsetof(rli_settings, connect_timeout_ms), true, 1, DAY_MS},
     {"subscriptionTimeout", offsetof(rli_settings, subscription_timeout_ms), true, 1, DAY_MS},
+    {"fairLockWaitTimeout", offsetof(rli_settings, fair_wait_timeout_ms), true, 1, 365 * DAY_MS},
     {"retryAttempts", offsetof(rli_settings, retry_attempts), false, 0, 1000},
     {"retryBaseDelay", offsetof(rli_settings, retry_base_delay_ms), true, 0, DAY_MS},
     {"retryMaxDelay", offsetof(rli_settings, retry_max_delay_ms), true, 0, DAY_MS},
@@ -51,6 +52,7 @@ void rlock_config_init(rlock_config *config)
         .timeout_ms = 3000,
         .connect_timeout_ms = 10000,
         .subscription_timeout_ms = 7500,
+        .fair_lock_wait_timeout_ms = 300000,
         .retry_attempts = 4,
         .retry_base_delay_ms = 1000,
         .retry_max_delay_ms = 2000,
@@ -103,7 +105,7 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
     }
     return rli_fail(RLOCK_INVALID,
                     "unknown setting \"%.60s\" in the URL; known are lockWatchdogTimeout, "
-                    "lockWatchdogBatchSize, timeout, connectTimeout, subscriptionTimeout, "
+                    "lockWatchdogBatchSize, timeout, connectTimeout, subscriptionTimeout, fairLockWaitTimeout, "
                     "retryAttempts, retryBaseDelay, retryMaxDelay, connectionPoolSize, database "
                     "(or db), clientName and namePrefix",
                     name);
@@ -114,9 +116,10 @@ static rlock_status take_numbers(rli_settings *settings, const rlock_config *con
     const int64_t values[] = {
         config->lock_watchdog_timeout_ms, config->lock_watchdog_batch_size,
         config->timeout_ms,               config->connect_timeout_ms,
-        config->subscription_timeout_ms,  config->retry_attempts,
-        config->retry_base_delay_ms,      config->retry_max_delay_ms,
-        config->connection_pool_size,     config->database,
+        config->subscription_timeout_ms,  config->fair_lock_wait_timeout_ms,
+        config->retry_attempts,           config->retry_base_delay_ms,
+        config->retry_max_delay_ms,       config->connection_pool_size,
+        config->database,
     };
     _Static_assert(sizeof values / sizeof *values == sizeof numbers / sizeof *numbers,
                    "one value for each number, in its order");

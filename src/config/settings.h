@@ -14,7 +14,7 @@ typedef struct rli_settings {
     int database;
     int64_t watchdog_timeout_ms;
     int batch_size;
-    int64_t timeout_ms, connect_timeout_ms, subscription_timeout_ms;
+    int64_t timeout_ms, connect_timeout_ms, subscription_timeout_ms, fair_wait_timeout_ms;
     int retry_attempts;
     int64_t retry_base_delay_ms, retry_max_delay_ms;
     int pool_size;

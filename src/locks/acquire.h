@@ -8,6 +8,7 @@
 
 #include <rlock/cancel.h>
 #include <rlock/client.h>
+#include <rlock/lock.h>
 
 typedef struct rli_acquire {
     rlock_client *client;
@@ -16,6 +17,8 @@ typedef struct rli_acquire {
     rli_owner owner;
     int64_t wait_ms;   /* RLOCK_FOREVER; 0 or less: ask once */
     int64_t lease_ms;  /* RLOCK_WATCHDOG or checked */
+    const rlock_back_off *back_off; /* kinds that spin: how long between two questions */
+    uint64_t *token;   /* of a fenced lock's grant, set on RLOCK_OK; NULL: not wanted */
     rlock_cancel *cancel;
 } rli_acquire;
 

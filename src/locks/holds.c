@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "error.h"
 #include "redis/buffer.h"
+#include "watchdog/watchdog.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,30 +74,30 @@ void rli_holds_exit(rli_holds *holds, rli_entry *entry)
 
 /* --- finding sessions --- */
 
-static uint32_t session_hash(const rli_entry *entry, const rli_owner *owner)
+static uint32_t session_hash(const rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    return rli_hash(&owner->number, sizeof owner->number, entry->link.hash + owner->named);
+    return rli_hash(&owner->number, sizeof owner->number, entry->link.hash + owner->named + 2u * writes);
 }
 
 /* The owner's session of that phase with that many holds at least; the latest when there are several. */
-static rli_session *find(const rli_holds *holds, const rli_entry *entry, const rli_owner *owner, rli_phase phase,
-                         int count)
+static rli_session *find(const rli_holds *holds, const rli_entry *entry, bool writes, const rli_owner *owner,
+                         rli_phase phase, int count)
 {
     rli_session *found = NULL;
-    uint32_t hash = session_hash(entry, owner);
+    uint32_t hash = session_hash(entry, writes, owner);
     for (rli_link *link = rli_table_chain(&holds->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (session->entry == entry && session->phase == phase && session->count >= count &&
-            rli_owner_same(&session->owner, owner) &&
+        if (session->entry == entry && session->kind->writes == writes && session->phase == phase &&
+            session->count >= count && rli_owner_same(&session->owner, owner) &&
             (!found || session->number > found->number))
             found = session;
     }
     return found;
 }
 
-rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_owner *owner)
+static rli_session *open_session(rli_holds *holds, rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    rli_session *session = find(holds, entry, owner, RLI_OPEN, 0);
+    rli_session *session = find(holds, entry, writes, owner, RLI_OPEN, 0);
     if (session && session->count > 0 && !session->releasing && rli_now_ms() >= session->deadline_ms) {
         rli_session_lose(holds, session, RLOCK_LOST_EXPIRED, true);
         return NULL;
@@ -104,19 +105,41 @@ rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rl
     return session;
 }
 
-rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_owner *owner)
+rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return find(holds, entry, owner, RLI_OVER, 1);
+    return open_session(holds, entry, kind->writes, owner);
+}
+
+rli_session *rli_holds_writer(rli_holds *holds, rli_entry *entry, const rli_owner *owner)
+{
+    rli_session *session = open_session(holds, entry, true, owner);
+    return session && session->count > 0 ? session : NULL;
+}
+
+rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+{
+    return find(holds, entry, kind->writes, owner, RLI_OVER, 1);
 }
 
 /* --- the life of a session --- */
 
-static uint64_t standing_field(const rli_holds *holds, const rli_entry *entry, const rli_owner *owner)
+static uint64_t standing_field(const rli_holds *holds, const rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    const rli_session *over = find(holds, entry, owner, RLI_OVER, 0);
-    const rli_session *undoing = find(holds, entry, owner, RLI_UNDOING, 0);
+    const rli_session *over = find(holds, entry, writes, owner, RLI_OVER, 0);
+    const rli_session *undoing = find(holds, entry, writes, owner, RLI_UNDOING, 0);
     uint64_t number = over ? over->number : 0;
     return undoing && undoing->number > number ? undoing->number : number;
+}
+
+/* A read hold under a write hold has its number, as Redisson's have their thread's: once, since the
+ * next read hold must not be touched by a late request of this one. */
+static uint64_t number_for(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+{
+    rli_session *writer = kind->crowd ? rli_holds_writer(holds, entry, owner) : NULL;
+    if (!writer || writer->lent)
+        return ++holds->last_number;
+    writer->lent = true;
+    return writer->number;
 }
 
 static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
@@ -126,16 +149,17 @@ static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *ki
         free(session);
         return NULL;
     }
-    session->replaces = standing_field(holds, entry, owner);
+    session->replaces = standing_field(holds, entry, kind->writes, owner);
     session->entry = entry;
     session->kind = kind;
     session->owner = *owner;
-    session->number = ++holds->last_number;
-    if (!rli_table_add(&holds->sessions, &session->link, session_hash(entry, owner))) {
+    session->due.attend = rli_watchdog_attend_session;
+    if (!rli_table_add(&holds->sessions, &session->link, session_hash(entry, kind->writes, owner))) {
         rli_agenda_unreserve(&holds->agenda);
         free(session);
         return NULL;
     }
+    session->number = number_for(holds, entry, kind, owner);
     session->next_here = entry->sessions;
     if (session->next_here)
         session->next_here->previous_here = session;
@@ -147,7 +171,7 @@ static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *ki
 
 rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *session = rli_holds_open_session(holds, entry, owner);
+    rli_session *session = rli_holds_open_session(holds, entry, kind, owner);
     if (!session)
         session = begin(holds, entry, kind, owner);
     if (session)
@@ -188,6 +212,7 @@ static void end(rli_holds *holds, rli_session *session)
         session->entry->sessions = session->next_here;
     rli_life_release(session->owner.life);
     rli_holds_exit(holds, session->entry);
+    free(session->level_ends_ms);
     free(session);
 }
 
@@ -242,37 +267,82 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
     return sent_ms + lease_ms - (lease_ms + 99) / 100;
 }
 
+static void confirm_levels(rli_session *session, int64_t until_ms)
+{
+    for (int i = 0; i < session->count; i++) {
+        if (until_ms > session->level_ends_ms[i])
+            session->level_ends_ms[i] = until_ms;
+    }
+}
+
 void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
+    if (session->kind->levels)
+        confirm_levels(session, until_ms);
     if (until_ms > session->deadline_ms)
         session->deadline_ms = until_ms;
 }
 
-/* Every third of the timeout, counted from the last request that is known to have set the PTTL. */
-static void plan(rli_holds *holds, rli_session *session, int64_t sent_ms, bool renewed_now)
+bool rli_session_make_room(rli_session *session)
+{
+    if (!session->kind->levels || session->count < session->level_room)
+        return true;
+    int room = session->level_room ? session->level_room * 2 : 4;
+    int64_t *ends_ms = realloc(session->level_ends_ms, (size_t)room * sizeof *ends_ms);
+    if (!ends_ms)
+        return false;
+    session->level_ends_ms = ends_ms;
+    session->level_room = room;
+    return true;
+}
+
+bool rli_session_is_renewed(const rli_session *session)
+{
+    /* A hold with a time of its own may stand under a key whose PTTL another client's renewal cuts. */
+    return session->count > 0 && (session->renewed > 0 || session->kind->levels);
+}
+
+void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
 {
     int64_t at_ms = session->deadline_ms;
-    if (session->renewed > 0) {
-        if (session->due.place && !renewed_now)
-            return; /* the renewal that is planned stands */
-        at_ms = sent_ms + holds->settings->watchdog_timeout_ms / 3;
-    }
+    /* Every third of the timeout, counted from the last request that is known to have set the PTTL. */
+    int64_t renew_ms = sent_ms + holds->settings->watchdog_timeout_ms / 3;
+    if (session->renewed > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
+        at_ms = renew_ms;
     rli_agenda_set(&holds->agenda, &session->due, at_ms);
 }
 
 void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     bool renewed = lease_ms == RLOCK_WATCHDOG;
-    session->count++;
     session->renewed_levels = session->renewed_levels << 1 | renewed;
     session->renewed += renewed;
     if (renewed)
         lease_ms = holds->settings->watchdog_timeout_ms;
     else if (lease_ms > session->explicit_lease_ms)
         session->explicit_lease_ms = lease_ms;
-    rli_session_confirm(session, sent_ms, lease_ms);
-    plan(holds, session, sent_ms, renewed);
+    if (session->kind->levels) { /* its own end alone: it lengthens no other */
+        session->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
+        if (session->level_ends_ms[session->count] > session->deadline_ms)
+            session->deadline_ms = session->level_ends_ms[session->count];
+    } else {
+        rli_session_confirm(session, sent_ms, lease_ms);
+    }
+    session->count++;
+    /* A renewal that is planned stands. */
+    if (!session->due.place || renewed || session->renewed == 0)
+        rli_session_plan(holds, session, sent_ms);
+}
+
+static int64_t latest_end(const rli_session *session)
+{
+    int64_t latest_ms = 0;
+    for (int i = 0; i < session->count; i++) {
+        if (session->level_ends_ms[i] > latest_ms)
+            latest_ms = session->level_ends_ms[i];
+    }
+    return latest_ms;
 }
 
 void rli_session_drop(rli_holds *holds, rli_session *session)
@@ -286,10 +356,12 @@ void rli_session_drop(rli_holds *holds, rli_session *session)
     session->renewed_levels >>= 1;
     session->renewed -= renewed;
     session->count--;
+    if (session->kind->levels && session->count > 0)
+        session->deadline_ms = latest_end(session);
     if (session->count == 0 || session->phase != RLI_OPEN)
         rli_agenda_remove(&holds->agenda, &session->due);
-    else if (renewed && session->renewed == 0)
-        rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
+    else if (session->renewed == 0 && (renewed || session->kind->levels))
+        rli_session_plan(holds, session, rli_now_ms());
 }
 
 int64_t rli_session_lease(const rli_holds *holds, const rli_session *session)

@@ -49,6 +49,8 @@ typedef struct rli_session {
     uint64_t number;           /* in the wire owner; never used again */
     uint64_t replaces;         /* an earlier session of the owner whose field may still stand; 0: none */
     rli_phase phase;
+    bool lent;                 /* a write hold whose number a read hold of the owner has taken, too */
+    int highest;               /* the count that it asked for at most */
     int count;                 /* holds; in RLI_OVER: unlocks that are still to be told */
     int attempts;              /* calls under way that acquire */
     bool busy;                 /* a request of it is under way */
@@ -61,6 +63,9 @@ typedef struct rli_session {
     int renewed;               /* holds without lease of their own */
     int64_t explicit_lease_ms; /* the longest lease asked for */
     int64_t deadline_ms;       /* until then it may be relied on */
+    int64_t *level_ends_ms;    /* kinds with levels: until when each hold may be, the outermost first… */
+    int level_room;            /* …and how many it has room for */
+    uint64_t token;            /* of the latest grant of a fenced lock */
     int64_t doubt_ms;          /* the longest lease of a request that may still run late; 0: none */
 
     rli_due due;               /* on the watchdog's agenda */
@@ -97,10 +102,13 @@ void rli_holds_exit(rli_holds *holds, rli_entry *entry);
 /* The entry without a reference, or NULL. */
 rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names);
 
-/* The owner's open session; declares it lost first when its deadline has passed. NULL: none. */
-rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
+/* The owner's open session, of the holds that the kind writes; declares it lost first when its
+ * deadline has passed. NULL: none. */
+rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* A session of the owner that is over and has unlocks left to be told of; NULL: none. */
-rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
+rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* The owner's write hold, which its reads may go under; NULL: none. */
+rli_session *rli_holds_writer(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
 
 /* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
 rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
@@ -114,6 +122,8 @@ void rli_session_settle(rli_holds *holds, rli_session *session);
 rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms);
 void rli_session_end_turn(rli_session *session);
 
+/* Room for one hold more, made before it is asked for. False: out of memory. */
+bool rli_session_make_room(rli_session *session);
 /* The server granted one hold more, asked for at `sent_ms`. */
 void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* The innermost hold is given back. */
@@ -124,6 +134,10 @@ int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* What an answer to a request sent at `sent_ms`, which set the PTTL to lease_ms at least, is worth. */
 void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* Whether the watchdog has something to send for it before its deadline. */
+bool rli_session_is_renewed(const rli_session *session);
+/* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */
+void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms);
 /* Over, from now on; `report`: tell rlock_on_lost. */
 void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
 

@@ -1,4 +1,4 @@
-/* A kind of lock: its scripts, its channel, and how its answers read. All else is shared. */
+/* A kind of lock: its scripts, its names, and how its answers read. All else is shared. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_KIND_H
 #define RLI_KIND_H
@@ -6,33 +6,74 @@
 #include "locks/names.h"
 #include "redis/call.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* What a script is asked to do for one session. The texts outlive the call. */
+typedef struct rli_request {
+    const rli_names *names;
+    const char *owner;   /* wire owner */
+    int64_t lease_ms;
+    int count;           /* what the hold will have; a release to 0 is the last one */
+    int highest;         /* the most that the session ever asked for */
+    const char *over;    /* acquire: the wire owner of a session that is over and is replaced, or "" */
+    const char *writer;  /* acquire: the wire owner of the same owner's write hold, or "" */
+    int64_t wait_ms;     /* how long a queue on the server keeps its place; 0: it does not queue */
+    const char *unheard; /* the head of that queue that nobody heard for some time, or "" */
+} rli_request;
 
 /* What acquire answered. */
 typedef enum rli_grant {
     RLI_GRANTED,
-    RLI_DENIED,     /* somebody else has it, for so many ms more (-1: unknown) */
+    RLI_DENIED,     /* somebody else has it */
     RLI_OUTER_LOST, /* the holds that this one was to be added to are gone */
     RLI_ODD_GRANT   /* no answer of that script */
 } rli_grant;
 
+typedef struct rli_verdict {
+    rli_grant grant;
+    int64_t pttl_ms;     /* denied: ask again after so many ms without a message, -1: unknown. Granted: how
+                            long the server keeps it, 0: the lease */
+    uint64_t token;      /* granted by a fenced lock */
+    const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
+} rli_verdict;
+
 typedef struct rli_kind {
-    const char *name; /* as rlock_inspection has it */
-    const char *channel_prefix;
+    const char *name;        /* as rlock_inspection has it */
+    rli_naming naming;
     const rli_script *renew; /* KEYS: the names; ARGV: lease ms, their owners; a list of 1 and 0 */
 
-    /* Each starts `call`; the texts outlive it. `count` is what the hold will have; `over` is the
-     * owner of a session that is over and is replaced, or "". */
-    void (*acquire)(rli_call *call, const rli_names *names, const char *owner, int64_t lease_ms, int count,
-                    const char *over);
-    void (*release)(rli_call *call, const rli_names *names, const char *owner, int64_t lease_ms, int count);
+    bool writes;             /* its field is OWNER:write: a hold apart from the owner's other ones */
+    bool once;               /* who holds it can't take it again */
+    bool crowd;              /* many may hold it: its waiters here do not queue behind one that asks for all */
+    bool queues;             /* on the server, each waiter with a channel of its own */
+    bool spins;              /* its waiters ask again and again; nothing is published */
+    bool levels;             /* each hold has a time of its own, and is not lengthened by the next */
+    bool fenced;             /* a grant carries a token */
+
+    void (*acquire)(rli_call *call, const rli_request *request);
+    void (*release)(rli_call *call, const rli_request *request);
     void (*force)(rli_call *call, const rli_names *names);
     /* A list: PTTL (-2: not locked), this owner's hold count. */
     void (*state)(rli_call *call, const rli_names *names, const char *owner);
+    /* Leaves the queue on the server; NULL where there is none. */
+    void (*give_up)(rli_call *call, const rli_request *request);
 
-    rli_grant (*granted)(const redisReply *reply, int64_t *pttl_ms);
+    rli_verdict (*granted)(const redisReply *reply);
 } rli_kind;
 
-extern const rli_kind rli_kind_reentrant;
+/* How long a head of a queue on the server may be unheard before it counts as dead. */
+#define RLI_UNHEARD_MS 10000
+
+extern const rli_kind rli_kind_reentrant, rli_kind_spin, rli_kind_fenced;
+extern const rli_kind rli_kind_non_reentrant;
+
+/* Parts that several kinds share (reentrant.c). */
+#define RLI_LOCK_CHANNEL "redisson_lock__channel"
+void rli_reentrant_acquire(rli_call *call, const rli_request *request);
+void rli_reentrant_release(rli_call *call, const rli_request *request);
+void rli_reentrant_force(rli_call *call, const rli_names *names);
+void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner);
+rli_verdict rli_reentrant_granted(const redisReply *reply);
 
 #endif

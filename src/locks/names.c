@@ -1,66 +1,100 @@
-/* Names: the keys and channels that belong to a lock's name. */
+/* Names: the keys and channels that belong to an object's name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/names.h"
 
 #include "error.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-char *rli_names_prefixed(const char *prefix, const char *name, size_t name_length, size_t *length)
+static char *join(const char *const parts[], const size_t lengths[], size_t *length)
 {
-    bool tagged = memchr(name, '{', name_length) != NULL;
-    size_t prefix_length = strlen(prefix);
-    *length = prefix_length + 1 + name_length + (tagged ? 0 : 2);
-    char *key = malloc(*length + 1);
-    if (!key)
-        return NULL;
-    char *at = key;
-    memcpy(at, prefix, prefix_length);
-    at += prefix_length;
-    *at++ = ':';
-    if (!tagged)
-        *at++ = '{';
-    memcpy(at, name, name_length);
-    at += name_length;
-    if (!tagged)
-        *at++ = '}';
-    *at = 0;
+    *length = 0;
+    for (int i = 0; parts[i]; i++)
+        *length += lengths[i];
+    char *key = malloc(*length + 1), *at = key;
+    for (int i = 0; key && parts[i]; i++) {
+        memcpy(at, parts[i], lengths[i]);
+        at += lengths[i];
+    }
+    if (key)
+        *at = 0;
     return key;
 }
 
-rlock_status rli_names_make(rli_names *names, const char *client_prefix, const char *name,
-                            const char *channel_prefix)
+/* WIRE.md: prefix(P, NAME) is P:NAME when NAME contains {, else P:{NAME}. */
+static char *prefixed(const rli_names *names, const char *prefix, bool braces_always, size_t *length)
+{
+    bool tagged = !braces_always && memchr(names->name, '{', names->length);
+    const char *const parts[] = {prefix, braces_always ? "{" : tagged ? ":" : ":{", names->name, tagged ? "" : "}", NULL};
+    const size_t lengths[] = {strlen(prefix), strlen(parts[1]), names->length, strlen(parts[3])};
+    return join(parts, lengths, length);
+}
+
+/* WIRE.md: suffix(NAME, S) is NAME:S when NAME contains {, else {NAME}:S. */
+static char *suffixed(const rli_names *names, const char *suffix, size_t *length)
+{
+    bool tagged = memchr(names->name, '{', names->length);
+    const char *const parts[] = {tagged ? "" : "{", names->name, tagged ? ":" : "}:", suffix, NULL};
+    const size_t lengths[] = {strlen(parts[0]), names->length, strlen(parts[2]), strlen(suffix)};
+    return join(parts, lengths, length);
+}
+
+/* How much longer than the name the longest of the names made from it is. */
+static size_t longest_addition(const rli_naming *naming)
+{
+    size_t longest = naming->channel_prefix ? strlen(naming->channel_prefix) : 0;
+    for (int i = 0; i < RLI_NAMES_MORE; i++) {
+        if (naming->key_prefixes[i] && strlen(naming->key_prefixes[i]) > longest)
+            longest = strlen(naming->key_prefixes[i]);
+    }
+    if (naming->key_suffix && strlen(naming->key_suffix) > longest)
+        longest = strlen(naming->key_suffix);
+    return longest + 3; /* a colon, and braces around the name */
+}
+
+static bool make_all(rli_names *names, const char *client_prefix, const char *name, const rli_naming *naming)
+{
+    const char *const parts[] = {client_prefix ? client_prefix : "", name, NULL};
+    const size_t lengths[] = {names->prefix_length, names->length - names->prefix_length};
+    names->name = join(parts, lengths, &names->length);
+    if (!names->name)
+        return false;
+    if (naming->channel_prefix &&
+        !(names->channel = prefixed(names, naming->channel_prefix, naming->braces_always, &names->channel_length)))
+        return false;
+    for (int i = 0; i < RLI_NAMES_MORE; i++) {
+        if (naming->key_prefixes[i] &&
+            !(names->keys[i] = prefixed(names, naming->key_prefixes[i], false, &names->key_lengths[i])))
+            return false;
+    }
+    return !naming->key_suffix || (names->keys[0] = suffixed(names, naming->key_suffix, &names->key_lengths[0]));
+}
+
+rlock_status rli_names_make(rli_names *names, const char *client_prefix, const char *name, const rli_naming *naming)
 {
     *names = (rli_names){0};
     if (!name)
-        return rli_fail(RLOCK_INVALID, "the lock's name is NULL");
+        return rli_fail(RLOCK_INVALID, "the %s's name is NULL", naming->what);
     size_t own_length = strlen(name);
     if (own_length == 0)
-        return rli_fail(RLOCK_INVALID, "the lock's name is empty");
+        return rli_fail(RLOCK_INVALID, "the %s's name is empty", naming->what);
     names->prefix_length = client_prefix ? strlen(client_prefix) : 0;
     names->length = names->prefix_length + own_length;
-    /* the channel is the longest of the names made from it */
-    if (names->length + strlen(channel_prefix) + 3 > RLI_NAME_MAX)
-        return rli_fail(RLOCK_INVALID, "the lock's name has %zu bytes; with what Redisson puts before it, "
-                        "that is more than the 512 MiB that Redis takes", own_length);
-    names->name = malloc(names->length + 1);
-    if (names->name) {
-        if (client_prefix)
-            memcpy(names->name, client_prefix, names->prefix_length);
-        memcpy(names->name + names->prefix_length, name, own_length + 1);
-        names->channel = rli_names_prefixed(channel_prefix, names->name, names->length, &names->channel_length);
-    }
-    if (names->channel)
+    if (names->length + longest_addition(naming) > RLI_NAME_MAX)
+        return rli_fail(RLOCK_INVALID, "the %s's name has %zu bytes; with what Redisson puts before it, "
+                        "that is more than the 512 MiB that Redis takes", naming->what, own_length);
+    if (make_all(names, client_prefix, name, naming))
         return RLOCK_OK;
     rli_names_free(names);
-    return rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's name of %zu bytes", own_length);
+    return rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);
 }
 
 void rli_names_free(rli_names *names)
 {
     free(names->name);
     free(names->channel);
+    for (int i = 0; i < RLI_NAMES_MORE; i++)
+        free(names->keys[i]);
     *names = (rli_names){0};
 }

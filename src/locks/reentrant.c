@@ -3,28 +3,27 @@
 #include "locks/kind.h"
 #include "redis/reply.h"
 
-static void acquire(rli_call *call, const rli_names *names, const char *owner, int64_t lease_ms, int count,
-                    const char *over)
+void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 {
     rli_call_script(call, &rli_script_lock_acquire, 1);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add_text(call, owner);
-    rli_call_add_number(call, lease_ms);
-    rli_call_add_number(call, count);
-    rli_call_add_text(call, over);
+    rli_call_add(call, request->names->name, request->names->length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_number(call, request->count);
+    rli_call_add_text(call, request->over);
 }
 
-static void release(rli_call *call, const rli_names *names, const char *owner, int64_t lease_ms, int count)
+void rli_reentrant_release(rli_call *call, const rli_request *request)
 {
     rli_call_script(call, &rli_script_lock_release, 2);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add(call, names->channel, names->channel_length);
-    rli_call_add_text(call, owner);
-    rli_call_add_number(call, count);
-    rli_call_add_number(call, lease_ms);
+    rli_call_add(call, request->names->name, request->names->length);
+    rli_call_add(call, request->names->channel, request->names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->count);
+    rli_call_add_number(call, request->lease_ms);
 }
 
-static void force(rli_call *call, const rli_names *names)
+void rli_reentrant_force(rli_call *call, const rli_names *names)
 {
     rli_call_script(call, &rli_script_lock_force, 2);
     rli_call_add(call, names->name, names->length);
@@ -32,29 +31,32 @@ static void force(rli_call *call, const rli_names *names)
     call->once = true;
 }
 
-static void state(rli_call *call, const rli_names *names, const char *owner)
+void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner)
 {
     rli_call_script(call, &rli_script_lock_state, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add_text(call, owner);
 }
 
-static rli_grant granted(const redisReply *reply, int64_t *pttl_ms)
+rli_verdict rli_reentrant_granted(const redisReply *reply)
 {
+    int64_t pttl_ms = 0;
     if (rli_reply_is_nil(reply))
-        return RLI_GRANTED;
-    if (!rli_reply_integer(reply, pttl_ms) || *pttl_ms < -3 || *pttl_ms == -2)
-        return RLI_ODD_GRANT;
-    return *pttl_ms == -3 ? RLI_OUTER_LOST : RLI_DENIED;
+        return (rli_verdict){.grant = RLI_GRANTED};
+    if (!rli_reply_integer(reply, &pttl_ms) || pttl_ms < -3 || pttl_ms == -2)
+        return (rli_verdict){.grant = RLI_ODD_GRANT};
+    if (pttl_ms == -3)
+        return (rli_verdict){.grant = RLI_OUTER_LOST};
+    return (rli_verdict){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
 }
 
 const rli_kind rli_kind_reentrant = {
     .name = "lock",
-    .channel_prefix = "redisson_lock__channel",
+    .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
     .renew = &rli_script_lock_renew,
-    .acquire = acquire,
-    .release = release,
-    .force = force,
-    .state = state,
-    .granted = granted,
+    .acquire = rli_reentrant_acquire,
+    .release = rli_reentrant_release,
+    .force = rli_reentrant_force,
+    .state = rli_reentrant_state,
+    .granted = rli_reentrant_granted,
 };

@@ -22,10 +22,10 @@ static rlock_status lost(const rli_names *names)
 }
 
 /* An owner that holds nothing now, but perhaps did. */
-static rlock_status release_nothing(rli_holds *holds, rli_entry *entry, const rli_names *names,
-                                    const rli_owner *owner)
+static rlock_status release_nothing(rli_holds *holds, rli_entry *entry, const rli_kind *kind,
+                                    const rli_names *names, const rli_owner *owner)
 {
-    rli_session *over = entry ? rli_holds_over_session(holds, entry, owner) : NULL;
+    rli_session *over = entry ? rli_holds_over_session(holds, entry, kind, owner) : NULL;
     if (!over)
         return not_owner(holds, owner);
     over->count--;
@@ -58,6 +58,8 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
     int64_t longest_ms = holds->settings->watchdog_timeout_ms;
     if (session->explicit_lease_ms > longest_ms)
         longest_ms = session->explicit_lease_ms;
+    if (session->deadline_ms - rli_now_ms() > longest_ms) /* leases of write holds add up */
+        longest_ms = session->deadline_ms - rli_now_ms();
     if (longest_ms > session->doubt_ms)
         session->doubt_ms = longest_ms;
     return status;
@@ -74,28 +76,30 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
     }
     if (session->phase != RLI_OPEN)
         return lost(names);
-    rli_session_confirm(session, call->sent_ms, lease_ms);
+    if (!session->kind->levels)
+        rli_session_confirm(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
 }
 
 /* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
-static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_names *names)
+static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_kind *kind,
+                            const rli_names *names)
 {
     char owner[RLI_OWNER_TEXT];
     rli_owner_text(holds, session->number, owner);
-    int64_t lease_ms = rli_session_lease(holds, session);
+    int highest = session->highest;
     /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
     rli_session_drop(holds, session);
     int count = session->count;
     session->releasing = count == 0;
-    if (count > 0)
-        lease_ms = rli_session_lease(holds, session);
-    const rli_kind *kind = session->kind;
+    int64_t lease_ms = rli_session_lease(holds, session);
     rli_lane *lane = session->entry->lane;
     pthread_mutex_unlock(&holds->mutex);
 
     rli_call call;
-    kind->release(&call, names, owner, lease_ms, count);
+    rli_request request = {
+        .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest};
+    kind->release(&call, &request);
     rlock_status status = rli_call_run(&call, caller, lane);
 
     pthread_mutex_lock(&holds->mutex);
@@ -106,7 +110,8 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     return status;
 }
 
-rlock_status rli_release_run(rlock_client *client, const rli_names *names, const rli_owner *owner)
+rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const rli_names *names,
+                             const rli_owner *owner)
 {
     rli_caller caller;
     rlock_status status = rli_caller_begin(&caller, client, NULL);
@@ -115,22 +120,22 @@ rlock_status rli_release_run(rlock_client *client, const rli_names *names, const
     rli_holds *holds = &client->holds;
     pthread_mutex_lock(&holds->mutex);
     rli_entry *entry = rli_holds_entry(holds, names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, owner) : NULL;
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
     if (session) {
         entry->references++;
         session->attempts++;
         status = rli_session_begin_turn(holds, session, &caller, RLI_NEVER);
         /* Another thread of a named owner may have had its turn first. */
-        if (status == RLOCK_OK && rli_holds_open_session(holds, entry, owner) == session && session->count > 0) {
-            status = release(holds, session, &caller, names);
+        if (status == RLOCK_OK && rli_holds_open_session(holds, entry, kind, owner) == session && session->count > 0) {
+            status = release(holds, session, &caller, kind, names);
         } else if (status == RLOCK_OK) {
             rli_session_end_turn(session);
-            status = release_nothing(holds, entry, names, owner);
+            status = release_nothing(holds, entry, kind, names, owner);
         }
         rli_session_leave(holds, session);
         rli_holds_exit(holds, entry);
     } else {
-        status = release_nothing(holds, entry, names, owner);
+        status = release_nothing(holds, entry, kind, names, owner);
     }
     pthread_mutex_unlock(&holds->mutex);
     rli_caller_end(&caller);
@@ -165,16 +170,13 @@ static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone)
 }
 
 static rlock_status force(rli_entry *entry, const rli_kind *kind, const rli_names *names, rli_caller *caller,
-                          bool *was_locked)
+                          int64_t *freed)
 {
     rli_call call;
-    int64_t answer;
     kind->force(&call, names);
     rlock_status status = rli_call_run(&call, caller, entry->lane);
-    if (status == RLOCK_OK && !rli_reply_integer(call.reply, &answer))
+    if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))
         status = rli_reply_unexpected(call.reply, names->name);
-    if (status == RLOCK_OK && was_locked)
-        *was_locked = answer == 1;
     rli_call_clear(&call);
     return status;
 }
@@ -193,11 +195,16 @@ rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const
         mark_held(entry);
     pthread_mutex_unlock(&holds->mutex);
     if (entry) {
-        status = force(entry, kind, names, &caller, was_locked);
+        int64_t freed = 0;
+        status = force(entry, kind, names, &caller, &freed);
+        /* One side of a read-write lock that was free says nothing about the other. */
+        bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->crowd || kind->writes)));
         pthread_mutex_lock(&holds->mutex);
-        lose_marked(holds, entry, status == RLOCK_OK || status == RLOCK_UNKNOWN);
+        lose_marked(holds, entry, gone);
         rli_holds_exit(holds, entry);
         pthread_mutex_unlock(&holds->mutex);
+        if (status == RLOCK_OK && was_locked)
+            *was_locked = freed;
     } else {
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     }

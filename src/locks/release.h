@@ -10,7 +10,8 @@
 #include <stdbool.h>
 
 /* As rlock_unlock. */
-rlock_status rli_release_run(rlock_client *client, const rli_names *names, const rli_owner *owner);
+rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const rli_names *names,
+                             const rli_owner *owner);
 
 /* As rlock_force_unlock; was_locked may be NULL. */
 rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const rli_names *names,

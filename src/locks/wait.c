@@ -25,7 +25,7 @@ static rlock_status unconfirmed(const rli_wait *wait)
 static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms)
 {
     for (;;) {
-        if (rli_listener_take(wait->subscriber, listener) || (wait->look && wait->look(wait)))
+        if ((wait->channel && rli_listener_take(wait->subscriber, listener)) || (wait->look && wait->look(wait)))
             return true;
         if (rli_now_ms() >= until_ms || rli_caller_check(wait->caller) != RLOCK_OK)
             return false;
@@ -42,12 +42,12 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
 {
     /* Who waits without end must know that it will be woken. Once it was subscribed, it goes on
      * though the subscription breaks: that too wakes it, and the subscriber makes another. */
-    int64_t confirm_by_ms = wait->deadline_ms == RLI_NEVER
+    int64_t confirm_by_ms = wait->channel && wait->deadline_ms == RLI_NEVER
                                 ? rli_after_ms(wait->subscriber->settings->subscription_timeout_ms)
                                 : RLI_NEVER;
     for (;;) {
         /* Looked at before asking: a message between question and answer is then not lost. */
-        if (rli_channel_is_confirmed(wait->subscriber, wait->channel))
+        if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
             confirm_by_ms = RLI_NEVER;
         if (!wait->asked) {
             rlock_status status = wait->ask(wait, &wait->again_ms);
@@ -55,7 +55,7 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
                 return status;
         }
         wait->asked = false;
-        rlock_status ended = rli_channel_check(wait->subscriber, wait->channel);
+        rlock_status ended = wait->channel ? rli_channel_check(wait->subscriber, wait->channel) : RLOCK_OK;
         if (ended != RLOCK_OK)
             return ended;
         int64_t until_ms = earlier(earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms);
@@ -74,6 +74,8 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
 rlock_status rli_wait_run(rli_wait *wait)
 {
     rli_listener listener;
+    if (!wait->channel)
+        return loop(wait, NULL);
     rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->caller->parker);
     /* A confirmation that came before this listener did will not wake it. */
     if (wait->asked && rli_channel_is_confirmed(wait->subscriber, wait->channel))

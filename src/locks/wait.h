@@ -10,7 +10,7 @@
 typedef struct rli_wait {
     rli_caller *caller;
     rli_subscriber *subscriber;
-    rli_channel *channel;        /* joined */
+    rli_channel *channel;        /* joined; NULL: nobody sends messages, only time passes */
     int64_t deadline_ms;         /* RLI_NEVER: as long as it takes */
     /* Asks the server once. RLOCK_TIMEOUT: not yet; *again_ms: when to ask again without a
      * message, RLI_NEVER: only then. Anything else ends the wait. */

@@ -3,6 +3,7 @@
 #include "redis/call.h"
 
 #include "error.h"
+#include "random.h"
 #include "redis/reply.h"
 
 #include <stdio.h>
@@ -119,10 +120,7 @@ static int64_t pause_ms(const rli_settings *settings, int done)
         delay *= 2;
     if (delay > settings->retry_max_delay_ms)
         delay = settings->retry_max_delay_ms;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t mixed = ((uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&now) * UINT64_C(0x9E3779B97F4A7C15);
-    return delay / 2 + (int64_t)((mixed >> 33) % (uint64_t)(delay / 2 + 1));
+    return delay / 2 + rli_random_up_to(delay / 2);
 }
 
 static rlock_status unavailable(const rli_lane *lane, rli_outcome outcome, int done, const char *why)

@@ -13,6 +13,9 @@ extern const rli_script rli_script_lock_release;
 extern const rli_script rli_script_lock_renew;
 extern const rli_script rli_script_lock_force;
 extern const rli_script rli_script_lock_state;
+extern const rli_script rli_script_spin_release;
+extern const rli_script rli_script_spin_force;
+extern const rli_script rli_script_fenced_acquire;
 extern const rli_script rli_script_inspect_lock;
 
 #endif

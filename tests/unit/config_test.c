@@ -23,6 +23,7 @@ Test(config, defaults_are_redissons)
     cr_assert(config.retry_attempts == 4);
     cr_assert(config.retry_base_delay_ms == 1000);
     cr_assert(config.retry_max_delay_ms == 2000);
+    cr_assert(config.fair_lock_wait_timeout_ms == 300000);
     cr_assert(config.connection_pool_size == 8);
 }
 
@@ -58,6 +59,7 @@ Test(config, each_number_out_of_range_is_refused_by_name)
         {offsetof(rlock_config, timeout_ms), true, -1, "timeout"},
         {offsetof(rlock_config, connect_timeout_ms), true, 0, "connectTimeout"},
         {offsetof(rlock_config, subscription_timeout_ms), true, 0, "subscriptionTimeout"},
+        {offsetof(rlock_config, fair_lock_wait_timeout_ms), true, 0, "fairLockWaitTimeout"},
         {offsetof(rlock_config, retry_attempts), false, -1, "retryAttempts"},
         {offsetof(rlock_config, retry_base_delay_ms), true, -1, "retryBaseDelay"},
         {offsetof(rlock_config, retry_max_delay_ms), true, INT64_MIN, "retryMaxDelay"},

@@ -1,0 +1,32 @@
+-- fenced/acquire: take the lock, or take it once more, with a new token.   WIRE.md Fenced lock
+-- KEYS  1 lock hash   2 token counter, which has no TTL and outlives the lock
+-- ARGV  1 owner   2 lease ms   3 the count that the hold will have
+--       4 an owner whose session is over and whose field this one replaces, or ''
+-- { token }  held, with that count | n ≥ -1  another holds it, for n more ms (-1: no end)
+-- -3   the count is above 1, but the outer holds are gone: nothing changed
+-- May be repeated: it sets the count instead of raising it and never lowers the PTTL; a token that
+-- nobody heard of is skipped.
+local lock, counter = KEYS[1], KEYS[2]
+local owner, lease_ms, count, over = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local pttl = redis.call('pttl', lock)
+if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
+    if count > 1 then
+        return -3
+    end
+    local token = redis.call('incr', counter) -- first: it fails for a key of another type
+    if pttl ~= -2 then
+        redis.call('del', lock)
+    end
+    redis.call('hset', lock, owner, 1)
+    redis.call('pexpire', lock, lease_ms)
+    return { token }
+end
+if redis.call('hexists', lock, owner) == 0 then
+    return count > 1 and -3 or pttl
+end
+local token = redis.call('incr', counter)
+redis.call('hset', lock, owner, count)
+if pttl < lease_ms then
+    redis.call('pexpire', lock, lease_ms)
+end
+return { token }

@@ -1,0 +1,258 @@
+/* A single lock: one name on one client, of one kind. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/single.h"
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "locks/acquire.h"
+#include "locks/back_off.h"
+#include "locks/handle.h"
+#include "locks/release.h"
+#include "redis/reply.h"
+
+#include <stdlib.h>
+
+typedef struct single {
+    rlock base;
+    rlock_client *client; /* kept */
+    const rli_kind *kind;
+    rli_names names;
+    rlock_back_off back_off;
+    bool named_owner;
+    int64_t owner;
+} single;
+
+static single *single_of(const rlock *lock)
+{
+    return (single *)(void *)lock;
+}
+
+static rlock_status check(const rlock *lock)
+{
+    return rli_client_check(single_of(lock)->client);
+}
+
+static rlock_status owner_of(const single *lock, rli_owner *owner)
+{
+    if (!lock->named_owner)
+        return rli_owner_thread(owner);
+    *owner = rli_owner_named(lock->owner);
+    return RLOCK_OK;
+}
+
+/* --- acquiring and releasing --- */
+
+static rlock_status acquire(rlock *handle, const rlock_lock_options *options, uint64_t *token)
+{
+    single *lock = single_of(handle);
+    rli_owner owner = rli_owner_named(options->owner);
+    rlock_status status = options->named_owner ? RLOCK_OK : owner_of(lock, &owner);
+    if (status != RLOCK_OK)
+        return status;
+    rli_acquire asked = {
+        .client = lock->client,
+        .kind = lock->kind,
+        .names = &lock->names,
+        .owner = owner,
+        .wait_ms = options->wait_ms,
+        .lease_ms = options->lease_ms,
+        .cancel = options->cancel,
+        .back_off = &lock->back_off,
+        .token = token,
+    };
+    return rli_acquire_run(&asked);
+}
+
+static rlock_status release(rlock *handle)
+{
+    single *lock = single_of(handle);
+    rli_owner owner;
+    rlock_status status = owner_of(lock, &owner);
+    return status == RLOCK_OK ? rli_release_run(lock->client, lock->kind, &lock->names, &owner) : status;
+}
+
+static rlock_status force(rlock *handle, bool *was_locked)
+{
+    single *lock = single_of(handle);
+    return rli_release_force(lock->client, lock->kind, &lock->names, was_locked);
+}
+
+/* --- asking --- */
+
+/* This owner's session on the server; 0, which no session has, when there is none. *known: how often it
+ * holds the lock as far as this process knows. */
+static uint64_t session_number(single *lock, const rli_owner *owner, rli_lane **lane, int *known)
+{
+    rli_holds *holds = &lock->client->holds;
+    pthread_mutex_lock(&holds->mutex);
+    rli_entry *entry = rli_holds_entry(holds, &lock->names);
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, owner) : NULL;
+    uint64_t number = session ? session->number : 0;
+    *known = session ? session->count : 0;
+    *lane = entry ? entry->lane : rli_pool_pick(&lock->client->pool);
+    pthread_mutex_unlock(&holds->mutex);
+    return number;
+}
+
+static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
+{
+    single *lock = single_of(handle);
+    rli_owner owner;
+    rli_caller caller;
+    rlock_status status = owner_of(lock, &owner);
+    if (status == RLOCK_OK)
+        status = rli_caller_begin(&caller, lock->client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    char text[RLI_OWNER_TEXT];
+    rli_lane *lane;
+    rli_call call;
+    int known;
+    int64_t held = 0;
+    rli_owner_text(&lock->client->holds, session_number(lock, &owner, &lane, &known), text);
+    lock->kind->state(&call, &lock->names, text);
+    status = rli_call_run(&call, &caller, lane);
+    if (status == RLOCK_OK &&
+        (call.reply->type != REDIS_REPLY_ARRAY || call.reply->elements != 2 ||
+         !rli_reply_integer(call.reply->element[0], pttl_ms) || !rli_reply_integer(call.reply->element[1], &held)))
+        status = rli_reply_unexpected(call.reply, lock->names.name);
+    /* The server says whether; how often, we know better: a re-entry whose answer was lost is not ours. */
+    *count = held > known ? known : (int)held;
+    rli_call_clear(&call);
+    rli_caller_end(&caller);
+    return status;
+}
+
+static rlock_status is_held(rlock *handle, bool *held)
+{
+    int64_t pttl_ms;
+    int count;
+    rlock_status status = state(handle, &pttl_ms, &count);
+    if (status == RLOCK_OK)
+        *held = count > 0;
+    return status;
+}
+
+/* How long the owner may still rely on its hold, and the token of it. */
+static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
+{
+    rli_owner owner;
+    rlock_status status = owner_of(lock, &owner);
+    if (status != RLOCK_OK)
+        return status;
+    rli_holds *holds = &lock->client->holds;
+    pthread_mutex_lock(&holds->mutex);
+    rli_entry *entry = rli_holds_entry(holds, &lock->names);
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, &owner) : NULL;
+    *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
+    *token = session ? session->token : 0;
+    pthread_mutex_unlock(&holds->mutex);
+    return RLOCK_OK;
+}
+
+static int64_t valid_for(rlock *handle)
+{
+    int64_t left_ms;
+    uint64_t token;
+    return look(single_of(handle), &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
+}
+
+static rlock_status get_token(rlock *handle, uint64_t *out)
+{
+    single *lock = single_of(handle);
+    int64_t left_ms;
+    uint64_t token;
+    rlock_status status = look(lock, &left_ms, &token);
+    if (status != RLOCK_OK)
+        return status;
+    char shown[RLI_NAME_SHOWN];
+    /* A hold of another kind under the same name has none. */
+    if (left_ms <= 0 || token == 0)
+        return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it has no token",
+                        rli_show_name(lock->names.name, shown));
+    *out = token;
+    return RLOCK_OK;
+}
+
+/* --- handles --- */
+
+static rlock *for_owner(rlock *handle, int64_t owner)
+{
+    single *lock = single_of(handle);
+    rlock *view = rli_single_make(lock->client, lock->names.name + lock->names.prefix_length, lock->kind,
+                                  &lock->back_off);
+    if (view) {
+        single_of(view)->named_owner = true;
+        single_of(view)->owner = owner;
+    }
+    return view;
+}
+
+static const char *name(const rlock *handle)
+{
+    const single *lock = single_of(handle);
+    return lock->names.name + lock->names.prefix_length;
+}
+
+static void end(rlock *handle)
+{
+    single *lock = single_of(handle);
+    rli_names_free(&lock->names);
+    rli_client_release(lock->client);
+    free(lock);
+}
+
+#define OPERATIONS                                                                                 \
+    .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held,   \
+    .state = state, .valid_for = valid_for, .for_owner = for_owner, .name = name, .free = end
+static const rli_operations plain = {OPERATIONS};
+static const rli_operations fenced = {OPERATIONS, .get_token = get_token};
+
+rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *kind, const rlock_back_off *back_off)
+{
+    if (rli_client_check(client) != RLOCK_OK)
+        return NULL;
+    if (back_off && rli_back_off_check(back_off) != RLOCK_OK)
+        return NULL;
+    single *lock = calloc(1, sizeof *lock);
+    if (!lock) {
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's handle");
+        return NULL;
+    }
+    if (rli_names_make(&lock->names, client->settings.name_prefix, text, &kind->naming) != RLOCK_OK) {
+        free(lock);
+        return NULL;
+    }
+    lock->base.operations = kind->fenced ? &fenced : &plain;
+    lock->client = client;
+    lock->kind = kind;
+    lock->back_off = back_off ? *back_off : (rlock_back_off)RLOCK_BACK_OFF_INIT;
+    rli_client_keep(client);
+    return &lock->base;
+}
+
+rlock *rlock_get_lock(rlock_client *client, const char *text)
+{
+    return rli_single_make(client, text, &rli_kind_reentrant, NULL);
+}
+
+rlock *rlock_get_spin_lock(rlock_client *client, const char *text)
+{
+    return rli_single_make(client, text, &rli_kind_spin, NULL);
+}
+
+rlock *rlock_get_spin_lock_with(rlock_client *client, const char *text, const rlock_back_off *back_off)
+{
+    return rli_single_make(client, text, &rli_kind_spin, back_off);
+}
+
+rlock *rlock_get_fenced_lock(rlock_client *client, const char *text)
+{
+    return rli_single_make(client, text, &rli_kind_fenced, NULL);
+}
+
+rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *text)
+{
+    return rli_single_make(client, text, &rli_kind_non_reentrant, NULL);
+}
