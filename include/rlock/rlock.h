@@ -8,6 +8,7 @@
 #include <rlock/config.h>
 #include <rlock/inspect.h>
 #include <rlock/lock.h>
+#include <rlock/read_write_lock.h>
 #include <rlock/status.h>
 #include <rlock/version.h>
 

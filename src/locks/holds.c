@@ -270,7 +270,8 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
 static void confirm_levels(rli_session *session, int64_t until_ms)
 {
     for (int i = 0; i < session->count; i++) {
-        if (until_ms > session->level_ends_ms[i])
+        /* one that has ended stays so */
+        if (session->level_ends_ms[i] > rli_now_ms() && until_ms > session->level_ends_ms[i])
             session->level_ends_ms[i] = until_ms;
     }
 }

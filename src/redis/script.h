@@ -16,6 +16,16 @@ extern const rli_script rli_script_lock_state;
 extern const rli_script rli_script_spin_release;
 extern const rli_script rli_script_spin_force;
 extern const rli_script rli_script_fenced_acquire;
+extern const rli_script rli_script_read_acquire;
+extern const rli_script rli_script_read_release;
+extern const rli_script rli_script_read_renew;
+extern const rli_script rli_script_read_force;
+extern const rli_script rli_script_read_state;
+extern const rli_script rli_script_write_acquire;
+extern const rli_script rli_script_write_release;
+extern const rli_script rli_script_write_renew;
+extern const rli_script rli_script_write_force;
+extern const rli_script rli_script_write_state;
 extern const rli_script rli_script_inspect_lock;
 
 #endif

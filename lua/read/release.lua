@@ -1,0 +1,46 @@
+-- read/release: give back one read hold, or the last one.         WIRE.md ReadWriteLock/read release
+-- KEYS  1 lock hash   2 channel   derived, in the lock's slot: the holds' timeout keys
+-- ARGV  1 owner   2 the count that the hold will have   3 the most it was ever asked to have
+--       4 what timeout keys begin with
+-- nil  not the owner, nothing changed (no lock there: `0` published) | 0  others hold it, or this owner
+-- still does | 1  freed, `0` published; also when only holds are left whose timeouts have all passed
+-- May be repeated: it sets the count; a second last release finds no field and changes nothing.
+-- In mode read the PTTL becomes what the holds left still have, which may be less. Under a writer it
+-- is never lowered: the write hold has the same key.
+local lock, channel, owner, count, highest = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local prefix = ARGV[4]
+local mode = redis.call('hget', lock, 'mode')
+if not mode then
+    redis.call('publish', channel, '0')
+    return nil
+end
+if redis.call('hexists', lock, owner) == 0 then
+    return nil
+end
+for n = count + 1, highest do
+    redis.call('del', prefix .. owner .. ':rwlock_timeout:' .. n)
+end
+if count > 0 then
+    redis.call('hset', lock, owner, count)
+else
+    redis.call('hdel', lock, owner)
+end
+local longest, fields = 0, redis.call('hgetall', lock)
+for i = 1, #fields, 2 do
+    for n = 1, tonumber(fields[i + 1]) or 0 do
+        longest = math.max(longest, redis.call('pttl', prefix .. fields[i] .. ':rwlock_timeout:' .. n))
+    end
+end
+if mode == 'write' then
+    if longest > redis.call('pttl', lock) then
+        redis.call('pexpire', lock, longest)
+    end
+    return 0
+end
+if longest > 0 then
+    redis.call('pexpire', lock, longest)
+    return 0
+end
+redis.call('del', lock)
+redis.call('publish', channel, '0')
+return 1

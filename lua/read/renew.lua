@@ -1,0 +1,31 @@
+-- read/renew: keep the read holds of living owners going.         WIRE.md ReadWriteLock/read renew
+-- KEYS  1… lock hashes   derived, in their slots: the owners' timeout keys
+-- ARGV  1 lease ms; 0: lengthen no hold, only let the lock stand as long as the owner's holds do,
+--         since another reader's renewal may have cut it shorter   2… the owner of each
+-- a list in the order of the keys: 1  renewed | 0  not the owner's any more, nothing changed
+-- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error stays
+-- with it and does not spoil the others.
+local lease_ms = tonumber(ARGV[1])
+local answers = {}
+for i, lock in ipairs(KEYS) do
+    local owner = ARGV[i + 1]
+    local levels = redis.pcall('hget', lock, owner)
+    answers[i] = 0
+    if type(levels) == 'string' then
+        local base = (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}') .. ':' .. owner
+        local longest = lease_ms
+        for n = 1, tonumber(levels) do
+            local timeout = base .. ':rwlock_timeout:' .. n
+            local left = redis.call('pttl', timeout)
+            if left >= 0 and left < lease_ms then
+                redis.call('pexpire', timeout, lease_ms)
+            end
+            longest = math.max(longest, left)
+        end
+        if redis.call('pttl', lock) < longest then
+            redis.call('pexpire', lock, longest)
+        end
+        answers[i] = 1
+    end
+end
+return answers

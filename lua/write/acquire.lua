@@ -1,0 +1,37 @@
+-- write/acquire: take the write lock, or take it once more.       WIRE.md ReadWriteLock/write acquire
+-- KEYS  1 lock hash   2 channel
+-- ARGV  1 owner   2 lease ms   3 the count that the hold will have
+--       4 an owner whose session is over and whose field this one replaces, or ''
+-- { PTTL }  held, with that count | n ≥ -1  others hold it, for n more ms (-1: no end)
+-- -3   the count is above 1, but the outer holds are gone: nothing changed
+-- Re-entry adds its lease to what is left. May be repeated: it adds only when the count changes.
+-- `1` is published when the replaced field stood above reads of the same owner: they stay, alone.
+local lock, channel, field = KEYS[1], KEYS[2], ARGV[1] .. ':write'
+local lease_ms, count, over = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local mode = redis.call('hget', lock, 'mode')
+if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then
+    if redis.call('hlen', lock) == 1 then -- the mode alone
+        redis.call('del', lock)
+        mode = false
+    else
+        redis.call('hset', lock, 'mode', 'read')
+        redis.call('publish', channel, '1')
+        mode = 'read'
+    end
+end
+local pttl = redis.call('pttl', lock)
+if pttl == -2 and count == 1 then
+    redis.call('hset', lock, 'mode', 'write', field, 1)
+    redis.call('pexpire', lock, lease_ms)
+    return { lease_ms }
+end
+local held = mode == 'write' and tonumber(redis.call('hget', lock, field) or 0) or 0
+if held == 0 then
+    return count > 1 and -3 or pttl
+end
+if held < count then
+    -- in whole digits, and no more than a number of Lua can tell apart
+    redis.call('pexpire', lock, string.format('%.0f', math.min(pttl + lease_ms, 9e15)))
+    redis.call('hset', lock, field, count)
+end
+return { redis.call('pttl', lock) }

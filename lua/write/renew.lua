@@ -1,0 +1,18 @@
+-- write/renew: keep the write holds of living owners going.       WIRE.md RLock/renew
+-- KEYS  1… lock hashes
+-- ARGV  1 lease ms   2… the owner of each, in the order of the keys
+-- a list in the order of the keys: 1  renewed | 0  not the owner's any more, nothing changed
+-- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error
+-- stays with it and does not spoil the others.
+local lease_ms = tonumber(ARGV[1])
+local answers = {}
+for i, lock in ipairs(KEYS) do
+    answers[i] = 0
+    if redis.pcall('hexists', lock, ARGV[i + 1] .. ':write') == 1 then
+        if redis.call('pttl', lock) < lease_ms then
+            redis.call('pexpire', lock, lease_ms)
+        end
+        answers[i] = 1
+    end
+end
+return answers
