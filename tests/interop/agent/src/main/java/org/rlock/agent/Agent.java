@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.agent;
 
+import static org.rlock.agent.Operations.ms;
+
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -16,10 +18,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import org.redisson.Redisson;
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
@@ -28,7 +27,8 @@ import org.redisson.config.Config;
  * A command is {@code <tag> <thread> <kind> <name> <operation> [argument…]}: the Java thread of
  * that name (made when first named, an owner of its own) runs the operation on Redisson's object
  * of that kind and name. {@code <tag> agent <operation> [argument…]} is for the agent itself:
- * {@code open <redis url> [watchdog ms]}, {@code id}, {@code clock}, {@code close}, {@code exit}.
+ * {@code open <redis url> [watchdog ms [fair lock wait timeout ms]]}, {@code id}, {@code clock},
+ * {@code close}, {@code exit}. Kinds and their operations: {@link Kinds} and the tables it names.
  *
  * <p>An answer is {@code <tag> <began ns> <ended ns> ok <text>} or
  * {@code <tag> <began ns> <ended ns> threw <class> <message>}. It comes when the operation has
@@ -38,42 +38,6 @@ import org.redisson.config.Config;
  * <p>At the end of stdin the JVM stops at once, releasing nothing.
  */
 public final class Agent {
-    private static final TimeUnit MS = TimeUnit.MILLISECONDS;
-
-    /** What is done to an object; the answer is its toString(), empty for null. */
-    interface Operation {
-        Object run(Object object, String[] arguments) throws Exception;
-    }
-
-    /** The same for those that are an RLock: reentrant, fair, spin, fenced, read, write, multi. */
-    interface LockOperation {
-        Object run(RLock lock, String[] arguments) throws Exception;
-    }
-
-    /** The kinds of object: how each is had from Redisson. */
-    private static final Map<String, BiFunction<RedissonClient, String, Object>> KINDS = new HashMap<>();
-
-    private static final Map<String, Operation> OPERATIONS = new HashMap<>();
-
-    private static void onLock(String operation, LockOperation run) {
-        OPERATIONS.put(operation, (object, arguments) -> run.run((RLock) object, arguments));
-    }
-
-    static {
-        KINDS.put("lock", RedissonClient::getLock);
-
-        onLock("lock", (lock, a) -> { lock.lock(); return null; });
-        onLock("lease", (lock, a) -> { lock.lock(ms(a[0]), MS); return null; });
-        onLock("try", (lock, a) -> lock.tryLock(ms(a[0]), ms(a[1]), MS));
-        onLock("unlock", (lock, a) -> { lock.unlock(); return null; });
-        onLock("force", (lock, a) -> lock.forceUnlock());
-        onLock("isLocked", (lock, a) -> lock.isLocked());
-        onLock("holdCount", (lock, a) -> lock.getHoldCount());
-        onLock("isHeld", (lock, a) -> lock.isHeldByCurrentThread());
-        onLock("ttl", (lock, a) -> lock.remainTimeToLive());
-        onLock("turns", (lock, a) -> Turns.take(lock, a[0], Long.parseLong(a[1])));
-    }
-
     private final PrintStream out =
         new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
     private final Map<String, ExecutorService> threads = new HashMap<>(); // the main thread's alone
@@ -131,7 +95,7 @@ public final class Agent {
     private Object onAgent(String[] words) {
         switch (words[0]) {
             case "open":
-                client = open(words[1], words.length > 2 ? ms(words[2]) : 0);
+                client = open(words[1], words.length > 2 ? ms(words[2]) : 0, words.length > 3 ? ms(words[3]) : 0);
                 return client.getId();
             case "id":
                 return client.getId();
@@ -149,27 +113,21 @@ public final class Agent {
     }
 
     private Object onObject(String[] words) throws Exception {
-        BiFunction<RedissonClient, String, Object> kind = KINDS.get(words[0]);
-        Operation operation = OPERATIONS.get(words[2]);
-        if (kind == null || operation == null) {
-            throw new IllegalArgumentException("no such kind or operation: " + words[0] + " " + words[2]);
-        }
-        return operation.run(kind.apply(client, words[1]), Arrays.copyOfRange(words, 3, words.length));
+        return Kinds.run(client, words[0], words[1], words[2], Arrays.copyOfRange(words, 3, words.length));
     }
 
     /** Redisson as anybody would have it, but with few threads and idle connections, to start fast. */
-    private static RedissonClient open(String url, long watchdogMs) {
+    private static RedissonClient open(String url, long watchdogMs, long fairWaitMs) {
         Config config = new Config();
         config.setCodec(StringCodec.INSTANCE).setThreads(4).setNettyThreads(4);
         if (watchdogMs > 0) {
             config.setLockWatchdogTimeout(watchdogMs);
         }
+        if (fairWaitMs > 0) {
+            config.setFairLockWaitTimeout(fairWaitMs);
+        }
         config.useSingleServer().setAddress(url).setClientName("java").setConnectionMinimumIdleSize(2);
         return Redisson.create(config);
-    }
-
-    private static long ms(String text) {
-        return Long.parseLong(text);
     }
 
     private static String decode(String word) {

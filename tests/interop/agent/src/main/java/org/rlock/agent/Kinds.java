@@ -1,0 +1,52 @@
+// The kinds of object: how each is had from Redisson, and what can be done to it.
+// SPDX-License-Identifier: Apache-2.0
+package org.rlock.agent;
+
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.redisson.RedissonMultiLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+final class Kinds {
+    private Kinds() {
+    }
+
+    private record Kind<T>(BiFunction<RedissonClient, String, T> get, Operations<? super T> operations) {
+        Object run(RedissonClient client, String name, String operation, String[] arguments) throws Exception {
+            return operations.run(operation, get.apply(client, name), arguments);
+        }
+    }
+
+    private static Kind<RLock> lock(BiFunction<RedissonClient, String, RLock> get) {
+        return new Kind<>(get, LockOperations.ANY);
+    }
+
+    /** The name of a multi lock is the names of its members, between commas or blanks. */
+    private static RLock multi(RedissonClient client, String names) {
+        return new RedissonMultiLock(Operations.list(names).stream().map(client::getLock).toArray(RLock[]::new));
+    }
+
+    private static final Map<String, Kind<?>> ALL = Map.ofEntries(
+        Map.entry("lock", lock(RedissonClient::getLock)),
+        Map.entry("fair", lock(RedissonClient::getFairLock)),
+        Map.entry("spin", lock(RedissonClient::getSpinLock)),
+        Map.entry("nonreentrant", lock(RedissonClient::getNonReentrantLock)),
+        Map.entry("nonreentrantfair", lock(RedissonClient::getNonReentrantFairLock)),
+        Map.entry("read", lock((client, name) -> client.getReadWriteLock(name).readLock())),
+        Map.entry("write", lock((client, name) -> client.getReadWriteLock(name).writeLock())),
+        Map.entry("multi", lock(Kinds::multi)),
+        Map.entry("fenced", new Kind<>(RedissonClient::getFencedLock, LockOperations.FENCED)),
+        Map.entry("semaphore", new Kind<>(RedissonClient::getSemaphore, SemaphoreOperations.PLAIN)),
+        Map.entry("permits", new Kind<>(RedissonClient::getPermitExpirableSemaphore, SemaphoreOperations.EXPIRABLE)),
+        Map.entry("latch", new Kind<>(RedissonClient::getCountDownLatch, LatchOperations.ALL)));
+
+    static Object run(RedissonClient client, String kind, String name, String operation, String[] arguments)
+        throws Exception {
+        Kind<?> known = ALL.get(kind);
+        if (known == null) {
+            throw new IllegalArgumentException("no such kind of object: " + kind);
+        }
+        return known.run(client, name, operation, arguments);
+    }
+}

@@ -1,0 +1,21 @@
+// The operations of an RCountDownLatch.
+// SPDX-License-Identifier: Apache-2.0
+package org.rlock.agent;
+
+import static org.rlock.agent.Operations.MS;
+import static org.rlock.agent.Operations.ms;
+
+import org.redisson.api.RCountDownLatch;
+
+final class LatchOperations {
+    private LatchOperations() {
+    }
+
+    static final Operations<RCountDownLatch> ALL = new Operations<RCountDownLatch>()
+        .ask("trySet", (latch, a) -> latch.trySetCount(Long.parseLong(a[0])))
+        .act("countDown", (latch, a) -> latch.countDown())
+        .ask("count", (latch, a) -> latch.getCount())
+        .act("await", (latch, a) -> latch.await())
+        .ask("awaitFor", (latch, a) -> latch.await(ms(a[0]), MS))
+        .ask("delete", (latch, a) -> latch.delete());
+}
