@@ -73,7 +73,7 @@ $(B)/lua/scripts.o: $(B)/lua/scripts.c | deps-build
 	$(call say,CC)
 	$(Q)$(CC) $(BASE) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
-$(B)/lua/scripts.c: lua/embed.sh $(lua_src)
+$(B)/lua/scripts.c: lua/embed.sh $(lua_src) $(wildcard lua/*/*.inc)
 	@mkdir -p $(@D)
 	$(call say,EMBED)
 	$(Q)sh lua/embed.sh $(lua_src) > $@.new && mv $@.new $@

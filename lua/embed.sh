@@ -4,10 +4,19 @@
 # Comment lines and indentation stay out of the text that the server gets.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
+# The file, with what its lines `--@include folder/part.inc` name in their place.
+include() {
+    while IFS= read -r line; do
+        case $line in
+        --@include\ *) cat "lua/${line#--@include }" ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done <"$1"
+}
 echo '#include "redis/script.h"'
 for file do
     name=$(echo "$file" | sed 's,^lua/,,; s,\.lua$,,; s,/,_,g')
-    text=$(sed -e 's/^[ \t]*//' -e '/^--/d' -e '/^$/d' "$file")
+    text=$(include "$file" | sed -e 's/^[ \t]*//' -e '/^--/d' -e '/^$/d')
     sha=$(printf '%s' "$text" | sha1sum | cut -d' ' -f1)
     printf 'const rli_script rli_script_%s = {\n    "%s",\n' "$name" "$sha"
     printf '%s' "$text" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e '$!s/$/\\n"/' -e '$s/$/"/'

@@ -5,43 +5,81 @@
 #include "client.h"
 #include "clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_PAUSE_MS 500
 /* It need not be answered to be done, and while it waits nothing is renewed or declared lost. */
 #define PATIENCE_MS 250
 
-/* False: not answered, or not even sent. */
-static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request)
+/* Sends one script of the session. False: not answered, or not even sent. The call is to be cleared. */
+static bool send(rli_watchdog *watchdog, rli_call *call)
 {
-    rli_call call;
     rli_caller caller;
+    call->attempts = 1;
     if (rli_caller_begin(&caller, watchdog->client, NULL) != RLOCK_OK)
         return false;
-    kind->release(&call, request);
-    call.attempts = 1;
     int64_t patience_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
     caller.deadline_ms = rli_after_ms(patience_ms < PATIENCE_MS ? patience_ms : PATIENCE_MS);
-    rlock_status status = rli_call_run(&call, &caller, &watchdog->lane);
-    rli_call_clear(&call);
+    rlock_status status = rli_call_run(call, &caller, &watchdog->lane);
     rli_caller_end(&caller);
     return status == RLOCK_OK || status == RLOCK_SERVER;
+}
+
+/* *unheard: the head of the queue that did not hear; to be freed. */
+static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request, char **unheard)
+{
+    rli_call call;
+    if (kind->give_up) { /* a request that ran late may have queued */
+        kind->give_up(&call, request);
+        bool answered = send(watchdog, &call);
+        rli_call_clear(&call);
+        if (!answered)
+            return false;
+    }
+    const char *head = NULL;
+    kind->release(&call, request);
+    bool answered = send(watchdog, &call);
+    if (call.reply)
+        kind->released(call.reply, &head);
+    *unheard = head ? strdup(head) : NULL;
+    rli_call_clear(&call);
+    return answered;
+}
+
+/* When to do it again; a head that did not hear is told once more in its time. */
+static int64_t next_time(rli_session *session)
+{
+    session->pause_ms = session->pause_ms ? session->pause_ms * 2 : FIRST_PAUSE_MS;
+    int64_t next_ms = rli_after_ms(session->pause_ms);
+    if (!session->unheard)
+        return next_ms;
+    int64_t tell_ms = session->unheard_ms + RLI_UNHEARD_MS;
+    if (session->release_until_ms <= tell_ms)
+        session->release_until_ms = tell_ms + 1;
+    return tell_ms < next_ms || next_ms >= session->release_until_ms ? tell_ms : next_ms;
 }
 
 void rli_undo(rli_watchdog *watchdog, rli_session *session)
 {
     rli_holds *holds = &watchdog->client->holds;
     const rli_entry *entry = session->entry;
-    char owner[RLI_OWNER_TEXT];
-    rli_owner_text(holds, session->number, owner);
+    char owner[RLI_OWNER_TEXT], *unheard = NULL;
+    bool telling = session->unheard && rli_now_ms() >= session->unheard_ms + RLI_UNHEARD_MS;
+    rli_request request = {
+        .owner = rli_owner_text(holds, session->number, owner),
+        .lease_ms = 1,
+        .highest = session->highest,
+        .unheard = telling ? session->unheard : "",
+    };
     rli_agenda_remove(&holds->agenda, &session->due);
     session->busy = true; /* keeps it while the mutex is free */
     pthread_mutex_unlock(&holds->mutex);
     rli_names names;
     bool answered = false;
     if (rli_names_make(&names, NULL, entry->name, &session->kind->naming) == RLOCK_OK) {
-        rli_request request = {.names = &names, .owner = owner, .lease_ms = 1, .highest = session->highest};
-        answered = release_again(watchdog, session->kind, &request);
+        request.names = &names;
+        answered = release_again(watchdog, session->kind, &request, &unheard);
         rli_names_free(&names);
     }
     pthread_mutex_lock(&holds->mutex);
@@ -49,8 +87,12 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     if (!answered)
         watchdog->undo_after_ms = rli_after_ms(FIRST_PAUSE_MS);
     session->busy = false;
-    session->pause_ms = session->pause_ms ? session->pause_ms * 2 : FIRST_PAUSE_MS;
-    int64_t next_ms = rli_after_ms(session->pause_ms);
+    /* The same head as before keeps the time at which it was first found. */
+    bool same = unheard && session->unheard && strcmp(unheard, session->unheard) == 0;
+    if (answered && (!same || telling))
+        rli_session_note_unheard(session, unheard);
+    free(unheard);
+    int64_t next_ms = next_time(session);
     if (next_ms < session->release_until_ms) {
         rli_agenda_set(&holds->agenda, &session->due, next_ms);
     } else {

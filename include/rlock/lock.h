@@ -46,13 +46,21 @@ typedef struct rlock_back_off {
  * Java: getSpinLock(name, backOff). */
 RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
 
+/* As rlock_get_lock, a lock that is had in the order in which it was asked for, by all processes
+ * together: who waits has a place in a queue on the server. A waiter whose process has died is
+ * passed over some ten seconds after its turn came. Asking once (no wait) never queues and is
+ * refused while others do. Java: getFairLock. */
+RLOCK_API rlock *rlock_get_fair_lock(rlock_client *client, const char *name);
+
 /* As rlock_get_lock, a lock each of whose acquisitions, re-entries too, carries a token greater than
  * all before it: what it protects can refuse whoever comes with an older one. Java: getFencedLock. */
 RLOCK_API rlock *rlock_get_fenced_lock(rlock_client *client, const char *name);
 
-/* As rlock_get_lock, a lock that its owner can't take twice: the second acquire answers
- * RLOCK_ALREADY_HELD at once and changes nothing. Java: getNonReentrantLock. */
+/* As rlock_get_lock and rlock_get_fair_lock, locks that their owner can't take twice: the second
+ * acquire answers RLOCK_ALREADY_HELD at once and changes nothing.
+ * Java: getNonReentrantLock, getNonReentrantFairLock. */
 RLOCK_API rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *name);
+RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name);
 
 /* The same lock, seen by the owner called `owner` (a task, a coroutine, a request) instead of
  * the calling thread: whichever thread uses the handle acts for that owner. Named owners and

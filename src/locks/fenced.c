@@ -36,4 +36,5 @@ const rli_kind rli_kind_fenced = {
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
     .granted = granted,
+    .released = rli_reentrant_released,
 };

@@ -13,6 +13,8 @@
 /* A program that lets leases run out instead of unlocking leaves a session behind each time; the
  * oldest are forgotten beyond this many. Their unlock then answers RLOCK_NOT_OWNER. */
 #define OVER_KEPT 1024
+/* Somewhat longer than the time after which the head of a queue is told again. */
+#define UNHEARD_DOUBT_MS (RLI_UNHEARD_MS + 2000)
 
 void rli_holds_init(rli_holds *holds, const rli_settings *settings, rli_pool *pool, const char *client_id)
 {
@@ -213,6 +215,7 @@ static void end(rli_holds *holds, rli_session *session)
     rli_life_release(session->owner.life);
     rli_holds_exit(holds, session->entry);
     free(session->level_ends_ms);
+    free(session->unheard);
     free(session);
 }
 
@@ -225,7 +228,8 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
     if (session->phase != RLI_UNDOING && session->doubt_ms > 0) {
         session->phase = RLI_UNDOING;
         session->release_until_ms = rli_after_ms(session->doubt_ms);
-        rli_agenda_set(&holds->agenda, &session->due, rli_now_ms());
+        bool later = session->unheard && session->doubt_ms == UNHEARD_DOUBT_MS;
+        rli_agenda_set(&holds->agenda, &session->due, later ? session->unheard_ms + RLI_UNHEARD_MS : rli_now_ms());
         return;
     }
     if (session->phase == RLI_UNDOING && rli_now_ms() < session->release_until_ms)
@@ -334,6 +338,15 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
     /* A renewal that is planned stands. */
     if (!session->due.place || renewed || session->renewed == 0)
         rli_session_plan(holds, session, sent_ms);
+}
+
+void rli_session_note_unheard(rli_session *session, const char *unheard)
+{
+    free(session->unheard);
+    session->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
+    session->unheard_ms = rli_now_ms();
+    if (session->unheard && session->doubt_ms < UNHEARD_DOUBT_MS)
+        session->doubt_ms = UNHEARD_DOUBT_MS;
 }
 
 static int64_t latest_end(const rli_session *session)

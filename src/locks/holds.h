@@ -70,6 +70,8 @@ typedef struct rli_session {
 
     rli_due due;               /* on the watchdog's agenda */
     int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
+    char *unheard;             /* the head of the queue on the server that nobody heard… */
+    int64_t unheard_ms;        /* …at that instant */
 
     struct rli_session *next_over;   /* oldest first, among the sessions that are over */
     struct rli_session *next_report; /* among those to be reported as lost */
@@ -134,6 +136,9 @@ int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* What an answer to a request sent at `sent_ms`, which set the PTTL to lease_ms at least, is worth. */
 void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* The head of the queue on the server was told that the lock is free, and nobody heard (NULL: somebody
+ * did): the background release tells it again after RLI_UNHEARD_MS, and removes it if need be. */
+void rli_session_note_unheard(rli_session *session, const char *unheard);
 /* Whether the watchdog has something to send for it before its deadline. */
 bool rli_session_is_renewed(const rli_session *session);
 /* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */

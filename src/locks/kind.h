@@ -38,6 +38,13 @@ typedef struct rli_verdict {
     const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
 } rli_verdict;
 
+/* What release answered. */
+typedef enum rli_released {
+    RLI_RELEASED,    /* that hold */
+    RLI_NOT_HELD,    /* the owner holds nothing: nothing changed */
+    RLI_ODD_RELEASE  /* no answer of that script */
+} rli_released;
+
 typedef struct rli_kind {
     const char *name;        /* as rlock_inspection has it */
     rli_naming naming;
@@ -60,6 +67,8 @@ typedef struct rli_kind {
     void (*give_up)(rli_call *call, const rli_request *request);
 
     rli_verdict (*granted)(const redisReply *reply);
+    /* *unheard: the head of the queue that was told and did not hear, NULL: none; in the reply. */
+    rli_released (*released)(const redisReply *reply, const char **unheard);
 } rli_kind;
 
 /* How long a head of a queue on the server may be unheard before it counts as dead. */
@@ -75,5 +84,6 @@ void rli_reentrant_release(rli_call *call, const rli_request *request);
 void rli_reentrant_force(rli_call *call, const rli_names *names);
 void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner);
 rli_verdict rli_reentrant_granted(const redisReply *reply);
+rli_released rli_reentrant_released(const redisReply *reply, const char **unheard);
 
 #endif

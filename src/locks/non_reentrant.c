@@ -13,4 +13,5 @@ const rli_kind rli_kind_non_reentrant = {
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
     .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
 };

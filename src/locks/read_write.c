@@ -122,6 +122,7 @@ static const rli_kind read_kind = {
     .force = read_force,
     .state = read_state,
     .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
 };
 
 static const rli_kind write_kind = {
@@ -134,6 +135,7 @@ static const rli_kind write_kind = {
     .force = write_force,
     .state = write_state,
     .granted = write_granted,
+    .released = rli_reentrant_released,
 };
 
 /* --- the pair --- */

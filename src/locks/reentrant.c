@@ -50,6 +50,15 @@ rli_verdict rli_reentrant_granted(const redisReply *reply)
     return (rli_verdict){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
 }
 
+rli_released rli_reentrant_released(const redisReply *reply, const char **unheard)
+{
+    int64_t freed = 0;
+    *unheard = NULL;
+    if (rli_reply_is_nil(reply))
+        return RLI_NOT_HELD;
+    return rli_reply_integer(reply, &freed) ? RLI_RELEASED : RLI_ODD_RELEASE;
+}
+
 const rli_kind rli_kind_reentrant = {
     .name = "lock",
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
@@ -59,4 +68,5 @@ const rli_kind rli_kind_reentrant = {
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
     .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
 };

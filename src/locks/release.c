@@ -29,16 +29,24 @@ static rlock_status release_nothing(rli_holds *holds, rli_entry *entry, const rl
     if (!over)
         return not_owner(holds, owner);
     over->count--;
+    /* The lock ran out unnoticed by those who queue for it on the server: the background tells the head. */
+    if (kind->queues && over->doubt_ms == 0)
+        over->doubt_ms = 1;
     rli_session_settle(holds, over);
     return lost(names);
 }
 
 /* What the server made of the last release. */
-static rlock_status judge_last(const rli_session *session, const rli_call *call, const rli_names *names)
+static rlock_status judge_last(rli_session *session, const rli_call *call, const rli_kind *kind,
+                               const rli_names *names)
 {
-    int64_t answer;
-    if (!rli_reply_is_nil(call->reply))
-        return rli_reply_integer(call->reply, &answer) ? RLOCK_OK : rli_reply_unexpected(call->reply, names->name);
+    const char *unheard;
+    rli_released released = kind->released(call->reply, &unheard);
+    rli_session_note_unheard(session, unheard);
+    if (released == RLI_ODD_RELEASE)
+        return rli_reply_unexpected(call->reply, names->name);
+    if (released == RLI_RELEASED)
+        return RLOCK_OK;
     /* Nothing there. If an earlier attempt had no answer, then that one did it: the hold cannot
      * have ended otherwise, since its time was not up and the server was not restarted. */
     if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
@@ -47,12 +55,12 @@ static rlock_status judge_last(const rli_session *session, const rli_call *call,
 }
 
 static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
-                                 const rli_names *names)
+                                 const rli_kind *kind, const rli_names *names)
 {
     if (session->phase == RLI_OPEN)
         session->phase = RLI_DONE;
     if (status == RLOCK_OK)
-        return judge_last(session, call, names);
+        return judge_last(session, call, kind, names);
     /* Not heard of: the server may keep the hold for the longest lease it was ever asked for, so it
      * is released again in the background. */
     int64_t longest_ms = holds->settings->watchdog_timeout_ms;
@@ -66,11 +74,15 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
 }
 
 static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
-                                const rli_names *names, int64_t lease_ms)
+                                const rli_kind *kind, const rli_names *names, int64_t lease_ms)
 {
+    const char *unheard;
+    rli_released released = status == RLOCK_OK ? kind->released(call->reply, &unheard) : RLI_ODD_RELEASE;
     if (status != RLOCK_OK)
         return status;
-    if (session->phase == RLI_OPEN && rli_reply_is_nil(call->reply)) {
+    if (released == RLI_ODD_RELEASE)
+        return rli_reply_unexpected(call->reply, names->name);
+    if (session->phase == RLI_OPEN && released == RLI_NOT_HELD) {
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
         return lost(names);
     }
@@ -98,13 +110,13 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
 
     rli_call call;
     rli_request request = {
-        .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest};
+        .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
     kind->release(&call, &request);
     rlock_status status = rli_call_run(&call, caller, lane);
 
     pthread_mutex_lock(&holds->mutex);
-    status = count == 0 ? release_last(holds, session, status, &call, names)
-                        : release_one(holds, session, status, &call, names, lease_ms);
+    status = count == 0 ? release_last(holds, session, status, &call, kind, names)
+                        : release_one(holds, session, status, &call, kind, names, lease_ms);
     rli_session_end_turn(session);
     rli_call_clear(&call);
     return status;

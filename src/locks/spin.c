@@ -29,4 +29,5 @@ const rli_kind rli_kind_spin = {
     .force = force,
     .state = rli_reentrant_state,
     .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
 };

@@ -1,0 +1,28 @@
+-- fair/release: give back one hold, or the last one.              WIRE.md FairLock/release
+-- KEYS  1 lock hash   2 queue   3 timeouts   4 channel (see fair/acquire)
+-- ARGV  1 owner   2 the count that the hold will have; 0: free the lock   3 lease ms
+--       4 the head that nobody heard when it was told before, some time ago, or ''
+-- nil  not the owner, nothing changed | 0  still held | 1  freed, the head told: `0`
+-- { n, head }  n = 1 freed, 0 it was free before; the head was told; head: nobody heard it, else ''
+-- May be repeated: it sets the count; a second last release finds no field and, when the lock is free,
+-- tells the head once more.
+local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner, count, lease_ms, unheard = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+--@include fair/queue.inc
+local held = redis.call('hexists', lock, owner) == 1
+if not held and redis.call('exists', lock) == 1 then
+    return nil
+end
+if held and count > 0 then
+    redis.call('hset', lock, owner, count)
+    if redis.call('pttl', lock) < lease_ms then
+        redis.call('pexpire', lock, lease_ms)
+    end
+    return 0
+end
+redis.call('del', lock)
+local head, heard = call_head(unheard)
+if held and (heard or not head) then
+    return 1
+end
+return { held and 1 or 0, head and not heard and head or '' }
