@@ -4,6 +4,15 @@
 #define RLI_HANDLE_H
 
 #include <rlock/lock.h>
+#include <stddef.h>
+
+/* Where a lock stands: locks of the same server, database and name are one. */
+typedef struct rli_place {
+    rlock_client *client; /* not kept */
+    const char *name;     /* with the client's prefix; the handle's */
+    size_t length;
+    bool several;         /* the lock is made of others: this is the first one's */
+} rli_place;
 
 /* Arguments are checked: no place for an answer is NULL, a lease is in its range. A NULL operation
  * is one that this lock does not have: RLOCK_UNSUPPORTED. */
@@ -18,7 +27,12 @@ typedef struct rli_operations {
     rlock_status (*state)(rlock *lock, int64_t *pttl_ms, int *count);
     int64_t (*valid_for)(rlock *lock);
     rlock_status (*get_token)(rlock *lock, uint64_t *token);
+    /* The owner's hold stands for lease_ms from now at least; lowers nothing. Waits answer_ms at most.
+     * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: not held any more; others: held as before, or longer. */
+    rlock_status (*extend)(rlock *lock, int64_t lease_ms, int64_t answer_ms);
+    rlock *(*copy)(rlock *lock); /* another handle on the same lock, for the same owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);
+    rli_place (*place)(const rlock *lock);
     const char *(*name)(const rlock *lock);
     void (*free)(rlock *lock);
 } rli_operations;

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "locks/acquire.h"
 #include "locks/back_off.h"
+#include "locks/extend.h"
 #include "locks/handle.h"
 #include "locks/release.h"
 #include "redis/reply.h"
@@ -76,6 +77,15 @@ static rlock_status force(rlock *handle, bool *was_locked)
 {
     single *lock = single_of(handle);
     return rli_release_force(lock->client, lock->kind, &lock->names, was_locked);
+}
+
+static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
+{
+    single *lock = single_of(handle);
+    rli_owner owner;
+    rlock_status status = owner_of(lock, &owner);
+    return status == RLOCK_OK ? rli_extend_run(lock->client, lock->kind, &lock->names, &owner, lease_ms, answer_ms)
+                              : status;
 }
 
 /* --- asking --- */
@@ -177,11 +187,21 @@ static rlock_status get_token(rlock *handle, uint64_t *out)
 
 /* --- handles --- */
 
-static rlock *for_owner(rlock *handle, int64_t owner)
+static rlock *copy(rlock *handle)
 {
     single *lock = single_of(handle);
-    rlock *view = rli_single_make(lock->client, lock->names.name + lock->names.prefix_length, lock->kind,
-                                  &lock->back_off);
+    rlock *another = rli_single_make(lock->client, lock->names.name + lock->names.prefix_length, lock->kind,
+                                     &lock->back_off);
+    if (another) {
+        single_of(another)->named_owner = lock->named_owner;
+        single_of(another)->owner = lock->owner;
+    }
+    return another;
+}
+
+static rlock *for_owner(rlock *handle, int64_t owner)
+{
+    rlock *view = copy(handle);
     if (view) {
         single_of(view)->named_owner = true;
         single_of(view)->owner = owner;
@@ -195,6 +215,12 @@ static const char *name(const rlock *handle)
     return lock->names.name + lock->names.prefix_length;
 }
 
+static rli_place place(const rlock *handle)
+{
+    const single *lock = single_of(handle);
+    return (rli_place){.client = lock->client, .name = lock->names.name, .length = lock->names.length};
+}
+
 static void end(rlock *handle)
 {
     single *lock = single_of(handle);
@@ -205,7 +231,8 @@ static void end(rlock *handle)
 
 #define OPERATIONS                                                                                 \
     .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held,   \
-    .state = state, .valid_for = valid_for, .for_owner = for_owner, .name = name, .free = end
+    .state = state, .valid_for = valid_for, .extend = extend, .copy = copy,                        \
+    .for_owner = for_owner, .place = place, .name = name, .free = end
 static const rli_operations plain = {OPERATIONS};
 static const rli_operations fenced = {OPERATIONS, .get_token = get_token};
 
