@@ -20,7 +20,9 @@ typedef struct rli_operations {
     rlock_status (*check)(const rlock *lock); /* RLOCK_OK, RLOCK_CLOSED, RLOCK_FORKED; touches no mutex */
     /* `token` may be NULL; only a lock with get_token is asked for one. */
     rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, uint64_t *token);
-    rlock_status (*release)(rlock *lock);
+    /* Waits answer_ms at most for the answer, RLI_NEVER: the configured attempts. What is not heard of
+     * is given back all the same, and released again in the background. */
+    rlock_status (*release)(rlock *lock, int64_t answer_ms);
     rlock_status (*force)(rlock *lock, bool *was_locked); /* was_locked may be NULL */
     rlock_status (*is_held)(rlock *lock, bool *held);
     /* The lock's PTTL (-2: not locked) and how often this owner holds it. */

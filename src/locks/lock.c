@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/lock.h>
 
+#include "clock.h"
 #include "error.h"
 #include "locks/handle.h"
 
@@ -110,7 +111,7 @@ rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token)
 rlock_status rlock_unlock(rlock *lock)
 {
     rlock_status status = check(lock);
-    return status == RLOCK_OK ? lock->operations->release(lock) : status;
+    return status == RLOCK_OK ? lock->operations->release(lock, RLI_NEVER) : status;
 }
 
 rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)

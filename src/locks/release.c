@@ -123,12 +123,13 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
 }
 
 rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const rli_names *names,
-                             const rli_owner *owner)
+                             const rli_owner *owner, int64_t answer_ms)
 {
     rli_caller caller;
     rlock_status status = rli_caller_begin(&caller, client, NULL);
     if (status != RLOCK_OK)
         return status;
+    caller.deadline_ms = rli_after_ms(answer_ms);
     rli_holds *holds = &client->holds;
     pthread_mutex_lock(&holds->mutex);
     rli_entry *entry = rli_holds_entry(holds, names);

@@ -8,10 +8,11 @@
 
 #include <rlock/client.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* As rlock_unlock. */
+/* As rlock_unlock; the answer is waited for answer_ms at most, RLI_NEVER: the configured attempts. */
 rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const rli_names *names,
-                             const rli_owner *owner);
+                             const rli_owner *owner, int64_t answer_ms);
 
 /* As rlock_force_unlock; was_locked may be NULL. */
 rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const rli_names *names,

@@ -65,12 +65,12 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
     return rli_acquire_run(&asked);
 }
 
-static rlock_status release(rlock *handle)
+static rlock_status release(rlock *handle, int64_t answer_ms)
 {
     single *lock = single_of(handle);
     rli_owner owner;
     rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK ? rli_release_run(lock->client, lock->kind, &lock->names, &owner) : status;
+    return status == RLOCK_OK ? rli_release_run(lock->client, lock->kind, &lock->names, &owner, answer_ms) : status;
 }
 
 static rlock_status force(rlock *handle, bool *was_locked)
