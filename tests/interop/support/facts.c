@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_NAME "tests/interop/golden/rlock-4.7.0.txt"
+#define FILE_NAME "tests/interop/golden/redisson-4.7.0.txt"
 #define OWNERS 32
 #define UUID_LENGTH 36
 
@@ -36,19 +36,59 @@ static int owner_index(char *owners[OWNERS], int *known, const char *text, size_
     return ++*known;
 }
 
+/* Digits of a time in ms since 1970, as long as this century. */
+#define EPOCH_DIGITS 13
+
+/* The length of the permit id that `text` begins with, any 16 bytes as server_keyspace writes them. */
+static size_t id_length(const char *text)
+{
+    size_t at = 0;
+    for (int bytes = 0; bytes < 16 && text[at]; bytes++)
+        at += text[at] == '\\' && text[at + 1] == 'x' ? 4 : 1;
+    return at;
+}
+
+static size_t write_number(FILE *out, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits == EPOCH_DIGITS)
+        fputs("TIME", out);
+    else
+        fprintf(out, "%.*s", (int)digits, text);
+    return digits;
+}
+
+/* A set whose members are permit ids, each with a score behind it; 0: it is none. */
+static size_t write_permits(FILE *out, const char *text)
+{
+    static const char head[] = ":timeout zset [";
+    if (strncmp(text, head, strlen(head)) != 0)
+        return 0;
+    const char *at = text + strlen(head);
+    fputs(head, out);
+    while (*at && *at != '\n' && *at != ']') {
+        at += id_length(at) + strlen(", ");
+        fputs("ID, ", out);
+        at += write_number(out, at);
+        if (strncmp(at, ", ", 2) == 0)
+            at += fprintf(out, ", ");
+    }
+    return (size_t)(at - text);
+}
+
 char *without_owners(const char *keyspace)
 {
     char *owners[OWNERS], *text = NULL;
     int known = 0;
-    size_t size = 0;
+    size_t size = 0, length;
     FILE *out = open_memstream(&text, &size);
-    for (const char *at = keyspace; *at;) {
-        size_t length = owner_length(at);
-        if (length)
+    for (const char *at = keyspace; *at; at += length ? length : 1) {
+        if ((length = owner_length(at)))
             fprintf(out, "OWNER%d", owner_index(owners, &known, at, length));
+        else if ((length = write_number(out, at)) || (length = write_permits(out, at)))
+            continue;
         else
             fputc(*at, out);
-        at += length ? length : 1;
     }
     fclose(out);
     while (known)
@@ -76,7 +116,8 @@ static void take_key(facts *self, char *line)
     char *pttl = strstr(line, "pttl=");
     cr_assert(pttl && self->count, "not a key of a step: %s", line);
     fact *step = &self->steps[self->count - 1];
-    step->pttl_ms = atoll(pttl + strlen("pttl="));
+    cr_assert(step->key_count < FACT_KEYS);
+    step->pttl_ms[step->key_count++] = atoll(pttl + strlen("pttl="));
     *pttl = 0;
     char *key = without_owners(line);
     append(&step->keys, key, "\n");

@@ -6,10 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FACT_KEYS 8
+
 typedef struct fact {
     char *step;
-    char *keys;      /* as without_owners(server_keyspace()) would have it */
-    int64_t pttl_ms; /* of the last key; 0: there is none */
+    char *keys;                 /* as without_owners(server_keyspace()) would have it */
+    int64_t pttl_ms[FACT_KEYS]; /* of each key */
+    size_t key_count;
 } fact;
 
 typedef struct facts {
@@ -22,7 +25,8 @@ typedef struct facts {
 facts *facts_read(const char *section);
 void facts_free(facts *facts);
 
-/* The text with its wire owners, "<client id>:<number>", numbered as they come: OWNER1, OWNER2…;
+/* The text with its wire owners, "<client id>:<number>", numbered as they come: OWNER1, OWNER2…,
+ * and what no two runs share hidden: epoch times (TIME; none stays as it is) and permit ids (ID);
  * to be freed. Two programs' keyspaces are equal when these texts are. */
 char *without_owners(const char *keyspace);
 

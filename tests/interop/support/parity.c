@@ -1,0 +1,115 @@
+/* Parity: the same steps by C and by Java, and what each left on the server and said there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/interop/support/parity.h"
+
+#include "tests/integration/support/traffic.h"
+#include "tests/interop/support/facts.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS 16
+#define CLOSE_MS 100 /* how near TTLs that were given at the same time are */
+#define PAUSE_MS 700 /* by which the notes were late in some steps, whose script paused */
+
+struct seen {
+    char *keys; /* as in a fact */
+    int64_t pttl_ms[FACT_KEYS];
+    int64_t at_ms; /* since the first step began */
+};
+
+struct walk {
+    struct seen seen[STEPS];
+    char *messages;
+};
+
+/* The PTTL of each key, in the order of the lines, which begin with the keys. */
+static void look(struct seen *seen, int64_t since_ms)
+{
+    char *keyspace = server_keyspace(stage.server), *rest = keyspace;
+    size_t key = 0;
+    seen->keys = without_owners(keyspace);
+    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+        cr_assert(key < FACT_KEYS, "too many keys");
+        seen->pttl_ms[key++] = server_integer(stage.server, "PTTL %b", line, strcspn(line, " "));
+    }
+    seen->at_ms = now_ms() - since_ms;
+    free(keyspace);
+}
+
+static void walk(struct walk *self, bool in_java, const parity_step *steps, size_t count)
+{
+    freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    monitor *tap = monitor_open();
+    int64_t since_ms = now_ms();
+    for (size_t i = 0; i < count; i++) {
+        steps[i].run(in_java);
+        look(&self->seen[i], since_ms);
+    }
+    self->messages = monitor_messaging(tap);
+    monitor_close(tap);
+}
+
+static void assert_near(int64_t value, int64_t other, int64_t less_ms, int64_t more_ms, const char *what)
+{
+    bool endless = value < 0 || other < 0;
+    cr_assert(endless ? value == other : other - less_ms <= value && value <= other + more_ms,
+              "%s: the PTTL is %lld, the other's %lld", what, (long long)value, (long long)other);
+}
+
+static void compare(const struct seen *ours, const struct seen *theirs, const parity_step *step, size_t number)
+{
+    char what[128];
+    snprintf(what, sizeof what, "step %zu (%s)", number, step->noted ? step->noted : "not noted");
+    cr_assert_str_eq(ours->keys, theirs->keys, "%s: C left\n%s\nJava left\n%s", what, ours->keys, theirs->keys);
+    int64_t apart_ms = CLOSE_MS + (ours->at_ms > theirs->at_ms ? ours->at_ms : theirs->at_ms);
+    for (size_t i = 0; i < FACT_KEYS; i++)
+        assert_near(ours->pttl_ms[i], theirs->pttl_ms[i], apart_ms, step->ttl == LONGER ? INT32_MAX : apart_ms, what);
+}
+
+static void compare_noted(const struct seen *theirs, const fact *noted, const char *step)
+{
+    cr_assert_str_eq(noted->step, step, "the notes have \"%s\" next, not \"%s\"", noted->step, step);
+    cr_assert_str_eq(theirs->keys, noted->keys, "%s: Java left\n%s\nnoted is\n%s", step, theirs->keys, noted->keys);
+    for (size_t i = 0; i < noted->key_count; i++)
+        assert_near(theirs->pttl_ms[i], noted->pttl_ms[i], CLOSE_MS + theirs->at_ms, CLOSE_MS + PAUSE_MS, step);
+}
+
+/* Takes the first line away that is `alone`; it must be there. */
+static void take_out(char *messages, const char *alone)
+{
+    char *at = strstr(messages, alone);
+    cr_assert(at != NULL, "C did not say %s but\n%s", alone, messages);
+    memmove(at, at + strlen(alone), strlen(at + strlen(alone)) + 1);
+}
+
+void assert_parity(const char *section, const parity_step *steps, size_t count, const char *alone)
+{
+    static struct walk ours, theirs;
+    cr_assert(count <= STEPS);
+    facts *noted = facts_read(section);
+    walk(&ours, false, steps, count);
+    walk(&theirs, true, steps, count);
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        compare(&ours.seen[i], &theirs.seen[i], &steps[i], i);
+        if (!steps[i].noted)
+            continue;
+        cr_assert(next < noted->count, "the notes have no \"%s\"", steps[i].noted);
+        compare_noted(&theirs.seen[i], &noted->steps[next++], steps[i].noted);
+    }
+    cr_assert(next == noted->count, "the notes also have \"%s\"", noted->steps[next].step);
+    if (alone)
+        take_out(ours.messages, alone);
+    cr_assert_str_eq(ours.messages, theirs.messages, "C said\n%s\nJava said\n%s", ours.messages, theirs.messages);
+    cr_assert_str_eq(theirs.messages, noted->messages, "Java said\n%s\nnoted is\n%s", theirs.messages, noted->messages);
+    facts_free(noted);
+    for (size_t i = 0; i < count; i++) {
+        free(ours.seen[i].keys);
+        free(theirs.seen[i].keys);
+    }
+    free(ours.messages);
+    free(theirs.messages);
+}
