@@ -1,0 +1,335 @@
+/* Any lock: what the scenarios ask of every kind about who holds it, and how often. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define KIND_SUITE any_lock
+TestSuite(any_lock, .init = stage_open, .fini = kinds_close, .timeout = 120);
+
+#define NAME "order"
+
+static bool is_locked(rlock *lock)
+{
+    bool locked = false;
+    assert_ok(rlock_is_locked(lock, &locked));
+    return locked;
+}
+
+static bool is_held(rlock *lock)
+{
+    bool held = false;
+    assert_ok(rlock_is_held(lock, &held));
+    return held;
+}
+
+static int hold_count(rlock *lock)
+{
+    int count = -1;
+    assert_ok(rlock_get_hold_count(lock, &count));
+    return count;
+}
+
+/* What one more acquire by its holder answers. */
+static rlock_status once_more(const kind *of)
+{
+    return of->once ? RLOCK_ALREADY_HELD : RLOCK_OK;
+}
+
+/* A fenced lock's counter stays; nothing else does. */
+static void assert_free_keys(const kind *of)
+{
+    char *keys = server_keyspace(stage.server);
+    cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 0, "%s", keys);
+    cr_assert(server_integer(stage.server, "DBSIZE") == (of == &kind_fenced ? 1 : 0), "%s", keys);
+    free(keys);
+}
+
+/* 1. Seen by its holder, by another handle, another owner and another process; twice. */
+KIND_TEST(is_locked_only_between_lock_and_unlock_for_all)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    rlock *seen[] = {lock, kind_of(of, stage.client, NAME), view_of(lock, 7), kind_of(of, stage.other, NAME)};
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 4; i++)
+            cr_assert(!is_locked(seen[i]));
+        assert_ok(rlock_lock(lock));
+        for (int i = 0; i < 4; i++)
+            cr_assert(is_locked(seen[i]));
+        assert_ok(rlock_unlock(lock));
+        for (int i = 0; i < 4; i++)
+            cr_assert(!is_locked(seen[i]));
+    }
+    assert_free_keys(of);
+}
+
+/* 2. */
+KIND_TEST(hold_count_follows_locks_and_unlocks)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    for (int most = 1; most <= 3; most++) {
+        cr_assert(hold_count(lock) == 0);
+        assert_ok(rlock_lock(lock));
+        for (int i = 2; i <= most; i++)
+            assert_status(rlock_lock(lock), once_more(of));
+        for (int count = of->once ? 1 : most; count > 0; count--) {
+            cr_assert(hold_count(lock) == count);
+            assert_ok(rlock_unlock(lock));
+        }
+        cr_assert(hold_count(lock) == 0);
+    }
+    assert_free_keys(of);
+}
+
+/* 3. */
+KIND_TEST(is_held_by_its_holder_alone)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *elsewhere = kind_of(of, stage.other, NAME);
+    actor *another = actor_start();
+    cr_assert(!is_held(lock));
+    assert_ok(rlock_lock(lock));
+    cr_assert(is_held(lock) && rlock_valid_for(lock) > 0);
+    cr_assert(!is_held(elsewhere) && rlock_valid_for(elsewhere) == 0);
+    cr_assert(!actor_holds(another, lock) && actor_valid_for(another, lock) == 0);
+    cr_assert(actor_hold_count(another, lock) == 0);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(!is_held(lock));
+    assert_ok(actor_lock(another, lock));
+    cr_assert(!is_held(lock) && actor_holds(another, lock));
+    assert_ok(actor_unlock(another, lock));
+    actor_end(another);
+}
+
+/* 4. */
+KIND_TEST(try_by_the_holder_counts_up_and_the_last_unlock_frees)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.client, NAME);
+    actor *another = actor_start();
+    assert_ok(rlock_try_lock(lock, 0, RLOCK_WATCHDOG));
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), once_more(of));
+    if (!of->once)
+        assert_ok(rlock_unlock(lock));
+    assert_status(actor_try(another, rival, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_try(another, rival, 0, RLOCK_WATCHDOG));
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_ok(actor_unlock(another, rival));
+    actor_end(another);
+}
+
+/* 5. By another thread, another process, and a named owner. */
+KIND_TEST(unlock_by_another_owner_is_refused_at_once)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    actor *another = actor_start();
+    assert_ok(rlock_lock(lock));
+    char *before = server_keyspace(stage.server);
+    int64_t since_ms = now_ms();
+    assert_status(actor_unlock(another, lock), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(kind_of(of, stage.other, NAME)), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(view_of(lock, 1)), RLOCK_NOT_OWNER);
+    assert_between(now_ms() - since_ms, 0, at_most_ms(200));
+    assert_keyspace(stage.other, before); /* which it holds nothing of */
+    free(before);
+    assert_ok(rlock_unlock(lock));
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    actor_end(another);
+}
+
+/* 6. */
+KIND_TEST(force_unlock_frees_it_for_all)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *elsewhere = kind_of(of, stage.other, NAME);
+    rlock *rival = rival_of(of, stage.other, NAME);
+    bool was_locked = true;
+    assert_ok(rlock_force_unlock(lock, &was_locked));
+    cr_assert(!was_locked);
+    assert_ok(rlock_lock(lock));
+    assert_status(rlock_lock(lock), once_more(of));
+    assert_ok(rlock_force_unlock(elsewhere, &was_locked));
+    cr_assert(was_locked);
+    cr_assert(!is_locked(lock) && !is_locked(elsewhere) && !is_held(lock));
+    assert_ok(rlock_try_lock(rival, 0, RLOCK_WATCHDOG));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    if (!of->once)
+        assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    cr_assert(is_held(rival));
+    assert_ok(rlock_unlock(rival));
+}
+
+/* 6, in the holder's own client: it knows at once. */
+KIND_TEST(force_unlock_in_the_same_client_is_a_loss_to_the_holder)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.client, NAME);
+    actor *another = actor_start();
+    assert_ok(actor_lock(another, lock));
+    assert_ok(rlock_force_unlock(lock, NULL));
+    cr_assert(actor_valid_for(another, lock) == 0);
+    assert_ok(rlock_lock(rival));
+    assert_status(actor_unlock(another, lock), RLOCK_LOST);
+    assert_status(actor_unlock(another, lock), RLOCK_NOT_OWNER);
+    cr_assert(hold_count(rival) == 1);
+    assert_ok(rlock_unlock(rival));
+    actor_end(another);
+}
+
+/* 11. */
+KIND_TEST(is_one_through_all_handles_of_a_name)
+{
+    rlock *first = kind_of(of, stage.client, NAME), *second = kind_of(of, stage.client, NAME);
+    assert_ok(rlock_lock(first));
+    assert_status(rlock_lock(second), once_more(of));
+    cr_assert(hold_count(first) == hold_count(second) && hold_count(second) == (of->once ? 1 : 2));
+    assert_ok(rlock_unlock(second));
+    if (!of->once)
+        assert_ok(rlock_unlock(first));
+    assert_status(rlock_unlock(second), RLOCK_NOT_OWNER);
+    cr_assert(!is_locked(first));
+    rlock *third = of->get(stage.client, NAME);
+    assert_ok(rlock_lock(third));
+    rlock_free(third); /* keeps nothing and frees nothing */
+    cr_assert(is_held(first));
+    assert_ok(rlock_unlock(first));
+    assert_free_keys(of);
+}
+
+/* 12. */
+KIND_TEST(is_held_by_the_named_owner_it_was_locked_for)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *one = view_of(lock, 1), *two = view_of(lock, 2);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    assert_ok(rlock_lock(one));
+    cr_assert(is_held(one) && !is_held(two) && !is_held(lock));
+    assert_ok(rlock_unlock(one));
+    options.named_owner = true;
+    options.owner = 2;
+    assert_ok(rlock_lock_with(lock, &options));
+    cr_assert(is_held(two) && !is_held(one) && !is_held(lock));
+    assert_status(rlock_unlock(one), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_ok(rlock_unlock(two));
+    assert_free_keys(of);
+}
+
+/* --- 10: crowds that count ---
+ * Who holds the lock alone adds to a counter that nothing else protects. Of a lock that many may hold,
+ * every second turn is its rival's, which counts; in the others the counter must stand still. */
+
+typedef struct tally {
+    atomic_int value, failed, ended; /* atomic for sanitizers alone: read, and later written one higher */
+    int turns;
+    int64_t hold_ms;
+} tally;
+
+typedef struct counting {
+    tally *count;
+    rlock *lock, *rival;
+    int number;
+    pthread_t thread;
+} counting;
+
+static void hold(const tally *self)
+{
+    if (self->hold_ms)
+        pass_ms(self->hold_ms);
+    else
+        sched_yield();
+}
+
+static void *take_turns(void *arg)
+{
+    counting *self = arg;
+    tally *count = self->count;
+    for (int i = 0; i < count->turns; i++) {
+        bool looks = self->lock != self->rival && (self->number + i) % 2;
+        rlock *lock = looks ? self->lock : self->rival;
+        if (rlock_lock(lock) != RLOCK_OK) {
+            atomic_fetch_add(&count->failed, 1);
+            continue;
+        }
+        int seen = atomic_load_explicit(&count->value, memory_order_relaxed);
+        hold(count);
+        if (!looks)
+            atomic_store_explicit(&count->value, seen + 1, memory_order_relaxed);
+        else if (atomic_load_explicit(&count->value, memory_order_relaxed) != seen)
+            atomic_fetch_add(&count->failed, 1);
+        if (rlock_unlock(lock) != RLOCK_OK)
+            atomic_fetch_add(&count->failed, 1);
+    }
+    atomic_fetch_add(&count->ended, 1);
+    return NULL;
+}
+
+static void assert_counts(const kind *of, tally *count, int tasks, rlock_client *(*client)(int))
+{
+    counting *all = calloc((size_t)tasks, sizeof *all);
+    int written = 0;
+    cr_assert(all != NULL);
+    for (int i = 0; i < tasks; i++) {
+        rlock_client *own = client(i);
+        all[i] = (counting){count, kind_of(of, own, NAME), NULL, i, 0};
+        all[i].rival = of->shared ? rival_of(of, own, NAME) : all[i].lock;
+        for (int turn = 0; turn < count->turns; turn++)
+            written += !(of->shared && (i + turn) % 2);
+    }
+    for (int i = 0; i < tasks; i++)
+        cr_assert(pthread_create(&all[i].thread, NULL, take_turns, &all[i]) == 0);
+    for (int64_t end_ms = now_ms() + 60000; atomic_load(&count->ended) < tasks && now_ms() < end_ms;)
+        pass_ms(1);
+    cr_assert(atomic_load(&count->ended) == tasks, "%d of %d ended", atomic_load(&count->ended), tasks);
+    for (int i = 0; i < tasks; i++)
+        pthread_join(all[i].thread, NULL);
+    free(all);
+    cr_assert(atomic_load(&count->failed) == 0);
+    cr_assert(atomic_load(&count->value) == written, "%d, not %d", atomic_load(&count->value), written);
+    assert_free_keys(of);
+    cr_assert(wait_no_channels(5000));
+}
+
+static rlock_client *the_one(int number)
+{
+    (void)number;
+    return stage.client;
+}
+
+static rlock_client *one_each(int number)
+{
+    (void)number;
+    return stage_client(NULL);
+}
+
+static rlock_client *one_for_four(int number)
+{
+    static rlock_client *client;
+    if (number % 4 == 0)
+        client = stage_client(NULL);
+    return client;
+}
+
+KIND_TEST(counts_right_with_many_tasks_of_one_client)
+{
+    static tally all = {.turns = 1};
+    assert_counts(of, &all, 15, the_one);
+}
+
+/* With 30 clients instead of 100: that many of each kind would take the machine's patience. */
+KIND_TEST(counts_right_with_many_clients)
+{
+    static tally all = {.turns = 1};
+    assert_counts(of, &all, 30, one_each);
+}
+
+/* Scaled down: 16 tasks on 4 clients, 10 turns of 1 ms each, instead of 16 clients × 100 × 10 ms. */
+KIND_TEST(counts_right_in_a_loop_of_several_clients)
+{
+    static tally all = {.turns = 10, .hold_ms = 1};
+    assert_counts(of, &all, 16, one_for_four);
+}

@@ -1,0 +1,255 @@
+/* Any lock: what the scenarios ask of every kind about waiting for it, and about its end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND_SUITE any_wait
+TestSuite(any_wait, .init = stage_open, .fini = kinds_close, .timeout = 60);
+
+#define NAME "order"
+
+static bool is_locked(rlock *lock)
+{
+    bool locked = false;
+    assert_ok(rlock_is_locked(lock, &locked));
+    return locked;
+}
+
+/* How late a waiter may be that no message wakes. */
+static int64_t late_ms(const kind *of)
+{
+    return of == &kind_spin ? 128 : of->both_sides ? 50 : 20;
+}
+
+/* 7, scaled down from 2 s. The lease's end is the server's to see, and so has a millisecond or two. */
+KIND_TEST(lease_that_ends_lets_the_next_in_soon)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock_lease(lock, 500));
+    assert_ok(rlock_lock(rival));
+    assert_between(now_ms() - since_ms, 498, 500 + at_most_ms(100 + late_ms(of)));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    cr_assert(is_locked(rival));
+    assert_ok(rlock_unlock(rival));
+}
+
+/* 7, among the owners of one client: the next has queued for it here. */
+KIND_TEST(lease_that_ends_lets_the_next_of_this_client_in_soon)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.client, NAME);
+    actor *next = actor_start();
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock_lease(lock, 400));
+    assert_ok(actor_lock(next, rival));
+    assert_between(actor_ended_at(next) - since_ms, 396, 400 + at_most_ms(100 + late_ms(of)));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_ok(actor_unlock(next, rival));
+    actor_end(next);
+}
+
+/* 8, scaled down from 3 s. */
+KIND_TEST(try_ends_when_its_time_is_over)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    assert_ok(rlock_lock(lock));
+    int64_t since_ms = now_ms();
+    assert_status(rlock_try_lock(rival, 500, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_between(now_ms() - since_ms, 498, at_most_ms(600));
+    cr_assert(wait_no_channels(5000));
+    cr_assert(rlock_valid_for(lock) > 0 && is_locked(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_try_lock(rival, 0, RLOCK_WATCHDOG)); /* what timed out has left nothing behind */
+    assert_ok(rlock_unlock(rival));
+}
+
+/* The release of the holder is what wakes it; a spin lock's waiter looks by itself. */
+KIND_TEST(waiter_is_in_soon_after_the_unlock)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rlock_lock(lock));
+        actor_begin_lock(waiter, rival);
+        if (of->channel && !of->fair)
+            cr_assert(server_wait_subscribers(stage.server, kind_channel(of, NAME), 1, 5000));
+        cr_assert(actor_asleep(waiter, 5000));
+        int64_t since_ms = now_ms();
+        assert_ok(rlock_unlock(lock));
+        assert_ok(actor_finish(waiter, 5000));
+        assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(60 + late_ms(of)));
+        assert_ok(actor_unlock(waiter, rival));
+    }
+    cr_assert(wait_no_channels(5000));
+    actor_end(waiter);
+}
+
+/* Its holder forces it open, and another waits. */
+KIND_TEST(waiter_is_in_soon_after_a_force_unlock)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_lock(waiter, rival);
+    cr_assert(actor_asleep(waiter, 5000));
+    if (of->channel && !of->fair)
+        cr_assert(server_wait_subscribers(stage.server, kind_channel(of, NAME), 1, 5000));
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_force_unlock(lock, NULL));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(60 + late_ms(of)));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_ok(actor_unlock(waiter, rival));
+    actor_end(waiter);
+}
+
+/* 9, with a watchdog timeout of 1 s instead of 30 s: nobody renews for a client that is gone. */
+KIND_TEST(lock_of_a_closed_client_is_free_within_the_watchdog_timeout)
+{
+    rlock_client *client = stage_client("lockWatchdogTimeout=1000");
+    assert_ok(rlock_lock(kind_of(of, client, NAME)));
+    pass_ms(400); /* renewed once by now */
+    int64_t since_ms = now_ms();
+    stage_close_client(client);
+    rlock *rival = rival_of(of, stage.other, NAME);
+    assert_ok(rlock_lock(rival));
+    assert_between(now_ms() - since_ms, 600, 1000 + at_most_ms(100 + late_ms(of)));
+    assert_ok(rlock_unlock(rival));
+}
+
+/* --- 13 --- */
+
+static void interrupted(int number)
+{
+    (void)number;
+}
+
+/* Scaled down from 2 s: a signal does not end a plain lock's wait. */
+KIND_TEST(plain_wait_is_not_ended_by_signals)
+{
+    struct sigaction action = {.sa_handler = interrupted}; /* no SA_RESTART */
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    actor *waiter = actor_start();
+    sigaction(SIGUSR1, &action, NULL);
+    assert_ok(rlock_lock(lock));
+    actor_begin_lock(waiter, rival);
+    cr_assert(actor_asleep(waiter, 5000));
+    for (int i = 0; i < 10; i++) {
+        actor_signal(waiter, SIGUSR1);
+        cr_assert(!actor_ended(waiter, 20));
+    }
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(actor_holds(waiter, rival));
+    assert_ok(actor_unlock(waiter, rival));
+    actor_end(waiter);
+}
+
+KIND_TEST(cancelled_wait_ends_at_once_and_leaves_nothing)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    rlock_cancel *token = options.cancel = rlock_cancel_new();
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_with(waiter, rival, &options);
+    cr_assert(actor_asleep(waiter, 5000));
+    int64_t since_ms = now_ms();
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+    cr_assert(!actor_holds(waiter, rival));
+    assert_status(actor_unlock(waiter, rival), RLOCK_NOT_OWNER);
+    cr_assert(wait_no_channels(5000));
+    assert_ok(rlock_unlock(lock));
+    cr_assert(!server_wait_exists(stage.server, NAME, true, 100), "taken by nobody");
+    actor_end(waiter);
+    rlock_cancel_free(token);
+}
+
+/* --- what runs late --- */
+
+/* 14, in the worst case: what was given up is run by the server afterwards. It is undone at once, not
+ * when the lease of 30 s ends. */
+KIND_TEST(try_that_was_cancelled_on_its_way_frees_what_it_takes)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    rlock_cancel *token = options.cancel = rlock_cancel_new();
+    actor *trying = actor_start();
+    assert_ok(rlock_lock(lock)); /* the server knows the scripts */
+    assert_ok(rlock_unlock(lock));
+    freeReplyObject(server_command(stage.server, "CONFIG SET notify-keyspace-events Eghx"));
+    server_listen(stage.server);
+    server_freeze(stage.server);
+    options.wait_ms = 0;
+    actor_begin_with(trying, lock, &options);
+    cr_assert(actor_asleep(trying, 5000));
+    cr_assert(!actor_ended(trying, 5));
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(trying, 5000), RLOCK_CANCELLED);
+    cr_assert(actor_valid_for(trying, lock) == 0);
+    server_thaw(stage.server);
+    cr_assert(server_heard(stage.server, "__keyevent@0__:hset", NAME, 5000), "it did not run late");
+    cr_assert(server_wait_exists(stage.server, NAME, false, 5000), "what it took is still there");
+    for (int64_t end_ms = now_ms() + 1000; of->both_sides && server_integer(stage.server, "DBSIZE") > 0; pass_ms(1))
+        cr_assert(now_ms() < end_ms, "a key of the hold is still there");
+    assert_status(actor_unlock(trying, lock), RLOCK_NOT_OWNER);
+    actor_end(trying);
+    rlock_cancel_free(token);
+}
+
+/* 14, at whatever moment the token fires. */
+KIND_TEST(try_that_is_cancelled_is_held_or_leaves_it_free)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    actor *trying = actor_start();
+    for (int i = 0; i < 60; i++) {
+        rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+        rlock_cancel *token = options.cancel = rlock_cancel_new();
+        options.wait_ms = 0;
+        actor_begin_with(trying, lock, &options);
+        for (volatile int spin = 0; spin < i * 1000; spin++)
+            continue;
+        rlock_cancel_fire(token);
+        rlock_status status = actor_finish(trying, 5000);
+        cr_assert(status == RLOCK_OK || status == RLOCK_CANCELLED, "%s", rlock_strstatus(status));
+        if (status == RLOCK_OK)
+            assert_ok(actor_unlock(trying, lock));
+        else
+            assert_status(actor_unlock(trying, lock), RLOCK_NOT_OWNER);
+        rlock_cancel_free(token);
+    }
+    /* Far below the lease of 30 s. */
+    assert_ok(rlock_try_lock(rival, 5000, 1000));
+    assert_ok(rlock_unlock(rival));
+    actor_end(trying);
+}
+
+/* 15, with a timeout of 200 ms and one retry, so that it takes no 5 s. */
+KIND_TEST(try_at_a_server_that_is_gone_says_so)
+{
+    static const char query[] = "timeout=200&connectTimeout=200&retryAttempts=1&retryBaseDelay=50&retryMaxDelay=50";
+    rlock *lock = kind_of(of, stage_client(query), NAME);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    server_kill(stage.server);
+    int64_t since_ms = now_ms();
+    assert_status(rlock_try_lock(lock, 5000, 10000), RLOCK_UNAVAILABLE);
+    assert_status(rlock_try_lock(lock, 0, 10000), RLOCK_UNAVAILABLE);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    assert_between(now_ms() - since_ms, 0, at_most_ms(3000));
+    cr_assert(rlock_valid_for(lock) == 0);
+    server_restart(stage.server);
+    assert_ok(rlock_try_lock(lock, 0, 10000));
+    assert_ok(rlock_unlock(lock));
+}

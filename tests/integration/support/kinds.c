@@ -1,0 +1,125 @@
+/* Kinds: the locks of one interface, for suites that are stamped out per kind. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/kinds.h"
+
+#include "tests/integration/support/stage.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANDLES 1024
+#define OWNERS 16
+
+static rlock *side_of(rlock_client *client, const char *name, rlock *(*side)(rlock_read_write_lock *))
+{
+    rlock_read_write_lock *pair = rlock_get_read_write_lock(client, name);
+    rlock *lock = pair ? side(pair) : NULL;
+    rlock_read_write_lock_free(pair);
+    return lock;
+}
+
+static rlock *get_read(rlock_client *client, const char *name)
+{
+    return side_of(client, name, rlock_read_lock);
+}
+
+static rlock *get_write(rlock_client *client, const char *name)
+{
+    return side_of(client, name, rlock_write_lock);
+}
+
+#define LOCK_CHANNEL "redisson_lock__channel"
+#define SIDES_CHANNEL "redisson_rwlock"
+
+const kind kind_reentrant = {.name = "reentrant", .get = rlock_get_lock, .channel = LOCK_CHANNEL, .field = ""};
+const kind kind_spin = {.name = "spin", .get = rlock_get_spin_lock, .field = ""};
+const kind kind_fenced = {.name = "fenced", .get = rlock_get_fenced_lock, .channel = LOCK_CHANNEL, .field = ""};
+const kind kind_read = {.name = "read", .get = get_read, .shared = true, .both_sides = true,
+                        .channel = SIDES_CHANNEL, .field = ""};
+const kind kind_write = {.name = "write", .get = get_write, .both_sides = true,
+                         .channel = SIDES_CHANNEL, .field = ":write"};
+const kind kind_non_reentrant = {.name = "non_reentrant", .get = rlock_get_non_reentrant_lock, .once = true,
+                                 .channel = LOCK_CHANNEL, .field = ""};
+
+#define ADDRESS(nothing, of_kind) &kind_##of_kind,
+const kind *const all_kinds[KINDS] = {FOR_EACH_KIND(ADDRESS, )};
+
+static rlock *handles[HANDLES];
+static size_t handle_count;
+
+static rlock *keep(rlock *lock)
+{
+    cr_assert(lock != NULL, "no handle: %s", rlock_last_error());
+    cr_assert(handle_count < HANDLES, "too many handles");
+    handles[handle_count++] = lock;
+    return lock;
+}
+
+rlock *kind_of(const kind *of, rlock_client *client, const char *name)
+{
+    return keep(of->get(client, name));
+}
+
+rlock *rival_of(const kind *of, rlock_client *client, const char *name)
+{
+    return kind_of(of->shared ? &kind_write : of, client, name);
+}
+
+rlock *view_of(rlock *lock, int64_t owner)
+{
+    return keep(rlock_for_owner(lock, owner));
+}
+
+void kinds_close(void)
+{
+    stage_close(); /* ends the calls that use the handles */
+    for (size_t i = 0; i < handle_count; i++)
+        rlock_free(handles[i]);
+    handle_count = 0;
+}
+
+const char *kind_channel(const kind *of, const char *name)
+{
+    static char channel[256];
+    snprintf(channel, sizeof channel, strchr(name, '{') ? "%s:%s" : "%s:{%s}", of->channel, name);
+    return channel;
+}
+
+char *with_letters(rlock_client *client, char *text)
+{
+    static char owners[OWNERS][64];
+    const char *id = rlock_client_id(client);
+    char *lettered = NULL;
+    size_t size;
+    FILE *out = open_memstream(&lettered, &size);
+    cr_assert(out != NULL);
+    for (const char *at = text; *at;) {
+        size_t length = strlen(id) + 1, owner = 0;
+        if (strncmp(at, id, strlen(id)) != 0 || at[strlen(id)] != ':') {
+            fputc(*at++, out);
+            continue;
+        }
+        while (isdigit((unsigned char)at[length]))
+            length++;
+        cr_assert(length < sizeof owners[0]);
+        while (owner < OWNERS && *owners[owner] &&
+               (strlen(owners[owner]) != length || strncmp(owners[owner], at, length) != 0))
+            owner++;
+        cr_assert(owner < OWNERS, "too many owners");
+        memcpy(owners[owner], at, length);
+        fputc('A' + (int)owner, out);
+        at += length;
+    }
+    fclose(out);
+    free(text);
+    return lettered;
+}
+
+void assert_keyspace(rlock_client *client, const char *expected)
+{
+    char *keys = with_letters(client, server_keyspace(stage.server));
+    cr_assert(strcmp(keys, expected) == 0, "the keyspace is:\n%s\nexpected:\n%s", keys, expected);
+    free(keys);
+}

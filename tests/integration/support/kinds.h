@@ -1,0 +1,56 @@
+/* Kinds: the locks of one interface, for suites that are stamped out per kind. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KINDS_H
+#define KINDS_H
+
+#include <rlock/rlock.h>
+#include <stdbool.h>
+
+typedef struct kind {
+    const char *name;
+    rlock *(*get)(rlock_client *client, const char *name); /* a handle to be freed */
+    bool shared;         /* several owners may hold it at once */
+    bool once;           /* its owner can't take it twice */
+    bool fair;           /* waiters queue on the server */
+    bool both_sides;     /* of a read-write lock */
+    const char *channel; /* what its channel begins with; NULL: it publishes nothing and hears nothing */
+    const char *field;   /* what its field in the hash has after the owner */
+} kind;
+
+extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write, kind_non_reentrant;
+#define KINDS 6
+extern const kind *const all_kinds[KINDS];
+
+/* CALL(test, kind's name) for each kind: what stamps tests out. */
+#define FOR_EACH_KIND(CALL, claim)                                                                 \
+    CALL(claim, reentrant) CALL(claim, spin) CALL(claim, fenced) CALL(claim, read)                 \
+    CALL(claim, write) CALL(claim, non_reentrant)
+
+/* A test of the suite for each kind, named `<kind>_<claim>`; its body follows and has `of`. */
+#define KIND_TEST_(claim, of_kind)                                                                 \
+    Test(KIND_SUITE, of_kind##_##claim)                                                            \
+    {                                                                                              \
+        claim(&kind_##of_kind);                                                                    \
+    }
+#define KIND_TEST(claim)                                                                           \
+    static void claim(const kind *of);                                                             \
+    FOR_EACH_KIND(KIND_TEST_, claim)                                                               \
+    static void claim(const kind *of)
+
+/* Handles, freed by kinds_close. rival_of: a lock whose owner and the kind's can't both hold theirs. */
+rlock *kind_of(const kind *of, rlock_client *client, const char *name);
+rlock *rival_of(const kind *of, rlock_client *client, const char *name);
+rlock *view_of(rlock *lock, int64_t owner);
+/* The stage's .fini where there are such handles. */
+void kinds_close(void);
+
+/* The channel of the lock `name`, as static text. */
+const char *kind_channel(const kind *of, const char *name);
+
+/* The keyspace, or what was said, with each "<client id>:<number>" of the client as A, B, C…: the
+ * letters go by when an owner was first seen in the test. To be freed. */
+char *with_letters(rlock_client *client, char *text);
+/* Fails the test unless the whole keyspace is these lines, with letters. */
+void assert_keyspace(rlock_client *client, const char *expected);
+
+#endif
