@@ -1,10 +1,11 @@
-/* What a server holds under a lock's name, whoever holds it: for operators and tests. */
+/* What a server holds under a name, whoever holds it and whichever object it is: for operators and tests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_INSPECT_H
 #define RLOCK_INSPECT_H
 
 #include <rlock/client.h>
 #include <rlock/status.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,22 +13,61 @@
 extern "C" {
 #endif
 
+/* Times that are left are in ms, by the server's clock. */
+#define RLOCK_NO_END ((int64_t)-1)    /* of a time that is left */
+#define RLOCK_NOT_THERE ((int64_t)-2) /* of a TTL: there is no such key */
+
 typedef struct rlock_holder {
     char *owner;       /* "<client id>:<number>" */
     int64_t hold_count;
+    const char *side;  /* of a read-write lock: "read" or "write"; else NULL */
+    int64_t left_ms;   /* unless renewed; of several read holds the one that lasts longest; 0: over, and the
+                          lock goes when another is released or at its TTL; or RLOCK_NO_END */
 } rlock_holder;
 
+typedef struct rlock_waiter {
+    char *owner;
+    int64_t left_ms; /* how long its place is kept; 0: over, it is passed over; or RLOCK_NO_END */
+} rlock_waiter;
+
+typedef struct rlock_taken_permit {
+    char *id;        /* as the program that took it has it: 32 hex digits */
+    int64_t left_ms; /* of its lease, above 0; or RLOCK_NO_END */
+} rlock_taken_permit;
+
+/* Allocated by the library, which may add members at its end.
+ *
+ * kind  "free"                nothing is there
+ *       "lock"                a lock; also a spin, a non-reentrant lock, and a fair lock that nobody waits for:
+ *                             they look alike
+ *       "fair"                others wait in a queue on the server; held or free
+ *       "fenced"              a token was given; held or free
+ *       "read-write"          held by readers, or by a writer
+ *       "permit-expirable"    a permit-expirable semaphore, permits of which are or were out
+ *       "semaphore-or-latch"  a number alone: a semaphore, a permit-expirable one no permit of which is out,
+ *                             or a count-down latch: they look alike */
 typedef struct rlock_inspection {
-    const char *kind;      /* "free" or "lock" */
-    int64_t ttl_ms;        /* of the lock; -1: no end; -2: not locked */
-    size_t holder_count;
+    const char *kind;
+    int64_t ttl_ms;                /* of the key that has the name; RLOCK_NO_END; RLOCK_NOT_THERE */
+    size_t holder_count;           /* above 0: locked */
     rlock_holder *holders;
+    const char *mode;              /* of a read-write lock: "read" or "write"; else NULL */
+    size_t waiter_count;           /* in the queue of a fair lock; other waiters leave no trace on the server */
+    rlock_waiter *waiters;         /* the next one first */
+    bool has_token;
+    uint64_t token;                /* the last that was given */
+    bool has_permits;              /* a semaphore or latch */
+    int64_t available;             /* permits, those too whose lease is over; or the latch's count */
+    size_t permit_count;           /* known of a permit-expirable semaphore alone */
+    rlock_taken_permit *permits;
 } rlock_inspection;
 
-/* Looks at `name` on the server, in one script, so that what it says was true together.
+/* Looks at `name` and the keys that belong to it on the server, in one script, so that what it says
+ * was true together. Changes nothing there.
  * *inspection is set only on RLOCK_OK; end it with rlock_inspection_free().
- * RLOCK_OK; RLOCK_SERVER (the key is of another type: the message names it); RLOCK_UNAVAILABLE;
- * RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread. */
+ * RLOCK_OK; RLOCK_SERVER (also when a key of that name is none that a lock, semaphore or latch has:
+ * the message says so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY.
+ * Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect(rlock_client *client, const char *name,
                                                       rlock_inspection **inspection);
 

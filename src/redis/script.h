@@ -30,6 +30,6 @@ extern const rli_script rli_script_write_release;
 extern const rli_script rli_script_write_renew;
 extern const rli_script rli_script_write_force;
 extern const rli_script rli_script_write_state;
-extern const rli_script rli_script_inspect_lock;
+extern const rli_script rli_script_inspect_look;
 
 #endif

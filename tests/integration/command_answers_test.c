@@ -73,6 +73,7 @@ Test(command_answers, inspect_shows_the_holder_in_json)
     assert_member(holder, "client", rlock_client_id(stage.client));
     assert_member(holder, "number", number);
     assert_member(holder, "hold_count", "1");
+    assert_member(holder, "side", "null");
     cr_assert(json_element(holders, 1) == NULL);
     free(ttl_ms);
     free(holders);
@@ -84,7 +85,8 @@ Test(command_answers, inspect_shows_the_holder_in_json)
 Test(command_answers, inspect_shows_a_free_lock_in_json)
 {
     outcome found = ask(COMMAND("inspect", "--json", NAME));
-    cr_assert_str_eq(found.out, "{\"name\":\"" NAME "\",\"kind\":\"free\",\"locked\":false,\"ttl_ms\":null,\"holders\":[]}\n");
+    cr_assert_str_eq(found.out, "{\"name\":\"" NAME "\",\"kind\":\"free\",\"locked\":false,\"ttl_ms\":null,\"mode\":null,"
+                                "\"holders\":[],\"waiters\":[],\"token\":null,\"available\":null,\"permits\":null}\n");
     outcome_free(&found);
 }
 
@@ -105,6 +107,116 @@ Test(command_answers, inspect_shows_what_it_does_not_understand_as_it_is)
     found = ask(COMMAND("inspect", NAME));
     cr_assert_str_eq(found.out, NAME ": locked, without end (lock)\n  held by client it's \"me\"\\n, count 3\n");
     outcome_free(&found);
+}
+
+/* --- what other objects leave on the server --- */
+
+static void put(const char *redis_command)
+{
+    freeReplyObject(server_command(stage.server, redis_command));
+}
+
+/* By the server's clock. */
+static long long tomorrow_ms(void)
+{
+    return server_integer(stage.server, "EVAL %s 0", "return redis.call('time')[1]") * 1000 + 86400000;
+}
+
+static void assert_inspected(const char *pattern)
+{
+    outcome found = ask(COMMAND("inspect", NAME));
+    assert_matches(found.out, pattern);
+    outcome_free(&found);
+}
+
+/* The JSON of NAME is valid; its member `name`, with numbers of ms as "#". */
+static void assert_json(const char *name, const char *expected)
+{
+    outcome found = ask(COMMAND("inspect", "--json", NAME));
+    cr_assert(json_is_valid(found.out), "%s", found.out);
+    char *value = json_member(found.out, name), *from = value, *to = value;
+    cr_assert(value, "no %s in %s", name, found.out);
+    while (*from) { /* "left_ms":123 as "left_ms":# */
+        bool ms = strncmp(from, "_ms\":", 5) == 0;
+        for (int i = 0; i < (ms ? 5 : 1); i++)
+            *to++ = *from++;
+        size_t digits = ms ? strspn(from, "0123456789") : 0;
+        from += digits;
+        if (digits > 1)
+            *to++ = '#';
+        else if (digits)
+            *to++ = from[-1];
+    }
+    *to = 0;
+    cr_assert_str_eq(value, expected);
+    free(value);
+    outcome_free(&found);
+}
+
+Test(command_answers, inspect_shows_the_queue_of_a_fair_lock)
+{
+    put("HSET " NAME " c:1 1");
+    put("RPUSH redisson_lock_queue:{" NAME "} a:2 b:3");
+    freeReplyObject(server_command(stage.server, "ZADD redisson_lock_timeout:{" NAME "} %lld a:2 5 b:3", tomorrow_ms()));
+    assert_inspected("^order:42: locked, without end \\(fair\\)\n"
+                     "  held by client c, number 1, count 1\n"
+                     "  waiter 1: client a, number 2, for (23 h 59|24 h 0) min more\n"
+                     "  waiter 2: client b, number 3, over\n$");
+    assert_json("kind", "fair");
+    assert_json("waiters", "[{\"owner\":\"a:2\",\"client\":\"a\",\"number\":2,\"left_ms\":#},"
+                           "{\"owner\":\"b:3\",\"client\":\"b\",\"number\":3,\"left_ms\":0}]");
+    put("DEL " NAME);
+    assert_inspected("^order:42: free \\(fair\\)\n  waiter 1: client a");
+    assert_json("locked", "false");
+}
+
+Test(command_answers, inspect_shows_the_token_of_a_fenced_lock)
+{
+    put("SET redisson_lock_token:{" NAME "} 17");
+    assert_inspected("^order:42: free \\(fenced\\)\n  last token 17\n$");
+    assert_json("kind", "fenced");
+    assert_json("token", "17");
+}
+
+Test(command_answers, inspect_shows_who_reads_and_who_writes)
+{
+    put("HSET " NAME " mode write a:1:write 2 a:1 1");
+    put("SET {" NAME "}:a:1:rwlock_timeout:1 1 PX 100000");
+    assert_inspected("^order:42: locked for writing, without end \\(read-write\\)\n"
+                     "  written by client a, number 1, count 2\n"
+                     "  read by client a, number 1, count 1, for [0-9.]+ s more unless renewed\n$");
+    assert_json("kind", "read-write");
+    assert_json("mode", "write");
+    assert_json("holders",
+                "[{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":2,\"side\":\"write\",\"left_ms\":null},"
+                "{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":1,\"side\":\"read\",\"left_ms\":#}]");
+    put("DEL " NAME);
+    put("HSET " NAME " mode read a:1 1");
+    assert_inspected("^order:42: locked for reading, without end");
+    assert_json("mode", "read");
+}
+
+Test(command_answers, inspect_shows_a_semaphore)
+{
+    put("SET " NAME " -3");
+    assert_inspected("^order:42: -3 available \\(a semaphore, or a latch with that count: a number alone does not tell\\)\n$");
+    assert_json("kind", "semaphore-or-latch");
+    assert_json("available", "-3");
+    assert_json("locked", "null");
+    assert_json("permits", "null");
+}
+
+Test(command_answers, inspect_shows_the_permits_that_are_out)
+{
+    put("SET " NAME " 0");
+    freeReplyObject(server_command(stage.server, "ZADD {" NAME "}:timeout %lld %b 922337203685477 %s", tomorrow_ms(),
+                                   "\xff\0\n\"\\", (size_t)5, "0123456789abcdef"));
+    assert_inspected("^order:42: 0 available, 2 taken \\(permit-expirable semaphore\\)\n"
+                     "  permit ff000a225c, for (23 h 59|24 h 0) min more\n"
+                     "  permit 30313233343536373839616263646566, without end\n$");
+    assert_json("kind", "permit-expirable");
+    assert_json("permits", "[{\"id\":\"ff000a225c\",\"left_ms\":#},"
+                           "{\"id\":\"30313233343536373839616263646566\",\"left_ms\":null}]");
 }
 
 /* Names of any kind give valid JSON that says the name; what is no UTF-8 is replaced. */

@@ -1,10 +1,11 @@
-/* Inspecting: what the server holds under a name, whoever holds it. */
+/* Inspecting: what the server holds under a name, whoever holds it and whichever object it is. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(inspect, .init = stage_open, .fini = stage_close, .timeout = 30);
@@ -23,7 +24,8 @@ Test(inspect, shows_a_free_lock)
 {
     rlock_inspection *seen = look(NAME);
     cr_assert(strcmp(seen->kind, "free") == 0);
-    cr_assert(seen->ttl_ms == -2 && seen->holder_count == 0);
+    cr_assert(seen->ttl_ms == RLOCK_NOT_THERE && seen->holder_count == 0 && seen->waiter_count == 0);
+    cr_assert(!seen->mode && !seen->has_token && !seen->has_permits && seen->permit_count == 0);
     rlock_inspection_free(seen);
     assert_no_keys();
 }
@@ -41,6 +43,7 @@ Test(inspect, shows_holder_count_and_ttl)
     cr_assert(seen->holder_count == 1 && seen->holders[0].hold_count == 2);
     cr_assert(strcmp(seen->holders[0].owner, owner) == 0);
     assert_between(seen->ttl_ms, 5000 - (now_ms() - since_ms) - 2, 5000);
+    cr_assert(!seen->holders[0].side && seen->holders[0].left_ms == seen->ttl_ms);
     rlock_inspection_free(seen);
     assert_held_alone(NAME, stage.other, 2, 5000, since_ms);
 }
@@ -49,7 +52,7 @@ Test(inspect, shows_a_lock_without_ttl)
 {
     foreign_hold(NAME, RLOCK_WATCHDOG);
     rlock_inspection *seen = look(NAME);
-    cr_assert(seen->ttl_ms == -1 && seen->holder_count == 1);
+    cr_assert(seen->ttl_ms == RLOCK_NO_END && seen->holder_count == 1);
     cr_assert(strcmp(seen->holders[0].owner, FOREIGN_CLIENT ":1") == 0);
     rlock_inspection_free(seen);
 }
@@ -62,4 +65,246 @@ Test(inspect, puts_the_clients_prefix_before_the_name)
     assert_ok(rlock_inspect(client, NAME, &seen));
     cr_assert(seen->holder_count == 1);
     rlock_inspection_free(seen);
+}
+
+/* --- keys as Redisson leaves them --- */
+
+static void put(const char *command)
+{
+    freeReplyObject(server_command(stage.server, command));
+}
+
+static int64_t server_ms(void)
+{
+    redisReply *time = server_command(stage.server, "TIME");
+    int64_t ms = strtoll(time->element[0]->str, NULL, 10) * 1000 + strtoll(time->element[1]->str, NULL, 10) / 1000;
+    freeReplyObject(time);
+    return ms;
+}
+
+#define QUEUE "redisson_lock_queue:{" NAME "}"
+#define TIMEOUTS "redisson_lock_timeout:{" NAME "}"
+#define PERMITS "{" NAME "}:timeout"
+
+/* In order; the second has no score, the third's is over. */
+static void put_queue(void)
+{
+    put("RPUSH " QUEUE " a:1 b:2 c:3");
+    freeReplyObject(server_command(stage.server, "ZADD " TIMEOUTS " %lld a:1 5 c:3", (long long)server_ms() + 60000));
+}
+
+static void assert_queue(const rlock_inspection *seen)
+{
+    static const char *const owners[] = {"a:1", "b:2", "c:3"};
+    cr_assert(seen->waiter_count == 3);
+    for (size_t i = 0; i < 3; i++)
+        cr_assert(strcmp(seen->waiters[i].owner, owners[i]) == 0, "%zu is %s", i, seen->waiters[i].owner);
+    assert_between(seen->waiters[0].left_ms, 60000 - at_most_ms(5000), 60000);
+    cr_assert(seen->waiters[1].left_ms == RLOCK_NO_END && seen->waiters[2].left_ms == 0);
+}
+
+Test(inspect, shows_the_queue_of_a_fair_lock_that_is_held)
+{
+    put("HSET " NAME " d:4 1");
+    put_queue();
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "fair");
+    cr_assert(seen->holder_count == 1 && strcmp(seen->holders[0].owner, "d:4") == 0);
+    assert_queue(seen);
+    rlock_inspection_free(seen);
+}
+
+/* Its next holder is on the way, or dead. */
+Test(inspect, shows_the_queue_of_a_fair_lock_that_is_free)
+{
+    put_queue();
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "fair");
+    cr_assert(seen->ttl_ms == RLOCK_NOT_THERE && seen->holder_count == 0);
+    assert_queue(seen);
+    rlock_inspection_free(seen);
+}
+
+Test(inspect, shows_the_token_of_a_fenced_lock_held_and_free)
+{
+    rlock *lock = rlock_get_fenced_lock(stage.client, NAME);
+    uint64_t token = 0;
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock_and_get_token(lock, &token));
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "fenced");
+    cr_assert(seen->has_token && seen->token == token && token == 2);
+    cr_assert(seen->holder_count == 1 && seen->holders[0].hold_count == 2);
+    rlock_inspection_free(seen);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_unlock(lock));
+    seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "fenced");
+    cr_assert(seen->has_token && seen->token == 2 && seen->holder_count == 0 && seen->ttl_ms == RLOCK_NOT_THERE);
+    rlock_inspection_free(seen);
+    rlock_free(lock);
+}
+
+static const rlock_holder *holder(const rlock_inspection *seen, const char *owner, const char *side)
+{
+    for (size_t i = 0; i < seen->holder_count; i++) {
+        if (strcmp(seen->holders[i].owner, owner) == 0 && seen->holders[i].side && strcmp(seen->holders[i].side, side) == 0)
+            return &seen->holders[i];
+    }
+    cr_assert_fail("%s of %s is not shown", side, owner);
+    return NULL;
+}
+
+/* Each reader has the time of that of its holds which lasts longest; the third's are over. */
+Test(inspect, shows_each_reader_of_a_read_write_lock)
+{
+    put("HSET " NAME " mode read a:1 2 b:2 1 c:3 4");
+    put("PEXPIRE " NAME " 90000");
+    put("SET {" NAME "}:a:1:rwlock_timeout:1 1 PX 50000");
+    put("SET {" NAME "}:a:1:rwlock_timeout:2 1 PX 20000");
+    put("SET {" NAME "}:b:2:rwlock_timeout:1 1");
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "read-write");
+    cr_assert_str_eq(seen->mode, "read");
+    cr_assert(seen->holder_count == 3);
+    cr_assert(holder(seen, "a:1", "read")->hold_count == 2);
+    assert_between(holder(seen, "a:1", "read")->left_ms, 50000 - at_most_ms(5000), 50000);
+    cr_assert(holder(seen, "b:2", "read")->left_ms == RLOCK_NO_END);
+    cr_assert(holder(seen, "c:3", "read")->hold_count == 4 && holder(seen, "c:3", "read")->left_ms == 0);
+    assert_between(seen->ttl_ms, 90000 - at_most_ms(5000), 90000);
+    rlock_inspection_free(seen);
+}
+
+/* A writer that reads as well, as before a downgrade; also under a name with braces of its own. */
+Test(inspect, shows_the_writer_of_a_read_write_lock_and_what_it_reads)
+{
+    static const char *const names[] = {NAME, "{tag}:" NAME};
+    for (size_t i = 0; i < 2; i++) {
+        rlock_read_write_lock *both = rlock_get_read_write_lock(stage.client, names[i]);
+        rlock *read = rlock_read_lock(both), *write = rlock_write_lock(both);
+        assert_ok(rlock_lock_lease(write, 60000));
+        assert_ok(rlock_lock_lease(read, 40000));
+        rlock_inspection *seen = look(names[i]);
+        cr_assert_str_eq(seen->kind, "read-write");
+        cr_assert_str_eq(seen->mode, "write");
+        cr_assert(seen->holder_count == 2);
+        const char *owner = seen->holders[0].owner, *id = rlock_client_id(stage.client);
+        cr_assert(strncmp(owner, id, strlen(id)) == 0 && !strstr(owner, ":write"), "%s", owner);
+        cr_assert(holder(seen, owner, "write")->hold_count == 1);
+        cr_assert(holder(seen, owner, "write")->left_ms == seen->ttl_ms);
+        assert_between(holder(seen, owner, "read")->left_ms, 40000 - at_most_ms(5000), 40000);
+        rlock_inspection_free(seen);
+        assert_ok(rlock_unlock(read));
+        assert_ok(rlock_unlock(write));
+        rlock_free(read);
+        rlock_free(write);
+        rlock_read_write_lock_free(both);
+    }
+    assert_no_keys();
+}
+
+/* A count of levels that no lock has does not keep the server busy. */
+Test(inspect, is_not_held_up_by_an_absurd_hold_count)
+{
+    put("HSET " NAME " mode read a:1 900000000000000");
+    int64_t begin_ms = now_ms();
+    rlock_inspection *seen = look(NAME);
+    assert_between(now_ms() - begin_ms, 0, at_most_ms(1000));
+    cr_assert(holder(seen, "a:1", "read")->hold_count == INT64_C(900000000000000));
+    rlock_inspection_free(seen);
+}
+
+Test(inspect, shows_a_number_as_a_semaphore_or_a_latch)
+{
+    static const char *const values[] = {"5", "0", "-3", "2147483647"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        freeReplyObject(server_command(stage.server, "SET " NAME " %s PX 60000", values[i]));
+        rlock_inspection *seen = look(NAME);
+        cr_assert_str_eq(seen->kind, "semaphore-or-latch");
+        cr_assert(seen->has_permits && seen->available == strtoll(values[i], NULL, 10) && seen->permit_count == 0);
+        cr_assert(seen->holder_count == 0);
+        assert_between(seen->ttl_ms, 60000 - at_most_ms(5000), 60000);
+        rlock_inspection_free(seen);
+    }
+}
+
+/* Raw ids on the server, digits in what is shown; one permit is over and counts as available again. */
+Test(inspect, shows_the_permits_of_a_permit_expirable_semaphore)
+{
+    static const unsigned char ids[3][16] = {{0}, {0xc1, '\r', '\n', '%', 0x7f, [15] = 0xff}, {[15] = 1}};
+    put("SET " NAME " 4");
+    freeReplyObject(server_command(stage.server, "ZADD " PERMITS " %lld %b 922337203685477 %b 5 %b",
+                                   (long long)server_ms() + 60000, ids[0], (size_t)16, ids[1], (size_t)16, ids[2],
+                                   (size_t)16));
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "permit-expirable");
+    cr_assert(seen->has_permits && seen->available == 5 && seen->permit_count == 2);
+    cr_assert_str_eq(seen->permits[0].id, "00000000000000000000000000000000");
+    assert_between(seen->permits[0].left_ms, 60000 - at_most_ms(5000), 60000);
+    cr_assert_str_eq(seen->permits[1].id, "c10d0a257f00000000000000000000ff");
+    cr_assert(seen->permits[1].left_ms == RLOCK_NO_END);
+    rlock_inspection_free(seen);
+}
+
+/* All taken: the counter may have been deleted, too. */
+Test(inspect, shows_a_permit_expirable_semaphore_without_a_counter)
+{
+    put("ZADD " PERMITS " 922337203685477 0123456789abcdef");
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "permit-expirable");
+    cr_assert(seen->ttl_ms == RLOCK_NOT_THERE && seen->has_permits && seen->available == 0 && seen->permit_count == 1);
+    cr_assert_str_eq(seen->permits[0].id, "30313233343536373839616263646566");
+    rlock_inspection_free(seen);
+}
+
+static void assert_refused(const char *word)
+{
+    rlock_inspection *seen = NULL;
+    assert_status(rlock_inspect(stage.client, NAME, &seen), RLOCK_SERVER);
+    cr_assert(!seen && strstr(rlock_last_error(), NAME) && strstr(rlock_last_error(), word), "%s", rlock_last_error());
+    put("DEL " NAME);
+}
+
+Test(inspect, refuses_what_is_none_of_these)
+{
+    static const char *const commands[] = {"RPUSH " NAME " x", "SADD " NAME " x", "ZADD " NAME " 1 x", "SET " NAME " text",
+                                           "SET " NAME " 1.5", "SET " NAME " 99999999999999999999999", "XADD " NAME " * a b"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        put(commands[i]);
+        assert_refused("WRONGTYPE");
+    }
+    put("SET " NAME " 99999999999999999999");
+    assert_refused("another kind of value");
+    put("HSET " NAME " price high");
+    assert_refused("no hold count");
+    put("HSET " NAME " mode fast");
+    assert_refused("no hold count");
+}
+
+/* Such as a lock called {order}:timeout. */
+Test(inspect, leaves_out_further_keys_that_are_anothers)
+{
+    foreign_hold(NAME, 60000);
+    put("SET " QUEUE " 1");
+    put("SET " TIMEOUTS " 1");
+    put("HSET " PERMITS " a:1 1");
+    put("SET redisson_lock_token:{" NAME "} text");
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "lock");
+    cr_assert(seen->holder_count == 1 && seen->waiter_count == 0 && !seen->has_token && !seen->has_permits);
+    rlock_inspection_free(seen);
+}
+
+Test(inspect, changes_nothing)
+{
+    put("SET " NAME " 4");
+    put("ZADD " PERMITS " 5 0123456789abcdef");
+    put("RPUSH " QUEUE " a:1");
+    put("ZADD " TIMEOUTS " 5 a:1");
+    char *before = server_keyspace(stage.server);
+    rlock_inspection_free(look(NAME));
+    char *after = server_keyspace(stage.server);
+    cr_assert_str_eq(after, before);
+    free(before);
+    free(after);
 }

@@ -1,0 +1,86 @@
+-- inspect/look: what stands under a name, whichever object it is.   WIRE.md, the keys of all
+-- KEYS  1 NAME   2 queue of fair waiters   3 their timeouts   4 timeouts of permits   5 token counter
+--       derived, in NAME's slot: the read holds' timeout keys, <prefix><owner>:rwlock_timeout:<n>
+-- ARGV  1 what those begin with
+-- { PTTL of NAME (-2: it is not there),
+--   mode of a read-write lock, else nil,
+--   { owner, count, side, ms left, … }  holders; side: read, write, or '' of other locks,
+--   { owner, ms left, … }               waiters, the next one first,
+--   the last token, or nil,
+--   permits available, or nil for what is no semaphore and no latch,
+--   { id, ms left, … }                  permits that are out, or nil: none ever was }
+-- ms left: by the server's time; 0: over, -1: no end.
+-- WRONGTYPE when NAME is what none of them has. Further keys that none of them has are another's.
+-- Changes nothing, and may be repeated.
+local name, queue, timeouts, permits, token, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
+local NO_END, LEVELS_MAX = 922337203685477, 10000
+
+local function is(key, expected)
+    return redis.call('type', key).ok == expected
+end
+
+local function number(key)
+    if is(key, 'string') and redis.call('strlen', key) <= 20 then
+        return string.match(redis.call('get', key), '^-?%d+$') or false
+    end
+    return false
+end
+
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function left(score)
+    local at = tonumber(score or NO_END)
+    return at >= NO_END and -1 or math.max(0, at - now)
+end
+
+local pttl, mode, holders, counter = redis.call('pttl', name), false, {}, number(name)
+if is(name, 'hash') then
+    mode = redis.call('hget', name, 'mode')
+    mode = (mode == 'read' or mode == 'write') and mode
+    local fields = redis.call('hgetall', name)
+    for i = 1, #fields, 2 do
+        local owner, count = fields[i], fields[i + 1]
+        local writer = mode and string.match(owner, '^(.*):write$')
+        if writer then
+            for _, part in ipairs({ writer, count, 'write', pttl }) do table.insert(holders, part) end
+        elseif not mode then
+            for _, part in ipairs({ owner, count, '', pttl }) do table.insert(holders, part) end
+        elseif owner ~= 'mode' then
+            local longest, levels = -2, tonumber(count) or 0
+            for n = math.max(1, levels - LEVELS_MAX), levels do
+                local level = redis.call('pttl', prefix .. owner .. ':rwlock_timeout:' .. n)
+                longest = (level == -1 or longest == -1) and -1 or math.max(longest, level)
+            end
+            longest = longest == -2 and 0 or longest
+            for _, part in ipairs({ owner, count, 'read', longest }) do table.insert(holders, part) end
+        end
+    end
+elseif pttl ~= -2 and not counter then
+    return redis.error_reply('WRONGTYPE neither a lock nor a number but a ' .. redis.call('type', name).ok)
+end
+
+local waiters = {}
+if is(queue, 'list') then
+    local scored = is(timeouts, 'zset')
+    for _, owner in ipairs(redis.call('lrange', queue, 0, -1)) do
+        table.insert(waiters, owner)
+        table.insert(waiters, left(scored and redis.call('zscore', timeouts, owner) or NO_END))
+    end
+end
+
+local out = false
+if mode == false and #holders == 0 and is(permits, 'zset') then
+    local over, ids = 0, redis.call('zrange', permits, 0, -1, 'withscores')
+    out = {}
+    for i = 1, #ids, 2 do
+        local remaining = left(ids[i + 1])
+        if remaining == 0 then
+            over = over + 1
+        else
+            table.insert(out, ids[i])
+            table.insert(out, remaining)
+        end
+    end
+    counter = string.format('%.0f', (tonumber(counter) or 0) + over)
+end
+return { pttl, mode, holders, waiters, number(token), counter, out }
