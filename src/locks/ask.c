@@ -1,0 +1,279 @@
+/* Asking: one question to the server on behalf of a call that acquires. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/ask.h"
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "locks/back_off.h"
+#include "redis/reply.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a queue on the server is given to answer who gives up; the rest is done in the background. */
+#define GIVE_UP_MS 250
+
+/* The session may have ended in the middle of a wait; the wait goes on with another. */
+static rlock_status rejoin(rli_attempt *attempt)
+{
+    rli_session *session =
+        rli_session_join(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner);
+    if (!session)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
+    rli_session_leave(attempt->holds, attempt->session);
+    attempt->session = session;
+    attempt->waiter.session = session;
+    return RLOCK_OK;
+}
+
+/* The session's turn, in a session that is open when the turn begins; none when the wait moved to
+ * another channel with it. Mutex held. */
+static rlock_status begin_turn(rli_attempt *attempt)
+{
+    for (;;) {
+        rli_session *session = attempt->session;
+        rlock_status status =
+            rli_session_begin_turn(attempt->holds, session, &attempt->caller, attempt->wait.deadline_ms);
+        if (status != RLOCK_OK)
+            return status;
+        /* looks at the deadline, too */
+        if (rli_holds_open_session(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
+            session)
+            return RLOCK_OK;
+        rli_session_end_turn(session);
+        status = rejoin(attempt);
+        attempt->moved = attempt->asked->kind->queues && attempt->wait.channel;
+        if (status != RLOCK_OK || attempt->moved)
+            return status;
+    }
+}
+
+static rlock_status outer_lost(rli_attempt *attempt)
+{
+    char shown[RLI_NAME_SHOWN];
+    rli_session *session = attempt->session;
+    if (session->phase == RLI_OPEN && session->count > 0)
+        rli_session_lose(attempt->holds, session, RLOCK_LOST_GONE, true);
+    return rli_fail(RLOCK_LOST, "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
+                    "unlock it as often as it was locked, then lock anew",
+                    rli_show_name(attempt->asked->names->name, shown));
+}
+
+/* Counted from before the first attempt, the lease may have ended before the answer was read. */
+static bool granted_in_vain(const rli_attempt *attempt, const rli_call *call, int64_t lease_ms)
+{
+    /* A lease shorter than any round trip is granted as asked for, and over at once; asked for again it
+     * would be so for ever. */
+    bool worth_another = call->unanswered || lease_ms > attempt->holds->settings->timeout_ms;
+    return worth_another && rli_now_ms() >= rli_valid_until(call->sent_ms, lease_ms);
+}
+
+static rlock_status granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
+{
+    rli_session *session = attempt->session;
+    if (session->phase != RLI_OPEN)
+        return outer_lost(attempt); /* declared lost while the question was under way */
+    if (session->count == 0 && granted_in_vain(attempt, call, lease_ms)) {
+        session->doubt_ms = lease_ms > session->doubt_ms ? lease_ms : session->doubt_ms;
+        return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
+                        (long long)lease_ms);
+    }
+    /* Adds to holds that ended meanwhile: the new one would be as worthless. */
+    if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
+        rli_session_lose(attempt->holds, session, RLOCK_LOST_EXPIRED, true);
+        return outer_lost(attempt);
+    }
+    rli_session_gain(attempt->holds, session, call->sent_ms, attempt->asked->lease_ms);
+    if (verdict->pttl_ms > 0)
+        rli_session_confirm(session, call->sent_ms, verdict->pttl_ms);
+    session->replaces = 0;
+    session->token = verdict->token;
+    if (attempt->asked->token)
+        *attempt->asked->token = verdict->token;
+    rli_queue_owner_granted(attempt->entry, session);
+    return RLOCK_OK;
+}
+
+/* The head of the queue on the server did not hear that the lock is free: it may be dead. */
+static void suspect(rli_attempt *attempt, const char *unheard)
+{
+    bool same = unheard && attempt->unheard && strcmp(unheard, attempt->unheard) == 0;
+    if (same && rli_now_ms() < attempt->unheard_ms + RLI_UNHEARD_MS)
+        return;
+    free(attempt->unheard);
+    attempt->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: found out again later */
+    attempt->unheard_ms = rli_now_ms();
+}
+
+static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
+{
+    if (attempt->asked->kind->spins)
+        return rli_after_ms(rli_back_off_ms(attempt->asked->back_off, attempt->spins++));
+    return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
+}
+
+static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
+{
+    char shown[RLI_NAME_SHOWN];
+    rli_verdict verdict = attempt->asked->kind->granted(call->reply);
+    switch (verdict.grant) {
+    case RLI_GRANTED:
+        *again_ms = rli_now_ms();
+        return granted(attempt, call, lease_ms, &verdict);
+    case RLI_DENIED:
+        suspect(attempt, verdict.unheard);
+        *again_ms = ask_again_ms(attempt, &verdict);
+        if (attempt->entry->doubted)
+            rli_queue_let_doubtful_look(attempt->entry, attempt->session);
+        return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is held by another owner",
+                        rli_show_name(attempt->asked->names->name, shown));
+    case RLI_OUTER_LOST:
+        return outer_lost(attempt);
+    case RLI_ODD_GRANT:
+        break;
+    }
+    return rli_reply_unexpected(call->reply, attempt->asked->names->name);
+}
+
+static rlock_status already_held(const rli_acquire *asked)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_ALREADY_HELD, "lock \"%s\" is non-reentrant and is already held by %s %lld",
+                    rli_show_name(asked->names->name, shown), asked->owner.named ? "owner" : "thread",
+                    (long long)asked->owner.number);
+}
+
+/* Why the owner may not ask for one hold more. Mutex held, in the session's turn. */
+static rlock_status may_take(const rli_attempt *attempt)
+{
+    rli_session *session = attempt->session;
+    if (attempt->asked->kind->once && session->count > 0)
+        return already_held(attempt->asked);
+    if (session->count == INT_MAX)
+        return rli_fail(RLOCK_INVALID, "the lock is held %d times already", INT_MAX);
+    if (!rli_session_make_room(session))
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
+    return RLOCK_OK;
+}
+
+/* The wire owners that a request speaks of; its texts. */
+typedef struct owners {
+    char own[RLI_OWNER_TEXT], over[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
+} owners;
+
+static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t lease_ms)
+{
+    const rli_acquire *asked = attempt->asked;
+    rli_session *session = attempt->session;
+    rli_session *writer =
+        asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
+    *texts = (owners){.over = "", .writer = ""};
+    rli_owner_text(attempt->holds, session->number, texts->own);
+    if (session->replaces)
+        rli_owner_text(attempt->holds, session->replaces, texts->over);
+    if (writer)
+        rli_owner_text(attempt->holds, writer->number, texts->writer);
+    if (session->count + 1 > session->highest)
+        session->highest = session->count + 1;
+    bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
+    int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms : asked->wait_ms;
+    return (rli_request){
+        .names = asked->names,
+        .owner = texts->own,
+        .lease_ms = lease_ms,
+        .count = session->count + 1,
+        .highest = session->highest,
+        .over = texts->over,
+        .writer = texts->writer,
+        .wait_ms = wait_ms > 0 ? wait_ms : 0,
+        .unheard = forgotten ? attempt->unheard : "",
+    };
+}
+
+rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
+{
+    rli_attempt *attempt = (rli_attempt *)(void *)wait;
+    const rli_acquire *asked = attempt->asked;
+    rli_holds *holds = attempt->holds;
+    owners texts;
+    rli_request request;
+    int64_t lease_ms = asked->lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : asked->lease_ms;
+
+    *again_ms = RLI_NEVER;
+    attempt->failed_ms = RLI_NEVER;
+    pthread_mutex_lock(&holds->mutex);
+    rlock_status status = begin_turn(attempt);
+    rli_session *session = attempt->session;
+    if (status == RLOCK_OK && !attempt->moved) {
+        status = may_take(attempt);
+        if (status == RLOCK_OK)
+            request = request_for(attempt, &texts, lease_ms);
+        else
+            rli_session_end_turn(session);
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    if (status != RLOCK_OK || attempt->moved)
+        return status;
+
+    rli_call call;
+    asked->kind->acquire(&call, &request);
+    if (asked->wait_ms > 0)
+        attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
+    status = rli_call_run(&call, &attempt->caller, attempt->entry->lane);
+
+    pthread_mutex_lock(&holds->mutex);
+    rli_session_end_turn(session);
+    /* An attempt that was never answered may run late and leave a hold that nobody wants. A late
+     * re-entry cannot: without its outer hold it changes nothing. */
+    if (call.unanswered && request.count == 1) {
+        int64_t doubt_ms = asked->kind->queues ? lease_ms + request.wait_ms : lease_ms;
+        session->doubt_ms = doubt_ms > session->doubt_ms ? doubt_ms : session->doubt_ms;
+        attempt->entry->doubted = true;
+    }
+    if (status == RLOCK_OK)
+        attempt->entry->answered_ms = rli_now_ms();
+    if (status == RLOCK_OK)
+        status = read_answer(attempt, &call, lease_ms, again_ms);
+    else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < attempt->caller.deadline_ms)
+        attempt->failed_ms = call.failed_ms;
+    pthread_mutex_unlock(&holds->mutex);
+    rli_call_clear(&call);
+    return status;
+}
+
+rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
+{
+    rli_holds *holds = attempt->holds;
+    owners texts;
+    rli_request request;
+    pthread_mutex_lock(&holds->mutex);
+    rli_session *session = attempt->session;
+    bool last = session->attempts == 1 && session->count == 0;
+    if (last)
+        request = request_for(attempt, &texts, 0);
+    pthread_mutex_unlock(&holds->mutex);
+    if (!last)
+        return why;
+    rli_call call;
+    rli_caller caller;
+    rlock_status status = RLOCK_CLOSED;
+    int64_t score_ms = attempt->asked->lease_ms + request.wait_ms;
+    char message[512];
+    snprintf(message, sizeof message, "%s", rlock_last_error());
+    if (rli_caller_begin(&caller, attempt->asked->client, NULL) == RLOCK_OK) {
+        attempt->asked->kind->give_up(&call, &request);
+        call.attempts = 1;
+        caller.deadline_ms = rli_after_ms(GIVE_UP_MS);
+        status = rli_call_run(&call, &caller, attempt->entry->lane);
+        rli_call_clear(&call);
+        rli_caller_end(&caller);
+    }
+    pthread_mutex_lock(&holds->mutex);
+    if (status != RLOCK_OK && score_ms > session->doubt_ms)
+        session->doubt_ms = score_ms;
+    pthread_mutex_unlock(&holds->mutex);
+    return rli_fail_as(why, message);
+}

@@ -1,0 +1,35 @@
+/* Asking: one question to the server on behalf of a call that acquires. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_ASK_H
+#define RLI_ASK_H
+
+#include "locks/acquire.h"
+#include "locks/holds.h"
+#include "locks/queue.h"
+#include "locks/wait.h"
+
+/* One acquiring call under way. */
+typedef struct rli_attempt {
+    rli_wait wait; /* first: the wait loop hands it back */
+    const rli_acquire *asked;
+    rli_holds *holds;
+    rli_entry *entry;
+    rli_session *session; /* joined */
+    rli_waiter waiter;
+    int64_t failed_ms;    /* of the last question: since when the server was out of reach */
+    int spins;            /* questions that were denied */
+    bool moved;           /* to a session that hears messages on another channel */
+    char *unheard;        /* the head of the queue on the server that nobody heard… */
+    int64_t unheard_ms;   /* …at that instant */
+    rli_caller caller;
+} rli_attempt;
+
+/* Asks the server for one hold more; `wait` is an attempt's. As rli_wait's `ask`; RLOCK_OK also when
+ * the attempt moved. */
+rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
+
+/* Leaves the queue on the server, unless another thread of this owner waits there, too. What is not
+ * answered soon is done again in the background. Answers `why`, with its message. */
+rlock_status rli_give_up(rli_attempt *attempt, rlock_status why);
+
+#endif
