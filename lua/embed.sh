@@ -21,4 +21,6 @@ for file do
     printf 'const rli_script rli_script_%s = {\n    "%s",\n' "$name" "$sha"
     printf '%s' "$text" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e '$!s/$/\\n"/' -e '$s/$/"/'
     printf '};\n'
+    all="${all:-}    &rli_script_$name,\n"
 done
+printf "const rli_script *const rli_scripts[] = {\n${all:-}    0,\n};\n"

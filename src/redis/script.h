@@ -8,6 +8,8 @@ typedef struct rli_script {
     const char *text;
 } rli_script;
 
+extern const rli_script *const rli_scripts[]; /* all of them, ended by NULL */
+
 extern const rli_script rli_script_lock_acquire;
 extern const rli_script rli_script_lock_release;
 extern const rli_script rli_script_lock_renew;
@@ -31,5 +33,28 @@ extern const rli_script rli_script_write_renew;
 extern const rli_script rli_script_write_force;
 extern const rli_script rli_script_write_state;
 extern const rli_script rli_script_inspect_look;
+extern const rli_script rli_script_semaphore_acquire;
+extern const rli_script rli_script_semaphore_release;
+extern const rli_script rli_script_semaphore_set;
+extern const rli_script rli_script_semaphore_add;
+extern const rli_script rli_script_semaphore_drain;
+extern const rli_script rli_script_semaphore_available;
+extern const rli_script rli_script_semaphore_delete;
+extern const rli_script rli_script_count_down_latch_set;
+extern const rli_script rli_script_count_down_latch_count_down;
+extern const rli_script rli_script_count_down_latch_state;
+extern const rli_script rli_script_count_down_latch_delete;
+extern const rli_script rli_script_permit_semaphore_acquire;
+extern const rli_script rli_script_permit_semaphore_replace;
+extern const rli_script rli_script_permit_semaphore_undo;
+extern const rli_script rli_script_permit_semaphore_release;
+extern const rli_script rli_script_permit_semaphore_release_many;
+extern const rli_script rli_script_permit_semaphore_update_lease;
+extern const rli_script rli_script_permit_semaphore_lease;
+extern const rli_script rli_script_permit_semaphore_state;
+extern const rli_script rli_script_permit_semaphore_try_set;
+extern const rli_script rli_script_permit_semaphore_set;
+extern const rli_script rli_script_permit_semaphore_add;
+extern const rli_script rli_script_permit_semaphore_delete;
 
 #endif

@@ -39,11 +39,8 @@ void scene_close_client(rlock_client *client)
 
 void scene_load_scripts(void)
 {
-    static const rli_script *const scripts[] = {&rli_script_lock_acquire, &rli_script_lock_release,
-                                                &rli_script_lock_renew, &rli_script_lock_force,
-                                                &rli_script_lock_state};
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
-        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", scripts[i]->text));
+    for (size_t i = 0; rli_scripts[i]; i++)
+        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", rli_scripts[i]->text));
 }
 
 void scene_open_with(const char *query)

@@ -1,0 +1,228 @@
+/* Every kind of lock under faults: lost answers, requests that run late, a server that restarts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/support/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void kinds_end(void)
+{
+    kinds_close();
+    scene_close();
+}
+
+TestSuite(kinds_in_faults, .init = scene_open, .fini = kinds_end, .timeout = 60);
+#define KIND_SUITE kinds_in_faults
+
+#define NAME "order"
+
+static const rli_script *acquire_of(const kind *of)
+{
+    if (of == &kind_fenced)
+        return &rli_script_fenced_acquire;
+    if (of == &kind_read)
+        return &rli_script_read_acquire;
+    if (of == &kind_write)
+        return &rli_script_write_acquire;
+    return of->fair ? &rli_script_fair_acquire : &rli_script_lock_acquire;
+}
+
+static const rli_script *release_of(const kind *of)
+{
+    if (of == &kind_spin)
+        return &rli_script_spin_release;
+    if (of == &kind_read)
+        return &rli_script_read_release;
+    if (of == &kind_write)
+        return &rli_script_write_release;
+    return of->fair ? &rli_script_fair_release : &rli_script_lock_release;
+}
+
+/* How often the owner of the one hold there has it, as the server sees it. */
+static int64_t count_on_server(const kind *of)
+{
+    redisReply *fields = server_command(stage.server, "HGETALL %s", NAME);
+    int64_t count = 0;
+    for (size_t i = 0; i + 1 < fields->elements; i += 2) {
+        const char *field = fields->element[i]->str;
+        size_t length = strlen(field), suffix = strlen(of->field);
+        if (strcmp(field, "mode") != 0 && length > suffix && strcmp(field + length - suffix, of->field) == 0)
+            count += atoi(fields->element[i + 1]->str);
+    }
+    freeReplyObject(fields);
+    return count;
+}
+
+/* Nothing of the lock, but for the counter of a fenced one. */
+static void assert_left_nothing(const kind *of)
+{
+    cr_assert(server_wait_exists(stage.server, NAME, false, 10000), "it is held by somebody");
+    if (of == &kind_fenced)
+        freeReplyObject(server_command(stage.server, "DEL redisson_lock_token:{%s}", NAME));
+    assert_no_keys();
+}
+
+/* --- lost answers --- */
+
+KIND_TEST(lost_answer_of_an_acquire_is_one_hold)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    int rule = on_script(acquire_of(of), PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_lock(lock));
+    cr_assert(seen_by(rule) == 2);
+    cr_assert(count_on_server(of) == 1 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
+KIND_TEST(lost_answer_of_a_re_entry_is_one_hold_more)
+{
+    if (of->once)
+        return;
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock(lock));
+    int rule = on_script(acquire_of(of), PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_lock(lock));
+    cr_assert(seen_by(rule) == 2 && count_on_server(of) == 2);
+    /* A write hold adds its lease, once. */
+    assert_between(pttl_of(NAME), 1, of == &kind_write ? 60000 : 30000);
+    assert_between(rlock_valid_for(lock), 1, of == &kind_write ? 59400 : 29700);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(count_on_server(of) == 1 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+KIND_TEST(lost_answer_of_the_last_unlock_is_a_success)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock(lock));
+    int rule = on_script(release_of(of), PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(seen_by(rule) == 2);
+    assert_left_nothing(of);
+}
+
+KIND_TEST(lost_answer_of_an_inner_unlock_leaves_the_outer_hold)
+{
+    if (of->once)
+        return;
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(lock));
+    int rule = on_script(release_of(of), PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(seen_by(rule) == 2 && count_on_server(of) == 1 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+KIND_TEST(lost_answers_of_all_attempts_leave_nothing_held)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    int rule = on_script(acquire_of(of), PROXY_CUT_AFTER, 3);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    cr_assert(seen_by(rule) == 3);
+    assert_left_nothing(of);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
+/* --- requests that run late --- */
+
+KIND_TEST(late_acquire_leaves_the_next_hold_of_its_owner_alone)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    int rule = on_script(acquire_of(of), PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_lock(lock));
+    let_through(rule);
+    cr_assert(rlock_valid_for(lock) > 0);
+    rlock *rival = rival_of(of, stage.other, NAME);
+    assert_status(rlock_try_lock(rival, 0, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+/* Its session has ended: it is nobody's, and is released again in the background. */
+KIND_TEST(late_acquire_of_a_hold_that_was_given_back_leaves_nothing)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    int rule = on_script(acquire_of(of), PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    let_through(rule);
+    assert_left_nothing(of);
+    rlock *rival = rival_of(of, stage.other, NAME);
+    assert_ok(rlock_try_lock(rival, 10000, 1000));
+    assert_ok(rlock_unlock(rival));
+}
+
+KIND_TEST(late_unlock_leaves_the_next_hold_of_its_owner_alone)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock(lock));
+    int rule = on_script(release_of(of), PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_lock(lock));
+    let_through(rule);
+    cr_assert(count_on_server(of) == 1 && rlock_valid_for(lock) > 0);
+    rlock *rival = rival_of(of, stage.other, NAME);
+    assert_status(rlock_try_lock(rival, 0, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+KIND_TEST(late_inner_unlock_frees_nothing)
+{
+    if (of->once)
+        return;
+    rlock *lock = kind_of(of, scene.client, NAME);
+    for (int i = 0; i < 3; i++)
+        assert_ok(rlock_lock(lock));
+    int rule = on_script(release_of(of), PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock)); /* to 2, also late */
+    assert_ok(rlock_unlock(lock)); /* to 1 */
+    let_through(rule);
+    cr_assert(pttl_of(NAME) > 0 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+/* --- the server --- */
+
+KIND_TEST(hold_is_lost_with_the_server_and_had_again)
+{
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock(lock));
+    server_kill(stage.server);
+    server_restart(stage.server);
+    scene_load_scripts();
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_ok(rlock_lock(lock));
+    cr_assert(count_on_server(of) == 1);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+KIND_TEST(waiter_outlives_a_restart_of_the_server)
+{
+    rlock *rival = rival_of(of, stage.other, NAME);
+    assert_ok(rlock_lock_lease(rival, 60000));
+    int rule = on_script(acquire_of(of), PROXY_NOTE, 0);
+    rlock_client *patient = scene_client("timeout=1000&retryAttempts=50&retryBaseDelay=20&retryMaxDelay=50");
+    rlock *waiting = kind_of(of, patient, NAME);
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, waiting);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000), "it never asked");
+    server_kill(stage.server);
+    server_restart(stage.server);
+    assert_ok(actor_finish(waiter, 20000));
+    assert_ok(actor_unlock(waiter, waiting));
+    actor_end(waiter);
+}
