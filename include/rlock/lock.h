@@ -62,6 +62,36 @@ RLOCK_API rlock *rlock_get_fenced_lock(rlock_client *client, const char *name);
 RLOCK_API rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *name);
 RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name);
 
+/* One lock made of `n` others (1 to 1024), of any kinds and of any clients, so on any servers. It is
+ * held when all of them are. They are taken one by one in the order given; when one is not to be had
+ * soon, all are given back and it starts over, so that two that want the same locks in another order
+ * do not stand in each other's way for ever. A lease counts for each of them.
+ * The multi lock has handles of its own on its locks: `locks` and the handles in it remain the
+ * caller's and may be freed at once. The owner is who calls, or whom a member's handle names
+ * (rlock_for_owner). A member may itself be a multi or red lock. A lock that is there twice is
+ * taken twice: reentrant ones allow it.
+ * Beyond what is said below for all locks:
+ * rlock_unlock       releases all, though one fails; then answers what the first that failed did.
+ * rlock_is_held      asks for each member in turn; rlock_valid_for: the least of its members'.
+ * RLOCK_UNSUPPORTED  hold count, is-locked, time to live and force unlock: ask the members.
+ * rlock_name         NULL. rlock_on_lost tells of the member that was lost, by its name.
+ * NULL: RLOCK_INVALID (no locks, too many, or a NULL among them) or RLOCK_NO_MEMORY, RLOCK_CLOSED,
+ * RLOCK_FORKED, as rlock_last_error() says. End with rlock_free(). Any thread.
+ * Java: getMultiLock(locks), org.redisson.RedissonMultiLock. */
+RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
+
+/* As rlock_get_multi_lock, a lock that is held when more than half of its members (n/2 + 1) are,
+ * each on a server of its own: it can be had and given back while fewer than half of the servers are
+ * down. Each member is waited for by the n-th part of the wait. Its members are single locks, none of
+ * them there twice (the same name on the same server and database): else RLOCK_INVALID.
+ * rlock_unlock       tries all; RLOCK_OK when more than half were held and released.
+ * rlock_valid_for    how long more than half of them are still valid, less 2 ms for clock drift (the
+ *                    members' times are 1 % short of the lease already).
+ * RLOCK_TIMEOUT      too many members are held by others; RLOCK_UNAVAILABLE: those that did not
+ *                    answer would have made a majority.
+ * Java: RedissonRedLock(locks), which Redisson has deprecated. */
+RLOCK_API rlock *rlock_get_red_lock(rlock *const *locks, size_t n);
+
 /* The same lock, seen by the owner called `owner` (a task, a coroutine, a request) instead of
  * the calling thread: whichever thread uses the handle acts for that owner. Named owners and
  * threads never meet, whatever their numbers. Any value is allowed. A handle of its own: end it

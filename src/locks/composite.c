@@ -1,0 +1,216 @@
+/* Composite: a lock made of others; what multi and red locks have in common. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/composite.h"
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- places --- */
+
+static int compare_names(const rli_place *a, const rli_place *b)
+{
+    int order = memcmp(a->name, b->name, a->length < b->length ? a->length : b->length);
+    return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* By server, database and name; not by client, of which other processes have others. */
+static int compare_places(const rlock *a, const rlock *b)
+{
+    rli_place left = a->operations->place(a), right = b->operations->place(b);
+    const rli_settings *here = &left.client->settings, *there = &right.client->settings;
+    int order = strcmp(here->address, there->address);
+    if (order == 0)
+        order = (here->database > there->database) - (here->database < there->database);
+    return order ? order : compare_names(&left, &right);
+}
+
+bool rli_composite_same_place(const rlock *a, const rlock *b)
+{
+    return compare_places(a, b) == 0;
+}
+
+rlock *const *rli_composite_settled(const rli_composite *set)
+{
+    return set->members + set->count;
+}
+
+static void settle(rli_composite *set)
+{
+    rlock **sorted = set->members + set->count;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t at = i;
+        for (; at > 0 && compare_places(set->members[i], sorted[at - 1]) < 0; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = set->members[i];
+    }
+}
+
+/* --- handles --- */
+
+static rli_composite *allocate(const rli_operations *operations, size_t n)
+{
+    rli_composite *set = calloc(1, sizeof *set + 2 * n * sizeof *set->members);
+    if (!set)
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for a handle on %zu locks", n);
+    else
+        set->base.operations = operations;
+    return set;
+}
+
+/* Adds a member's new handle; frees all when there is none. */
+static bool add(rli_composite *set, rlock *member)
+{
+    if (member)
+        set->members[set->count++] = member;
+    else
+        rli_composite_free(&set->base);
+    return member != NULL;
+}
+
+/* `count` grows with each member, and where the settled order stands with it: it comes last. */
+static rlock *finish(rli_composite *set)
+{
+    settle(set);
+    return &set->base;
+}
+
+rlock *rli_composite_make(const rli_operations *operations, const char *what, rlock *const *locks, size_t n)
+{
+    if (!locks || n == 0) {
+        rli_fail(RLOCK_INVALID, "a %s of no locks; give it at least one", what);
+        return NULL;
+    }
+    if (n > RLI_MEMBERS_MAX) {
+        rli_fail(RLOCK_INVALID, "a %s of %zu locks; %d are the most", what, n, RLI_MEMBERS_MAX);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!locks[i]) {
+            rli_fail(RLOCK_INVALID, "locks[%zu] of the %zu of a %s is NULL; did rlock_get_lock fail?", i, n, what);
+            return NULL;
+        }
+    }
+    rli_composite *set = allocate(operations, n);
+    if (!set)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!add(set, locks[i]->operations->copy(locks[i])))
+            return NULL;
+    }
+    return finish(set);
+}
+
+rlock *rli_composite_copy(rlock *handle)
+{
+    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->operations, from->count);
+    for (size_t i = 0; set && i < from->count; i++) {
+        if (!add(set, from->members[i]->operations->copy(from->members[i])))
+            return NULL;
+    }
+    return set ? finish(set) : NULL;
+}
+
+rlock *rli_composite_for_owner(rlock *handle, int64_t owner)
+{
+    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->operations, from->count);
+    for (size_t i = 0; set && i < from->count; i++) {
+        if (!add(set, from->members[i]->operations->for_owner(from->members[i], owner)))
+            return NULL;
+    }
+    return set ? finish(set) : NULL;
+}
+
+rli_place rli_composite_place(const rlock *handle)
+{
+    const rlock *first = rli_composite_of(handle)->members[0];
+    rli_place place = first->operations->place(first);
+    place.several = true;
+    return place;
+}
+
+const char *rli_composite_name(const rlock *handle)
+{
+    (void)handle;
+    return NULL;
+}
+
+void rli_composite_free(rlock *handle)
+{
+    rli_composite *set = rli_composite_of(handle);
+    for (size_t i = 0; i < set->count; i++)
+        set->members[i]->operations->free(set->members[i]);
+    free(set);
+}
+
+/* --- parts of acquiring --- */
+
+rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options)
+{
+    rlock_lock_options owned = *options;
+    owned.named_owner = false;
+    rlock *view = rli_composite_for_owner(handle, options->owner);
+    if (!view) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", rlock_last_error());
+        rlock_status status = handle->operations->check(handle);
+        return status == RLOCK_OK ? rli_fail_as(RLOCK_NO_MEMORY, why) : status;
+    }
+    rlock_status status = view->operations->acquire(view, &owned, NULL);
+    rli_composite_free(view);
+    return status;
+}
+
+void rli_composite_refresh(rlock *member, int64_t lease_ms)
+{
+    int64_t left_ms = member->operations->valid_for(member);
+    if (left_ms > 0 && left_ms < lease_ms - lease_ms / 10)
+        member->operations->extend(member, lease_ms,
+                                   left_ms < RLI_COMPOSITE_ANSWER_MS ? left_ms : RLI_COMPOSITE_ANSWER_MS);
+}
+
+rlock_status rli_composite_release(rlock *member, int64_t answer_ms)
+{
+    int64_t most_ms = member->operations->place(member).client->settings.timeout_ms;
+    return member->operations->release(member, answer_ms < most_ms ? answer_ms : most_ms);
+}
+
+static rlock_status begin(const rli_composite *set, rli_caller *caller, rlock_cancel *cancel)
+{
+    rlock_status status = RLOCK_CLOSED;
+    for (size_t i = 0; i < set->count && status != RLOCK_OK; i++) {
+        rli_place place = set->members[i]->operations->place(set->members[i]);
+        status = rli_caller_begin(caller, place.client, cancel);
+    }
+    return status;
+}
+
+rlock_status rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t span_ms, int64_t deadline_ms)
+{
+    rli_caller caller;
+    rlock_status status = begin(set, &caller, cancel);
+    if (status != RLOCK_OK)
+        return status;
+    int64_t until_ms = rli_after_ms(span_ms);
+    if (until_ms > deadline_ms)
+        until_ms = deadline_ms;
+    while ((status = rli_caller_check(&caller)) == RLOCK_OK && rli_now_ms() < until_ms)
+        rli_caller_sleep(&caller, until_ms);
+    rli_caller_end(&caller);
+    return status;
+}
+
+const char *rli_composite_show(const rlock *member, char shown[RLI_MEMBER_SHOWN])
+{
+    char name[RLI_NAME_SHOWN];
+    const char *text = member->operations->name(member);
+    if (text)
+        snprintf(shown, RLI_MEMBER_SHOWN, "\"%s\"", rli_show_name(text, name));
+    else
+        snprintf(shown, RLI_MEMBER_SHOWN, "itself made of several");
+    return shown;
+}

@@ -1,0 +1,341 @@
+/* The red lock, Redisson's RedissonRedLock: more than half of its members, each on a server of its
+ * own, so that it survives the loss of the others; Redis's "Redlock" algorithm. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "locks/composite.h"
+#include "locks/round.h"
+#include "random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Between two passes: owners that have each won a minority come back one by one. */
+#define PAUSE_MS 50
+/* Beside the 1 % that each member's deadline is short of its lease already. */
+#define DRIFT_MS 2
+
+static size_t majority(const rli_composite *set)
+{
+    return set->count / 2 + 1;
+}
+
+/* --- asking --- */
+
+/* A closed client is as good as a server that is down. */
+static rlock_status check(const rlock *handle)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    rlock_status failed = RLOCK_OK;
+    size_t usable = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        rlock_status status = set->members[i]->operations->check(set->members[i]);
+        usable += status == RLOCK_OK;
+        if (status != RLOCK_OK)
+            failed = status;
+    }
+    return usable >= majority(set) ? RLOCK_OK : failed;
+}
+
+static int descending(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a < b) - (a > b);
+}
+
+static int64_t valid_for(rlock *handle)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    int64_t left_ms[RLI_MEMBERS_MAX];
+    for (size_t i = 0; i < set->count; i++)
+        left_ms[i] = set->members[i]->operations->valid_for(set->members[i]);
+    qsort(left_ms, set->count, sizeof *left_ms, descending);
+    int64_t least_ms = left_ms[majority(set) - 1] - DRIFT_MS;
+    return least_ms > 0 ? least_ms : 0;
+}
+
+static size_t count_valid(const rli_composite *set)
+{
+    size_t valid = 0;
+    for (size_t i = 0; i < set->count; i++)
+        valid += set->members[i]->operations->valid_for(set->members[i]) > 0;
+    return valid;
+}
+
+/* Asks until it is decided. What this process knows it does not hold, it need not ask for. */
+static rlock_status is_held(rlock *handle, bool *held)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    rlock_status failed = RLOCK_OK;
+    size_t yes = 0, no = 0, need = majority(set);
+    for (size_t i = 0; i < set->count && yes < need && no <= set->count - need; i++) {
+        rlock *member = set->members[i];
+        bool one = false;
+        rlock_status status =
+            member->operations->valid_for(member) > 0 ? member->operations->is_held(member, &one) : RLOCK_OK;
+        yes += status == RLOCK_OK && one;
+        no += status == RLOCK_OK && !one;
+        if (status != RLOCK_OK)
+            failed = status;
+    }
+    if (yes < need && no <= set->count - need)
+        return failed; /* those that did not answer would decide */
+    *held = yes >= need;
+    return RLOCK_OK;
+}
+
+/* --- acquiring --- */
+
+typedef struct voting {
+    rli_composite *set;
+    rlock_lock_options options; /* of a member's acquire */
+    int64_t wait_ms, deadline_ms;
+    rlock *const *order;
+    int64_t member_wait_ms;
+    bool again;              /* the owner holds it already */
+    bool taken[RLI_MEMBERS_MAX];
+    size_t granted, refused, failed;
+    rlock_status failure;    /* of the worst of those that failed… */
+    char why[512];           /* …and its message */
+} voting;
+
+/* What ends the whole call. */
+static bool is_final(rlock_status status)
+{
+    return status == RLOCK_CANCELLED || status == RLOCK_FORKED || status == RLOCK_NO_MEMORY;
+}
+
+static int64_t wait_for_member(const voting *votes)
+{
+    /* With the majority the lock is had: others are taken if they are free. Once, but not for as
+     * long as a server that is down would be asked. */
+    if (votes->wait_ms <= 0 || votes->granted >= majority(votes->set))
+        return 1;
+    int64_t left_ms = votes->deadline_ms - rli_now_ms();
+    int64_t wait_ms = left_ms < votes->member_wait_ms ? left_ms : votes->member_wait_ms;
+    return wait_ms > 1 ? wait_ms : 1;
+}
+
+/* A status that waiting does not change goes before "unavailable". */
+static void note_failure(voting *votes, rlock_status status)
+{
+    votes->failed++;
+    if (votes->failure != RLOCK_OK && votes->failure != RLOCK_UNAVAILABLE)
+        return;
+    votes->failure = status;
+    snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
+}
+
+static rlock_status ask(voting *votes, size_t i)
+{
+    rlock *member = votes->order[i];
+    /* Once more only where it holds already: else the inner hold's majority could be another than the
+     * outer one's, and giving back the inner one would end both. */
+    if (votes->again && member->operations->valid_for(member) <= 0) {
+        votes->refused++;
+        return RLOCK_TIMEOUT;
+    }
+    votes->options.wait_ms = wait_for_member(votes);
+    rlock_status status = member->operations->acquire(member, &votes->options, NULL);
+    votes->taken[i] = status == RLOCK_OK;
+    if (status == RLOCK_OK)
+        votes->granted++;
+    else if (status == RLOCK_TIMEOUT)
+        votes->refused++;
+    else
+        note_failure(votes, status);
+    return status;
+}
+
+static void give_back(voting *votes)
+{
+    for (size_t i = 0; i < votes->set->count; i++) {
+        rlock *member = votes->order[i];
+        if (votes->taken[i])
+            member->operations->release(member, RLI_COMPOSITE_ANSWER_MS);
+    }
+}
+
+/* Has the majority: whether for long enough. */
+static bool complete(voting *votes)
+{
+    int64_t lease_ms = votes->options.lease_ms;
+    for (size_t i = 0; i < votes->set->count && lease_ms != RLOCK_WATCHDOG; i++) {
+        if (votes->taken[i])
+            rli_composite_refresh(votes->order[i], lease_ms);
+    }
+    return valid_for(&votes->set->base) > 0;
+}
+
+static rlock_status say(const voting *votes, bool in_vain)
+{
+    size_t count = votes->set->count, need = majority(votes->set);
+    if (in_vain)
+        return rli_fail(RLOCK_TIMEOUT, "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
+                        "taken", count, (long long)votes->options.lease_ms, need);
+    /* Had those answered that failed, it would have it. */
+    if (votes->failure != RLOCK_OK && votes->refused <= count - need)
+        return rli_fail(votes->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", votes->granted, count, need,
+                        votes->why);
+    return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
+                    votes->granted, count, need, votes->refused);
+}
+
+/* Asks one after the other; holds the majority, or nothing. */
+static rlock_status pass(voting *votes)
+{
+    size_t count = votes->set->count, need = majority(votes->set);
+    rlock_status status = RLOCK_OK;
+    votes->granted = votes->refused = votes->failed = 0;
+    votes->failure = RLOCK_OK;
+    votes->again = count_valid(votes->set) >= need;
+    for (size_t i = 0; i < count; i++)
+        votes->taken[i] = false;
+    for (size_t i = 0; i < count && votes->refused + votes->failed <= count - need; i++) {
+        if (i > 0 && votes->granted < need && votes->wait_ms > 0 && rli_now_ms() >= votes->deadline_ms)
+            break;
+        status = ask(votes, i);
+        if (is_final(status))
+            break;
+    }
+    bool had = !is_final(status) && votes->granted >= need;
+    if (had && complete(votes))
+        return RLOCK_OK;
+    if (is_final(status))
+        snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
+    give_back(votes);
+    return is_final(status) ? rli_fail_as(status, votes->why) : say(votes, had);
+}
+
+/* As many passes without an answer as a client has attempts. */
+static int attempts_of(const rli_composite *set)
+{
+    rli_place place = rli_composite_place(&set->base);
+    return place.client->settings.retry_attempts + 1;
+}
+
+static rlock_status acquire(rlock *handle, const rlock_lock_options *options, uint64_t *token)
+{
+    (void)token; /* not one of its operations */
+    if (options->named_owner)
+        return rli_composite_acquire_for(handle, options);
+    rli_composite *set = rli_composite_of(handle);
+    voting votes = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members};
+    votes.deadline_ms = options->wait_ms == RLOCK_FOREVER ? RLI_NEVER : rli_after_ms(options->wait_ms);
+    for (int unheard = 0;;) {
+        int64_t round_ms = rli_round_ms(set->count, options->lease_ms);
+        if (options->lease_ms == RLOCK_WATCHDOG && options->wait_ms != RLOCK_FOREVER)
+            round_ms = options->wait_ms;
+        else if (options->wait_ms < round_ms)
+            round_ms = options->wait_ms;
+        votes.member_wait_ms = round_ms / (int64_t)set->count;
+        rlock_status status = pass(&votes);
+        unheard = status == RLOCK_UNAVAILABLE ? unheard + 1 : 0;
+        bool may_change = status == RLOCK_TIMEOUT || (status == RLOCK_UNAVAILABLE && unheard < attempts_of(set));
+        if (!may_change || options->wait_ms <= 0 || rli_now_ms() >= votes.deadline_ms)
+            return status;
+        votes.order = rli_composite_settled(set); /* rivals then meet at the first, not each with a half */
+        rlock_status ended =
+            rli_composite_pause(set, options->cancel, rli_random_up_to(PAUSE_MS), votes.deadline_ms);
+        if (ended != RLOCK_OK)
+            return ended;
+        if (rli_now_ms() >= votes.deadline_ms)
+            return status;
+    }
+}
+
+/* --- giving back --- */
+
+/* A hold that was lost matters most, then one that may still stand. */
+static int weight(rlock_status status)
+{
+    if (status == RLOCK_LOST)
+        return 3;
+    return status == RLOCK_NOT_OWNER ? 1 : 2;
+}
+
+/* Tries all. What fails at fewer than half is no failure. */
+static rlock_status release(rlock *handle, int64_t answer_ms)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    rlock_status worst = RLOCK_OK;
+    char why[400];
+    size_t released = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        rlock_status status = rli_composite_release(set->members[i], answer_ms);
+        released += status == RLOCK_OK;
+        if (status == RLOCK_OK || (worst != RLOCK_OK && weight(status) <= weight(worst)))
+            continue;
+        worst = status;
+        snprintf(why, sizeof why, "%.399s", rlock_last_error());
+    }
+    if (released >= majority(set))
+        return RLOCK_OK;
+    return rli_fail(worst, "a red lock: %zu of %zu released, %zu needed; %s", released, set->count, majority(set), why);
+}
+
+/* Where it is held. */
+static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    rlock_status failed = RLOCK_NOT_OWNER;
+    size_t extended = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        rlock *member = set->members[i];
+        if (member->operations->valid_for(member) <= 0)
+            continue;
+        rlock_status status = member->operations->extend(member, lease_ms, answer_ms);
+        extended += status == RLOCK_OK;
+        if (status != RLOCK_OK)
+            failed = status;
+    }
+    return extended >= majority(set) ? RLOCK_OK : rli_fail(failed, "a red lock: %zu of %zu extended, %zu needed",
+                                                           extended, set->count, majority(set));
+}
+
+static const rli_operations operations = {
+    .check = check,
+    .acquire = acquire,
+    .release = release,
+    .is_held = is_held,
+    .valid_for = valid_for,
+    .extend = extend,
+    .copy = rli_composite_copy,
+    .for_owner = rli_composite_for_owner,
+    .place = rli_composite_place,
+    .name = rli_composite_name,
+    .free = rli_composite_free,
+};
+
+/* Each vote is that of a server of its own. */
+static bool check_votes(const rli_composite *set)
+{
+    char shown[RLI_MEMBER_SHOWN];
+    for (size_t i = 0; i < set->count; i++) {
+        const rlock *member = set->members[i];
+        if (member->operations->place(member).several) {
+            rli_fail(RLOCK_INVALID, "locks[%zu] of a red lock is itself made of several; its members are single locks",
+                     i);
+            return false;
+        }
+        /* The same ones stand side by side in the settled order. */
+        rlock *const *settled = rli_composite_settled(set);
+        if (i > 0 && rli_composite_same_place(settled[i - 1], settled[i])) {
+            rli_fail(RLOCK_INVALID, "lock %s is twice among the locks of a red lock, on the same server; each must be "
+                     "on a server, or of a name, of its own", rli_composite_show(settled[i], shown));
+            return false;
+        }
+    }
+    return true;
+}
+
+rlock *rlock_get_red_lock(rlock *const *locks, size_t n)
+{
+    rlock *lock = rli_composite_make(&operations, "red lock", locks, n);
+    if (lock && !check_votes(rli_composite_of(lock))) {
+        rli_composite_free(lock);
+        return NULL;
+    }
+    return lock;
+}
