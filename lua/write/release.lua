@@ -1,12 +1,15 @@
 -- write/release: give back one write hold, or the last one.       WIRE.md ReadWriteLock/write release
--- KEYS  1 lock hash   2 channel
--- ARGV  1 owner   2 the count that the hold will have   3 lease ms
+-- KEYS  1 lock hash   2 channel   derived, in the lock's slot: the timeout keys of read holds
+-- ARGV  1 owner   2 the count that the hold will have   3 lease ms   4 what timeout keys begin with
 -- nil  not the owner, nothing changed (no lock there: `1` published) | 0  still held
 -- 1    freed, or left to the owner's own reads; `1` published in both cases, so that readers who
 --      wait come in beside them
 -- May be repeated: it sets the count; a second last release finds no field and changes nothing.
+-- What is left to reads lasts as long as they do (Redisson leaves it the writer's PTTL, so that a
+-- short read under a long write shuts writers out for the rest of the long lease); reads whose
+-- timeouts have all passed are nobody's.
 local lock, channel, field = KEYS[1], KEYS[2], ARGV[1] .. ':write'
-local count, lease_ms = tonumber(ARGV[2]), tonumber(ARGV[3])
+local count, lease_ms, prefix = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local mode = redis.call('hget', lock, 'mode')
 if not mode then
     redis.call('publish', channel, '1')
@@ -23,10 +26,17 @@ if count > 0 then
     return 0
 end
 redis.call('hdel', lock, field)
-if redis.call('hlen', lock) == 1 then -- the mode alone
-    redis.call('del', lock)
-else
+local longest, fields = 0, redis.call('hgetall', lock)
+for i = 1, #fields, 2 do
+    for n = 1, tonumber(fields[i + 1]) or 0 do
+        longest = math.max(longest, redis.call('pttl', prefix .. fields[i] .. ':rwlock_timeout:' .. n))
+    end
+end
+if longest > 0 then
     redis.call('hset', lock, 'mode', 'read')
+    redis.call('pexpire', lock, longest)
+else
+    redis.call('del', lock)
 end
 redis.call('publish', channel, '1')
 return 1

@@ -74,6 +74,7 @@ static void write_acquire(rli_call *call, const rli_request *request)
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
     rli_call_add_text(call, request->over);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
 }
 
 static void write_release(rli_call *call, const rli_request *request)
@@ -85,6 +86,7 @@ static void write_release(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->count);
     rli_call_add_number(call, request->lease_ms);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
 }
 
 static void write_force(rli_call *call, const rli_names *names)
@@ -110,10 +112,12 @@ static rli_verdict write_granted(const redisReply *reply)
 
 #define CHANNEL "redisson_rwlock"
 
-/* Its further "key" is what the timeout keys of its holds begin with. */
+/* The further "key" is what the timeout keys of read holds begin with. */
+#define NAMING {.what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""}
+
 static const rli_kind read_kind = {
     .name = "read",
-    .naming = {.what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""},
+    .naming = NAMING,
     .renew = &rli_script_read_renew,
     .crowd = true,
     .levels = true,
@@ -127,7 +131,7 @@ static const rli_kind read_kind = {
 
 static const rli_kind write_kind = {
     .name = "write",
-    .naming = {.what = "read-write lock", .channel_prefix = CHANNEL},
+    .naming = NAMING,
     .renew = &rli_script_write_renew,
     .writes = true,
     .acquire = write_acquire,

@@ -1,0 +1,33 @@
+/* Sides: handles on both sides of the stage's read-write lock, and what stands under its name. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/sides.h"
+
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/stage.h"
+
+rlock *read_of(rlock_client *client, const char *name)
+{
+    return kind_of(&kind_read, client, name);
+}
+
+rlock *write_of(rlock_client *client, const char *name)
+{
+    return kind_of(&kind_write, client, name);
+}
+
+int64_t timeout_of(int n)
+{
+    redisReply *keys = server_command(stage.server, "KEYS *:rwlock_timeout:%d", n);
+    cr_assert(keys->elements <= 1, "%zu owners have %d holds", keys->elements, n);
+    int64_t pttl_ms = keys->elements ? server_integer(stage.server, "PTTL %s", keys->element[0]->str) : -2;
+    freeReplyObject(keys);
+    return pttl_ms;
+}
+
+int timeouts(void)
+{
+    redisReply *keys = server_command(stage.server, "KEYS *:rwlock_timeout:*");
+    int count = (int)keys->elements;
+    freeReplyObject(keys);
+    return count;
+}

@@ -1,0 +1,18 @@
+/* Sides: handles on both sides of the stage's read-write lock, and what stands under its name. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIDES_H
+#define SIDES_H
+
+#include <rlock/rlock.h>
+
+/* Freed by kinds_close. */
+rlock *read_of(rlock_client *client, const char *name);
+rlock *write_of(rlock_client *client, const char *name);
+
+/* The PTTL of the one timeout key of an n-th read hold, whose ever it is; -2: there is none. Fails the
+ * test when there are several. */
+int64_t timeout_of(int n);
+/* How many timeout keys there are. */
+int timeouts(void);
+
+#endif
