@@ -112,7 +112,7 @@ static void apply(rli_holds *holds, rli_session *session, const rli_call *call, 
                        soon_ms < session->deadline_ms ? soon_ms : session->deadline_ms);
     } else if (rli_reply_integer(answer, &held) && held == 1) {
         if (session->renewed > 0)
-            rli_session_confirm(session, call->sent_ms, watchdog_ms);
+            rli_session_confirm_all(holds, session, call->sent_ms, watchdog_ms);
         rli_session_plan(holds, session, call->sent_ms);
     } else {
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);

@@ -289,6 +289,19 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
         session->deadline_ms = until_ms;
 }
 
+static void confirm_writer(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
+{
+    rli_session *writer = session->kind->crowd ? rli_holds_writer(holds, session->entry, &session->owner) : NULL;
+    if (writer)
+        rli_session_confirm(writer, sent_ms, lease_ms);
+}
+
+void rli_session_confirm_all(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
+{
+    rli_session_confirm(session, sent_ms, lease_ms);
+    confirm_writer(holds, session, sent_ms, lease_ms);
+}
+
 bool rli_session_make_room(rli_session *session)
 {
     if (!session->kind->levels || session->count < session->level_room)
@@ -331,6 +344,7 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
         session->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
         if (session->level_ends_ms[session->count] > session->deadline_ms)
             session->deadline_ms = session->level_ends_ms[session->count];
+        confirm_writer(holds, session, sent_ms, lease_ms);
     } else {
         rli_session_confirm(session, sent_ms, lease_ms);
     }
@@ -405,6 +419,9 @@ void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason 
     int64_t watchdog_ms = holds->settings->watchdog_timeout_ms;
     if (reason == RLOCK_LOST_EXPIRED && session->renewed > 0 && session->doubt_ms < watchdog_ms)
         session->doubt_ms = watchdog_ms;
+    /* The owner's other hold on a read-write lock may keep the key, and with it this one's field. */
+    if ((session->kind->crowd || session->kind->writes) && session->doubt_ms == 0)
+        session->doubt_ms = 1;
     session->next_over = NULL;
     if (holds->last_over)
         holds->last_over->next_over = session;

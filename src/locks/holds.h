@@ -143,6 +143,8 @@ void rli_session_note_unheard(rli_session *session, const char *unheard);
 bool rli_session_is_renewed(const rli_session *session);
 /* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */
 void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms);
+/* As rli_session_confirm; a read hold under its owner's write hold keeps that one's key, too. */
+void rli_session_confirm_all(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* Over, from now on; `report`: tell rlock_on_lost. */
 void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
 

@@ -1,0 +1,60 @@
+/* A read hold under its owner's write hold: one key, two holds, each with its own end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+static void stage_end(void)
+{
+    kinds_close();
+    stage_close();
+}
+
+TestSuite(read_under_write, .init = stage_quick, .fini = stage_end, .timeout = 60);
+
+#define NAME "order"
+
+/* The key stands, and so does the write hold in it, though its own lease has passed. */
+Test(read_under_write, keeps_the_write_hold_as_long_as_it_lasts_itself)
+{
+    rlock *write = kind_of(&kind_write, stage.client, NAME), *read = kind_of(&kind_read, stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 300));
+    assert_ok(rlock_lock_lease(read, 20000));
+    pass_ms(400);
+    cr_assert(rlock_valid_for(write) > 0 && rlock_valid_for(read) > 0);
+    assert_ok(rlock_unlock(write));
+    assert_ok(rlock_unlock(read));
+    assert_no_keys();
+}
+
+/* The same by renewal: for as long as the read hold is renewed. */
+Test(read_under_write, keeps_the_write_hold_as_long_as_it_is_renewed)
+{
+    rlock *write = kind_of(&kind_write, stage.client, NAME), *read = kind_of(&kind_read, stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 300));
+    assert_ok(rlock_lock(read));
+    pass_ms(2 * QUICK_MS);
+    cr_assert(rlock_valid_for(write) > 0);
+    rlock *reader = kind_of(&kind_read, stage.other, NAME);
+    assert_status(rlock_try_lock(reader, 0, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(write));
+    assert_ok(rlock_try_lock(reader, 0, 1000));
+    assert_ok(rlock_unlock(reader));
+    assert_ok(rlock_unlock(read));
+    assert_no_keys();
+}
+
+Test(read_under_write, that_ran_out_keeps_no_writer_out)
+{
+    rlock *write = kind_of(&kind_write, stage.client, NAME), *read = kind_of(&kind_read, stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 60000));
+    assert_ok(rlock_lock_lease(read, 50));
+    pass_ms(100);
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+    assert_ok(rlock_unlock(write));
+    rlock *rival = kind_of(&kind_write, stage.other, NAME);
+    assert_ok(rlock_try_lock(rival, 10000, 1000));
+    assert_ok(rlock_unlock(rival));
+    assert_no_keys();
+}
