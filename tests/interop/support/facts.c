@@ -119,9 +119,7 @@ static void take_key(facts *self, char *line)
     cr_assert(step->key_count < FACT_KEYS);
     step->pttl_ms[step->key_count++] = atoll(pttl + strlen("pttl="));
     *pttl = 0;
-    char *key = without_owners(line);
-    append(&step->keys, key, "\n");
-    free(key);
+    append(&step->keys, line, "\n");
 }
 
 /* `PUBLISH channel "message"` */
@@ -164,6 +162,11 @@ facts *facts_read(const char *section)
         found |= inside;
     }
     cr_assert(found, "no section %s in %s", section, FILE_NAME);
+    for (size_t i = 0; i < self->count; i++) {
+        char *keys = without_owners(self->steps[i].keys);
+        free(self->steps[i].keys);
+        self->steps[i].keys = keys;
+    }
     free(line);
     fclose(file);
     return self;

@@ -165,6 +165,17 @@ void wait_for_waiter(const char *name, int64_t scripts_before)
         cr_assert(now_ms() < end_ms, "the waiter did not ask again once it had subscribed");
 }
 
+void java_await_asleep(const char *thread)
+{
+    for (int64_t end_ms = now_ms() + 5000;; pass_ms(2)) {
+        const answer *asleep = ASK(java, "agent", "asleep", thread);
+        cr_assert(!asleep->threw, "Java threw %s: %s", asleep->text, asleep->message);
+        if (strcmp(asleep->text, "true") == 0)
+            return;
+        cr_assert(now_ms() < end_ms, "Java's waiter does not sleep");
+    }
+}
+
 int64_t now_ns(void)
 {
     struct timespec now;

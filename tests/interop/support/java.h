@@ -44,6 +44,11 @@ int java_begin_try(const char *thread, const char *name, int64_t wait_ms, int64_
  * the name is listened to and two scripts have run since scripts_run() was `scripts_before`. */
 void wait_for_waiter(const char *name, int64_t scripts_before);
 
+/* Waits until the Java thread sleeps as Redisson's waiters do: it has been refused, listens, has been
+ * refused again, and needs a message, a pause or the end of a TTL. A message of Redisson's that is
+ * to wake all wakes none who is not yet asleep. */
+void java_await_asleep(const char *thread);
+
 /* CLOCK_MONOTONIC, as in an answer. */
 int64_t now_ns(void);
 

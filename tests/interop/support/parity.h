@@ -14,9 +14,9 @@ typedef struct parity_step {
 /* Runs the steps by C and then by Java on the stage's server, which is empty before each. After each
  * step the keyspaces must be equal, also to that of the notes (those that are named there, in the
  * order of the section `section`), the TTLs near, and at the end what was subscribed to and
- * published. `alone`: a message that C says and Redisson does not, as "PUBLISH channel message\n"; or NULL. */
-void assert_parity(const char *section, const parity_step *steps, size_t count, const char *alone);
-#define ASSERT_PARITY(section, steps, alone) \
-    assert_parity(section, steps, sizeof(steps) / sizeof *(steps), alone)
+ * published. `ours`: what C says instead, as monitor_messaging() has it; NULL: the same. */
+void assert_parity(const char *section, const parity_step *steps, size_t count, const char *ours);
+#define ASSERT_PARITY(section, steps, ours) \
+    assert_parity(section, steps, sizeof(steps) / sizeof *(steps), ours)
 
 #endif

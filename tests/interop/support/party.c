@@ -4,7 +4,6 @@
 #include "tests/interop/support/party.h"
 
 #include "tests/integration/support/actor.h"
-#include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #define PARTIES 64
 #define SHORT_CALL_MS 20000
+#define SLEEP_MS 5000
 
 struct party {
     const lock_kind *kind;
@@ -24,7 +24,6 @@ struct party {
     char thread[16];
     int tag;         /* Java's call under way */
     bool unlocks;    /* which is an unlock */
-    int64_t scripts; /* scripts_run() when the call was begun */
     int64_t began_ms, ended_ms;
 };
 
@@ -92,7 +91,6 @@ static const char *number(char text[static 24], int64_t value)
 
 void party_begin_lock(party *self)
 {
-    self->scripts = scripts_run();
     if (self->actor)
         actor_begin_lock(self->actor, self->lock);
     else
@@ -104,7 +102,6 @@ void party_begin_lease(party *self, int64_t lease_ms)
     char lease[24];
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.lease_ms = lease_ms;
-    self->scripts = scripts_run();
     if (self->actor)
         actor_begin_with(self->actor, self->lock, &options);
     else
@@ -114,7 +111,6 @@ void party_begin_lease(party *self, int64_t lease_ms)
 void party_begin_try(party *self, int64_t wait_ms, int64_t lease_ms)
 {
     char wait[24], lease[24];
-    self->scripts = scripts_run();
     if (self->actor)
         actor_begin_try(self->actor, self->lock, wait_ms, lease_ms);
     else
@@ -127,14 +123,12 @@ static void begin_unlock(party *self)
     begin_in_java(self, "unlock", NULL, NULL);
 }
 
-/* It asks, subscribes, and asks again; in C it is then asleep. */
 void party_await_waiting(party *self)
 {
-    int asks = self->actor ? 1 : 2;
-    for (int64_t end_ms = now_ms() + 5000; scripts_run() < self->scripts + asks; pass_ms(1))
-        cr_assert(now_ms() < end_ms, "the waiter does not ask");
     if (self->actor)
-        cr_assert(actor_asleep(self->actor, 5000), "the waiter does not sleep");
+        cr_assert(actor_asleep(self->actor, SLEEP_MS), "C's waiter does not sleep");
+    else
+        java_await_asleep(self->thread);
     cr_assert(!party_ended(self, 0), "it does not wait");
 }
 

@@ -36,7 +36,7 @@ void assert_unlock_tells_of_loss(party *party);
 void party_begin_lock(party *party);
 void party_begin_lease(party *party, int64_t lease_ms);
 void party_begin_try(party *party, int64_t wait_ms, int64_t lease_ms);
-/* Waits until the call that was begun has been refused and sleeps. */
+/* Waits until the call that was begun has been refused and its thread sleeps. */
 void party_await_waiting(party *party);
 bool party_ended(party *party, int64_t ms); /* whether it has; waits for it for at most ms */
 rlock_status party_finish(party *party, int64_t ms); /* fails the test when it has not ended after ms */

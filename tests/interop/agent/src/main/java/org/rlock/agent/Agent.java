@@ -16,6 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.redisson.Redisson;
@@ -28,7 +30,8 @@ import org.redisson.config.Config;
  * that name (made when first named, an owner of its own) runs the operation on Redisson's object
  * of that kind and name. {@code <tag> agent <operation> [argument…]} is for the agent itself:
  * {@code open <redis url> [watchdog ms [fair lock wait timeout ms]]}, {@code id}, {@code clock},
- * {@code close}, {@code exit}. Kinds and their operations: {@link Kinds} and the tables it names.
+ * {@code asleep <thread>}, {@code close}, {@code exit}. Kinds and their operations: {@link Kinds} and
+ * the tables it names.
  *
  * <p>An answer is {@code <tag> <began ns> <ended ns> ok <text>} or
  * {@code <tag> <began ns> <ended ns> threw <class> <message>}. It comes when the operation has
@@ -41,6 +44,7 @@ public final class Agent {
     private final PrintStream out =
         new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
     private final Map<String, ExecutorService> threads = new HashMap<>(); // the main thread's alone
+    private final Map<String, Thread> owners = new ConcurrentHashMap<>(); // theirs
     private volatile RedissonClient client;
 
     public static void main(String[] args) throws IOException {
@@ -69,6 +73,7 @@ public final class Agent {
         return threads.computeIfAbsent(name, n -> Executors.newSingleThreadExecutor(r -> {
             Thread thread = new Thread(r, n);
             thread.setDaemon(true);
+            owners.put(n, thread);
             return thread;
         }));
     }
@@ -101,6 +106,8 @@ public final class Agent {
                 return client.getId();
             case "clock":
                 return System.nanoTime();
+            case "asleep":
+                return isAsleep(owners.get(words[1]));
             case "close":
                 client.shutdown();
                 return null;
@@ -114,6 +121,16 @@ public final class Agent {
 
     private Object onObject(String[] words) throws Exception {
         return Kinds.run(client, words[0], words[1], words[2], Arrays.copyOfRange(words, 3, words.length));
+    }
+
+    /** Where Redisson's waiters sleep until a message or the end of a TTL; for answers it waits elsewhere. */
+    private static final Set<String> BEDS =
+        Set.of("java.util.concurrent.Semaphore", "org.redisson.misc.ReclosableLatch");
+
+    private static boolean isAsleep(Thread thread) {
+        return thread != null && Arrays.stream(thread.getStackTrace()).anyMatch(frame ->
+            BEDS.contains(frame.getClassName())
+                || frame.getClassName().equals("java.lang.Thread") && frame.getMethodName().equals("sleep"));
     }
 
     /** Redisson as anybody would have it, but with few threads and idle connections, to start fast. */
