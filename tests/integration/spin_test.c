@@ -1,0 +1,250 @@
+/* The spin lock: its waiters ask by themselves, and pub/sub is left alone. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(spin, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+
+#define NAME "order"
+
+static rlock *spin_with(rlock_client *client, const rlock_back_off *back_off)
+{
+    rlock *lock = rlock_get_spin_lock_with(client, NAME, back_off), *view;
+    cr_assert(lock != NULL, "%s", rlock_last_error());
+    view = view_of(lock, 1); /* the back-off goes with it; freed by kinds_close */
+    rlock_free(lock);
+    return view;
+}
+
+/* 39, with a lease of 300 ms in the place of each second, and the watchdog's timeout at 1 s. */
+Test(spin, waits_until_it_is_unlocked)
+{
+    rlock *lock = kind_of(&kind_spin, stage.client, NAME), *theirs = kind_of(&kind_spin, stage.other, NAME);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_lock(waiter, theirs);
+    cr_assert(!actor_ended(waiter, 3 * QUICK_MS / 2), "beside its holder");
+    cr_assert(rlock_valid_for(lock) > 0);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+    assert_ok(actor_unlock(waiter, theirs));
+    actor_end(waiter);
+}
+
+/* 39's tries, with half of its times. */
+Test(spin, try_waits_for_its_time)
+{
+    rlock *lock = kind_of(&kind_spin, stage.client, NAME), *theirs = kind_of(&kind_spin, stage.other, NAME);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    int64_t since_ms = now_ms();
+    assert_status(rlock_try_lock(theirs, 0, 30000), RLOCK_TIMEOUT);
+    assert_between(now_ms() - since_ms, 0, at_most_ms(100));
+    since_ms = now_ms();
+    assert_status(rlock_try_lock(theirs, 500, 30000), RLOCK_TIMEOUT);
+    assert_between(now_ms() - since_ms, 498, at_most_ms(600));
+    actor_begin_try(waiter, theirs, 1000, 30000);
+    cr_assert(!actor_ended(waiter, 250));
+    since_ms = now_ms();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+    assert_ok(actor_unlock(waiter, theirs));
+    assert_no_keys();
+    actor_end(waiter);
+}
+
+/* Locking, waiting, giving up, renewal, partial and last unlock, force, and one with nothing to free. */
+Test(spin, says_nothing_and_hears_nothing)
+{
+    rlock *lock = kind_of(&kind_spin, stage.client, NAME), *theirs = kind_of(&kind_spin, stage.other, NAME);
+    monitor *tap = monitor_open();
+    actor *waiter = actor_start();
+    server_listen(stage.server);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(lock));
+    assert_status(rlock_try_lock(theirs, 50, 1000), RLOCK_TIMEOUT);
+    actor_begin_lock(waiter, theirs);
+    pass_ms(QUICK_MS / 2); /* and is renewed */
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(rlock_force_unlock(lock, NULL));
+    assert_ok(rlock_force_unlock(lock, NULL));
+    assert_status(actor_unlock(waiter, theirs), RLOCK_LOST);
+    cr_assert(monitor_saw(tap, "\"publish\"") == 0 && monitor_saw(tap, "\"spublish\"") == 0);
+    cr_assert(monitor_saw(tap, "subscribe\"") == 1); /* the fixture's own */
+    freeReplyObject(server_command(stage.server, "PUBLISH end end"));
+    cr_assert(server_heard(stage.server, "end", "end", 5000));
+    char *heard = server_heard_all(stage.server);
+    cr_assert(strcmp(heard, "end end\n") == 0, "%s", heard);
+    free(heard);
+    monitor_close(tap);
+    actor_end(waiter);
+}
+
+Test(spin, is_renewed_by_the_watchdog)
+{
+    rlock *lock = kind_of(&kind_spin, stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    assert_kept(NAME, lock, 2 * QUICK_MS);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
+/* --- back-off --- */
+
+#define QUESTIONS 12
+
+typedef struct questions {
+    double at[64];
+    size_t count;
+} questions;
+
+static void note_time(const char *line, void *arg)
+{
+    questions *self = arg;
+    if (self->count < 64)
+        self->at[self->count++] = strtod(line, NULL);
+}
+
+/* The pauses between questions of one waiter who waits for `ms`. */
+static questions pauses_of(const rlock_back_off *back_off, int64_t ms)
+{
+    static const char name[] = "\"" NAME "\"";
+    questions seen = {.count = 0};
+    rlock *lock = spin_with(stage.client, back_off);
+    foreign_hold(NAME, 60000);
+    assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT); /* the script is known, the connection made */
+    monitor *tap = monitor_open();
+    assert_status(rlock_try_lock(lock, ms, 1000), RLOCK_TIMEOUT);
+    monitor_each(tap, name, note_time, &seen);
+    monitor_close(tap);
+    foreign_vanish(NAME);
+    /* What the script did is among the lines, as "lua": the same time as its call's. */
+    size_t calls = 0;
+    for (size_t i = 1; i < seen.count; i++) {
+        if (seen.at[i] - seen.at[calls] > 0.0005)
+            seen.at[++calls] = seen.at[i];
+    }
+    seen.count = calls + 1;
+    return seen;
+}
+
+/* 38: a pause is never shorter than it says, and on an idle machine hardly longer. */
+Test(spin, constant_back_off_is_kept)
+{
+    rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(30);
+    questions seen = pauses_of(&back_off, 30 * QUESTIONS + 15);
+    assert_between(seen.count, QUESTIONS / 2, QUESTIONS + 1);
+    for (size_t i = 1; i < seen.count; i++) {
+        int64_t pause_us = (int64_t)((seen.at[i] - seen.at[i - 1]) * 1e6);
+        assert_between(pause_us, 29000, at_most_ms(60) * 1000);
+    }
+}
+
+Test(spin, back_off_grows_to_its_most)
+{
+    static const int64_t least_ms[] = {10, 30, 90, 100, 100};
+    rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
+    back_off.initial_ms = 10;
+    back_off.max_ms = 100;
+    back_off.multiplier = 3;
+    questions seen = pauses_of(&back_off, 400);
+    assert_between(seen.count, 5, 6);
+    for (size_t i = 1; i < seen.count; i++) {
+        int64_t pause_ms = (int64_t)((seen.at[i] - seen.at[i - 1]) * 1e3);
+        assert_between(pause_ms, least_ms[i - 1] - 1, least_ms[i - 1] + at_most_ms(30));
+    }
+}
+
+/* Its threads here do not all ask: one of them does for all. */
+Test(spin, many_waiters_of_one_client_ask_as_one)
+{
+    rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(50);
+    rlock *lock = rlock_get_spin_lock_with(stage.client, NAME, &back_off);
+    actor *waiters[8];
+    foreign_hold(NAME, 60000);
+    for (int i = 0; i < 8; i++) {
+        waiters[i] = actor_start();
+        actor_begin_lock(waiters[i], view_of(lock, i));
+        cr_assert(actor_asleep(waiters[i], 5000));
+    }
+    rlock_free(lock);
+    int64_t before = scripts_run();
+    pass_ms(500);
+    assert_between(scripts_run() - before, 5, 11);
+    foreign_vanish(NAME);
+    /* One after the other, each with its own view. */
+    for (int i = 0; i < 8; i++) {
+        assert_ok(actor_finish(waiters[i], 5000));
+        assert_ok(rlock_force_unlock(kind_of(&kind_spin, stage.other, NAME), NULL));
+    }
+    for (int i = 0; i < 8; i++)
+        actor_end(waiters[i]);
+}
+
+/* A pause of a minute ends with the wait, a cancel, or the client. */
+Test(spin, long_pause_is_cut_short)
+{
+    rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(60000);
+    rlock_client *client = stage_client(NULL);
+    rlock *lock = spin_with(client, &back_off);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    rlock_cancel *token = options.cancel = rlock_cancel_new();
+    actor *waiter = actor_start();
+    foreign_hold(NAME, 60000);
+    assert_status(actor_try(waiter, lock, 100, 1000), RLOCK_TIMEOUT);
+    assert_between(actor_took(waiter), 99, at_most_ms(200));
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(actor_asleep(waiter, 5000));
+    int64_t since_ms = now_ms();
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(100));
+    actor_begin_lock(waiter, lock);
+    cr_assert(actor_asleep(waiter, 5000));
+    since_ms = now_ms();
+    stage_close_client(client);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CLOSED);
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(100));
+    actor_end(waiter);
+    rlock_cancel_free(token);
+}
+
+/* 38: refused when the handle is made, with the words of what is wrong. */
+Test(spin, back_off_without_sense_makes_no_handle)
+{
+    rlock_back_off zero = RLOCK_BACK_OFF_CONSTANT_INIT(0), sized = RLOCK_BACK_OFF_CONSTANT_INIT(5);
+    sized.size--;
+    cr_assert(rlock_get_spin_lock_with(stage.client, NAME, &zero) == NULL);
+    cr_assert(strstr(rlock_last_error(), "back-off's") != NULL, "%s", rlock_last_error());
+    cr_assert(rlock_get_spin_lock_with(stage.client, NAME, &sized) == NULL);
+    cr_assert(strstr(rlock_last_error(), "size") != NULL, "%s", rlock_last_error());
+    rlock *lock = rlock_get_spin_lock_with(stage.client, NAME, NULL);
+    cr_assert(lock != NULL);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    rlock_free(lock);
+}
+
+/* The back-off is copied. */
+Test(spin, back_off_may_be_changed_after_the_handle_was_made)
+{
+    rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(20);
+    rlock *lock = rlock_get_spin_lock_with(stage.client, NAME, &back_off);
+    memset(&back_off, 0x7f, sizeof back_off);
+    foreign_hold(NAME, 100);
+    assert_ok(rlock_try_lock(lock, 2000, 1000));
+    assert_ok(rlock_unlock(lock));
+    rlock_free(lock);
+}
