@@ -17,6 +17,7 @@ void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
+    rli_doubts_destroy(&watchdog->doubts);
     rli_lane_destroy(&watchdog->lane);
 }
 

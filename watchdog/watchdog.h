@@ -6,6 +6,7 @@
 
 #include "redis/lane.h"
 #include "watchdog/agenda.h"
+#include "watchdog/doubts.h"
 
 #include <pthread.h>
 #include <rlock/client.h>
@@ -18,6 +19,7 @@ typedef struct rli_watchdog {
     rli_lane lane;
     pthread_t thread;
     bool running, stopping; /* guarded by the holds' mutex */
+    rli_doubts doubts;      /* guarded by the holds' mutex */
     int64_t undo_after_ms;  /* the last undoing had no answer: none before that instant */
 } rli_watchdog;
 

@@ -6,9 +6,11 @@
 #include <rlock/cancel.h>
 #include <rlock/client.h>
 #include <rlock/config.h>
+#include <rlock/count_down_latch.h>
 #include <rlock/inspect.h>
 #include <rlock/lock.h>
 #include <rlock/read_write_lock.h>
+#include <rlock/semaphore.h>
 #include <rlock/status.h>
 #include <rlock/version.h>
 

@@ -1,0 +1,33 @@
+-- permit_semaphore/acquire: take permits under the caller's ids, all or none.
+--                                                  WIRE.md Permit-expirable semaphore/Acquire
+-- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
+-- ARGV  1 how many   2 lease ms; -1: none   3 as many ids of 16 bytes, in one text
+-- nil  taken | n ≥ 0  too few are available; the nearest expiry is in n ms | -1  …and none expires
+-- Expired permits, at most as many as are wanted, are given back first: the number available is published.
+-- May be repeated: ids that are there were taken by an earlier run of the same request; it then only
+-- puts off their expiry. An id of it that has expired since is taken once more, not twice.
+local counter, permits, channel = KEYS[1], KEYS[2], KEYS[3]
+local n, lease_ms, ids = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+--@include permit_semaphore/expired.inc
+take_back(n)
+local expiry = lease_ms < 0 and NO_EXPIRY or now + lease_ms
+local taken = tonumber(redis.call('zscore', permits, nth(ids, 1)) or 0) > now
+if taken or tonumber(available or 0) >= n then
+    local new = 0
+    for i = 1, n do
+        new = new + redis.call('zadd', permits, string.format('%.0f', expiry), nth(ids, i))
+    end
+    if new > 0 then
+        redis.call('decrby', counter, new)
+    end
+    local ttl_ms = redis.call('pttl', counter)
+    if ttl_ms > 0 then
+        redis.call('pexpire', permits, ttl_ms)
+    end
+    return nil
+end
+local nearest = redis.call('zrange', permits, 0, 0, 'withscores')[2]
+if not nearest or tonumber(nearest) >= NO_EXPIRY then
+    return -1
+end
+return math.max(0, tonumber(nearest) - now)

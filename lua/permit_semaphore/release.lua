@@ -1,0 +1,16 @@
+-- permit_semaphore/release: give back one permit.   WIRE.md Permit-expirable semaphore/Release of one id
+-- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
+-- ARGV  1 id, 16 bytes
+-- 1  released | -1  given back, but it had expired | 0  there is no such permit, nothing changed
+-- The number available is published when one was given back.
+-- May be repeated: the second run finds no such permit.
+local counter, permits, channel, id = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+--@include permit_semaphore/expired.inc
+local expiry = redis.call('zscore', permits, id)
+if not expiry then
+    return 0
+end
+available = redis.call('incrby', counter, 1)
+redis.call('zrem', permits, id)
+redis.call('publish', channel, string.format('%.0f', available))
+return tonumber(expiry) > now and 1 or -1

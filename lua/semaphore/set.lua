@@ -1,0 +1,17 @@
+-- semaphore/set: how many permits there are, unless that is set.  WIRE.md Semaphore/try set permits
+-- KEYS  1 counter   2 channel
+-- ARGV  1 n   2 time to live ms; 0: no end
+-- 1  set, n published | 0  there is a counter: nothing changed
+-- Must not be repeated: the second run would say 0, or set a counter that was deleted since.
+local counter, channel, n, ttl_ms = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+--@include semaphore/permits.inc
+if permits then
+    return 0
+end
+if ttl_ms == '0' then
+    redis.call('set', counter, n)
+else
+    redis.call('set', counter, n, 'px', ttl_ms)
+end
+redis.call('publish', channel, n)
+return 1

@@ -1,0 +1,129 @@
+/* Taking permits: under ids that are made here, so that asking twice takes them once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "locks/permit_id.h"
+#include "locks/permit_semaphore.h"
+#include "redis/reply.h"
+#include "watchdog/doubts.h"
+
+#include <stdio.h>
+
+typedef struct acquiring {
+    rli_waiting waiting; /* first: the wait loop hands it back */
+    int64_t lease_ms;
+    rli_doubt *asked;    /* the ids */
+    int unanswered;      /* requests for them that may have run, or may run yet, without our hearing */
+} acquiring;
+
+/* Forgets the ids asked for, or, where a request for them may still run, has them given back. */
+static void give_up(acquiring *attempt)
+{
+    char message[512];
+    snprintf(message, sizeof message, "%s", rlock_last_error());
+    if (attempt->unanswered)
+        rli_doubts_add(attempt->waiting.object->client, attempt->asked, attempt->lease_ms, attempt->unanswered);
+    else
+        rli_doubt_drop(attempt->asked);
+    rli_fail_as(RLOCK_OK, message);
+}
+
+static rli_doubt *make_ids(const rli_object *object, int count, rlock_status *status)
+{
+    rli_doubt *ids = rli_doubt_make(&object->names, count);
+    *status = ids ? rli_permit_ids_make(ids->ids, (size_t)count)
+                  : rli_fail(RLOCK_NO_MEMORY, "out of memory for %d permits", count);
+    if (*status == RLOCK_OK)
+        return ids;
+    rli_doubt_drop(ids);
+    return NULL;
+}
+
+/* The permits are taken, but a request for them may still run: after they were given back it would take
+ * them again, for nobody. So they get new ids, and the old ones stay in doubt. */
+static rlock_status replace(acquiring *attempt)
+{
+    const rli_object *object = attempt->waiting.object;
+    rlock_status status;
+    int count = attempt->asked->count;
+    size_t length = (size_t)count * RLI_PERMIT_ID;
+    rli_doubt *fresh = make_ids(object, count, &status);
+    if (!fresh)
+        return status;
+    rli_call call;
+    rli_call_script(&call, &rli_script_permit_semaphore_replace, 1);
+    rli_call_add(&call, object->names.keys[0], object->names.key_lengths[0]);
+    rli_call_add_number(&call, count);
+    rli_call_add(&call, attempt->asked->ids, length);
+    rli_call_add(&call, fresh->ids, length);
+    call.once = true; /* run late, after the other late request, it would leave them under the new ids */
+    status = rli_call_run(&call, &attempt->waiting.caller, rli_pool_pick(&object->client->pool));
+    rli_call_clear(&call);
+    if (status != RLOCK_OK)
+        attempt->unanswered++; /* what was granted is in doubt, too */
+    give_up(attempt);
+    attempt->asked = fresh;
+    attempt->unanswered = call.unanswered;
+    /* What may have been granted is undone, under the old ids or the new. */
+    if (status == RLOCK_UNKNOWN && (status = rli_caller_check(&attempt->waiting.caller)) == RLOCK_OK)
+        status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; what it granted is given back");
+    return status;
+}
+
+static rlock_status read_answer(acquiring *attempt, const redisReply *reply, int64_t *again_ms)
+{
+    const rli_names *names = &attempt->waiting.object->names;
+    char shown[RLI_NAME_SHOWN];
+    int64_t nearest_ms;
+    if (rli_reply_is_nil(reply))
+        return attempt->unanswered ? replace(attempt) : RLOCK_OK;
+    if (!rli_reply_integer(reply, &nearest_ms))
+        return rli_reply_unexpected(reply, names->name);
+    if (nearest_ms >= 0)
+        *again_ms = rli_after_ms(nearest_ms > 0 ? nearest_ms : 1);
+    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" has fewer than %d permits available",
+                    rli_show_name(names->name, shown), attempt->asked->count);
+}
+
+static rlock_status ask(rli_wait *wait, int64_t *again_ms)
+{
+    acquiring *attempt = (acquiring *)(void *)wait;
+    const rli_object *object = attempt->waiting.object;
+    rli_call call;
+    *again_ms = RLI_NEVER;
+    rli_permit_call(&call, &object->names, &rli_script_permit_semaphore_acquire);
+    rli_call_add_number(&call, attempt->asked->count);
+    rli_call_add_number(&call, attempt->lease_ms);
+    rli_call_add(&call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
+    if (attempt->waiting.wait_ms > 0)
+        attempt->waiting.caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
+    rlock_status status = rli_call_run(&call, &attempt->waiting.caller, rli_pool_pick(&object->client->pool));
+    attempt->unanswered += call.unanswered;
+    if (status == RLOCK_OK)
+        status = read_answer(attempt, call.reply, again_ms);
+    rli_call_clear(&call);
+    return status;
+}
+
+rlock_status rli_permits_acquire(const rli_object *object, int count, const rlock_permit_options *options,
+                                 rlock_permit *permits)
+{
+    rlock_status status;
+    acquiring attempt = {
+        .waiting = {.wait.ask = ask, .object = object},
+        .lease_ms = options->lease_ms,
+        .asked = make_ids(object, count, &status),
+    };
+    if (!attempt.asked)
+        return status;
+    status = rli_object_wait(&attempt.waiting, object, options->wait_ms, options->cancel);
+    if (status != RLOCK_OK) {
+        give_up(&attempt);
+        return status;
+    }
+    for (int i = 0; i < count; i++)
+        rli_permit_id_show(attempt.asked->ids + i * RLI_PERMIT_ID, permits[i].id);
+    rli_doubt_drop(attempt.asked);
+    return RLOCK_OK;
+}

@@ -1,0 +1,20 @@
+/* Permit ids: 16 random bytes on the wire, 32 hex digits for the program. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_PERMIT_ID_H
+#define RLI_PERMIT_ID_H
+
+#include <rlock/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RLI_PERMIT_ID 16      /* bytes */
+#define RLI_PERMIT_ID_TEXT 32 /* digits */
+
+/* `count` new ids. RLOCK_OK, or RLOCK_UNSUPPORTED: no randomness to be had. */
+rlock_status rli_permit_ids_make(char *ids, size_t count);
+/* The digits of an id, terminated. */
+void rli_permit_id_show(const char id[RLI_PERMIT_ID], char text[RLI_PERMIT_ID_TEXT + 1]);
+/* The id with these digits. False: not 32 hex digits. */
+bool rli_permit_id_read(const char *text, char id[RLI_PERMIT_ID]);
+
+#endif

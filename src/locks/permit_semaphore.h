@@ -1,0 +1,29 @@
+/* The permit-expirable semaphore, seen from inside: what the files of its calls share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_PERMIT_SEMAPHORE_H
+#define RLI_PERMIT_SEMAPHORE_H
+
+#include "locks/object.h"
+
+#include <rlock/semaphore.h>
+
+struct rlock_permit_semaphore {
+    rli_object object;
+};
+
+extern const rli_naming rli_permit_naming; /* keys[0]: the zset of permits */
+
+/* Starts a call on counter, permits and channel. */
+void rli_permit_call(rli_call *call, const rli_names *names, const rli_script *script);
+
+rlock_status rli_permit_check(const rlock_permit_semaphore *semaphore);
+rlock_status rli_permit_check_place(const rlock_permit_semaphore *semaphore, const void *place, const char *answer);
+/* Of permits taken or given back together. */
+rlock_status rli_permit_check_many(const rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits);
+rlock_status rli_permit_check_lease(int64_t lease_ms);
+
+/* Takes `count` permits for the program (permit_acquire.c). */
+rlock_status rli_permits_acquire(const rli_object *object, int count, const rlock_permit_options *options,
+                                 rlock_permit *permits);
+
+#endif
