@@ -5,7 +5,8 @@
 -- { token }  held, with that count | n ≥ -1  another holds it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- May be repeated: it sets the count instead of raising it and never lowers the PTTL; a token that
--- nobody heard of is skipped.
+-- nobody heard of is skipped. A token is answered as text: a number of Lua tells no integers beyond
+-- 2^53 apart, and a counter may have been set to a time in nanoseconds.
 local lock, counter = KEYS[1], KEYS[2]
 local owner, lease_ms, count, over = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local pttl = redis.call('pttl', lock)
@@ -13,20 +14,20 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count > 1 then
         return -3
     end
-    local token = redis.call('incr', counter) -- first: it fails for a key of another type
+    redis.call('incr', counter) -- first: it fails for a key of another type
     if pttl ~= -2 then
         redis.call('del', lock)
     end
     redis.call('hset', lock, owner, 1)
     redis.call('pexpire', lock, lease_ms)
-    return { token }
+    return { redis.call('get', counter) }
 end
 if redis.call('hexists', lock, owner) == 0 then
     return count > 1 and -3 or pttl
 end
-local token = redis.call('incr', counter)
+redis.call('incr', counter)
 redis.call('hset', lock, owner, count)
 if pttl < lease_ms then
     redis.call('pexpire', lock, lease_ms)
 end
-return { token }
+return { redis.call('get', counter) }
