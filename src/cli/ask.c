@@ -9,27 +9,32 @@
 
 #include <stdio.h>
 
-int ask_command(char **argv, const char *help, ask_fn *ask)
+int ask_command(char **argv, const cli_question *question)
 {
     const char *url = NULL;
     bool json = false;
-    const cli_option options[] = {
-        {.name = "--url", .text = &url}, {.name = "--json", .flag = &json}, {0}};
+    const cli_kind *kind = NULL;
+    const cli_option options[] = {{.name = "--url", .text = &url},
+                                  {.name = "--json", .flag = &json},
+                                  {.name = question->of_kind ? "--kind" : NULL, .kind = &kind},
+                                  {0}};
     cli_words words = {.command = argv[0], .form = "[OPTION…] NAME"};
     if (!options_read(&words, options, argv))
         return EXIT_USAGE;
     if (words.help) {
-        fputs(help, stdout);
+        fputs(question->help, stdout);
         return EXIT_DONE;
     }
     if (words.rest)
         return usage_error(words.command, "nothing may stand behind NAME, no -- either");
+    if (kind && !kind->lock)
+        return usage_error(words.command, "a %s is no lock: --kind must be " KIND_LOCKS, kind->name);
 
     rlock_client *client;
     int code = server_open(&client, url);
     if (code != EXIT_DONE)
         return code;
-    rlock_status status = ask(client, words.name, json);
+    rlock_status status = question->ask(client, words.name, kind, json);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
     rlock_client_close(client);

@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 /* In the new process, beside nothing of the parent's threads: async-signal-safe calls only. */
-static _Noreturn void become(char *const *command, const cli_signals *signals, pid_t parent, int report_fd)
+static _Noreturn void become(char *const *command, char *const *environment, const cli_signals *signals,
+                             pid_t parent, int report_fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_SYSTEM); /* it died before that could be set */
     signals_restore(signals);
-    execvp(command[0], command);
+    execvpe(command[0], command, environment);
     int error = errno;
     while (write(report_fd, &error, sizeof error) < 0 && errno == EINTR)
         continue;
@@ -43,7 +44,7 @@ static int failed_to_start(const char *what, int error)
     return EXIT_SYSTEM;
 }
 
-int child_start(cli_child *self, char *const *command, const cli_signals *signals)
+int child_start(cli_child *self, char *const *command, char *const *environment, const cli_signals *signals)
 {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0)
@@ -53,7 +54,7 @@ int child_start(cli_child *self, char *const *command, const cli_signals *signal
     pid_t parent = getpid();
     *self = (cli_child){.pid = fork()};
     if (self->pid == 0)
-        become(command, signals, parent, report[1]);
+        become(command, environment, signals, parent, report[1]);
     int error = self->pid < 0 ? errno : 0;
     close(report[1]);
     if (self->pid < 0) {

@@ -17,7 +17,7 @@ typedef struct cli_child {
 /* Starts `command`, found by PATH, with the signals as they were before rlock took them. It gets
  * SIGTERM when rlock dies. To be called by the main thread: the death of the thread that started
  * it counts. Says on stderr what failed and answers the exit status; EXIT_DONE: it runs. */
-int child_start(cli_child *child, char *const *command, const cli_signals *signals);
+int child_start(cli_child *child, char *const *command, char *const *environment, const cli_signals *signals);
 
 /* Notes the end of the command, and of those it left behind, without waiting. True: one of these
  * processes at least is still there. */

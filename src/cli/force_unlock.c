@@ -6,7 +6,7 @@
 #include "cli/message.h"
 #include "cli/server.h"
 
-#include <rlock/lock.h>
+#include <rlock/inspect.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,20 +16,45 @@ static const char help[] =
     "Its holder is not asked; it learns of it at its next renewal or unlock, and may\n"
     "be working until then beside the next holder. Says whether it was locked.\n"
     "\n"
+    "  --kind KIND lock, fair, spin, fenced, read, write or non-reentrant: whom to wake.\n"
+    "              A read-write lock is freed only if it is held that way.\n"
+    "              Without it: looks at the lock first\n"
     "  --json      one JSON object: name, was_locked\n" SERVER_HELP
     "\n"
     "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
     "69 no server, or its answer was lost (see rlock inspect); 76 the server refused,\n"
     "also when the key is not a lock.\n";
 
-static rlock_status force_unlock(rlock_client *client, const char *name, bool json)
+/* The kind of what stands there. One that it cannot tell from a lock is freed as one: its waiters
+ * hear the same message, or none at all. */
+static rlock_status look(rlock_client *client, const char *name, const cli_kind **kind)
 {
-    rlock *lock = rlock_get_lock(client, name);
+    rlock_inspection *found;
+    rlock_status status = rlock_inspect(client, name, &found);
+    if (status != RLOCK_OK)
+        return status;
+    const cli_kind *seen = kind_find(found->mode ? found->mode : found->kind);
+    *kind = seen ? seen : &kind_plain;
+    rlock_inspection_free(found);
+    return RLOCK_OK;
+}
+
+static rlock_status force(rlock_client *client, const char *name, const cli_kind *kind, bool *was_locked)
+{
+    rlock *lock = kind->lock(client, name);
     if (!lock)
         return RLOCK_NO_MEMORY; /* the name was looked at before: nothing else is left */
-    bool was_locked = false;
-    rlock_status status = rlock_force_unlock(lock, &was_locked);
+    rlock_status status = rlock_force_unlock(lock, was_locked);
     rlock_free(lock);
+    return status;
+}
+
+static rlock_status force_unlock(rlock_client *client, const char *name, const cli_kind *kind, bool json)
+{
+    bool was_locked = false;
+    rlock_status status = kind ? RLOCK_OK : look(client, name, &kind);
+    if (status == RLOCK_OK)
+        status = force(client, name, kind, &was_locked);
     if (status != RLOCK_OK)
         return status;
     if (json) {
@@ -45,5 +70,5 @@ static rlock_status force_unlock(rlock_client *client, const char *name, bool js
 
 int force_unlock_command(char **argv)
 {
-    return ask_command(argv, help, force_unlock);
+    return ask_command(argv, &(cli_question){.help = help, .of_kind = true, .ask = force_unlock});
 }

@@ -18,8 +18,9 @@ static const char help[] =
     "Exit status: 0 locked or free; 64 usage; 69 no server; 76 the server refused,\n"
     "also when the key is none of these.\n";
 
-static rlock_status inspect(rlock_client *client, const char *name, bool json)
+static rlock_status inspect(rlock_client *client, const char *name, const cli_kind *kind, bool json)
 {
+    (void)kind; /* it finds out itself */
     rlock_inspection *found;
     rlock_status status = rlock_inspect(client, name, &found);
     if (status != RLOCK_OK)
@@ -34,5 +35,5 @@ static rlock_status inspect(rlock_client *client, const char *name, bool json)
 
 int inspect_command(char **argv)
 {
-    return ask_command(argv, help, inspect);
+    return ask_command(argv, &(cli_question){.help = help, .ask = inspect});
 }

@@ -1,4 +1,4 @@
-/* Whether the lock that a command runs under is still held. */
+/* Whether what a command runs under is still held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/loss.h"
 
@@ -17,9 +17,9 @@ static void reported(const rlock_lost_event *event, void *argument)
         continue;
 }
 
-bool loss_watch(cli_loss *self, rlock_client *client, rlock *lock)
+bool loss_watch(cli_loss *self, rlock_client *client, const cli_hold *hold)
 {
-    self->lock = lock;
+    self->hold = hold;
     atomic_init(&self->reason, -1);
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (self->fd < 0)
@@ -36,7 +36,7 @@ void loss_unwatch(cli_loss *self, rlock_client *client)
 
 bool loss_happened(cli_loss *self)
 {
-    return atomic_load(&self->reason) >= 0 || rlock_valid_for(self->lock) <= 0;
+    return atomic_load(&self->reason) >= 0 || hold_valid_for(self->hold) <= 0;
 }
 
 const char *loss_words(cli_loss *self)

@@ -4,10 +4,14 @@
 
 #include "cli/duration.h"
 #include "cli/exits.h"
+#include "cli/kind.h"
 #include "cli/message.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int usage_error(const char *command, const char *format, ...)
@@ -28,12 +32,42 @@ static bool wrong(const cli_words *words, const char *what, const char *argument
     return false;
 }
 
+static bool read_number(const cli_words *words, const cli_option *option, const char *value)
+{
+    char *end, shown[SHOWN_SIZE];
+    errno = 0;
+    long number = *value >= '0' && *value <= '9' ? strtol(value, &end, 10) : 0;
+    if (number < 1 || *end || errno || number > INT_MAX) {
+        usage_error(words->command, "%s \"%s\" is no whole number from 1 to %d", option->name, shorten(value, shown),
+                    INT_MAX);
+        return false;
+    }
+    *option->number = (int)number;
+    return true;
+}
+
+static bool read_kind(const cli_words *words, const cli_option *option, const char *value)
+{
+    char shown[SHOWN_SIZE];
+    const cli_kind *kind = kind_find(value);
+    if (kind)
+        *option->kind = kind;
+    else
+        usage_error(words->command, "there is no kind \"%s\": it must be " KIND_LOCKS ", or semaphore",
+                    shorten(value, shown));
+    return kind;
+}
+
 static bool read_value(const cli_words *words, const cli_option *option, const char *value)
 {
     if (option->text) {
         *option->text = value;
         return true;
     }
+    if (option->number)
+        return read_number(words, option, value);
+    if (option->kind)
+        return read_kind(words, option, value);
     const char *problem = duration_read(value, option->duration_ms);
     char shown[SHOWN_SIZE];
     if (problem)

@@ -6,13 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One option and where its value goes: the one of the three pointers that is set says which
+/* One option and where its value goes: the one of the pointers that is set says which
  * kind it is. A table of them ends with a NULL name. */
 typedef struct cli_option {
     const char *name; /* with its dashes */
     bool *flag;
     const char **text;
     int64_t *duration_ms;
+    int *number; /* from 1 */
+    const struct cli_kind **kind;
 } cli_option;
 
 typedef struct cli_words {

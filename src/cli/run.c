@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/child.h"
 #include "cli/commands.h"
-#include "cli/duration.h"
+#include "cli/environment.h"
 #include "cli/exits.h"
+#include "cli/hold.h"
 #include "cli/interruption.h"
 #include "cli/loss.h"
 #include "cli/message.h"
@@ -12,6 +13,7 @@
 #include "cli/supervise.h"
 
 #include <errno.h>
+#include <rlock/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +25,19 @@ static const char help[] =
     "lock is lost meanwhile, COMMAND and all that it started get SIGTERM, and SIGKILL if\n"
     "they do not end. COMMAND finds the lock's name in RLOCK_NAME.\n"
     "\n"
+    "  --kind KIND what NAME is: lock (the default); fair: had in the order of asking;\n"
+    "              spin; fenced: COMMAND finds the token in RLOCK_TOKEN; read, write: a\n"
+    "              side of a read-write lock; non-reentrant; semaphore\n"
     "  --wait DUR  give up when the lock is not to be had in DUR; 0: try once.\n"
     "              Without it: wait as long as it takes\n"
     "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it.\n"
     "              Without it: the lock is renewed as long as COMMAND runs\n"
     "  --kill-after DUR\n"
-    "              from SIGTERM to SIGKILL when the lock was lost; default 5s\n" SERVER_HELP
+    "              from SIGTERM to SIGKILL when the lock was lost; default 5s\n"
+    "  --permits N of a semaphore: how many to take; default 1. They have no lease: when\n"
+    "              rlock itself dies, they stay taken\n"
+    "  --set-permits N\n"
+    "              make the semaphore with N permits if there is none yet\n" SERVER_HELP
     "\n"
     "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
     "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND;\n"
@@ -36,77 +45,138 @@ static const char help[] =
     "\n"
     "Exit status: that of COMMAND, 128+n when signal n ended it or the wait; 64 usage;\n"
     "69 no server; 70 the lock was lost; 71 the system refused something; 75 not to be\n"
-    "had in time; 76 the server refused; 126 COMMAND cannot be run; 127 not found.\n";
+    "had in time; 76 the server refused, or there is no such semaphore; 126 COMMAND\n"
+    "cannot be run; 127 not found.\n";
 
 typedef struct run_options {
     const char *url;
+    const cli_kind *kind;
     int64_t wait_ms, lease_ms, kill_after_ms;
+    int permits, set_permits; /* 0: not given */
 } run_options;
 
-static int run_under_lock(rlock_client *client, rlock *lock, char **command, const cli_signals *signals,
-                          const run_options *options)
+/* Runs the command, with the token of a fenced lock in its environment. */
+static int run_under(rlock_client *client, const cli_hold *hold, char **command, const cli_signals *signals,
+                     const run_options *options)
 {
     cli_loss loss;
     cli_child child;
-    if (!loss_watch(&loss, client, lock)) {
+    uint64_t token = 0;
+    if (hold->kind->fenced && rlock_get_token(hold->lock, &token) != RLOCK_OK) {
+        complain("%s", rlock_last_error()); /* it was lost already */
+        return EXIT_LOST;
+    }
+    char **environment = environment_with_token(hold->kind->fenced ? &token : NULL);
+    if (!environment || !loss_watch(&loss, client, hold)) {
         complain("the lock cannot be watched: %s", strerror(errno));
+        environment_free(environment);
         return EXIT_SYSTEM;
     }
-    int code = child_start(&child, command, signals);
+    int code = child_start(&child, command, environment, signals);
+    environment_free(environment);
     if (code == EXIT_DONE)
         code = supervise(&child, &loss, signals, options->kill_after_ms) ? child_exit(&child) : EXIT_LOST;
     loss_unwatch(&loss, client);
     return code;
 }
 
-/* Gives the lock back. What the command did counts, unless it may have run beside another. */
-static int release(rlock *lock, int code)
+static const char *permits(const cli_hold *hold)
 {
-    if (code == EXIT_LOST && rlock_valid_for(lock) <= 0)
+    return hold->permits == 1 ? "permit" : "permits";
+}
+
+/* What was taken of a semaphore has no end of its own: who runs the command ought to know. */
+static void complain_of_permits(const cli_hold *hold, rlock_status status)
+{
+    complain(status == RLOCK_UNKNOWN
+                 ? "whether the semaphore \"%s\" has its %d %s back is not known: %s"
+                 : "the semaphore \"%s\" does not have its %d %s back: %s",
+             hold->shown, hold->permits, permits(hold), rlock_last_error());
+}
+
+/* Gives it back. What the command did counts, unless it may have run beside another. */
+static int give_back(cli_hold *hold, int code)
+{
+    if (code == EXIT_LOST && hold_valid_for(hold) <= 0)
         return code;
-    rlock_status status = rlock_unlock(lock);
+    rlock_status status = hold_give_back(hold);
     if (status == RLOCK_OK)
         return code;
-    complain("%s", rlock_last_error());
+    if (hold->lock)
+        complain("%s", rlock_last_error());
+    else
+        complain_of_permits(hold, status);
     return status == RLOCK_LOST ? EXIT_LOST : code;
 }
 
-static int not_held(rlock_status status, const char *name, int signal)
+static int not_held(const cli_hold *hold, rlock_status status, int signal)
 {
-    char shown[SHOWN_SIZE];
-    shorten(name, shown);
-    if (signal) {
-        complain("%s ended the wait for the lock \"%s\"", strsignal(signal), shown);
+    const char *word = hold_word(hold);
+    if (signal && status != RLOCK_UNKNOWN) {
+        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), word, hold->shown);
         return EXIT_SIGNAL + signal;
     }
-    if (status == RLOCK_TIMEOUT)
-        complain("the lock \"%s\" was not to be had in time; rlock inspect shows its holder", shown);
+    if (status == RLOCK_TIMEOUT && hold->lock)
+        complain("the lock \"%s\" was not to be had in time; rlock inspect shows its holder", hold->shown);
+    else if (status == RLOCK_TIMEOUT)
+        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has",
+                 hold->shown, hold->permits, permits(hold));
+    else if (status == RLOCK_UNKNOWN)
+        complain("the semaphore \"%s\" may have %d %s less now, for nothing: %s", hold->shown, hold->permits,
+                 permits(hold), rlock_last_error());
     else
         complain("%s", rlock_last_error());
     return exit_for(status);
 }
 
-static int take_and_run(rlock_client *client, const char *name, char **command, const cli_signals *signals,
+/* A semaphore has to be there: to wait for permits of one that nobody made would be for ever. */
+static int find_semaphore(rlock_client *client, const cli_hold *hold, const char *name, int set_permits)
+{
+    rlock_inspection *found = NULL;
+    rlock_status status = set_permits
+                              ? rlock_semaphore_try_set_permits(hold->semaphore, set_permits, NULL)
+                              : rlock_inspect(client, name, &found);
+    bool there = !found || found->ttl_ms != RLOCK_NOT_THERE;
+    rlock_inspection_free(found);
+    if (status != RLOCK_OK)
+        complain("%s", rlock_last_error());
+    else if (!there)
+        complain("there is no semaphore \"%s\"; --set-permits N makes one", hold->shown);
+    return there ? exit_for(status) : EXIT_REFUSED;
+}
+
+static int take_and_run(rlock_client *client, cli_hold *hold, char **command, const cli_signals *signals,
                         cli_interruption *interruption, const run_options *options)
 {
-    rlock *lock = rlock_get_lock(client, name);
     rlock_lock_options how = RLOCK_LOCK_OPTIONS_INIT;
     how.wait_ms = options->wait_ms;
     how.lease_ms = options->lease_ms;
     how.cancel = interruption->cancel;
-    rlock_status status = RLOCK_NO_MEMORY;
-    if (lock) {
-        interruption_wait_begins(interruption);
-        status = rlock_lock_with(lock, &how);
-    }
-    int signal = interruption_stop(interruption), code;
+    interruption_wait_begins(interruption);
+    rlock_status status = hold_take(hold, &how);
+    int signal = interruption_stop(interruption);
     if (status != RLOCK_OK)
-        code = not_held(status, name, signal);
-    else if (signal) /* it came at the same moment as the lock */
-        code = release(lock, EXIT_SIGNAL + signal);
+        return not_held(hold, status, signal);
+    if (signal) /* it came at the same moment as the lock */
+        return give_back(hold, EXIT_SIGNAL + signal);
+    return give_back(hold, run_under(client, hold, command, signals, options));
+}
+
+static int run_with(rlock_client *client, const char *name, char **command, const cli_signals *signals,
+                    cli_interruption *interruption, const run_options *options)
+{
+    cli_hold hold;
+    rlock_status status = hold_open(&hold, client, options->kind, name, options->permits ? options->permits : 1);
+    int code = exit_for(status);
+    if (status != RLOCK_OK)
+        complain("%s", rlock_last_error());
+    else if (hold.semaphore)
+        code = find_semaphore(client, &hold, name, options->set_permits);
+    if (code == EXIT_DONE)
+        code = take_and_run(client, &hold, command, signals, interruption, options);
     else
-        code = release(lock, run_under_lock(client, lock, command, signals, options));
-    rlock_free(lock);
+        interruption_stop(interruption);
+    hold_close(&hold);
     return code;
 }
 
@@ -121,7 +191,8 @@ static int run(const char *name, char **command, const run_options *options)
     cli_signals signals;
     cli_interruption interruption;
     rlock_client *client;
-    if (setenv("RLOCK_NAME", name, 1) != 0) /* before there are threads that might read it */
+    /* Before there are threads that might read it; a token may come from an rlock around this one. */
+    if (setenv("RLOCK_NAME", name, 1) != 0 || unsetenv("RLOCK_TOKEN") != 0)
         return no_start("the environment cannot be extended");
     if (!signals_open(&signals))
         return no_start("signals cannot be listened to");
@@ -130,7 +201,7 @@ static int run(const char *name, char **command, const run_options *options)
         return no_start("signals cannot be listened to");
     int code = server_open(&client, options->url);
     if (code == EXIT_DONE) {
-        code = take_and_run(client, name, command, &signals, &interruption, options);
+        code = run_with(client, name, command, &signals, &interruption, options);
         rlock_client_close(client);
     } else {
         interruption_stop(&interruption);
@@ -141,8 +212,12 @@ static int run(const char *name, char **command, const run_options *options)
 
 int run_command(char **argv)
 {
-    run_options found = {.wait_ms = RLOCK_FOREVER, .lease_ms = RLOCK_WATCHDOG, .kill_after_ms = 5000};
+    run_options found = {.kind = &kind_plain, .wait_ms = RLOCK_FOREVER, .lease_ms = RLOCK_WATCHDOG,
+                         .kill_after_ms = 5000};
     const cli_option options[] = {{.name = "--url", .text = &found.url},
+                                  {.name = "--kind", .kind = &found.kind},
+                                  {.name = "--permits", .number = &found.permits},
+                                  {.name = "--set-permits", .number = &found.set_permits},
                                   {.name = "--wait", .duration_ms = &found.wait_ms},
                                   {.name = "--lease", .duration_ms = &found.lease_ms},
                                   {.name = "--kill-after", .duration_ms = &found.kill_after_ms},
@@ -156,6 +231,10 @@ int run_command(char **argv)
     }
     if (found.lease_ms == 0)
         return usage_error(words.command, "--lease is 0; a lease takes at least 1ms");
+    if (found.kind->lock && (found.permits || found.set_permits))
+        return usage_error(words.command, "only a semaphore has permits: add --kind semaphore");
+    if (!found.kind->lock && found.lease_ms != RLOCK_WATCHDOG)
+        return usage_error(words.command, "permits of a semaphore have no lease");
     if (!words.rest || !words.rest[0])
         return usage_error(words.command, "the COMMAND is missing; it stands behind NAME and --");
     return run(words.name, words.rest, &found);

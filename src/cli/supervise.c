@@ -61,11 +61,10 @@ bool supervise(cli_child *child, cli_loss *loss, const cli_signals *signals, int
         child_reap(child);
         if (child->ended)
             return !loss_happened(loss);
-        wait_a_while(child, loss->fd, signals, rlock_valid_for(loss->lock));
+        wait_a_while(child, loss->fd, signals, hold_valid_for(loss->hold));
     }
-    char shown[SHOWN_SIZE];
     child_reap(child);
-    complain("the lock \"%s\" was lost: %s; %s", shorten(rlock_name(loss->lock), shown), loss_words(loss),
+    complain("the lock \"%s\" was lost: %s; %s", loss->hold->shown, loss_words(loss),
              child->ended ? "the command ended meanwhile" : "ending the command");
     end_command(child, signals, kill_after_ms);
     return false;

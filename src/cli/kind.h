@@ -1,0 +1,23 @@
+/* The kinds of object that a command can run under, as --kind names them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_KIND_H
+#define CLI_KIND_H
+
+#include <rlock/lock.h>
+#include <stdbool.h>
+
+typedef struct cli_kind {
+    const char *name;
+    /* A handle on such a lock; NULL: it is a semaphore. */
+    rlock *(*lock)(rlock_client *client, const char *name);
+    bool fenced;
+} cli_kind;
+
+#define KIND_LOCKS "lock, fair, spin, fenced, read, write or non-reentrant"
+
+extern const cli_kind kind_plain; /* the one without --kind */
+
+/* The kind called `name`; NULL: there is none. */
+const cli_kind *kind_find(const char *name);
+
+#endif

@@ -1,0 +1,249 @@
+/* rlock run and force-unlock with --kind: a command under every kind of lock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_json.h"
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(command_kinds, .init = stage_open, .fini = stage_close, .timeout = 120);
+
+#define NAME "order"
+#define TOKEN_KEY "redisson_lock_token:{" NAME "}"
+#define SOON_MS 10000
+
+/* Says when it is under the lock, and leaves when a line comes. */
+#define UNTIL_LINE "sh", "-c", "echo under; read line; echo over"
+
+static const char *url(void)
+{
+    return server_url(stage.server);
+}
+
+static outcome run(const char *const *words)
+{
+    return command_outcome(url(), words);
+}
+
+static int status_of(const char *const *words)
+{
+    outcome found = run(words);
+    outcome_free(&found);
+    return found.status;
+}
+
+static command *start(const char *const *words)
+{
+    return command_start(url(), words);
+}
+
+static command *start_under(const char *const *words)
+{
+    command *c = start(words);
+    cr_assert(command_says(c, "under", SOON_MS), "%s", command_err(c));
+    return c;
+}
+
+static void end(command *c)
+{
+    command_write(c, "\n");
+    cr_assert(command_wait(c, SOON_MS) == 0, "%s", command_err(c));
+    cr_assert_str_eq(command_err(c), "");
+    command_free(c);
+}
+
+/* --- locks --- */
+
+/* While one runs, another of the kind does not; its key goes with it. The words of its inspection say
+ * that it was of that kind, where that is to be seen. */
+static void assert_excludes(const char *kind, const char *seen)
+{
+    command *c = start_under(COMMAND("run", "--kind", kind, NAME, "--", UNTIL_LINE));
+    cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 1, "%s", kind);
+    outcome found = run(COMMAND("inspect", NAME));
+    cr_assert(strstr(found.out, seen), "%s: %s", kind, found.out);
+    outcome_free(&found);
+    cr_assert(status_of(COMMAND("run", "--kind", kind, "--wait", "0", NAME, "--", "true")) == 75, "%s", kind);
+    cr_assert(status_of(COMMAND("run", "--kind", kind, "--wait", "200ms", NAME, "--", "true")) == 75, "%s", kind);
+    end(c);
+    cr_assert(status_of(COMMAND("run", "--kind", kind, "--wait", "0", NAME, "--", "sh", "-c", "exit 9")) == 9, "%s", kind);
+    cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 0, "%s", kind);
+}
+
+Test(command_kinds, exclusive_locks_exclude_their_like)
+{
+    assert_excludes("lock", "(lock)");
+    assert_excludes("spin", "(lock)");
+    assert_excludes("non-reentrant", "(lock)");
+    assert_excludes("fair", "(lock)");
+    assert_excludes("write", "locked for writing");
+    assert_no_keys();
+    assert_excludes("fenced", "(fenced)");
+}
+
+Test(command_kinds, a_spinning_run_says_nothing_and_hears_nothing)
+{
+    server_listen(stage.server);
+    cr_assert(status_of(COMMAND("run", "--kind", "spin", NAME, "--", "true")) == 0);
+    foreign_hold(NAME, 60000);
+    command *c = start(COMMAND("run", "--kind", "spin", NAME, "--", "echo", "ran"));
+    int64_t before = server_info(stage.server, "total_commands_processed");
+    for (int64_t end_ms = now_ms() + SOON_MS; server_info(stage.server, "total_commands_processed") < before + 50;)
+        cr_assert(now_ms() < end_ms, "it does not ask again and again");
+    redisReply *channels = server_command(stage.server, "PUBSUB CHANNELS");
+    cr_assert(channels->elements == 0);
+    freeReplyObject(channels);
+    foreign_vanish(NAME);
+    cr_assert(command_wait(c, SOON_MS) == 0);
+    cr_assert_str_eq(command_out(c), "ran\n");
+    command_free(c);
+    char *heard = server_heard_all(stage.server);
+    cr_assert_str_eq(heard, "");
+    free(heard);
+}
+
+/* How many wait in the queue of the fair lock. */
+static bool wait_queued(int64_t count)
+{
+    for (int64_t end_ms = now_ms() + SOON_MS; now_ms() < end_ms; pass_ms(1)) {
+        if (server_integer(stage.server, "LLEN redisson_lock_queue:{" NAME "}") == count)
+            return true;
+    }
+    return false;
+}
+
+/* Four that asked one after the other; a fifth gives up and leaves no trace. */
+Test(command_kinds, fair_runs_come_in_the_order_of_asking)
+{
+    enum { RUNS = 4 };
+    command *runs[RUNS], *first = start_under(COMMAND("run", "--kind", "fair", NAME, "--", UNTIL_LINE));
+    for (int i = 0; i < RUNS; i++) {
+        runs[i] = start(COMMAND("run", "--kind", "fair", NAME, "--", UNTIL_LINE));
+        cr_assert(wait_queued(i + 1), "run %d does not queue", i);
+    }
+    cr_assert(status_of(COMMAND("run", "--kind", "fair", "--wait", "200ms", NAME, "--", "true")) == 75);
+    cr_assert(wait_queued(RUNS));
+    outcome found = run(COMMAND("inspect", "--json", NAME));
+    char *kind = json_member(found.out, "kind"), *waiters = json_member(found.out, "waiters");
+    char *last = json_element(waiters, RUNS - 1), *none = json_element(waiters, RUNS);
+    cr_assert(strcmp(kind, "fair") == 0 && last && !none, "%s", found.out);
+    free(kind);
+    free(waiters);
+    free(last);
+    outcome_free(&found);
+    end(first);
+    for (int i = 0; i < RUNS; i++) {
+        cr_assert(command_says(runs[i], "under", SOON_MS), "run %d is not the next", i);
+        for (int other = i + 1; other < RUNS; other++)
+            cr_assert_str_eq(command_out(runs[other]), "");
+        end(runs[i]);
+    }
+    assert_no_keys();
+}
+
+/* Larger each time; it is not passed to a command under another lock that runs within. */
+Test(command_kinds, a_fenced_run_gives_its_command_the_token)
+{
+    outcome found = run(COMMAND("run", "--kind", "fenced", NAME, "--", "sh", "-c", "echo $RLOCK_NAME $RLOCK_TOKEN"));
+    cr_assert(found.status == 0 && strcmp(found.out, NAME " 1\n") == 0, "%s%s", found.out, found.err);
+    outcome_free(&found);
+    freeReplyObject(server_command(stage.server, "SET " TOKEN_KEY " 16"));
+    found = run(COMMAND("run", "--kind=fenced", NAME, "--", "sh", "-c",
+        "echo $RLOCK_TOKEN; exec \"$RLOCK_COMMAND\" run inner -- sh -c 'echo $RLOCK_NAME ${RLOCK_TOKEN-none}'"));
+    cr_assert_str_eq(found.out, "17\ninner none\n");
+    outcome_free(&found);
+}
+
+/* Readers together, the writer alone. */
+Test(command_kinds, runs_that_read_share_and_the_one_that_writes_does_not)
+{
+    command *first = start_under(COMMAND("run", "--kind", "read", NAME, "--", UNTIL_LINE));
+    command *second = start_under(COMMAND("run", "--kind", "read", NAME, "--", UNTIL_LINE));
+    cr_assert(status_of(COMMAND("run", "--kind", "write", "--wait", "0", NAME, "--", "true")) == 75);
+    command *writer = start(COMMAND("run", "--kind", "write", NAME, "--", UNTIL_LINE));
+    cr_assert(server_wait_subscribers(stage.server, "redisson_rwlock:{" NAME "}", 1, SOON_MS));
+    end(first);
+    cr_assert_str_eq(command_out(writer), "");
+    end(second);
+    cr_assert(command_says(writer, "under", SOON_MS));
+    cr_assert(status_of(COMMAND("run", "--kind", "read", "--wait", "0", NAME, "--", "true")) == 75);
+    end(writer);
+    assert_no_keys();
+}
+
+/* Each kind is watched over and ends its command when it is lost. */
+Test(command_kinds, a_lost_lock_of_any_kind_ends_the_command)
+{
+    static const char *const kinds[] = {"fair", "spin", "fenced", "read", "write", "non-reentrant"};
+    const char *quick = server_url_with(stage.server, "lockWatchdogTimeout=1000");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        command *c = command_start(quick, COMMAND("run", "--kind", kinds[i], NAME, "--", "sh", "-c", "echo under; exec cat"));
+        cr_assert(command_says(c, "under", SOON_MS));
+        foreign_vanish(NAME);
+        int64_t begin_ms = now_ms();
+        cr_assert(command_wait(c, SOON_MS) == 70, "%s: %s", kinds[i], command_err(c));
+        assert_between(now_ms() - begin_ms, 0, at_most_ms(1500));
+        cr_assert(strncmp(command_err(c), "rlock: the lock \"" NAME "\" was lost", 32) == 0, "%s", command_err(c));
+        command_free(c);
+    }
+}
+
+/* --- force-unlock --- */
+
+static void assert_forced(const char *const *words, bool was_locked)
+{
+    outcome found = run(words);
+    cr_assert(found.status == 0, "%s", found.err);
+    cr_assert_str_eq(found.out, was_locked ? NAME ": was locked, is free now\n" : NAME ": was not locked\n");
+    outcome_free(&found);
+}
+
+/* With and without --kind, the first in the queue runs. */
+Test(command_kinds, a_forced_fair_lock_goes_to_the_first_in_its_queue)
+{
+    for (int given = 0; given < 2; given++) {
+        foreign_hold(NAME, 60000);
+        command *c = start(COMMAND("run", "--kind", "fair", NAME, "--", UNTIL_LINE));
+        cr_assert(wait_queued(1));
+        if (given)
+            assert_forced(COMMAND("force-unlock", "--kind", "fair", NAME), true);
+        else
+            assert_forced(COMMAND("force-unlock", NAME), true);
+        cr_assert(command_says(c, "under", SOON_MS));
+        end(c);
+    }
+}
+
+Test(command_kinds, one_side_of_a_read_write_lock_is_forced_only_when_it_is_held)
+{
+    server_listen(stage.server);
+    rlock_read_write_lock *both = rlock_get_read_write_lock(stage.client, NAME);
+    rlock *sides[] = {rlock_read_lock(both), rlock_write_lock(both)};
+    static const char *const names[] = {"read", "write"}, *const messages[] = {"0", "1"};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(rlock_lock(sides[i]));
+        assert_forced(COMMAND("force-unlock", "--kind", names[1 - i], NAME), false);
+        cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 1);
+        assert_forced(COMMAND("force-unlock", "--kind", names[i], NAME), true);
+        cr_assert(server_heard(stage.server, "redisson_rwlock:{" NAME "}", messages[i], SOON_MS));
+        assert_status(rlock_unlock(sides[i]), RLOCK_LOST);
+        assert_ok(rlock_lock(sides[i]));
+        assert_forced(COMMAND("force-unlock", NAME), true);
+        assert_status(rlock_unlock(sides[i]), RLOCK_LOST);
+        cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 0);
+        rlock_free(sides[i]);
+    }
+    rlock_read_write_lock_free(both);
+}
+
+Test(command_kinds, a_semaphore_is_not_forced_open)
+{
+    freeReplyObject(server_command(stage.server, "SET " NAME " 3"));
+    cr_assert(status_of(COMMAND("force-unlock", NAME)) == 76);
+    cr_assert(status_of(COMMAND("force-unlock", "--kind", "semaphore", NAME)) == 64);
+    cr_assert(server_integer(stage.server, "GET " NAME) == 3);
+}

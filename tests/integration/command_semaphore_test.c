@@ -1,0 +1,250 @@
+/* rlock run --kind semaphore: as many commands at once as there are permits. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/script.h"
+#include "tests/fault/support/proxy.h"
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(command_semaphore, .init = stage_open, .fini = stage_close, .timeout = 120);
+
+#define NAME "order"
+#define PERMITS_CHANNEL "redisson_sc:{" NAME "}"
+#define SOON_MS 10000
+
+/* Says when it is under the semaphore, and leaves when a line comes. */
+#define UNTIL_LINE "sh", "-c", "echo under; read line; echo over"
+
+static const char *url(void)
+{
+    return server_url(stage.server);
+}
+
+static outcome run(const char *const *words)
+{
+    return command_outcome(url(), words);
+}
+
+static int status_of(const char *const *words)
+{
+    outcome found = run(words);
+    outcome_free(&found);
+    return found.status;
+}
+
+static command *start(const char *const *words)
+{
+    return command_start(url(), words);
+}
+
+static command *start_under(const char *const *words)
+{
+    command *c = start(words);
+    cr_assert(command_says(c, "under", SOON_MS), "%s", command_err(c));
+    return c;
+}
+
+static void end(command *c)
+{
+    command_write(c, "\n");
+    cr_assert(command_wait(c, SOON_MS) == 0, "%s", command_err(c));
+    cr_assert_str_eq(command_err(c), "");
+    command_free(c);
+}
+
+static void assert_available(int64_t permits)
+{
+    int64_t found = server_integer(stage.server, "GET " NAME);
+    cr_assert(found == permits, "%lld permits, not %lld", (long long)found, (long long)permits);
+}
+
+static void set_permits(int permits)
+{
+    freeReplyObject(server_command(stage.server, "SET " NAME " %d", permits));
+}
+
+#define SEMAPHORE "run", "--kind", "semaphore"
+
+/* Two of two run at once; the third when one of them has ended. */
+Test(command_semaphore, as_many_run_under_a_semaphore_as_it_has_permits)
+{
+    command *first = start_under(COMMAND(SEMAPHORE, "--set-permits", "2", NAME, "--", UNTIL_LINE));
+    assert_available(1);
+    command *second = start_under(COMMAND(SEMAPHORE, "--set-permits", "2", NAME, "--", UNTIL_LINE));
+    assert_available(0);
+    command *third = start(COMMAND(SEMAPHORE, "--set-permits", "5", NAME, "--", UNTIL_LINE));
+    cr_assert(server_wait_subscribers(stage.server, PERMITS_CHANNEL, 1, SOON_MS));
+    cr_assert_str_eq(command_out(third), "");
+    end(first);
+    cr_assert(command_says(third, "under", SOON_MS));
+    end(second);
+    end(third);
+    assert_available(2);
+}
+
+Test(command_semaphore, several_permits_are_taken_and_given_back_together)
+{
+    set_permits(5);
+    command *c = start_under(COMMAND(SEMAPHORE, "--permits", "3", NAME, "--", UNTIL_LINE));
+    assert_available(2);
+    cr_assert(status_of(COMMAND(SEMAPHORE, "--permits", "3", "--wait", "0", NAME, "--", "true")) == 75);
+    cr_assert(status_of(COMMAND(SEMAPHORE, "--permits=2", "--wait", "0", NAME, "--", "sh", "-c", "exit 8")) == 8);
+    end(c);
+    assert_available(5);
+}
+
+/* Whatever becomes of the command. */
+Test(command_semaphore, permits_come_back_however_the_command_ends)
+{
+    set_permits(1);
+    cr_assert(status_of(COMMAND(SEMAPHORE, NAME, "--", "sh", "-c", "exit 42")) == 42);
+    assert_available(1);
+    cr_assert(status_of(COMMAND(SEMAPHORE, NAME, "--", "sh", "-c", "kill -KILL $$")) == 128 + SIGKILL);
+    assert_available(1);
+    cr_assert(status_of(COMMAND(SEMAPHORE, NAME, "--", "no-such-command")) == 127);
+    assert_available(1);
+    command *c = start_under(COMMAND(SEMAPHORE, NAME, "--", "sh", "-c", "echo under; exec cat"));
+    command_signal(c, SIGTERM);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM);
+    assert_available(1);
+    command_free(c);
+}
+
+Test(command_semaphore, a_semaphore_that_nobody_made_is_told_with_76)
+{
+    outcome found = run(COMMAND(SEMAPHORE, NAME, "--", "echo", "ran"));
+    cr_assert(found.status == 76, "%d", found.status);
+    cr_assert_str_eq(found.out, "");
+    cr_assert_str_eq(found.err, "rlock: there is no semaphore \"" NAME "\"; --set-permits N makes one\n");
+    outcome_free(&found);
+    assert_no_keys();
+}
+
+Test(command_semaphore, a_wait_for_permits_ends_with_75)
+{
+    set_permits(1);
+    int64_t begin_ms = now_ms();
+    outcome found = run(COMMAND(SEMAPHORE, "--permits", "2", "--wait", "300ms", NAME, "--", "echo", "ran"));
+    assert_between(now_ms() - begin_ms, 300, at_most_ms(1500));
+    cr_assert(found.status == 75 && *found.out == 0, "%d %s", found.status, found.out);
+    cr_assert(strstr(found.err, "did not have 2 permits in time"), "%s", found.err);
+    outcome_free(&found);
+    assert_available(1);
+    cr_assert(wait_no_channels(SOON_MS));
+}
+
+Test(command_semaphore, a_signal_ends_the_wait_for_permits)
+{
+    set_permits(0);
+    command *c = start(COMMAND(SEMAPHORE, NAME, "--", "echo", "ran"));
+    cr_assert(server_wait_subscribers(stage.server, PERMITS_CHANNEL, 1, SOON_MS));
+    command_signal(c, SIGINT);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGINT);
+    cr_assert_str_eq(command_err(c), "rlock: Interrupt ended the wait for the semaphore \"" NAME "\"\n");
+    cr_assert_str_eq(command_out(c), "");
+    command_free(c);
+    assert_available(0);
+}
+
+/* Its permits ended with it. */
+Test(command_semaphore, a_semaphore_that_is_gone_is_not_made_anew)
+{
+    set_permits(3);
+    command *c = start_under(COMMAND(SEMAPHORE, NAME, "--", UNTIL_LINE));
+    foreign_vanish(NAME);
+    end(c);
+    assert_no_keys();
+}
+
+Test(command_semaphore, a_lock_is_no_semaphore_and_a_semaphore_no_lock)
+{
+    foreign_hold(NAME, 60000);
+    cr_assert(status_of(COMMAND(SEMAPHORE, NAME, "--", "true")) == 76);
+    cr_assert(status_of(COMMAND(SEMAPHORE, "--set-permits", "2", NAME, "--", "true")) == 76);
+    foreign_vanish(NAME);
+    set_permits(1);
+    cr_assert(status_of(COMMAND("run", NAME, "--", "true")) == 76);
+    assert_available(1);
+}
+
+/* --- a semaphore whose answers are lost --- */
+
+static const char *through(proxy *between)
+{
+    static char text[600];
+    snprintf(text, sizeof text, "unix://%s?timeout=2000&retryAttempts=1", proxy_socket(between));
+    return text;
+}
+
+/* Loads the script first, so that it goes by its SHA1, and cuts the connection behind the first request for
+ * it: the server has run it, nobody hears so. */
+static void lose_answer(proxy *between, const rli_script *script)
+{
+    freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", script->text));
+    proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = script->sha1, .times = 1});
+}
+
+Test(command_semaphore, does_not_run_when_nobody_knows_whether_permits_were_taken)
+{
+    proxy *between = proxy_start(stage.server);
+    set_permits(5);
+    lose_answer(between, &rli_script_semaphore_acquire);
+    outcome found = command_outcome(through(between), COMMAND(SEMAPHORE, "--permits", "2", NAME, "--", "echo", "ran"));
+    cr_assert(found.status == 69, "%d %s", found.status, found.err);
+    cr_assert_str_eq(found.out, "");
+    cr_assert(strncmp(found.err, "rlock: the semaphore \"" NAME "\" may have 2 permits less now", 50) == 0, "%s", found.err);
+    outcome_free(&found);
+    assert_available(3);
+    proxy_stop(between);
+}
+
+Test(command_semaphore, does_not_run_when_nobody_knows_whether_the_semaphore_was_made)
+{
+    proxy *between = proxy_start(stage.server);
+    lose_answer(between, &rli_script_semaphore_set);
+    outcome found = command_outcome(through(between), COMMAND(SEMAPHORE, "--set-permits", "2", NAME, "--", "echo", "ran"));
+    cr_assert(found.status == 69 && *found.out == 0, "%d %s", found.status, found.out);
+    outcome_free(&found);
+    assert_available(2);
+    proxy_stop(between);
+}
+
+/* The work is done: its status counts. */
+Test(command_semaphore, says_that_nobody_knows_whether_permits_came_back)
+{
+    proxy *between = proxy_start(stage.server);
+    set_permits(5);
+    lose_answer(between, &rli_script_semaphore_release);
+    outcome found = command_outcome(through(between), COMMAND(SEMAPHORE, NAME, "--", "sh", "-c", "exit 7"));
+    cr_assert(found.status == 7, "%d %s", found.status, found.err);
+    cr_assert(strncmp(found.err, "rlock: whether the semaphore \"" NAME "\" has its 1 permit back is not known", 70) == 0,
+              "%s", found.err);
+    outcome_free(&found);
+    assert_available(5);
+    proxy_stop(between);
+}
+
+/* No request got through: they are not back for certain. */
+Test(command_semaphore, says_that_permits_did_not_come_back)
+{
+    proxy *between = proxy_start(stage.server);
+    set_permits(5);
+    command *c = command_start(through(between), COMMAND(SEMAPHORE, "--permits", "2", NAME, "--", "sh", "-c",
+                                                       "echo under; read line; exit 6"));
+    cr_assert(command_says(c, "under", SOON_MS));
+    proxy_accept(between, false);
+    proxy_cut(between);
+    command_write(c, "\n");
+    cr_assert(command_wait(c, SOON_MS) == 6, "%s", command_err(c));
+    cr_assert(strncmp(command_err(c), "rlock: the semaphore \"" NAME "\" does not have its 2 permits back", 60) == 0, "%s",
+              command_err(c));
+    command_free(c);
+    assert_available(3);
+    proxy_stop(between);
+}
