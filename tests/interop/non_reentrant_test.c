@@ -7,24 +7,32 @@
 
 static const lock_kind once = {.java = "nonreentrant", .get = rlock_get_non_reentrant_lock, .once = true};
 
+static const lock_kind fair_once = {.java = "nonreentrantfair", .get = rlock_get_non_reentrant_fair_lock, .once = true};
+
 TestSuite(non_reentrant, .init = java_stage, .fini = party_stage_close, .timeout = 120);
 
 Test(non_reentrant, belongs_to_c_or_to_java_once)
 {
     both_ways(claim_exclusion, &once, "nr");
     both_ways(claim_reentry, &once, "nr");
+    both_ways(claim_exclusion, &fair_once, "nrf");
+    both_ways(claim_reentry, &fair_once, "nrf");
 }
 
 Test(non_reentrant, comes_by_message_to_who_waits_on_the_other_side)
 {
     both_ways(claim_wake, &once, "nr");
     both_ways(claim_time_out, &once, "nr");
+    both_ways(claim_wake, &fair_once, "nrf");
+    both_ways(claim_time_out, &fair_once, "nrf");
 }
 
 Test(non_reentrant, that_ran_out_or_was_forced_open_is_the_other_sides)
 {
     both_ways(claim_expiry, &once, "nr");
     both_ways(claim_force, &once, "nr");
+    both_ways(claim_expiry, &fair_once, "nrf");
+    both_ways(claim_force, &fair_once, "nrf");
 }
 
 Test(non_reentrant, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick)
@@ -53,4 +61,11 @@ Test(non_reentrant, leaves_the_keys_and_messages_that_redisson_leaves)
     static const parity_step steps[] = {{"lock", step_lease_3000_twice, SAME_TTL}, {"unlock", step_unlock, SAME_TTL}};
     cast_parties(&once, "nr");
     ASSERT_PARITY("nonreentrant", steps, NULL);
+}
+
+Test(non_reentrant, and_fair_leaves_the_keys_and_messages_that_redisson_leaves)
+{
+    static const parity_step steps[] = {{"lock", step_lease_3000_twice, SAME_TTL}, {"unlock", step_unlock, SAME_TTL}};
+    cast_parties(&fair_once, "nrf");
+    ASSERT_PARITY("nonreentrantfair", steps, NULL);
 }

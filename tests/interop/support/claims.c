@@ -69,8 +69,8 @@ void claim_reentry(party *holder, party *other)
     assert_status(party_try(other, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     assert_ok(party_unlock(holder));
     assert_ok(party_try(other, 0, RLOCK_WATCHDOG));
-    assert_ok(party_unlock(other));
     assert_status(party_unlock(holder), RLOCK_NOT_OWNER);
+    assert_ok(party_unlock(other));
 }
 
 static void assert_unsubscribed(void)

@@ -167,6 +167,9 @@ facts *facts_read(const char *section)
         free(self->steps[i].keys);
         self->steps[i].keys = keys;
     }
+    char *messages = without_owners(self->messages);
+    free(self->messages);
+    self->messages = messages;
     free(line);
     fclose(file);
     return self;

@@ -18,7 +18,7 @@ typedef struct fact {
 typedef struct facts {
     fact steps[16];
     size_t count;
-    char *messages; /* as monitor_messaging() would have them */
+    char *messages; /* as without_owners(monitor_messaging()) would have them */
 } facts;
 
 /* The section called `section` of the file; fails the test when there is none. */

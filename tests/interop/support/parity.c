@@ -12,7 +12,7 @@
 
 #define STEPS 16
 #define CLOSE_MS 100 /* how near TTLs that were given at the same time are */
-#define PAUSE_MS 700 /* by which the notes were late in some steps, whose script paused */
+#define PAUSE_MS 1500 /* by which the notes are late in all, where their script paused */
 
 struct seen {
     char *keys; /* as in a fact */
@@ -48,7 +48,9 @@ static void walk(struct walk *self, bool in_java, const parity_step *steps, size
         steps[i].run(in_java);
         look(&self->seen[i], since_ms);
     }
-    self->messages = monitor_messaging(tap);
+    char *messages = monitor_messaging(tap);
+    self->messages = without_owners(messages);
+    free(messages);
     monitor_close(tap);
 }
 
