@@ -288,11 +288,11 @@ Test(read_write, leaves_the_keys_and_messages_of_redisson_when_written)
         {"end", unlock_read, SAME_TTL},
         {"forced", lock_and_force, SAME_TTL},
     };
-    static const char ours[] = "SUBSCRIBE " CHANNEL "\n"
+    static const char said[] = "SUBSCRIBE " CHANNEL "\n"
                                "PUBLISH " CHANNEL " 1\n" /* the downgrade */
                                "UNSUBSCRIBE " CHANNEL "\n"
                                "PUBLISH " CHANNEL " 0\n"
                                "PUBLISH " CHANNEL " 1\n";
     cast_three(&writing, &reading);
-    ASSERT_PARITY("rw write", steps, ours);
+    ASSERT_PARITY("rw write", steps, &(parity_difference){.messages = said});
 }
