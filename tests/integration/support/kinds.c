@@ -42,6 +42,9 @@ const kind kind_write = {.name = "write", .get = get_write, .both_sides = true,
                          .channel = SIDES_CHANNEL, .field = ":write"};
 const kind kind_non_reentrant = {.name = "non_reentrant", .get = rlock_get_non_reentrant_lock, .once = true,
                                  .channel = LOCK_CHANNEL, .field = ""};
+const kind kind_fair = {.name = "fair", .get = rlock_get_fair_lock, .fair = true, .channel = LOCK_CHANNEL, .field = ""};
+const kind kind_non_reentrant_fair = {.name = "non_reentrant_fair", .get = rlock_get_non_reentrant_fair_lock,
+                                      .once = true, .fair = true, .channel = LOCK_CHANNEL, .field = ""};
 
 #define ADDRESS(nothing, of_kind) &kind_##of_kind,
 const kind *const all_kinds[KINDS] = {FOR_EACH_KIND(ADDRESS, )};

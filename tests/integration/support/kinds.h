@@ -11,20 +11,21 @@ typedef struct kind {
     rlock *(*get)(rlock_client *client, const char *name); /* a handle to be freed */
     bool shared;         /* several owners may hold it at once */
     bool once;           /* its owner can't take it twice */
-    bool fair;           /* waiters queue on the server */
+    bool fair;           /* waiters queue on the server, each with a channel of its own */
     bool both_sides;     /* of a read-write lock */
     const char *channel; /* what its channel begins with; NULL: it publishes nothing and hears nothing */
     const char *field;   /* what its field in the hash has after the owner */
 } kind;
 
-extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write, kind_non_reentrant;
-#define KINDS 6
+extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write, kind_non_reentrant, kind_fair,
+    kind_non_reentrant_fair;
+#define KINDS 8
 extern const kind *const all_kinds[KINDS];
 
-/* CALL(test, kind's name) for each kind: what stamps tests out. */
+/* CALL(claim, kind's name) for each kind: what stamps tests out. */
 #define FOR_EACH_KIND(CALL, claim)                                                                 \
     CALL(claim, reentrant) CALL(claim, spin) CALL(claim, fenced) CALL(claim, read)                 \
-    CALL(claim, write) CALL(claim, non_reentrant)
+    CALL(claim, write) CALL(claim, non_reentrant) CALL(claim, fair) CALL(claim, non_reentrant_fair)
 
 /* A test of the suite for each kind, named `<kind>_<claim>`; its body follows and has `of`. */
 #define KIND_TEST_(claim, of_kind)                                                                 \
