@@ -7,18 +7,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The speed that the library is to have. */
 static const struct target {
+    const char *kind; /* NULL: any other */
     int threads;
     double ratio;
     int connections;
-} targets[] = {{1, 0.95, 8}, {64, 1.2, 8}};
+} targets[] = {{"lock", 1, 0.95, 8}, {"lock", 64, 1.2, 8}, {NULL, 1, 0.9, 8}, {NULL, 8, 0.9, 8}};
 
 typedef struct bench_match {
     bench_redis *redis;
     const bench_options *options;
     bench_report *report;
+    const bench_kind *kind;
     int raw_threads, threads, names;
     rlock_client *client;
     bench_ward *wards;      /* one a name */
@@ -54,12 +57,13 @@ static void row_of(bench_row *row, const char *what, int threads, const bench_si
 }
 
 /* Met or missed only where the limits leave no doubt. */
-static const char *verdict(int threads, bench_ratio ratio, int connections)
+static const char *verdict(const bench_kind *kind, int threads, bench_ratio ratio, int connections)
 {
     static char text[96];
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         const struct target *target = &targets[i];
-        if (target->threads != threads || ratio.median <= 0)
+        const char *of = strcmp(kind->name, "lock") == 0 ? kind->name : NULL;
+        if (target->threads != threads || (target->kind ? !of : !!of) || ratio.median <= 0)
             continue;
         const char *word = connections > target->connections || ratio.high < target->ratio ? "MISSED"
                            : ratio.low >= target->ratio                                        ? "met"
@@ -75,26 +79,26 @@ static const char *verdict(int threads, bench_ratio ratio, int connections)
 
 static void set_up(bench_match *match)
 {
-    match->raw = new_side("ours");
+    match->raw = new_side(OURS_NAME);
     match->ours = new_side(RAW_NAME);
     match->raw_own = room(match->raw_threads);
     match->own = room(match->threads);
     match->wards = calloc((size_t)match->names, sizeof *match->wards);
     if (!match->wards)
         abort();
+    match->client = ours_client(match->redis);
     if (match->options->raw) {
         for (int i = 0; i < match->raw_threads; i++)
-            match->raw_own[i] = raw_open(match->redis, i);
-        match->raw->crew = crew_start(match->raw_threads, raw_pair, match->raw_own);
+            match->raw_own[i] = raw_open(match->redis, match->client, match->kind, i);
+        match->raw->crew = crew_start(match->raw_threads, raw_turn, match->raw_own);
     }
     if (match->options->ours) {
-        match->client = ours_client(match->redis);
         for (int i = 0; i < match->threads; i++) {
             char name[64];
             snprintf(name, sizeof name, "bench:our:%d", i % match->names);
-            match->own[i] = ours_open(match->client, name, &match->wards[i % match->names]);
+            match->own[i] = ours_open(match->client, match->kind, name, &match->wards[i % match->names]);
         }
-        match->ours->crew = crew_start(match->threads, ours_pair, match->own);
+        match->ours->crew = crew_start(match->threads, ours_turn, match->own);
     }
 }
 
@@ -109,8 +113,9 @@ static void clear(bench_match *match)
         crew_stop(match->ours->crew);
         for (int i = 0; i < match->threads; i++)
             ours_close(match->own[i]);
-        rlock_client_close(match->client);
     }
+    rlock_client_close(match->client);
+    freeReplyObject(redis_ask(match->redis, "FLUSHALL"));
     free(match->raw_own);
     free(match->own);
     free(match->wards);
@@ -128,34 +133,46 @@ static bool check(const bench_match *match)
     if (guarded != match->ours->all_turns)
         fprintf(stderr, "bench: %llu turns were taken, %llu counted under the locks\n",
                 (unsigned long long)match->ours->all_turns, (unsigned long long)guarded);
-    if (keys != 0)
-        fprintf(stderr, "bench: %lld keys were left behind\n", keys);
-    /* On names of their own, each lock and each unlock has to ask the server. */
-    bool asked = match->names != match->threads || match->ours->scripts >= 2 * (long long)guarded;
+    int objects = (match->raw->crew ? match->raw_threads : 0) + (match->ours->crew ? match->names : 0);
+    bool clean = keys == (long long)objects * match->kind->keys_left;
+    if (!clean)
+        fprintf(stderr, "bench: %lld keys were left behind, not %d\n", keys, objects * match->kind->keys_left);
+    /* On names of their own, each acquire and each release has to ask the server. */
+    bool asked = match->names != match->threads ||
+                 match->ours->scripts >= match->kind->requests * (long long)guarded;
     if (!asked)
         fprintf(stderr, "bench: only %lld scripts ran for %llu turns\n", match->ours->scripts,
                 (unsigned long long)guarded);
-    return guarded == match->ours->all_turns && keys == 0 && asked;
+    return guarded == match->ours->all_turns && clean && asked;
+}
+
+/* "rlock pairs", "rlock fair pairs", …: plain locks were there first. */
+static const char *what_of(const bench_match *match, const char *side, char what[64])
+{
+    bool plain = strcmp(match->kind->name, "lock") == 0;
+    snprintf(what, 64, "%s %s%spairs", side, plain ? "" : match->kind->name, plain ? "" : " ");
+    return what;
 }
 
 static void report_match(const bench_match *match, bool together)
 {
     bench_row row;
+    char what[64];
     bench_ratio one = {1, 1, 1}, none = {0, 0, 0}, ratio = none;
     if (match->raw->crew && match->ours->crew)
         ratio = duel_ratio(match->raw, match->ours, match->options->slices);
     if (match->raw->crew) {
-        row_of(&row, together ? "raw pairs, alone" : "raw pairs", match->raw_threads, match->raw, one);
+        row_of(&row, together ? "raw pairs, alone" : what_of(match, "raw", what), match->raw_threads, match->raw, one);
         report_row(match->report, &row);
     }
     if (!match->ours->crew)
         return;
     char remark[64];
-    row_of(&row, together ? "rlock pairs, one name" : "rlock pairs", match->threads, match->ours, ratio);
+    row_of(&row, together ? "rlock pairs, one name" : what_of(match, "rlock", what), match->threads, match->ours, ratio);
     if (together)
         snprintf(remark, sizeof remark, "%.0f hand-overs a second",
                  row.per_s * (double)match->wards[0].hand_overs / (double)match->wards[0].turns);
-    row.remark = together ? remark : verdict(match->threads, ratio, row.connections);
+    row.remark = together ? remark : verdict(match->kind, match->threads, ratio, row.connections);
     report_row(match->report, &row);
 }
 
@@ -170,16 +187,17 @@ static bool run(bench_match *match, bool together)
     return right;
 }
 
-bool match_apart(bench_redis *redis, const bench_options *options, bench_report *report, int threads)
+bool match_apart(bench_redis *redis, const bench_options *options, bench_report *report, const bench_kind *kind,
+                 int threads)
 {
-    bench_match match = {.redis = redis, .options = options, .report = report, .raw_threads = threads,
-                         .threads = threads, .names = threads};
+    bench_match match = {.redis = redis, .options = options, .report = report, .kind = kind,
+                         .raw_threads = threads, .threads = threads, .names = threads};
     return run(&match, false);
 }
 
 bool match_together(bench_redis *redis, const bench_options *options, bench_report *report, int threads)
 {
-    bench_match match = {.redis = redis, .options = options, .report = report, .raw_threads = 1,
-                         .threads = threads, .names = 1};
+    bench_match match = {.redis = redis, .options = options, .report = report, .kind = kind_named("lock"),
+                         .raw_threads = 1, .threads = threads, .names = 1};
     return run(&match, true);
 }

@@ -3,6 +3,7 @@
 #ifndef BENCH_MATCH_H
 #define BENCH_MATCH_H
 
+#include "tests/bench/support/kinds.h"
 #include "tests/bench/support/redis.h"
 #include "tests/bench/support/report.h"
 
@@ -13,10 +14,11 @@ typedef struct bench_options {
     bool raw, ours;  /* which sides work; one alone is for profiling */
 } bench_options;
 
-/* Both run with `threads` threads, each on a name of its own. False: a turn failed, or what the
+/* Both take turns on objects of the kind with `threads` threads, each on a name of its own. False: a turn failed, or what the
  * locks guard was damaged; it has been said. */
-bool match_apart(bench_redis *redis, const bench_options *options, bench_report *report, int threads);
-/* Ours run on one name; the raw side is one thread on a name of its own. */
+bool match_apart(bench_redis *redis, const bench_options *options, bench_report *report, const bench_kind *kind,
+                 int threads);
+/* Ours run on one name of a plain lock; the raw side is one thread on a name of its own. */
 bool match_together(bench_redis *redis, const bench_options *options, bench_report *report, int threads);
 
 #endif

@@ -1,4 +1,4 @@
-/* Our side: lock and unlock through the public interface, one client for all threads. */
+/* Our side: turns through the public interface, one client for all threads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/support/ours.h"
 
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 typedef struct bench_ours {
-    rlock *lock;
+    bench_object *object;
     bench_ward *ward;
 } bench_ours;
 
 rlock_client *ours_client(const bench_redis *redis)
 {
     char url[sizeof redis->socket + 32];
-    snprintf(url, sizeof url, "unix://%s?clientName=ours", redis->socket);
+    snprintf(url, sizeof url, "unix://%s?clientName=" OURS_NAME, redis->socket);
     rlock_client *client = NULL;
     if (rlock_client_open(&client, url) != RLOCK_OK) {
         fprintf(stderr, "bench: %s\n", rlock_last_error());
@@ -22,24 +22,20 @@ rlock_client *ours_client(const bench_redis *redis)
     return client;
 }
 
-void *ours_open(rlock_client *client, const char *name, bench_ward *ward)
+void *ours_open(rlock_client *client, const bench_kind *kind, const char *name, bench_ward *ward)
 {
     bench_ours *ours = calloc(1, sizeof *ours);
     if (!ours)
         abort();
-    ours->lock = rlock_get_lock(client, name);
+    ours->object = object_open(kind, client, name);
     ours->ward = ward;
-    if (!ours->lock) {
-        fprintf(stderr, "bench: %s\n", rlock_last_error());
-        exit(1);
-    }
     return ours;
 }
 
 void ours_close(void *own)
 {
     bench_ours *ours = own;
-    rlock_free(ours->lock);
+    object_close(ours->object);
     free(ours);
 }
 
@@ -55,19 +51,13 @@ static bool stand_guard(bench_ward *ward, const void *own)
     return alone;
 }
 
-bool ours_pair(void *own)
+bool ours_turn(void *own)
 {
     bench_ours *ours = own;
-    rlock_status status = rlock_lock(ours->lock);
-    if (status != RLOCK_OK) {
-        fprintf(stderr, "bench: rlock_lock: %s: %s\n", rlock_strstatus(status), rlock_last_error());
+    if (!object_take(ours->object))
         return false;
-    }
     bool alone = stand_guard(ours->ward, own);
-    status = rlock_unlock(ours->lock);
-    if (status != RLOCK_OK)
-        fprintf(stderr, "bench: rlock_unlock: %s: %s\n", rlock_strstatus(status), rlock_last_error());
     if (!alone)
-        fprintf(stderr, "bench: two holders of %s\n", rlock_name(ours->lock));
-    return alone && status == RLOCK_OK;
+        fprintf(stderr, "bench: two holders of %s\n", object_name(ours->object));
+    return object_give(ours->object) && alone;
 }

@@ -1,13 +1,15 @@
-/* Our side: lock and unlock through the public interface, one client for all threads. */
+/* Our side: turns through the public interface, one client for all threads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 
+#include "tests/bench/support/kinds.h"
 #include "tests/bench/support/redis.h"
 
-#include <rlock/rlock.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#define OURS_NAME "ours" /* of its connections in CLIENT LIST */
 
 /* What stands under one lock; written by its holder alone. */
 typedef struct bench_ward {
@@ -17,10 +19,10 @@ typedef struct bench_ward {
 } bench_ward;
 
 rlock_client *ours_client(const bench_redis *redis);
-/* A thread's handle on the lock `name`; locks of the same name share a ward. */
-void *ours_open(rlock_client *client, const char *name, bench_ward *ward);
+/* A thread's handle on the object `name`; those of the same name share a ward. */
+void *ours_open(rlock_client *client, const bench_kind *kind, const char *name, bench_ward *ward);
 void ours_close(void *own);
-/* One rlock_lock and one rlock_unlock: a crew_turn_fn. Fails also when a second holder was inside. */
-bool ours_pair(void *own);
+/* Takes it and gives it back: a crew_turn_fn. Fails also when a second holder was inside. */
+bool ours_turn(void *own);
 
 #endif

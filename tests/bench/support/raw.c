@@ -1,46 +1,48 @@
-/* The raw side: what a straightforward program does with hiredis, one connection a thread. */
+/* The raw side: a straightforward program that sends with hiredis, over one connection a thread, word for
+ * word what the library sends. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/support/raw.h"
 
-#include "tests/bench/support/lua.h"
+#include "tests/bench/support/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEASE_MS "30000" /* the watchdog timeout, which the library sends too */
-
 typedef struct bench_raw {
     redisContext *context;
-    char name[64], channel[96], owner[64];
+    const bench_kind *kind;
+    bench_record turn;
 } bench_raw;
 
-static char acquire_sha1[41], release_sha1[41];
-
-static void load(bench_redis *redis, const char *path, char sha1[41])
+/* In a turn before, the server gets to know the scripts. */
+static void learn(bench_raw *raw, bench_redis *redis, rlock_client *client, const char *name)
 {
-    char *text = lua_read(path);
-    redisReply *reply = redis_ask(redis, "SCRIPT LOAD %s", text);
-    snprintf(sha1, 41, "%s", reply->str);
-    freeReplyObject(reply);
-    free(text);
+    bench_object *object = object_open(raw->kind, client, name);
+    bool right = object_take(object) && object_give(object);
+    redisContext *heard = record_begin(redis);
+    right = right && object_take(object) && object_give(object);
+    record_end(redis, heard, &raw->turn);
+    object_close(object);
+    for (int i = 0; i < raw->turn.count; i++)
+        right = right && strcmp(raw->turn.requests[i].words[0], "EVALSHA") == 0;
+    if (!right || raw->turn.count != raw->kind->requests) {
+        fprintf(stderr, "bench: the library sent %d requests for a turn of %s, not %d\n", raw->turn.count,
+                raw->kind->name, raw->kind->requests);
+        exit(1);
+    }
 }
 
-void raw_load_scripts(bench_redis *redis)
+void *raw_open(bench_redis *redis, rlock_client *client, const bench_kind *kind, int index)
 {
-    load(redis, "lua/lock/acquire.lua", acquire_sha1);
-    load(redis, "lua/lock/release.lua", release_sha1);
-}
-
-void *raw_open(const bench_redis *redis, int index)
-{
+    char name[64];
     bench_raw *raw = calloc(1, sizeof *raw);
     if (!raw)
         abort();
+    raw->kind = kind;
+    snprintf(name, sizeof name, "bench:raw:%d", index);
+    learn(raw, redis, client, name);
     raw->context = redis_connect(redis, RAW_NAME);
-    snprintf(raw->name, sizeof raw->name, "bench:raw:%d", index);
-    snprintf(raw->channel, sizeof raw->channel, "redisson_lock__channel:{%s}", raw->name);
-    snprintf(raw->owner, sizeof raw->owner, "5b2f1c9e-7a3d-4e68-9f10-c4d2a8b6e713:%d", index + 1);
     return raw;
 }
 
@@ -48,26 +50,34 @@ void raw_close(void *own)
 {
     bench_raw *raw = own;
     redisFree(raw->context);
+    record_free(&raw->turn);
     free(raw);
 }
 
-/* A request and its answer: an integer of this value, or nil for 0. */
-static bool ask(bench_raw *raw, const char *what, int count, const char **words, long long expected)
+/* What is granted is answered with nil, a list (with a token or a time) or 1, what is released with 1. */
+static bool is_right(const redisReply *reply, bool releases)
 {
-    redisReply *reply = redisCommandArgv(raw->context, count, words, NULL);
-    bool right = reply && (reply->type == REDIS_REPLY_INTEGER ? reply->integer == expected
-                                                              : reply->type == REDIS_REPLY_NIL && !expected);
+    return (reply->type == REDIS_REPLY_INTEGER && reply->integer == 1) ||
+           (!releases && (reply->type == REDIS_REPLY_NIL || reply->type == REDIS_REPLY_ARRAY));
+}
+
+static bool send(const bench_raw *raw, const bench_request *request, bool releases)
+{
+    redisReply *reply =
+        redisCommandArgv(raw->context, request->count, (const char **)request->words, request->lengths);
+    bool right = reply && is_right(reply, releases);
     if (!right)
-        fprintf(stderr, "bench: raw %s of %s: %s\n", what, raw->name,
+        fprintf(stderr, "bench: raw %s %s: %s\n", raw->kind->name, releases ? "release" : "acquire",
                 !reply ? raw->context->errstr : reply->type == REDIS_REPLY_ERROR ? reply->str : "wrong answer");
     freeReplyObject(reply);
     return right;
 }
 
-bool raw_pair(void *own)
+bool raw_turn(void *own)
 {
     bench_raw *raw = own;
-    const char *acquire[] = {"EVALSHA", acquire_sha1, "1", raw->name, raw->owner, LEASE_MS, "1", ""};
-    const char *release[] = {"EVALSHA", release_sha1, "2", raw->name, raw->channel, raw->owner, "0", LEASE_MS};
-    return ask(raw, "acquire", 8, acquire, 0) && ask(raw, "release", 8, release, 1);
+    bool right = true;
+    for (int i = 0; right && i < raw->turn.count; i++)
+        right = send(raw, &raw->turn.requests[i], i >= raw->turn.count / 2);
+    return right;
 }

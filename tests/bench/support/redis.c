@@ -1,14 +1,18 @@
-/* The benchmark's own redis-server: a child on a unix socket, and what it says about itself. */
+/* The benchmark's own redis-server: a child on a unix socket and a loopback port, and what it says
+ * about itself. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/support/redis.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,10 +61,25 @@ static void become_server(const bench_redis *redis, const char *folder, pid_t pa
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
     }
-    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", redis->socket, "--save", "",
-           "--appendonly", "no", "--dir", folder, "--daemonize", "no", (char *)NULL);
+    char port[16];
+    snprintf(port, sizeof port, "%d", redis->port);
+    execlp("redis-server", "redis-server", "--bind", "127.0.0.1", "--port", port, "--unixsocket", redis->socket,
+           "--save", "", "--appendonly", "no", "--dir", folder, "--daemonize", "no", (char *)NULL);
     perror("redis-server");
     _exit(127);
+}
+
+/* One that nobody listens on; another program might, until the server does, which then says so and ends. */
+static int free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+        die("redis-server", "there is no port for it");
+    close(fd);
+    return ntohs(address.sin_port);
 }
 
 /* Polls: a starting server gives no event to wait for on its unix socket. */
@@ -87,6 +106,7 @@ void redis_start(bench_redis *redis, const char *folder)
     if (length < 0 || (size_t)length >= sizeof redis->socket)
         die(folder, "too long for a unix socket");
     snprintf(traces.log, sizeof traces.log, "%s/redis.log", folder);
+    redis->port = free_port();
     pid_t parent = getpid();
     redis->pid = fork();
     if (redis->pid < 0)
@@ -130,6 +150,23 @@ redisReply *redis_ask(bench_redis *redis, const char *format, ...)
     if (!reply || reply->type == REDIS_REPLY_ERROR)
         die(format, reply ? reply->str : redis->control->errstr);
     return reply;
+}
+
+void redis_tcp_url(const bench_redis *redis, char url[64])
+{
+    snprintf(url, 64, "redis://127.0.0.1:%d", redis->port);
+}
+
+/* The number of commands before this one, less those that asked it before. */
+long long redis_commands(bench_redis *redis)
+{
+    static long long own;
+    static const char field[] = "\ntotal_commands_processed:";
+    redisReply *reply = redis_ask(redis, "INFO stats");
+    const char *at = strstr(reply->str, field);
+    long long commands = at ? atoll(at + strlen(field)) : 0;
+    freeReplyObject(reply);
+    return commands - own++;
 }
 
 long long redis_calls(bench_redis *redis, const char *name)

@@ -1,4 +1,5 @@
-/* The benchmark's own redis-server: a child on a unix socket, and what it says about itself. */
+/* The benchmark's own redis-server: a child on a unix socket and a loopback port, and what it says
+ * about itself. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BENCH_REDIS_H
 #define BENCH_REDIS_H
@@ -9,6 +10,7 @@
 typedef struct bench_redis {
     pid_t pid;
     char socket[108];
+    int port;
     redisContext *control; /* named "control" in CLIENT LIST */
 } bench_redis;
 
@@ -18,10 +20,14 @@ void redis_start(bench_redis *redis, const char *folder);
 void redis_stop(bench_redis *redis);
 
 redisContext *redis_connect(const bench_redis *redis, const char *client_name);
+/* For those that know no unix sockets. */
+void redis_tcp_url(const bench_redis *redis, char url[64]);
 /* A command on the control connection; free the reply. */
 redisReply *redis_ask(bench_redis *redis, const char *format, ...);
 /* How often the command `name` was called so far. */
 long long redis_calls(bench_redis *redis, const char *name);
+/* How many commands it got so far, those that ask this left out. */
+long long redis_commands(bench_redis *redis);
 /* How many keys stand. */
 long long redis_keys(bench_redis *redis);
 /* How many connections have a name other than `not_named` and are not the control one. */

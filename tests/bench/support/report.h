@@ -17,6 +17,7 @@ typedef struct bench_row {
     int threads;
     double per_s, cpu_us, server_us;
     bench_ratio ratio;  /* against raw; all 1 for raw itself, 0: there is none */
+    double ratio_redisson; /* against the real Redisson; 0: it was not measured */
     int connections;
     double p50_us, p99_us;
     const char *remark; /* in the table only */
