@@ -5,6 +5,7 @@
 
 #include <rlock/cancel.h>
 #include <rlock/client.h>
+#include <rlock/lock.h>
 #include <rlock/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,10 +65,10 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_await(rlock_c
 /* Everything at once. Start from RLOCK_AWAIT_OPTIONS_INIT, which waits for ever. */
 typedef struct rlock_await_options {
     size_t size;          /* sizeof(rlock_await_options) of the program */
-    int64_t wait_ms;      /* INT64_MAX (RLOCK_FOREVER): as long as it takes; 0 or less: asks once */
+    int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: asks once */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
 } rlock_await_options;
-#define RLOCK_AWAIT_OPTIONS_INIT { sizeof(rlock_await_options), INT64_MAX, NULL }
+#define RLOCK_AWAIT_OPTIONS_INIT { sizeof(rlock_await_options), RLOCK_FOREVER, NULL }
 
 /* As rlock_count_down_latch_try_await, with options. Also RLOCK_CANCELLED: the token ended the wait. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_with(rlock_count_down_latch *latch,

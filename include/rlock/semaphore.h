@@ -6,6 +6,7 @@
 
 #include <rlock/cancel.h>
 #include <rlock/client.h>
+#include <rlock/lock.h>
 #include <rlock/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,10 +67,10 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_acquire(rlock_semaph
 /* Everything at once. Start from RLOCK_SEMAPHORE_OPTIONS_INIT, which waits for ever. */
 typedef struct rlock_semaphore_options {
     size_t size;          /* sizeof(rlock_semaphore_options) of the program */
-    int64_t wait_ms;      /* INT64_MAX (RLOCK_FOREVER): as long as it takes; 0 or less: asks once */
+    int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: asks once */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
 } rlock_semaphore_options;
-#define RLOCK_SEMAPHORE_OPTIONS_INIT { sizeof(rlock_semaphore_options), INT64_MAX, NULL }
+#define RLOCK_SEMAPHORE_OPTIONS_INIT { sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL }
 
 /* As rlock_semaphore_try_acquire, with options. Also RLOCK_CANCELLED: the token ended the wait, nothing is
  * taken. A request that is under way when it fires is waited for, as above; permits that it takes are
@@ -171,11 +172,11 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire_many(
 /* Everything at once. Start from RLOCK_PERMIT_OPTIONS_INIT, which waits for ever, without a lease. */
 typedef struct rlock_permit_options {
     size_t size;          /* sizeof(rlock_permit_options) of the program */
-    int64_t wait_ms;      /* INT64_MAX (RLOCK_FOREVER): as long as it takes; 0 or less: asks once */
+    int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: asks once */
     int64_t lease_ms;     /* RLOCK_PERMIT_FOREVER or 1…RLOCK_LEASE_MAX_MS */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
 } rlock_permit_options;
-#define RLOCK_PERMIT_OPTIONS_INIT { sizeof(rlock_permit_options), INT64_MAX, RLOCK_PERMIT_FOREVER, NULL }
+#define RLOCK_PERMIT_OPTIONS_INIT { sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL }
 
 /* As rlock_permit_semaphore_try_acquire_many, with options. Also RLOCK_CANCELLED: the token ended the wait;
  * nothing is held. */

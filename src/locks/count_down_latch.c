@@ -8,8 +8,6 @@
 #include "locks/object.h"
 #include "redis/reply.h"
 
-#include <rlock/lock.h>
-
 struct rlock_count_down_latch {
     rli_object object;
 };

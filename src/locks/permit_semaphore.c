@@ -7,8 +7,6 @@
 #include "redis/reply.h"
 #include "watchdog/doubts.h"
 
-#include <rlock/lock.h>
-
 const rli_naming rli_permit_naming = {
     .what = "permit-expirable semaphore",
     .channel_prefix = "redisson_sc",

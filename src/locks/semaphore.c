@@ -8,8 +8,6 @@
 #include "locks/object.h"
 #include "redis/reply.h"
 
-#include <rlock/lock.h>
-
 struct rlock_semaphore {
     rli_object object;
 };
