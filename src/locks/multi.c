@@ -11,8 +11,9 @@
 
 /* Between two attempts, holding nothing: who gave way lets those who wait take what it gave back. */
 #define PAUSE_MS 10
-/* So often all members may be had in vain, because the lease had ended before the last of them was. */
-#define IN_VAIN 8
+/* So often in a row the first members may have run out before the last was asked: then the lease is
+ * too short, and would be so for ever. */
+#define IN_VAIN 32
 
 /* --- asking --- */
 
@@ -62,7 +63,7 @@ typedef struct gathering {
     int64_t patience_ms; /* for a member while others are held */
     size_t taken;        /* the first so many of the row */
     size_t refused;      /* in the row: the one that was not to be had */
-    bool in_vain;        /* all were to be had, but not long enough */
+    bool in_vain;        /* those that were taken ran out before all were */
 } gathering;
 
 static size_t index_in_order(const gathering *all, size_t i)
@@ -101,10 +102,19 @@ static int64_t member_wait(const gathering *all, size_t i)
     return i == 0 ? left_ms : smaller(smaller(left_ms, all->patience_ms), least_valid(all));
 }
 
+static rlock_status ran_out(gathering *all)
+{
+    all->in_vain = true;
+    return rli_fail(RLOCK_TIMEOUT, "a multi lock of %zu: a lock that was taken first had run out, or was lost, "
+                    "before the last was taken", all->set->count);
+}
+
 static rlock_status take(gathering *all, size_t i)
 {
     rlock *member = row(all, i);
     all->refused = i;
+    if (least_valid(all) <= 0)
+        return ran_out(all);
     all->options.wait_ms = member_wait(all, i);
     if (all->wait_ms > 0 && all->options.wait_ms <= 0)
         return rli_fail(RLOCK_TIMEOUT, "no time is left");
@@ -129,11 +139,7 @@ static rlock_status complete(gathering *all)
     int64_t lease_ms = all->options.lease_ms;
     for (size_t i = 0; i < all->taken && lease_ms != RLOCK_WATCHDOG; i++)
         rli_composite_refresh(row(all, i), lease_ms);
-    if (least_valid(all) > 0)
-        return RLOCK_OK;
-    all->in_vain = true;
-    return rli_fail(RLOCK_TIMEOUT, "a multi lock of %zu: a lock that was taken first had run out, or was lost, "
-                    "before the last was taken", all->set->count);
+    return least_valid(all) > 0 ? RLOCK_OK : ran_out(all);
 }
 
 static rlock_status say(const gathering *all, rlock_status status, const char *why)

@@ -13,6 +13,9 @@
 
 /* Between two passes: owners that have each won a minority come back one by one. */
 #define PAUSE_MS 50
+/* So often in a row the lease may have ended before a majority was taken: then it is too short, and
+ * would be so for ever. */
+#define IN_VAIN 32
 /* Beside the 1 % that each member's deadline is short of its lease already. */
 #define DRIFT_MS 2
 
@@ -92,10 +95,12 @@ typedef struct voting {
     rlock_lock_options options; /* of a member's acquire */
     int64_t wait_ms, deadline_ms;
     rlock *const *order;
-    int64_t member_wait_ms;
+    int64_t member_wait_ms;  /* for one while none is held… */
+    int64_t patience_ms;     /* …and while some are, in this pass */
     bool again;              /* the owner holds it already */
     bool taken[RLI_MEMBERS_MAX];
     size_t granted, refused, failed;
+    bool in_vain;            /* the majority was granted, but not for long enough */
     rlock_status failure;    /* of the worst of those that failed… */
     char why[512];           /* …and its message */
 } voting;
@@ -113,7 +118,10 @@ static int64_t wait_for_member(const voting *votes)
     if (votes->wait_ms <= 0 || votes->granted >= majority(votes->set))
         return 1;
     int64_t left_ms = votes->deadline_ms - rli_now_ms();
-    int64_t wait_ms = left_ms < votes->member_wait_ms ? left_ms : votes->member_wait_ms;
+    /* Who holds a minority may be what others wait for. */
+    int64_t wait_ms = votes->granted > 0 ? votes->patience_ms : votes->member_wait_ms;
+    if (left_ms < wait_ms)
+        wait_ms = left_ms;
     return wait_ms > 1 ? wait_ms : 1;
 }
 
@@ -168,10 +176,10 @@ static bool complete(voting *votes)
     return valid_for(&votes->set->base) > 0;
 }
 
-static rlock_status say(const voting *votes, bool in_vain)
+static rlock_status say(const voting *votes)
 {
     size_t count = votes->set->count, need = majority(votes->set);
-    if (in_vain)
+    if (votes->in_vain)
         return rli_fail(RLOCK_TIMEOUT, "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
                         "taken", count, (long long)votes->options.lease_ms, need);
     /* Had those answered that failed, it would have it. */
@@ -199,13 +207,16 @@ static rlock_status pass(voting *votes)
         if (is_final(status))
             break;
     }
-    bool had = !is_final(status) && votes->granted >= need;
-    if (had && complete(votes))
+    votes->in_vain = votes->granted >= need;
+    if (votes->in_vain && complete(votes)) {
+        votes->in_vain = false;
         return RLOCK_OK;
-    if (is_final(status))
+    }
+    bool ended = is_final(status) && !votes->in_vain;
+    if (ended)
         snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
     give_back(votes);
-    return is_final(status) ? rli_fail_as(status, votes->why) : say(votes, had);
+    return ended ? rli_fail_as(status, votes->why) : say(votes);
 }
 
 /* As many passes without an answer as a client has attempts. */
@@ -223,16 +234,19 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
     rli_composite *set = rli_composite_of(handle);
     voting votes = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members};
     votes.deadline_ms = options->wait_ms == RLOCK_FOREVER ? RLI_NEVER : rli_after_ms(options->wait_ms);
-    for (int unheard = 0;;) {
+    for (int i = 0, unheard = 0, in_vain = 0;; i++) {
         int64_t round_ms = rli_round_ms(set->count, options->lease_ms);
         if (options->lease_ms == RLOCK_WATCHDOG && options->wait_ms != RLOCK_FOREVER)
             round_ms = options->wait_ms;
         else if (options->wait_ms < round_ms)
             round_ms = options->wait_ms;
         votes.member_wait_ms = round_ms / (int64_t)set->count;
+        votes.patience_ms = rli_patience_ms(i, votes.member_wait_ms);
         rlock_status status = pass(&votes);
         unheard = status == RLOCK_UNAVAILABLE ? unheard + 1 : 0;
-        bool may_change = status == RLOCK_TIMEOUT || (status == RLOCK_UNAVAILABLE && unheard < attempts_of(set));
+        in_vain = votes.in_vain ? in_vain + 1 : 0;
+        bool may_change = (status == RLOCK_TIMEOUT && in_vain < IN_VAIN) ||
+                          (status == RLOCK_UNAVAILABLE && unheard < attempts_of(set));
         if (!may_change || options->wait_ms <= 0 || rli_now_ms() >= votes.deadline_ms)
             return status;
         votes.order = rli_composite_settled(set); /* rivals then meet at the first, not each with a half */

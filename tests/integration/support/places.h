@@ -1,0 +1,40 @@
+/* Places: several servers, two clients on each, and locks made of locks there. The stage's server and
+ * clients are the first place. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PLACES_H
+#define PLACES_H
+
+#include "tests/support/server.h"
+#include "tests/support/test.h"
+
+#define PLACES 3
+
+struct place {
+    server *server;
+    rlock_client *ours; /* under test */
+    rlock_client *theirs; /* stands for another process */
+};
+extern struct place places[PLACES];
+
+/* For .init and .fini of a test. places_brief: clients that give up on a server after some 500 ms. */
+void places_open(void);
+void places_brief(void);
+void places_close(void);
+
+/* Handles, freed by places_close: locks of these names, made one by `make`; and of the same name on
+ * each place, for ours or theirs. */
+typedef rlock *lock_maker(rlock *const *locks, size_t n);
+rlock *made_of(lock_maker *make, rlock *const *locks, size_t n);
+rlock *made_of_names(lock_maker *make, rlock_client *client, const char *const *names, size_t n);
+rlock *made_on_places(lock_maker *make, bool ours, const char *name);
+/* Keeps a handle until places_close. */
+rlock *keep_lock(rlock *lock);
+
+/* The lock's key at a place: held by somebody; by nobody within ms; taken by a program that is not
+ * there; and freed, with its message. */
+bool held_at(size_t place, const char *name);
+bool wait_free_at(size_t place, const char *name, int64_t ms);
+void foreign_hold_at(size_t place, const char *name);
+void foreign_release_at(size_t place, const char *name);
+
+#endif
