@@ -93,14 +93,14 @@ $(B)/rlock: $(cli_obj) $(B)/librlock.a
 
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
-suites     := unit integration fault stress interop
+suites     := unit integration fault model stress interop
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c))
 helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
 suite_obj   = $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/*.c))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
-tested     := $(if $(SAN),$(filter unit integration fault,$(have)),$(have))
+tested     := $(if $(SAN),$(filter unit integration fault model,$(have)),$(have))
 
 $(B)/tests/%.o: tests/%.c | deps-test
 	@mkdir -p $(@D)
@@ -130,7 +130,7 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
 
-test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, fault, stress, interop run one suite
+test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, fault, model, stress, interop run one suite
 	@$(run_tests) $(tested)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
