@@ -1,0 +1,579 @@
+/* The queue of a fair lock: who has a place in it, for how long, and what becomes of those behind. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/script.h"
+#include "tests/integration/support/fair.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void with_short_places(void)
+{
+    stage_open_with("fairLockWaitTimeout=400");
+}
+
+TestSuite(fair_queue, .init = stage_open, .fini = fair_close, .timeout = 60);
+
+#define NAME "f"
+
+/* --- leaving it --- */
+
+static void end_all(actor **waiters, int count)
+{
+    for (int i = 0; i < count; i++)
+        actor_end(waiters[i]);
+}
+
+/* Its wait is over: out at once, and those behind it have its time less to wait. */
+Test(fair_queue, is_left_at_once_by_a_wait_that_is_over)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 30000);
+    actor *waiters[3] = {queue_up(lock), queue_up_for(lock, 700, 1000), queue_up(lock)};
+    int64_t first = score_of(NAME, queued_at(NAME, 0)), last = score_of(NAME, queued_at(NAME, 2));
+    assert_status(actor_finish(waiters[1], 5000), RLOCK_TIMEOUT);
+    assert_between(actor_took(waiters[1]), 700, 700 + at_most_ms(250));
+    cr_assert(queue_length(NAME) == 2 && score_count(NAME) == 2);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == first && score_of(NAME, queued_at(NAME, 1)) == last - 700);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiters[0], 5000));
+    assert_ok(actor_unlock(waiters[0], lock));
+    assert_ok(actor_finish(waiters[2], 5000));
+    assert_ok(actor_unlock(waiters[2], lock));
+    assert_no_keys();
+    end_all(waiters, 3);
+}
+
+Test(fair_queue, is_left_at_once_by_a_cancelled_wait)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    foreign_hold(NAME, 30000);
+    actor *waiter = actor_start();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_queued(NAME, 1, 5000) && wait_all_listen(NAME, 5000));
+    actor *behind = queue_up(lock);
+    int64_t score = score_of(NAME, queued_at(NAME, 1));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiter, at_most_ms(500)), RLOCK_CANCELLED);
+    cr_assert(strstr(actor_error(waiter), "cancel") != NULL, "%s", actor_error(waiter));
+    cr_assert(queue_length(NAME) == 1 && score_of(NAME, queued_at(NAME, 0)) == score - 300000);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(behind, 5000));
+    assert_ok(actor_unlock(behind, lock));
+    assert_no_keys();
+    cr_assert(wait_no_channels(5000));
+    rlock_cancel_free(options.cancel);
+    actor_end(waiter);
+    actor_end(behind);
+}
+
+/* Free, and nobody was told: the head, whose wait is over, tells the next as it leaves. */
+Test(fair_queue, head_that_leaves_a_free_lock_tells_the_next)
+{
+    foreign_hold(NAME, 30000);
+    actor *waiter = queue_up_for(fair_of(stage.client, NAME), 300, 1000);
+    foreign_queue(NAME, 1, 120000);
+    redisContext *behind = foreign_listen(NAME, 1);
+    foreign_vanish(NAME);
+    assert_status(actor_finish(waiter, 5000), RLOCK_TIMEOUT);
+    cr_assert(foreign_told(behind, 1000));
+    cr_assert(strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0 && queue_length(NAME) == 1);
+    redisFree(behind);
+    actor_end(waiter);
+}
+
+/* Held by one that came later than the next in the queue knows of: that one is told to look. */
+Test(fair_queue, head_that_leaves_makes_the_next_look_at_the_time)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 60000);
+    actor *leaving = queue_up_for(lock, 500, 1000), *waiter = queue_up(lock);
+    foreign_vanish(NAME);
+    foreign_hold(NAME, 1000);
+    int64_t since_ms = now_ms();
+    assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 980, 1000 + at_most_ms(200));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(leaving);
+    actor_end(waiter);
+}
+
+/* 34. */
+Test(fair_queue, is_left_by_a_try_that_failed)
+{
+    rlock *lock = fair_of(stage.client, NAME), *others = fair_of(stage.other, NAME);
+    actor *failing = actor_start(), *third = actor_start();
+    assert_ok(rlock_lock(lock));
+    assert_status(actor_try(failing, others, 200, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    cr_assert(queue_length(NAME) == 0 && score_count(NAME) == 0);
+    assert_status(actor_unlock(failing, others), RLOCK_NOT_OWNER);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_try(third, others, 0, RLOCK_WATCHDOG));
+    assert_ok(actor_unlock(third, others));
+    actor_end(failing);
+    actor_end(third);
+}
+
+/* The client goes: its waits end at once, as those of a plain lock. */
+Test(fair_queue, wait_ends_when_the_client_is_closed)
+{
+    foreign_hold(NAME, 30000);
+    rlock_client *client = stage_client(NULL);
+    actor *waiter = queue_up(fair_of(client, NAME));
+    stage_close_client(client);
+    assert_status(actor_finish(waiter, at_most_ms(1000)), RLOCK_CLOSED);
+    actor_end(waiter);
+}
+
+/* --- staying out of it --- */
+
+/* 32. No place, no subscription, no message; while others have a place it is refused. */
+Test(fair_queue, is_not_entered_by_a_try_without_wait)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    assert_ok(actor_try(actor_start(), fair_of(stage.other, NAME), 0, 300));
+    monitor *tap = monitor_open();
+    assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
+    cr_assert(queue_length(NAME) == 0);
+    pass_ms(310);
+    foreign_queue(NAME, 1, 60000);
+    assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
+    cr_assert(queue_length(NAME) == 1 && pttl_of(NAME) == -2);
+    freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
+    assert_ok(rlock_try_lock(lock, 0, 1000));
+    char *said = monitor_messaging(tap);
+    cr_assert(!*said, "%s", said);
+    free(said);
+    monitor_close(tap);
+}
+
+/* Free, but another's turn: who comes takes its place behind it, and tells it. */
+Test(fair_queue, is_entered_at_the_end_though_the_lock_is_free)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_queue(NAME, 1, 60000);
+    redisContext *listening = foreign_listen(NAME, 1);
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(foreign_told(listening, 5000));
+    cr_assert(wait_queued(NAME, 2, 5000));
+    cr_assert(strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0 && !actor_ended(waiter, 0));
+    cr_assert(wait_all_listen(NAME, 5000));
+    freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    redisFree(listening);
+    actor_end(waiter);
+}
+
+/* Those ahead live: nobody asks, nobody is told. */
+Test(fair_queue, costs_no_request_while_it_waits)
+{
+    rlock *lock = fair_of(stage.client, NAME), *others = fair_of(stage.other, NAME);
+    assert_ok(rlock_lock(lock));
+    actor *waiters[4] = {queue_up(others), queue_up(lock), queue_up_for(others, 30000, 1000), queue_up(lock)};
+    cr_assert(commands_within(2500) == 0);
+    assert_ok(rlock_unlock(lock));
+    for (int i = 0; i < 4; i++) {
+        assert_ok(actor_finish(waiters[i], 5000));
+        assert_ok(actor_unlock(waiters[i], i % 2 ? lock : others));
+    }
+    end_all(waiters, 4);
+}
+
+static void look_for_time(const char *line, void *arg)
+{
+    char now[16];
+    snprintf(now, sizeof now, "\"%.6s", (const char *)arg);
+    cr_assert(strstr(line, now) == NULL, "a time was sent: %s", line);
+}
+
+/* The server's clock counts, whatever the client's says: no request has a time in it. */
+Test(fair_queue, is_kept_by_the_servers_clock)
+{
+    char now[32];
+    rlock *lock = fair_of(stage.client, NAME);
+    snprintf(now, sizeof now, "%lld", (long long)server_time_ms());
+    foreign_hold(NAME, 30000);
+    monitor *tap = monitor_open();
+    assert_status(rlock_try_lock(lock, 100, 1000), RLOCK_TIMEOUT);
+    actor *waiter = queue_up(lock);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    cr_assert(monitor_saw(tap, "evalsha") >= 4);
+    monitor_each(tap, "evalsha", look_for_time, now);
+    monitor_close(tap);
+    actor_end(waiter);
+}
+
+/* --- scores --- */
+
+/* What the place of each says of the time until its turn: its score, less its wait and the time now. */
+static void assert_until_turn(int place, int64_t wait_ms, int64_t expected_ms, int64_t tolerance_ms)
+{
+    int64_t until_ms = score_of(NAME, queued_at(NAME, place)) - wait_ms - server_time_ms();
+    assert_between(until_ms, expected_ms - tolerance_ms, expected_ms + tolerance_ms);
+}
+
+/* 29. */
+Test(fair_queue, counts_the_time_until_each_ones_turn)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    int64_t slack_ms = at_most_ms(300);
+    foreign_hold(NAME, 30000);
+    int64_t since_ms = now_ms();
+    actor *waiters[4] = {queue_up_for(lock, 50000, 1000), NULL, NULL, NULL};
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    options.wait_ms = 5000;
+    waiters[1] = actor_start();
+    actor_begin_with(waiters[1], lock, &options);
+    cr_assert(wait_queued(NAME, 2, 5000));
+    waiters[2] = queue_up_for(lock, 5000, 1000);
+    waiters[3] = queue_up_for(lock, 5000, 30000);
+    int64_t passed_ms = now_ms() - since_ms;
+    assert_until_turn(0, 50000, 30000 - passed_ms, slack_ms);
+    assert_until_turn(1, 5000, 80000 - passed_ms, slack_ms);
+    assert_until_turn(2, 5000, 85000 - passed_ms, slack_ms);
+    assert_until_turn(3, 5000, 90000 - passed_ms, slack_ms);
+    int64_t scores[4];
+    for (int i = 0; i < 4; i++)
+        scores[i] = score_of(NAME, queued_at(NAME, i));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiters[1], 5000), RLOCK_CANCELLED);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == scores[0]);
+    cr_assert(score_of(NAME, queued_at(NAME, 1)) == scores[2] - 5000);
+    cr_assert(score_of(NAME, queued_at(NAME, 2)) == scores[3] - 5000);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiters[0], 5000));
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == scores[2] - 5000 - 50000);
+    cr_assert(score_of(NAME, queued_at(NAME, 1)) == scores[3] - 5000 - 50000);
+    assert_ok(actor_unlock(waiters[0], lock));
+    assert_ok(actor_finish(waiters[2], 5000));
+    assert_ok(actor_unlock(waiters[2], lock));
+    assert_ok(actor_finish(waiters[3], 5000));
+    assert_ok(actor_unlock(waiters[3], lock));
+    assert_no_keys();
+    rlock_cancel_free(options.cancel);
+    end_all(waiters, 4);
+}
+
+/* 31. Two that never come back are passed over when their time is up, and not before. */
+Test(fair_queue, passes_over_those_whose_time_is_up, .init = with_short_places)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    int64_t since_ms = now_ms();
+    foreign_hold(NAME, 300);
+    foreign_queue(NAME, 1, 700);
+    foreign_queue(NAME, 2, 1100);
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_queued(NAME, 3, 200));
+    cr_assert(score_of(NAME, queued_at(NAME, 2)) - score_of(NAME, foreign_owner(2)) == 400);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 1090, 1100 + at_most_ms(150));
+    cr_assert(queue_length(NAME) == 0 && score_count(NAME) == 0);
+    actor_end(waiter);
+}
+
+struct rounds {
+    rlock *lock;
+    int count;
+};
+
+static rlock_status try_in_rounds(void *arg)
+{
+    struct rounds *rounds = arg;
+    for (int i = 0; i < rounds->count; i++) {
+        rlock_status status = rlock_try_lock(rounds->lock, 50, 30000);
+        if (status == RLOCK_OK) {
+            pass_ms(30);
+            status = rlock_unlock(rounds->lock);
+        }
+        if (status != RLOCK_OK && status != RLOCK_TIMEOUT)
+            return status;
+    }
+    return RLOCK_OK;
+}
+
+/* 33, a tenth as slow. Places given up and taken again and again do not drift into the future. */
+Test(fair_queue, scores_do_not_drift)
+{
+    struct rounds rounds = {fair_of(stage.client, NAME), 30};
+    actor *waiters[3];
+    for (int i = 0; i < 3; i++) {
+        waiters[i] = actor_start();
+        actor_begin(waiters[i], try_in_rounds, &rounds);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_ok(actor_finish(waiters[i], 20000));
+    cr_assert(queue_length(NAME) == 0 && score_count(NAME) == 0);
+    foreign_hold(NAME, 30000);
+    for (int i = 0; i < 3; i++)
+        actor_begin(waiters[i], try_in_rounds, &rounds);
+    while (!actor_ended(waiters[0], 1)) {
+        for (int i = 0; i < 3; i++)
+            cr_assert(score_of(NAME, queued_at(NAME, i)) <= server_time_ms() + 330000);
+    }
+    bool was_locked = false;
+    for (int i = 0; i < 3; i++)
+        assert_ok(actor_finish(waiters[i], 20000));
+    assert_ok(rlock_force_unlock(rounds.lock, &was_locked));
+    assert_ok(rlock_try_lock(rounds.lock, 0, 1000));
+    cr_assert(was_locked && queue_length(NAME) == 0 && score_count(NAME) == 0);
+    end_all(waiters, 3);
+}
+
+/* --- a queue that is not as it should be --- */
+
+/* Its score is missing: it is first all the same, and gets one. */
+Test(fair_queue, head_without_a_score_keeps_its_turn)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 30000);
+    actor *waiters[2] = {queue_up(lock), queue_up(lock)};
+    freeReplyObject(server_command(stage.server, "DEL redisson_lock_timeout:{f}"));
+    foreign_fair_release(NAME);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(actor_finish(waiters[i], 5000));
+        assert_ok(actor_unlock(waiters[i], lock));
+    }
+    assert_no_keys();
+    foreign_queue(NAME, 1, 1000);
+    freeReplyObject(server_command(stage.server, "DEL redisson_lock_timeout:{f}"));
+    assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
+    assert_between(score_of(NAME, foreign_owner(1)) - server_time_ms(), 300000 - at_most_ms(1000), 300000);
+    end_all(waiters, 2);
+}
+
+/* The last one has no score: who comes behind it counts from the lock's TTL. */
+Test(fair_queue, last_without_a_score_is_no_hindrance)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 20000);
+    foreign_queue(NAME, 1, 50000);
+    foreign_queue(NAME, 2, 90000);
+    freeReplyObject(server_command(stage.server, "ZREM redisson_lock_timeout:{f} %s", foreign_owner(2)));
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, lock, 5000, 1000);
+    cr_assert(wait_queued(NAME, 3, 5000));
+    assert_until_turn(2, 5000, 20000, at_most_ms(500));
+    freeReplyObject(server_command(stage.server, "LTRIM redisson_lock_queue:{f} 2 2"));
+    cr_assert(wait_all_listen(NAME, 5000));
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    actor_end(waiter);
+}
+
+/* A score, but no place: its next question gets it one. */
+Test(fair_queue, score_without_a_place_is_no_place)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 700);
+    actor *waiter = queue_up(lock);
+    char *own = strdup(queued_at(NAME, 0));
+    freeReplyObject(server_command(stage.server, "DEL redisson_lock_queue:{f}"));
+    foreign_queue(NAME, 1, 60000);
+    redisContext *listening = foreign_listen(NAME, 1);
+    cr_assert(wait_queued(NAME, 2, 5000), "it has no place");
+    cr_assert(strcmp(queued_at(NAME, 1), own) == 0 && score_count(NAME) == 2);
+    freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    free(own);
+    redisFree(listening);
+    actor_end(waiter);
+}
+
+/* Its time is up though it lives: it is told that it was dropped, and has a place again at once. */
+Test(fair_queue, is_entered_again_by_one_that_was_dropped)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 30000);
+    actor *waiter = queue_up(lock);
+    char *own = strdup(queued_at(NAME, 0));
+    foreign_queue(NAME, 1, 60000);
+    redisContext *listening = foreign_listen(NAME, 1);
+    set_score(NAME, own, server_time_ms() - 1);
+    assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT); /* drops it */
+    cr_assert(wait_queued(NAME, 2, 5000));
+    cr_assert(foreign_told(listening, 1000)); /* first now */
+    cr_assert(strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0 && strcmp(queued_at(NAME, 1), own) == 0);
+    freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    free(own);
+    redisFree(listening);
+    actor_end(waiter);
+}
+
+/* The head's time is up while the lock is free, and a try that is refused is who finds out: it tells
+ * the next one. */
+Test(fair_queue, new_head_of_a_free_lock_is_told_by_a_try)
+{
+    foreign_queue(NAME, 1, -10);
+    foreign_queue(NAME, 2, 60000);
+    redisContext *listening = foreign_listen(NAME, 2);
+    assert_status(rlock_try_lock(fair_of(stage.client, NAME), 0, 1000), RLOCK_TIMEOUT);
+    cr_assert(foreign_told(listening, 1000));
+    cr_assert(queue_length(NAME) == 1 && score_count(NAME) == 1);
+    redisFree(listening);
+}
+
+/* Scores in the past are dropped at the release, too: the first living one is told. */
+Test(fair_queue, release_passes_over_scores_in_the_past)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    foreign_queue(NAME, 1, -10000);
+    foreign_queue(NAME, 2, -1);
+    foreign_queue(NAME, 3, 60000);
+    redisContext *listening = foreign_listen(NAME, 3);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(foreign_told(listening, 1000));
+    cr_assert(queue_length(NAME) == 1 && score_count(NAME) == 1);
+    redisFree(listening);
+}
+
+/* Who asks again lives: a wait that lasts longer than the place of one that waits for ever does not
+ * cost it its turn. */
+Test(fair_queue, place_is_kept_by_who_asks_again, .init = with_short_places)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 1000);
+    actor *first = queue_up(lock);
+    char *own = strdup(queued_at(NAME, 0));
+    foreign_queue(NAME, 1, 60000);
+    int64_t score = score_of(NAME, own);
+    for (int64_t until_ms = now_ms() + 2500; now_ms() < until_ms; pass_ms(20)) /* a holder that renews */
+        freeReplyObject(server_command(stage.server, "PEXPIRE f 350"));
+    cr_assert(score_of(NAME, own) > score && server_time_ms() > score);
+    cr_assert(strcmp(queued_at(NAME, 0), own) == 0, "it lost its place");
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(first, 5000));
+    free(own);
+    actor_end(first);
+}
+
+/* --- what the script answers: how long a waiter sleeps --- */
+
+/* fair/acquire for an owner that waits 5000 ms: the number that it answers. */
+static int64_t answer_to(int owner)
+{
+    redisReply *reply = server_command(stage.server,
+        "EVAL %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1  5000  5000",
+        rli_script_fair_acquire.text, foreign_owner(owner));
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s", reply->str);
+    int64_t ms = reply->type == REDIS_REPLY_ARRAY ? reply->element[0]->integer : reply->integer;
+    freeReplyObject(reply);
+    return ms;
+}
+
+/* Till the key's TTL, but never for so long that a lost wake-up, a lost key or a key without an end
+ * could keep it; and never a negative time. */
+Test(fair_queue, sleep_is_bounded)
+{
+    redisContext *listening[3];
+    for (int i = 0; i < 3; i++)
+        listening[i] = foreign_listen(NAME, i + 1);
+    foreign_hold(NAME, 20000);
+    freeReplyObject(server_command(stage.server, "HDEL f nobody"));
+    freeReplyObject(server_command(stage.server, "RENAME f g"));
+    freeReplyObject(server_command(stage.server, "HSET f other:1 1"));
+    assert_between(answer_to(1), 30000, 30000); /* no TTL */
+    freeReplyObject(server_command(stage.server, "PEXPIRE f 3600000"));
+    assert_between(answer_to(1), 30000, 30000);
+    assert_between(answer_to(2), 30000, 30000);
+    freeReplyObject(server_command(stage.server, "PEXPIRE f 20000"));
+    assert_between(answer_to(2), 20000 - at_most_ms(500), 20000);
+    assert_between(answer_to(3), 20000 - at_most_ms(500), 20000);
+    redisFree(listening[1]);
+    cr_assert(server_wait_subscribers(stage.server, waiter_channel(NAME, foreign_owner(2)), 0, 5000));
+    assert_between(answer_to(3), 2000, 2000); /* the one before it may be dead */
+    assert_between(answer_to(1), 20000 - at_most_ms(500), 20000); /* nobody is before it */
+    freeReplyObject(server_command(stage.server, "DEL f"));
+    assert_between(answer_to(3), 2000, 2000); /* free, and the head lives */
+    redisFree(listening[0]);
+    cr_assert(server_wait_subscribers(stage.server, waiter_channel(NAME, foreign_owner(1)), 0, 5000));
+    set_score(NAME, foreign_owner(1), server_time_ms() + 4000);
+    assert_between(answer_to(3), 4000 - at_most_ms(500), 4000); /* free, and the head's time is up by then */
+    redisFree(listening[2]);
+}
+
+/* --- one owner, two threads --- */
+
+/* Both wait in one place; the first in has it, and the other re-enters. */
+Test(fair_queue, place_of_a_named_owner_serves_both_its_threads)
+{
+    rlock *lock = fair_view(fair_of(stage.client, NAME), 7);
+    foreign_hold(NAME, 30000);
+    actor *waiters[2] = {queue_up(lock), actor_start()};
+    actor_begin_lock(waiters[1], lock);
+    cr_assert(actor_asleep(waiters[1], 5000));
+    cr_assert(queue_length(NAME) == 1);
+    foreign_fair_release(NAME);
+    for (int i = 0; i < 2; i++)
+        assert_ok(actor_finish(waiters[i], 5000));
+    cr_assert(actor_hold_count(waiters[0], lock) == 2 && queue_length(NAME) == 0);
+    assert_ok(actor_unlock(waiters[0], lock));
+    assert_ok(actor_unlock(waiters[1], lock));
+    assert_no_keys();
+    end_all(waiters, 2);
+}
+
+/* One gives up: the place stays for the other, which is served. */
+Test(fair_queue, place_of_a_named_owner_outlasts_one_of_its_threads)
+{
+    rlock *lock = fair_view(fair_of(stage.client, NAME), 7);
+    foreign_hold(NAME, 30000);
+    actor *waiters[2] = {queue_up_for(lock, 600, 1000), actor_start()};
+    actor_begin_lock(waiters[1], lock);
+    cr_assert(actor_asleep(waiters[1], 5000));
+    assert_status(actor_finish(waiters[0], 5000), RLOCK_TIMEOUT);
+    cr_assert(queue_length(NAME) == 1);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiters[1], 5000));
+    assert_ok(actor_unlock(waiters[1], lock));
+    assert_no_keys();
+    end_all(waiters, 2);
+}
+
+static rlock_status lock_and_unlock(void *lock)
+{
+    rlock_status status = rlock_lock(lock);
+    return status == RLOCK_OK ? rlock_unlock(lock) : status;
+}
+
+/* One of them takes it and lets go before the other has asked: the other goes on with another place,
+ * and hears of it on another channel. */
+Test(fair_queue, place_that_was_used_up_is_taken_anew)
+{
+    enum { THREADS = 6, ROUNDS = 20 };
+    rlock *lock = fair_view(fair_of(stage.client, NAME), 7), *others = fair_of(stage.other, NAME);
+    actor *waiters[THREADS], *rival = actor_start();
+    for (int i = 0; i < THREADS; i++)
+        waiters[i] = actor_start();
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_ok(rlock_lock(others));
+        for (int i = 0; i < THREADS; i++)
+            actor_begin(waiters[i], lock_and_unlock, lock);
+        cr_assert(wait_queued(NAME, 1, 5000) && wait_all_listen(NAME, 5000));
+        actor_begin(rival, lock_and_unlock, others);
+        assert_ok(rlock_unlock(others));
+        for (int i = 0; i < THREADS; i++)
+            assert_ok(actor_finish(waiters[i], 5000));
+        assert_ok(actor_finish(rival, 5000));
+        assert_no_keys();
+    }
+    cr_assert(wait_no_channels(5000));
+    end_all(waiters, THREADS);
+    actor_end(rival);
+}
