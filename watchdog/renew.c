@@ -110,9 +110,13 @@ static void apply(rli_holds *holds, rli_session *session, const rli_call *call, 
         int64_t soon_ms = rli_after_ms(watchdog_ms / 30 + 1);
         rli_agenda_set(&holds->agenda, &session->due,
                        soon_ms < session->deadline_ms ? soon_ms : session->deadline_ms);
-    } else if (rli_reply_integer(answer, &held) && held == 1) {
+    } else if (rli_reply_integer(answer, &held) && held > 0) {
+        /* Beneath the owner's write hold: that one's key was lengthened, too. */
+        rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &session->owner) : NULL;
         if (session->renewed > 0)
-            rli_session_confirm_all(holds, session, call->sent_ms, watchdog_ms);
+            rli_session_confirm(session, call->sent_ms, watchdog_ms);
+        if (session->renewed > 0 && writer)
+            rli_session_confirm(writer, call->sent_ms, watchdog_ms);
         rli_session_plan(holds, session, call->sent_ms);
     } else {
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);

@@ -3,7 +3,8 @@
 -- ARGV  1 owner   2 lease ms   3 the count that the hold will have
 --       4 an owner whose session is over and whose field this one replaces, or ''
 --       5 the owner's write hold, under which it may read, or ''   6 what timeout keys begin with
--- nil  held, with that count | n ≥ -1  a writer holds it, for n more ms (-1: no end)
+-- nil  held, with that count | { 1 }  held beneath the write hold, with that count
+-- n ≥ -1  a writer holds it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- May be repeated: it only raises the count and PTTLs.
 local lock, owner, lease_ms, count = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -42,4 +43,4 @@ end
 if pttl < lease_ms then
     redis.call('pexpire', lock, lease_ms)
 end
-return nil
+return mode == 'write' and not free and { 1 } or nil

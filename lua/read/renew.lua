@@ -2,7 +2,7 @@
 -- KEYS  1… lock hashes   derived, in their slots: the owners' timeout keys
 -- ARGV  1 lease ms; 0: lengthen no hold, only let the lock stand as long as the owner's holds do,
 --         since another reader's renewal may have cut it shorter   2… the owner of each
--- a list in the order of the keys: 1  renewed | 0  not the owner's any more, nothing changed
+-- a list in the order of the keys: 1  renewed | 2  renewed, beneath the owner's write hold | 0  not the owner's any more, nothing changed
 -- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error stays
 -- with it and does not spoil the others.
 local lease_ms = tonumber(ARGV[1])
@@ -25,7 +25,7 @@ for i, lock in ipairs(KEYS) do
         if redis.call('pttl', lock) < longest then
             redis.call('pexpire', lock, longest)
         end
-        answers[i] = 1
+        answers[i] = redis.call('hget', lock, 'mode') == 'write' and 2 or 1
     end
 end
 return answers

@@ -16,6 +16,12 @@ static bool queues_here(const rli_kind *kind)
     return !kind->crowd && !kind->queues;
 }
 
+/* Who hears messages does not queue behind one that spins, and would sleep through them. */
+static rli_queue *queue_of(rli_attempt *attempt)
+{
+    return &attempt->entry->queues[attempt->asked->kind->spins];
+}
+
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
@@ -123,8 +129,8 @@ static rlock_status queue_up(rli_attempt *attempt)
     rlock_status status = wait_for_lock(attempt);
     pthread_mutex_lock(&attempt->holds->mutex);
     if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)
-        rli_queue_outage(attempt->entry, attempt->failed_ms, rlock_last_error());
-    rli_queue_leave(attempt->entry, &attempt->waiter);
+        rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
+    rli_queue_leave(queue_of(attempt), &attempt->waiter);
     pthread_mutex_unlock(&attempt->holds->mutex);
     return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
 }
@@ -144,9 +150,9 @@ static rlock_status acquire(rli_attempt *attempt)
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
     pthread_mutex_lock(&attempt->holds->mutex);
     /* Those who hold it pass by the queue; so do those who won't wait. */
-    bool queue_first = waits && queues && attempt->entry->first && attempt->session->count == 0;
+    bool queue_first = waits && queues && queue_of(attempt)->first && attempt->session->count == 0;
     if (queue_first)
-        rli_queue_join(attempt->entry, &attempt->waiter, attempt->session, &attempt->caller.parker);
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
     pthread_mutex_unlock(&attempt->holds->mutex);
     if (queue_first)
         return queue_up(attempt);
@@ -159,7 +165,7 @@ static rlock_status acquire(rli_attempt *attempt)
     if (!queues)
         return wait_for_itself(attempt);
     pthread_mutex_lock(&attempt->holds->mutex);
-    rli_queue_join(attempt->entry, &attempt->waiter, attempt->session, &attempt->caller.parker);
+    rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
     pthread_mutex_unlock(&attempt->holds->mutex);
     return queue_up(attempt);
 }

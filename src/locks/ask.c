@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Between two questions while the lock is free and another's turn. */
+static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2};
+
 /* How long a queue on the server is given to answer who gives up; the rest is done in the background. */
 #define GIVE_UP_MS 250
 
@@ -71,6 +74,20 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_call *call, in
     return worth_another && rli_now_ms() >= rli_valid_until(call->sent_ms, lease_ms);
 }
 
+/* A read was granted: beneath the owner's write hold, whose key it then lengthens; or beside other
+ * readers, and then the write hold that we know of is gone. */
+static void note_writer(rli_attempt *attempt, const rli_call *call, const rli_verdict *verdict)
+{
+    const rli_acquire *asked = attempt->asked;
+    rli_session *writer =
+        asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
+    int64_t watchdog_ms = attempt->holds->settings->watchdog_timeout_ms;
+    if (writer && verdict->beneath)
+        rli_session_confirm(writer, call->sent_ms, asked->lease_ms == RLOCK_WATCHDOG ? watchdog_ms : asked->lease_ms);
+    else if (writer && !writer->busy)
+        rli_session_lose(attempt->holds, writer, RLOCK_LOST_GONE, true);
+}
+
 static rlock_status granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
 {
     rli_session *session = attempt->session;
@@ -89,8 +106,10 @@ static rlock_status granted(rli_attempt *attempt, const rli_call *call, int64_t 
     rli_session_gain(attempt->holds, session, call->sent_ms, attempt->asked->lease_ms);
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, call->sent_ms, verdict->pttl_ms);
+    note_writer(attempt, call, verdict);
     session->replaces = 0;
-    session->token = verdict->token;
+    if (attempt->asked->kind->fenced) /* the same field may also be had through other kinds */
+        session->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
     rli_queue_owner_granted(attempt->entry, session);
@@ -110,8 +129,15 @@ static void suspect(rli_attempt *attempt, const char *unheard)
 
 static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
 {
+    bool soon = attempt->asked->kind->spins || verdict->free;
+    int denied = attempt->denied;
+    attempt->denied = soon && denied < INT_MAX ? denied + 1 : 0;
     if (attempt->asked->kind->spins)
-        return rli_after_ms(rli_back_off_ms(attempt->asked->back_off, attempt->spins++));
+        return rli_after_ms(rli_back_off_ms(attempt->asked->back_off, denied));
+    if (verdict->free) { /* who comes next was told just now; its hold will say how long to sleep */
+        int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
+        return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
+    }
     return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
 }
 

@@ -17,7 +17,7 @@ typedef struct rli_attempt {
     rli_session *session; /* joined */
     rli_waiter waiter;
     int64_t failed_ms;    /* of the last question: since when the server was out of reach */
-    int spins;            /* questions that were denied */
+    int denied;           /* questions in a row that are worth another soon */
     bool moved;           /* to a session that hears messages on another channel */
     char *unheard;        /* the head of the queue on the server that nobody heard… */
     int64_t unheard_ms;   /* …at that instant */

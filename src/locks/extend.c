@@ -30,7 +30,7 @@ static rlock_status judge(rli_holds *holds, rli_session *session, const rli_call
     if (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != 1 ||
         !rli_reply_integer(call->reply->element[0], &held))
         return rli_reply_unexpected(call->reply, names->name);
-    if (held != 1)
+    if (held < 1)
         return lost(holds, session, RLOCK_LOST_GONE, names);
     /* Later than that, what was to be extended may have ended on the server before it was. */
     if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms)

@@ -62,6 +62,7 @@ static rli_verdict granted(const redisReply *reply)
     rli_verdict verdict = {.grant = RLI_DENIED};
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_granted(reply);
+    verdict.free = true;
     if (!read_head(reply, &verdict.pttl_ms, &verdict.unheard))
         verdict.grant = RLI_ODD_GRANT;
     return verdict;

@@ -289,19 +289,6 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
         session->deadline_ms = until_ms;
 }
 
-static void confirm_writer(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
-{
-    rli_session *writer = session->kind->crowd ? rli_holds_writer(holds, session->entry, &session->owner) : NULL;
-    if (writer)
-        rli_session_confirm(writer, sent_ms, lease_ms);
-}
-
-void rli_session_confirm_all(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
-{
-    rli_session_confirm(session, sent_ms, lease_ms);
-    confirm_writer(holds, session, sent_ms, lease_ms);
-}
-
 bool rli_session_make_room(rli_session *session)
 {
     if (!session->kind->levels || session->count < session->level_room)
@@ -344,7 +331,6 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
         session->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
         if (session->level_ends_ms[session->count] > session->deadline_ms)
             session->deadline_ms = session->level_ends_ms[session->count];
-        confirm_writer(holds, session, sent_ms, lease_ms);
     } else {
         rli_session_confirm(session, sent_ms, lease_ms);
     }

@@ -20,6 +20,11 @@
 
 struct rli_waiter;
 
+#define RLI_QUEUES 2
+typedef struct rli_queue {
+    struct rli_waiter *first, *last; /* queue.h */
+} rli_queue;
+
 typedef struct rli_entry {
     rli_link link;
     rli_lane *lane;                    /* of this name while it is in use */
@@ -27,7 +32,7 @@ typedef struct rli_entry {
     bool doubted;                      /* a first acquire of it went unanswered */
     int64_t answered_ms;               /* when the server last answered a question about it */
     struct rli_session *sessions;      /* all of them, in no order */
-    struct rli_waiter *first, *last;   /* threads that queue for it here (queue.h) */
+    rli_queue queues[RLI_QUEUES];              /* threads that queue for it here: by messages, by spinning */
     size_t length, prefix_length;
     char name[];                       /* with the client's prefix */
 } rli_entry;
@@ -143,8 +148,6 @@ void rli_session_note_unheard(rli_session *session, const char *unheard);
 bool rli_session_is_renewed(const rli_session *session);
 /* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */
 void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms);
-/* As rli_session_confirm; a read hold under its owner's write hold keeps that one's key, too. */
-void rli_session_confirm_all(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* Over, from now on; `report`: tell rlock_on_lost. */
 void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
 

@@ -35,6 +35,8 @@ typedef struct rli_verdict {
     int64_t pttl_ms;     /* denied: ask again after so many ms without a message, -1: unknown. Granted: how
                             long the server keeps it, 0: the lease */
     uint64_t token;      /* granted by a fenced lock */
+    bool beneath;        /* granted under the same owner's write hold */
+    bool free;           /* denied though nobody holds it: it is another's turn */
     const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
 } rli_verdict;
 
@@ -48,7 +50,8 @@ typedef enum rli_released {
 typedef struct rli_kind {
     const char *name;        /* as rlock_inspection has it */
     rli_naming naming;
-    const rli_script *renew; /* KEYS: the names; ARGV: lease ms, their owners; a list of 1 and 0 */
+    const rli_script *renew; /* KEYS: the names; ARGV: lease ms, their owners; a list of 1 and 0, or 2: a read hold
+                                beneath its owner's write hold */
 
     bool writes;             /* its field is OWNER:write: a hold apart from the owner's other ones */
     bool once;               /* who holds it can't take it again */

@@ -14,64 +14,70 @@ static void make_talker(rli_waiter *waiter)
     rli_unpark(waiter->parker);
 }
 
-void rli_queue_join(rli_entry *entry, rli_waiter *waiter, rli_session *session, rli_parker *parker)
+void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
-    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms(), .previous = entry->last};
-    if (entry->last)
-        entry->last->next = waiter;
+    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms(), .previous = queue->last};
+    if (queue->last)
+        queue->last->next = waiter;
     else
-        entry->first = waiter;
-    entry->last = waiter;
-    waiter->talker = entry->first == waiter;
+        queue->first = waiter;
+    queue->last = waiter;
+    waiter->talker = queue->first == waiter;
 }
 
-static void take_out(rli_entry *entry, rli_waiter *waiter)
+static void take_out(rli_queue *queue, rli_waiter *waiter)
 {
     if (waiter->previous)
         waiter->previous->next = waiter->next;
     else
-        entry->first = waiter->next;
+        queue->first = waiter->next;
     if (waiter->next)
         waiter->next->previous = waiter->previous;
     else
-        entry->last = waiter->previous;
+        queue->last = waiter->previous;
 }
 
-void rli_queue_leave(rli_entry *entry, rli_waiter *waiter)
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
 {
     if (waiter->ended)
         return;
-    take_out(entry, waiter);
-    make_talker(entry->first);
+    take_out(queue, waiter);
+    make_talker(queue->first);
+}
+
+static void let_look(rli_waiter *waiter)
+{
+    waiter->look = true;
+    rli_unpark(waiter->parker);
 }
 
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
 {
-    for (rli_waiter *waiter = entry->first; waiter; waiter = waiter->next) {
-        if (waiter->session == session) {
-            waiter->look = true;
-            rli_unpark(waiter->parker);
+    for (int i = 0; i < RLI_QUEUES; i++) {
+        for (rli_waiter *waiter = entry->queues[i].first; waiter; waiter = waiter->next) {
+            if (waiter->session == session)
+                let_look(waiter);
         }
     }
 }
 
 void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
 {
-    for (rli_waiter *waiter = entry->first; waiter; waiter = waiter->next) {
-        if (waiter->session != denied && waiter->session->doubt_ms > 0) {
-            waiter->look = true;
-            rli_unpark(waiter->parker);
+    for (int i = 0; i < RLI_QUEUES; i++) {
+        for (rli_waiter *waiter = entry->queues[i].first; waiter; waiter = waiter->next) {
+            if (waiter->session != denied && waiter->session->doubt_ms > 0)
+                let_look(waiter);
         }
     }
 }
 
-void rli_queue_outage(rli_entry *entry, int64_t failed_ms, const char *message)
+void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
 {
-    for (rli_waiter *waiter = entry->first, *next; waiter; waiter = next) {
+    for (rli_waiter *waiter = queue->first, *next; waiter; waiter = next) {
         next = waiter->next;
         if (waiter->talker || waiter->queued_ms > failed_ms)
             continue;
-        take_out(entry, waiter);
+        take_out(queue, waiter);
         waiter->ended = true;
         snprintf(waiter->message, sizeof waiter->message, "%s", message);
         rli_unpark(waiter->parker);

@@ -18,14 +18,14 @@ typedef struct rli_waiter {
 } rli_waiter;
 
 /* Queues at the end; alone there, it is the talker. */
-void rli_queue_join(rli_entry *entry, rli_waiter *waiter, rli_session *session, rli_parker *parker);
+void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* Leaves; a talker makes the next one talker, who asks at once, so that no wake-up is lost. */
-void rli_queue_leave(rli_entry *entry, rli_waiter *waiter);
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter);
 /* The session has the lock: its other waiters may ask, too. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
 /* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. */
 void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied);
 /* The talker found the server out of reach since `failed_ms`: ends the waits queued before. */
-void rli_queue_outage(rli_entry *entry, int64_t failed_ms, const char *message);
+void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message);
 
 #endif

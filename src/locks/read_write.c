@@ -62,6 +62,14 @@ static void read_state(rli_call *call, const rli_names *names, const char *owner
     state(call, names, owner, &rli_script_read_state);
 }
 
+/* { 1 } when granted beneath the owner's write hold; else as the reentrant lock's answer. */
+static rli_verdict read_granted(const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
+        return (rli_verdict){.grant = RLI_GRANTED, .beneath = true};
+    return rli_reentrant_granted(reply);
+}
+
 /* --- the write side --- */
 
 static void write_acquire(rli_call *call, const rli_request *request)
@@ -125,7 +133,7 @@ static const rli_kind read_kind = {
     .release = read_release,
     .force = read_force,
     .state = read_state,
-    .granted = rli_reentrant_granted,
+    .granted = read_granted,
     .released = rli_reentrant_released,
 };
 

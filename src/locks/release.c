@@ -74,7 +74,7 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
 }
 
 static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
-                                const rli_kind *kind, const rli_names *names, int64_t lease_ms)
+                                const rli_kind *kind, const rli_names *names, int64_t lease_ms, bool stood)
 {
     const char *unheard;
     rli_released released = status == RLOCK_OK ? kind->released(call->reply, &unheard) : RLI_ODD_RELEASE;
@@ -86,8 +86,9 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
         return lost(names);
     }
+    /* The outer holds may have ended before this one did; they are told of at their own unlocks. */
     if (session->phase != RLI_OPEN)
-        return lost(names);
+        return stood && released == RLI_RELEASED ? RLOCK_OK : lost(names);
     if (!session->kind->levels)
         rli_session_confirm(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
@@ -100,6 +101,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     char owner[RLI_OWNER_TEXT];
     rli_owner_text(holds, session->number, owner);
     int highest = session->highest;
+    bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
     /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
     rli_session_drop(holds, session);
     int count = session->count;
@@ -116,7 +118,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
 
     pthread_mutex_lock(&holds->mutex);
     status = count == 0 ? release_last(holds, session, status, &call, kind, names)
-                        : release_one(holds, session, status, &call, kind, names, lease_ms);
+                        : release_one(holds, session, status, &call, kind, names, lease_ms, stood);
     rli_session_end_turn(session);
     rli_call_clear(&call);
     return status;

@@ -61,6 +61,7 @@ static int64_t count_on_server(const kind *of)
 static void assert_left_nothing(const kind *of)
 {
     cr_assert(server_wait_exists(stage.server, NAME, false, 10000), "it is held by somebody");
+    cr_assert(server_wait_exists(stage.server, "redisson_lock_queue:{" NAME "}", false, 10000), "somebody queues");
     if (of == &kind_fenced)
         freeReplyObject(server_command(stage.server, "DEL redisson_lock_token:{%s}", NAME));
     assert_no_keys();

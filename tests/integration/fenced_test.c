@@ -303,3 +303,15 @@ Test(fenced, no_token_is_given_twice)
         }
     }
 }
+
+/* As in Redisson, it is one lock with the reentrant one of its name: a re-entry through that has no token. */
+Test(fenced, token_outlasts_a_reentry_without_one)
+{
+    rlock *lock = fenced_of(stage.client), *plain = kind_of(&kind_reentrant, stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(plain));
+    cr_assert(token_of(lock) == 1);
+    assert_ok(rlock_unlock(plain));
+    cr_assert(token_of(lock) == 1);
+    assert_ok(rlock_unlock(lock));
+}

@@ -334,7 +334,7 @@ Test(read_write, lasts_as_long_as_its_longest_read)
     actor *longer = actor_start(), *shorter = actor_start(), *writer = actor_start();
     int64_t since_ms = now_ms();
     assert_ok(actor_try(longer, read, 0, 1000));
-    assert_ok(actor_try(shorter, read, 0, 300));
+    assert_ok(actor_try(shorter, read, 0, 600));
     actor_begin_lock(writer, write);
     pass_ms(280 - (now_ms() - since_ms));
     assert_ok(actor_unlock(shorter, read));
@@ -630,5 +630,37 @@ Test(read_write, sides_outlive_their_pair)
     rlock_free(write);
     assert_ok(rlock_unlock(read_of(stage.client, NAME)));
     assert_ok(rlock_unlock(write_of(stage.client, NAME)));
+    assert_no_keys();
+}
+
+/* A write hold with a lease of its own that was forced open elsewhere is not lengthened by a read hold that
+ * its owner takes, and that is renewed, beside other readers. */
+Test(read_write, reads_lengthen_no_write_that_is_gone)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 500));
+    assert_ok(rlock_force_unlock(write_of(stage.other, NAME), NULL));
+    assert_ok(rlock_lock_lease(read, 60000));
+    assert_ok(try_read()); /* mode read: others do read */
+    cr_assert(rlock_valid_for(write) <= 500, "%lld ms", (long long)rlock_valid_for(write));
+    pass_ms(520);
+    cr_assert(rlock_valid_for(write) == 0, "both may rely on it: a writer and readers");
+    assert_ok(rlock_unlock(read));
+    assert_status(rlock_unlock(write), RLOCK_LOST);
+}
+
+/* The outer hold's lease ended while the inner one stood: its unlock is in vain. */
+Test(read_write, outer_read_may_end_before_the_inner_one)
+{
+    rlock *read = read_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(read, 100));
+    assert_ok(rlock_lock_lease(read, 60000));
+    pass_ms(120);
+    cr_assert(rlock_valid_for(read) > 50000);
+    assert_ok(rlock_unlock(read));
+    cr_assert(rlock_valid_for(read) == 0);
+    assert_ok(try_write());
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+    assert_status(rlock_unlock(read), RLOCK_NOT_OWNER);
     assert_no_keys();
 }

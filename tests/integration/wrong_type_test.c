@@ -11,7 +11,7 @@ TestSuite(wrong_type, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "counter-of-orders"
 
-static const char *const commands[] = {"SET " NAME " 5", "RPUSH " NAME " 5", "SADD " NAME " 5", "ZADD " NAME " 5 5"};
+static const char *const commands[] = {"SET " NAME " five", "RPUSH " NAME " 5", "SADD " NAME " 5", "ZADD " NAME " 5 5"};
 
 static void assert_said_wrong_type(void)
 {
