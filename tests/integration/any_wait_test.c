@@ -34,9 +34,9 @@ KIND_TEST(lease_that_ends_lets_the_next_in_soon)
 {
     rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
     int64_t since_ms = now_ms();
-    assert_ok(rlock_lock_lease(lock, 500));
+    assert_ok(rlock_lock_lease(lock, 300));
     assert_ok(rlock_lock(rival));
-    assert_between(now_ms() - since_ms, 498, 500 + at_most_ms(100 + late_ms(of)));
+    assert_between(now_ms() - since_ms, 298, 300 + at_most_ms(100 + late_ms(of)));
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     cr_assert(is_locked(rival));
@@ -49,9 +49,9 @@ KIND_TEST(lease_that_ends_lets_the_next_of_this_client_in_soon)
     rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.client, NAME);
     actor *next = actor_start();
     int64_t since_ms = now_ms();
-    assert_ok(rlock_lock_lease(lock, 400));
+    assert_ok(rlock_lock_lease(lock, 300));
     assert_ok(actor_lock(next, rival));
-    assert_between(actor_ended_at(next) - since_ms, 396, 400 + at_most_ms(100 + late_ms(of)));
+    assert_between(actor_ended_at(next) - since_ms, 297, 300 + at_most_ms(100 + late_ms(of)));
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_ok(actor_unlock(next, rival));
     actor_end(next);
@@ -63,8 +63,8 @@ KIND_TEST(try_ends_when_its_time_is_over)
     rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
     assert_ok(rlock_lock(lock));
     int64_t since_ms = now_ms();
-    assert_status(rlock_try_lock(rival, 500, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
-    assert_between(now_ms() - since_ms, 498, at_most_ms(600));
+    assert_status(rlock_try_lock(rival, 300, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_between(now_ms() - since_ms, 298, at_most_ms(400));
     cr_assert(wait_no_channels(5000));
     cr_assert(rlock_valid_for(lock) > 0 && is_locked(lock));
     assert_ok(rlock_unlock(lock));
@@ -112,17 +112,17 @@ KIND_TEST(waiter_is_in_soon_after_a_force_unlock)
     actor_end(waiter);
 }
 
-/* 9, with a watchdog timeout of 1 s instead of 30 s: nobody renews for a client that is gone. */
+/* 9, with a watchdog timeout of 600 ms instead of 30 s: nobody renews for a client that is gone. */
 KIND_TEST(lock_of_a_closed_client_is_free_within_the_watchdog_timeout)
 {
-    rlock_client *client = stage_client("lockWatchdogTimeout=1000");
+    rlock_client *client = stage_client("lockWatchdogTimeout=600");
     assert_ok(rlock_lock(kind_of(of, client, NAME)));
-    pass_ms(400); /* renewed once by now */
+    pass_ms(250); /* renewed once by now */
     int64_t since_ms = now_ms();
     stage_close_client(client);
     rlock *rival = rival_of(of, stage.other, NAME);
     assert_ok(rlock_lock(rival));
-    assert_between(now_ms() - since_ms, 600, 1000 + at_most_ms(100 + late_ms(of)));
+    assert_between(now_ms() - since_ms, 350, 600 + at_most_ms(100 + late_ms(of)));
     assert_ok(rlock_unlock(rival));
 }
 
