@@ -1,0 +1,173 @@
+/* Dead waiters: those whose process is gone are passed over some ten seconds after their turn came,
+ * whoever lets go of the lock and whoever comes next; the living ones are not. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/fair.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(fair_dead, .init = stage_open, .fini = fair_close, .timeout = 90);
+
+#define UNHEARD_MS 10000 /* how long a head that nobody hears is left in its place */
+#define LATE_MS (UNHEARD_MS + 2000)
+
+/* Its turn came at `since_ms`, and it was passed over in time. */
+static void assert_passed_over(const char *what, int64_t since_ms, int64_t at_ms)
+{
+    int64_t took_ms = at_ms - since_ms;
+    cr_assert(took_ms >= UNHEARD_MS - 50 && took_ms <= LATE_MS + at_most_ms(500),
+              "%s: passed over after %lld ms", what, (long long)took_ms);
+}
+
+/* A living one of Redisson's has `place`, behind what is dead. */
+static redisContext *living_behind(const char *name, int number)
+{
+    foreign_queue(name, number, 600000);
+    return foreign_listen(name, number);
+}
+
+static void kill_a_waiter(const char *name)
+{
+    command *run = command_start(server_url(stage.server), COMMAND("run", "--kind", "fair", name, "--", "true"));
+    cr_assert(wait_queued(name, 1, 10000) && wait_all_listen(name, 10000), "%s", command_err(run));
+    command_signal(run, SIGKILL);
+    cr_assert(command_wait(run, 5000) == -SIGKILL);
+    command_free(run);
+    cr_assert(queue_length(name) == 1);
+}
+
+/* Side by side, since each takes its ten seconds. Somebody who reads all messages along is no waiter. */
+Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
+{
+    rlock_client *closing = stage_client(NULL);
+    server_listen(stage.server);
+    int64_t since_ms = now_ms();
+
+    /* Released by us; no other waiter is ours. */
+    rlock *ours = fair_of(stage.client, "released by us");
+    assert_ok(rlock_lock(ours));
+    foreign_queue("released by us", 1, 600000);
+    redisContext *behind_ours = living_behind("released by us", 2);
+    assert_ok(rlock_unlock(ours));
+
+    /* Released by Redisson; the waiter is ours. */
+    foreign_hold("released by Redisson", 60000);
+    foreign_queue("released by Redisson", 1, 600000);
+    rlock *theirs = fair_of(stage.client, "released by Redisson");
+    actor *behind_theirs = actor_start();
+    actor_begin_lock(behind_theirs, theirs);
+    cr_assert(wait_queued("released by Redisson", 2, 5000));
+
+    /* Run out; nobody unlocks; the living one is Redisson's, the one behind it ours. */
+    foreign_hold("run out", 200);
+    foreign_queue("run out", 1, 600000);
+    redisContext *behind_run_out = living_behind("run out", 2);
+    actor *last = actor_start();
+    actor_begin_lock(last, fair_of(stage.client, "run out"));
+
+    /* Killed with -9. */
+    rlock *held = fair_of(stage.client, "killed");
+    assert_ok(rlock_lock(held));
+    kill_a_waiter("killed");
+    actor *behind_killed = actor_start();
+    actor_begin_try(behind_killed, fair_of(stage.other, "killed"), 60000, 1000);
+    cr_assert(wait_queued("killed", 2, 5000));
+
+    /* Its client was closed while it waited; released by us, with a message that it has no more. */
+    rlock *left = fair_of(stage.client, "closed");
+    assert_ok(rlock_lock(left));
+    actor *closed = queue_up(fair_of(closing, "closed"));
+    actor *behind_closed = queue_up(fair_of(stage.other, "closed"));
+    stage_close_client(closing);
+    assert_status(actor_finish(closed, 5000), RLOCK_CLOSED);
+
+    /* An unlock that comes when the key is gone. */
+    rlock *lost = fair_of(stage.client, "lost");
+    assert_ok(rlock_lock(lost));
+    foreign_queue("lost", 1, 600000);
+    redisContext *behind_lost = living_behind("lost", 2);
+    foreign_vanish("lost");
+    assert_status(rlock_unlock(lost), RLOCK_LOST);
+
+    cr_assert(wait_queued("released by Redisson", 2, 5000));
+    int64_t released_ms = now_ms();
+    foreign_fair_release("released by Redisson");
+    assert_ok(rlock_unlock(held));
+    assert_ok(rlock_unlock(left));
+
+    cr_assert(foreign_told(behind_ours, LATE_MS + 1000));
+    assert_passed_over("released by us", since_ms, now_ms());
+    cr_assert(foreign_told(behind_run_out, 3000));
+    assert_passed_over("run out", since_ms, now_ms());
+    cr_assert(foreign_told(behind_lost, 3000));
+    assert_passed_over("an unlock of what was lost", since_ms, now_ms());
+    assert_ok(actor_finish(behind_theirs, 5000));
+    assert_passed_over("released by Redisson", released_ms, actor_ended_at(behind_theirs));
+    assert_ok(actor_finish(behind_killed, 5000));
+    assert_passed_over("killed", released_ms, actor_ended_at(behind_killed));
+    assert_ok(actor_finish(behind_closed, 5000));
+    assert_passed_over("closed", released_ms, actor_ended_at(behind_closed));
+    cr_assert(queue_length("released by us") == 1 && queue_length("lost") == 1 && queue_length("run out") == 2);
+
+    redisFree(behind_ours);
+    redisFree(behind_run_out);
+    redisFree(behind_lost);
+    actor *all[] = {behind_theirs, last, behind_killed, closed, behind_closed};
+    stage_close_client(stage.client);
+    stage.client = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        actor_end(all[i]);
+}
+
+/* Each has ten seconds of its own. Meanwhile a living head of Redisson's, which is told again and again
+ * and does not take the lock, is left where it is; and so is one that came back in time. */
+Test(fair_dead, heads_are_passed_over_one_after_the_other)
+{
+    rlock *ours = fair_of(stage.client, "two"), *theirs = fair_of(stage.client, "two of theirs");
+    assert_ok(rlock_lock(ours));
+    foreign_hold("two of theirs", 60000);
+    actor *waiters[4] = {NULL};
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "two of theirs" : "two";
+        foreign_queue(name, 1, 600000);
+        foreign_queue(name, 2, 600000);
+        waiters[i] = actor_start();
+        actor_begin_lock(waiters[i], i ? theirs : ours);
+        cr_assert(wait_queued(name, 3, 5000));
+    }
+
+    foreign_queue("living", 1, 600000);
+    redisContext *living = foreign_listen("living", 1);
+    waiters[2] = actor_start();
+    actor_begin_try(waiters[2], fair_of(stage.client, "living"), 60000, 1000);
+    foreign_queue("coming back", 1, 600000);
+    waiters[3] = actor_start();
+    actor_begin_try(waiters[3], fair_of(stage.client, "coming back"), 60000, 1000);
+    cr_assert(wait_queued("coming back", 2, 5000));
+
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(ours));
+    foreign_fair_release("two of theirs");
+    cr_assert(!actor_ended(waiters[0], 8000));
+    redisContext *back = foreign_listen("coming back", 1);
+    cr_assert(!actor_ended(waiters[0], 2 * UNHEARD_MS - 8000 - 100));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(actor_finish(waiters[i], 6000));
+        int64_t took_ms = actor_ended_at(waiters[i]) - since_ms;
+        assert_between(took_ms, 2 * UNHEARD_MS - 50, 2 * UNHEARD_MS + 2000 + at_most_ms(500));
+    }
+    cr_assert(strcmp(queued_at("living", 0), foreign_owner(1)) == 0, "a living waiter was removed");
+    cr_assert(strcmp(queued_at("coming back", 0), foreign_owner(1)) == 0, "one that came back was removed");
+    cr_assert(foreign_told(living, 0) && foreign_told(back, 0));
+    redisFree(living);
+    redisFree(back);
+    stage_close_client(stage.client);
+    stage.client = NULL;
+    for (int i = 0; i < 4; i++)
+        actor_end(waiters[i]);
+}
