@@ -3,6 +3,7 @@
 #include "tests/model/support/lock_subject.h"
 
 #include "tests/integration/support/stage.h"
+#include "tests/model/support/theatre.h"
 #include "tests/support/event.h"
 
 #include <string.h>
@@ -12,9 +13,6 @@
 
 static const lock_cast *cast;
 static lock_model model;
-static char name[32]; /* another one for each run, so that nothing of the last one reaches it */
-static int runs;
-static rlock_client *clients[2];
 static rlock *handles[CAST_KINDS][2][OWNERS]; /* of C's clients */
 
 static const kind *kind_in(const move *step)
@@ -83,7 +81,7 @@ static void say(FILE *out, const move *step)
 
 static rlock *make(int of_kind, int client, int owner)
 {
-    rlock *lock = cast->kinds[of_kind]->get(clients[client], name), *view = rlock_for_owner(lock, owner);
+    rlock *lock = cast->kinds[of_kind]->get(theatre.clients[client], theatre.name), *view = rlock_for_owner(lock, owner);
     rlock_free(lock);
     cr_assert(view != NULL, "no handle: %s", rlock_last_error());
     return view;
@@ -113,14 +111,10 @@ static void free_handle(int of_kind, int client, int owner)
 static void begin(void)
 {
     const char *ids[2];
-    freeReplyObject(server_command(stage.server, "FLUSHALL"));
-    snprintf(name, sizeof name, "model%d", ++runs);
+    theatre_open(cast->act[0], cast->act[1]);
     model = (lock_model){.theirs = {cast->act[0] != NULL, cast->act[1] != NULL}};
-    for (int client = 0; client < 2; client++) {
-        if (!cast->act[client])
-            assert_ok(rlock_client_open(&clients[client], server_url(stage.server)));
-        ids[client] = cast->act[client] ? cast->id() : rlock_client_id(clients[client]);
-    }
+    for (int client = 0; client < 2; client++)
+        ids[client] = cast->act[client] ? cast->id() : rlock_client_id(theatre.clients[client]);
     keyspace_begin(ids, 2);
     each_handle(make_handle);
 }
@@ -128,10 +122,7 @@ static void begin(void)
 static void end(void)
 {
     each_handle(free_handle);
-    for (int client = 0; client < 2; client++) {
-        rlock_client_close(clients[client]);
-        clients[client] = NULL;
-    }
+    theatre_close();
 }
 
 static outcome yes_or_no(rlock_status status, bool yes)
@@ -204,10 +195,10 @@ static outcome act(const move *step)
     if (step->operation == LOCK_PASS)
         return OUTCOME(RLOCK_OK);
     if (step->operation == LOCK_VANISH) {
-        freeReplyObject(server_command(stage.server, "DEL %s", name));
+        freeReplyObject(server_command(stage.server, "DEL %s", theatre.name));
         return OUTCOME(RLOCK_OK);
     }
-    return cast->act[step->client] ? cast->act[step->client](step, kind_in(step), name) : act_by_library(step);
+    return cast->act[step->client] ? cast->act[step->client](step, kind_in(step), theatre.name) : act_by_library(step);
 }
 
 /* --- the model --- */
@@ -236,7 +227,7 @@ static bool fits(const move *step)
 
 static void expect(expected *keys)
 {
-    lock_model_expect(&model, name, keys);
+    lock_model_expect(&model, theatre.name, keys);
 }
 
 static span next_end(int64_t since_ms)
