@@ -2,10 +2,7 @@
  * and the caller is told that what became of them is not known. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
-#include "tests/integration/support/actor.h"
-#include "tests/integration/support/keys.h"
 #include "tests/integration/support/objects.h"
-#include "tests/support/event.h"
 
 #include <string.h>
 
@@ -131,26 +128,4 @@ Test(once, questions_are_asked_again)
     int second = on_script(&rli_script_count_down_latch_state, PROXY_CUT_AFTER, 1);
     cr_assert(count_of(latch_of(scene.client, LATCH)) == 3);
     cr_assert(seen_by(first) == 2 && seen_by(second) == 2);
-}
-
-/* In the middle of a wait the connection of messages breaks and a message is lost: nobody sleeps on. */
-Test(once, waiters_survive_a_lost_message)
-{
-    actor *permits = actor_start(), *latch = actor_start();
-    rlock_semaphore *semaphore = semaphore_of(scene.client, SEMAPHORE);
-    reset();
-    actor_begin(permits, take, &(taking){semaphore, 6, RLOCK_FOREVER, NULL});
-    actor_begin(latch, await_open, &(awaiting){latch_of(scene.client, LATCH), RLOCK_FOREVER, NULL});
-    cr_assert(wait_semaphore_heard(SEMAPHORE, 1) && wait_latch_heard(LATCH, 1));
-    cr_assert(actor_asleep(permits, 5000) && actor_asleep(latch, 5000));
-    proxy_accept(scene.proxy, false);
-    proxy_cut_subscribers(scene.proxy);
-    assert_ok(rlock_semaphore_release(semaphore_of(stage.other, SEMAPHORE), 1));
-    for (int i = 0; i < 3; i++)
-        assert_ok(rlock_count_down_latch_count_down(latch_of(stage.other, LATCH)));
-    proxy_accept(scene.proxy, true);
-    assert_ok(actor_finish(permits, 10000));
-    assert_ok(actor_finish(latch, 10000));
-    actor_end(permits);
-    actor_end(latch);
 }

@@ -1,6 +1,7 @@
 /* The semaphore: permits taken, waited for, given back and counted as Redisson's are. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/child.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/objects.h"
 #include "tests/integration/support/stage.h"
@@ -390,4 +391,36 @@ Test(semaphore, of_a_closed_client_says_so)
     assert_status(rlock_semaphore_delete(semaphore, NULL), RLOCK_CLOSED);
     cr_assert(server_integer(stage.server, "GET se") == 1);
     actor_end(waiter);
+}
+
+static rlock_semaphore *inherited;
+static rlock_permit_semaphore *inherited_permits;
+static rlock_count_down_latch *inherited_latch;
+
+static const char *use_inherited(child *self)
+{
+    (void)self;
+    rlock_permit permit;
+    int64_t count;
+    child_check(rlock_semaphore_acquire(inherited, 1) == RLOCK_FORKED);
+    child_check(rlock_semaphore_release(inherited, 1) == RLOCK_FORKED);
+    child_check(rlock_permit_semaphore_acquire(inherited_permits, 1000, &permit) == RLOCK_FORKED);
+    child_check(rlock_permit_semaphore_delete(inherited_permits, NULL) == RLOCK_FORKED);
+    child_check(rlock_count_down_latch_await(inherited_latch) == RLOCK_FORKED);
+    child_check(rlock_count_down_latch_get_count(inherited_latch, &count) == RLOCK_FORKED);
+    child_check(rlock_get_semaphore(stage.client, NAME) == NULL);
+    return NULL;
+}
+
+/* The latch's and the other semaphore's handles, too. */
+Test(semaphore, of_a_forked_child_says_so)
+{
+    inherited = semaphore_with(1);
+    inherited_permits = permits_of(stage.client, "pe");
+    inherited_latch = latch_of(stage.client, "la");
+    assert_ok(rlock_permit_semaphore_try_set_permits(inherited_permits, 1, NULL));
+    assert_ok(rlock_count_down_latch_try_set_count(inherited_latch, 1, NULL));
+    in_child(use_inherited);
+    assert_keys("la string 1 \npe string 1 \nse string 1 \n");
+    assert_ok(rlock_semaphore_acquire(inherited, 1));
 }

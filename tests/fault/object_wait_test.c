@@ -1,0 +1,140 @@
+/* Waits for permits and latches whose messages are lost, or whose subscription is. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/objects.h"
+#include "tests/support/event.h"
+
+#include <string.h>
+
+static void open_hasty(void)
+{
+    scene_open_with(QUICK "&subscriptionTimeout=700");
+}
+
+static void close_all(void)
+{
+    scene_close();
+    objects_close();
+}
+
+TestSuite(object_wait, .init = open_hasty, .fini = close_all, .timeout = 60);
+
+#define SEMAPHORE "se"
+#define PERMITS "pe"
+#define LATCH "la"
+
+/* Nothing to be had: no permit, and a closed latch. */
+static void shut(void)
+{
+    freeReplyObject(server_command(stage.server, "MSET " SEMAPHORE " 0 " PERMITS " 0 " LATCH " 1"));
+}
+
+static void make_all(void)
+{
+    assert_ok(rlock_semaphore_release(semaphore_of(stage.other, SEMAPHORE), 1));
+    assert_ok(rlock_permit_semaphore_add_permits(permits_of(stage.other, PERMITS), 1));
+    assert_ok(rlock_count_down_latch_count_down(latch_of(stage.other, LATCH)));
+}
+
+typedef struct waits {
+    actor *actors[3];
+    taking taking;
+    leasing leasing;
+    awaiting awaiting;
+    rlock_permit permit;
+} waits;
+
+static void begin(waits *all, int64_t wait_ms)
+{
+    all->taking = (taking){semaphore_of(scene.client, SEMAPHORE), 1, wait_ms, NULL};
+    all->leasing = (leasing){permits_of(scene.client, PERMITS), 1, wait_ms, 60000, NULL, &all->permit};
+    all->awaiting = (awaiting){latch_of(scene.client, LATCH), wait_ms, NULL};
+    for (int i = 0; i < 3; i++)
+        all->actors[i] = actor_start();
+    actor_begin(all->actors[0], take, &all->taking);
+    actor_begin(all->actors[1], lease, &all->leasing);
+    actor_begin(all->actors[2], await_open, &all->awaiting);
+}
+
+static void end(waits *all, rlock_status expected)
+{
+    for (int i = 0; i < 3; i++) {
+        assert_status(actor_finish(all->actors[i], 10000), expected);
+        actor_end(all->actors[i]);
+    }
+}
+
+/* The connection of messages breaks, and what wakes them is said before there is another. */
+Test(object_wait, survives_a_lost_message)
+{
+    waits all;
+    shut();
+    begin(&all, RLOCK_FOREVER);
+    cr_assert(wait_semaphore_heard(SEMAPHORE, 1) && wait_semaphore_heard(PERMITS, 1) && wait_latch_heard(LATCH, 1));
+    for (int i = 0; i < 3; i++)
+        cr_assert(actor_asleep(all.actors[i], 5000));
+    proxy_accept(scene.proxy, false);
+    proxy_cut_subscribers(scene.proxy);
+    make_all();
+    proxy_accept(scene.proxy, true);
+    end(&all, RLOCK_OK);
+    cr_assert(wait_no_channels(5000));
+}
+
+/* No subscription is confirmed: a wait with a limit is just over, and the next one finds nothing of it. */
+Test(object_wait, with_a_limit_and_no_subscription_is_just_over)
+{
+    waits all;
+    shut();
+    int rule = on_text("SUBSCRIBE", PROXY_HOLD_REPLY, 0);
+    begin(&all, 300);
+    end(&all, RLOCK_TIMEOUT);
+    proxy_release(scene.proxy, rule);
+    cr_assert(wait_no_channels(5000));
+    begin(&all, 10000);
+    cr_assert(wait_semaphore_heard(SEMAPHORE, 1) && wait_semaphore_heard(PERMITS, 1) && wait_latch_heard(LATCH, 1));
+    make_all();
+    end(&all, RLOCK_OK);
+}
+
+/* Who waits without end must know that it will be woken. */
+Test(object_wait, without_end_and_without_a_subscription_says_so)
+{
+    waits all;
+    shut();
+    on_text("SUBSCRIBE", PROXY_HOLD_REPLY, 0);
+    begin(&all, RLOCK_FOREVER);
+    end(&all, RLOCK_UNAVAILABLE);
+}
+
+/* Made between the question and the subscription: it is asked again once that is confirmed. */
+Test(object_wait, misses_nothing_before_its_subscription)
+{
+    waits all;
+    shut();
+    int rule = on_text("SUBSCRIBE", PROXY_HOLD_REQUEST, 0);
+    begin(&all, 10000);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    for (int i = 0; i < 3; i++)
+        cr_assert(actor_asleep(all.actors[i], 5000));
+    make_all();
+    proxy_release(scene.proxy, rule);
+    end(&all, RLOCK_OK);
+}
+
+/* The server is gone for longer than all attempts: the wait says so, and nothing is taken later. */
+Test(object_wait, ends_with_an_outage)
+{
+    waits all;
+    shut();
+    begin(&all, RLOCK_FOREVER);
+    cr_assert(wait_semaphore_heard(SEMAPHORE, 1) && wait_semaphore_heard(PERMITS, 1) && wait_latch_heard(LATCH, 1));
+    proxy_accept(scene.proxy, false);
+    proxy_cut(scene.proxy);
+    end(&all, RLOCK_UNAVAILABLE);
+    make_all();
+    cr_assert(server_integer(stage.server, "GET " SEMAPHORE) == 1);
+    cr_assert(server_integer(stage.server, "GET " PERMITS) == 1);
+}
