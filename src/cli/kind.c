@@ -33,6 +33,7 @@ static const cli_kind others[] = {
     {.name = "write", .lock = write_side},
     {.name = "non-reentrant", .lock = rlock_get_non_reentrant_lock},
     {.name = "semaphore"},
+    {.name = "permit", .leased = true},
 };
 
 const cli_kind *kind_find(const char *name)

@@ -11,9 +11,11 @@ typedef struct cli_kind {
     /* A handle on such a lock; NULL: it is a semaphore. */
     rlock *(*lock)(rlock_client *client, const char *name);
     bool fenced;
+    bool leased; /* a semaphore whose permits have ids and leases */
 } cli_kind;
 
 #define KIND_LOCKS "lock, fair, spin, fenced, read, write or non-reentrant"
+#define KIND_ALL "lock, fair, spin, fenced, read, write, non-reentrant, semaphore or permit"
 
 extern const cli_kind kind_plain; /* the one without --kind */
 

@@ -53,7 +53,7 @@ static bool read_kind(const cli_words *words, const cli_option *option, const ch
     if (kind)
         *option->kind = kind;
     else
-        usage_error(words->command, "there is no kind \"%s\": it must be " KIND_LOCKS ", or semaphore",
+        usage_error(words->command, "there is no kind \"%s\": it must be " KIND_ALL,
                     shorten(value, shown));
     return kind;
 }

@@ -9,11 +9,11 @@
 #include "cli/loss.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/outcome.h"
 #include "cli/server.h"
 #include "cli/supervise.h"
 
 #include <errno.h>
-#include <rlock/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +27,16 @@ static const char help[] =
     "\n"
     "  --kind KIND what NAME is: lock (the default); fair: had in the order of asking;\n"
     "              spin; fenced: COMMAND finds the token in RLOCK_TOKEN; read, write: a\n"
-    "              side of a read-write lock; non-reentrant; semaphore\n"
+    "              side of a read-write lock; non-reentrant; semaphore: as many run at\n"
+    "              once as it has permits; permit: of a semaphore whose permits have leases\n"
     "  --wait DUR  give up when the lock is not to be had in DUR; 0: try once.\n"
     "              Without it: wait as long as it takes\n"
     "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it.\n"
     "              Without it: the lock is renewed as long as COMMAND runs\n"
     "  --kill-after DUR\n"
     "              from SIGTERM to SIGKILL when the lock was lost; default 5s\n"
-    "  --permits N of a semaphore: how many to take; default 1. They have no lease: when\n"
-    "              rlock itself dies, they stay taken\n"
+    "  --permits N of a semaphore: how many to take; default 1. With --kind semaphore they\n"
+    "              stay taken when rlock itself dies; with permit they come back\n"
     "  --set-permits N\n"
     "              make the semaphore with N permits if there is none yet\n" SERVER_HELP
     "\n"
@@ -80,71 +81,6 @@ static int run_under(rlock_client *client, const cli_hold *hold, char **command,
     return code;
 }
 
-static const char *permits(const cli_hold *hold)
-{
-    return hold->permits == 1 ? "permit" : "permits";
-}
-
-/* What was taken of a semaphore has no end of its own: who runs the command ought to know. */
-static void complain_of_permits(const cli_hold *hold, rlock_status status)
-{
-    complain(status == RLOCK_UNKNOWN
-                 ? "whether the semaphore \"%s\" has its %d %s back is not known: %s"
-                 : "the semaphore \"%s\" does not have its %d %s back: %s",
-             hold->shown, hold->permits, permits(hold), rlock_last_error());
-}
-
-/* Gives it back. What the command did counts, unless it may have run beside another. */
-static int give_back(cli_hold *hold, int code)
-{
-    if (code == EXIT_LOST && hold_valid_for(hold) <= 0)
-        return code;
-    rlock_status status = hold_give_back(hold);
-    if (status == RLOCK_OK)
-        return code;
-    if (hold->lock)
-        complain("%s", rlock_last_error());
-    else
-        complain_of_permits(hold, status);
-    return status == RLOCK_LOST ? EXIT_LOST : code;
-}
-
-static int not_held(const cli_hold *hold, rlock_status status, int signal)
-{
-    const char *word = hold_word(hold);
-    if (signal && status != RLOCK_UNKNOWN) {
-        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), word, hold->shown);
-        return EXIT_SIGNAL + signal;
-    }
-    if (status == RLOCK_TIMEOUT && hold->lock)
-        complain("the lock \"%s\" was not to be had in time; rlock inspect shows its holder", hold->shown);
-    else if (status == RLOCK_TIMEOUT)
-        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has",
-                 hold->shown, hold->permits, permits(hold));
-    else if (status == RLOCK_UNKNOWN)
-        complain("the semaphore \"%s\" may have %d %s less now, for nothing: %s", hold->shown, hold->permits,
-                 permits(hold), rlock_last_error());
-    else
-        complain("%s", rlock_last_error());
-    return exit_for(status);
-}
-
-/* A semaphore has to be there: to wait for permits of one that nobody made would be for ever. */
-static int find_semaphore(rlock_client *client, const cli_hold *hold, const char *name, int set_permits)
-{
-    rlock_inspection *found = NULL;
-    rlock_status status = set_permits
-                              ? rlock_semaphore_try_set_permits(hold->semaphore, set_permits, NULL)
-                              : rlock_inspect(client, name, &found);
-    bool there = !found || found->ttl_ms != RLOCK_NOT_THERE;
-    rlock_inspection_free(found);
-    if (status != RLOCK_OK)
-        complain("%s", rlock_last_error());
-    else if (!there)
-        complain("there is no semaphore \"%s\"; --set-permits N makes one", hold->shown);
-    return there ? exit_for(status) : EXIT_REFUSED;
-}
-
 static int take_and_run(rlock_client *client, cli_hold *hold, char **command, const cli_signals *signals,
                         cli_interruption *interruption, const run_options *options)
 {
@@ -156,10 +92,10 @@ static int take_and_run(rlock_client *client, cli_hold *hold, char **command, co
     rlock_status status = hold_take(hold, &how);
     int signal = interruption_stop(interruption);
     if (status != RLOCK_OK)
-        return not_held(hold, status, signal);
+        return outcome_not_held(hold, status, signal);
     if (signal) /* it came at the same moment as the lock */
-        return give_back(hold, EXIT_SIGNAL + signal);
-    return give_back(hold, run_under(client, hold, command, signals, options));
+        return outcome_give_back(hold, EXIT_SIGNAL + signal);
+    return outcome_give_back(hold, run_under(client, hold, command, signals, options));
 }
 
 static int run_with(rlock_client *client, const char *name, char **command, const cli_signals *signals,
@@ -170,8 +106,8 @@ static int run_with(rlock_client *client, const char *name, char **command, cons
     int code = exit_for(status);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
-    else if (hold.semaphore)
-        code = find_semaphore(client, &hold, name, options->set_permits);
+    else if (!hold.lock)
+        code = outcome_find_semaphore(client, &hold, name, options->set_permits);
     if (code == EXIT_DONE)
         code = take_and_run(client, &hold, command, signals, interruption, options);
     else
@@ -232,9 +168,9 @@ int run_command(char **argv)
     if (found.lease_ms == 0)
         return usage_error(words.command, "--lease is 0; a lease takes at least 1ms");
     if (found.kind->lock && (found.permits || found.set_permits))
-        return usage_error(words.command, "only a semaphore has permits: add --kind semaphore");
-    if (!found.kind->lock && found.lease_ms != RLOCK_WATCHDOG)
-        return usage_error(words.command, "permits of a semaphore have no lease");
+        return usage_error(words.command, "only a semaphore has permits: add --kind semaphore or --kind permit");
+    if (!found.kind->lock && !found.kind->leased && found.lease_ms != RLOCK_WATCHDOG)
+        return usage_error(words.command, "its permits have no lease; those of --kind permit do");
     if (!words.rest || !words.rest[0])
         return usage_error(words.command, "the COMMAND is missing; it stands behind NAME and --");
     return run(words.name, words.rest, &found);

@@ -64,7 +64,7 @@ bool supervise(cli_child *child, cli_loss *loss, const cli_signals *signals, int
         wait_a_while(child, loss->fd, signals, hold_valid_for(loss->hold));
     }
     child_reap(child);
-    complain("the lock \"%s\" was lost: %s; %s", loss->hold->shown, loss_words(loss),
+    complain("the %s \"%s\" was lost: %s; %s", hold_word(loss->hold), loss->hold->shown, loss_words(loss),
              child->ended ? "the command ended meanwhile" : "ending the command");
     end_command(child, signals, kill_after_ms);
     return false;

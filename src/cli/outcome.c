@@ -1,0 +1,79 @@
+/* What came of taking what a command runs under, and of giving it back: words, and an exit status. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/outcome.h"
+
+#include "cli/exits.h"
+
+#include <rlock/inspect.h>
+#include <string.h>
+
+static const char *permits(const cli_hold *hold)
+{
+    return hold->permits == 1 ? "permit" : "permits";
+}
+
+/* A semaphore has to be there: to wait for permits of one that nobody made would be for ever. */
+int outcome_find_semaphore(rlock_client *client, cli_hold *hold, const char *name, int set_permits)
+{
+    rlock_inspection *found = NULL;
+    rlock_status status = set_permits ? hold_set_permits(hold, set_permits) : rlock_inspect(client, name, &found);
+    bool there = !found || found->ttl_ms != RLOCK_NOT_THERE || found->has_permits;
+    rlock_inspection_free(found);
+    if (status != RLOCK_OK)
+        complain("%s", rlock_last_error());
+    else if (!there)
+        complain("there is no semaphore \"%s\"; --set-permits N makes one", hold->shown);
+    return there ? exit_for(status) : EXIT_REFUSED;
+}
+
+int outcome_not_held(const cli_hold *hold, rlock_status status, int signal)
+{
+    if (signal && status != RLOCK_UNKNOWN) {
+        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), hold_word(hold), hold->shown);
+        return EXIT_SIGNAL + signal;
+    }
+    if (status == RLOCK_TIMEOUT && hold->lock)
+        complain("the lock \"%s\" was not to be had in time; rlock inspect shows its holder", hold->shown);
+    else if (status == RLOCK_TIMEOUT)
+        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has",
+                 hold->shown, hold->permits, permits(hold));
+    else if (status == RLOCK_UNKNOWN)
+        complain("the semaphore \"%s\" may have %d %s less now, for nothing: %s", hold->shown, hold->permits,
+                 permits(hold), rlock_last_error());
+    else if (status == RLOCK_LOST && hold->leased)
+        complain("the permit \"%s\" was lost before the command began", hold->shown);
+    else
+        complain("%s", rlock_last_error());
+    return exit_for(status);
+}
+
+/* What was taken of a plain semaphore has no end of its own: who runs the command ought to know. */
+static void complain_of_permits(const cli_hold *hold, rlock_status status)
+{
+    if (status == RLOCK_LOST)
+        complain("the permit \"%s\" was lost before the command ended", hold->shown);
+    else if (status == RLOCK_UNKNOWN)
+        complain("whether the semaphore \"%s\" has its %d %s back is not known: %s", hold->shown, hold->permits,
+                 permits(hold), rlock_last_error());
+    else
+        complain("the semaphore \"%s\" does not have its %d %s back%s: %s", hold->shown, hold->permits, permits(hold),
+                 hold->leased ? " before their lease ends" : "", rlock_last_error());
+}
+
+/* What the command did counts, unless it may have run beside another. */
+int outcome_give_back(cli_hold *hold, int code)
+{
+    bool lost = code == EXIT_LOST && hold_valid_for(hold) <= 0;
+    if (lost && hold->leased)
+        hold_give_back(hold); /* of several permits, those that are left */
+    if (lost)
+        return code;
+    rlock_status status = hold_give_back(hold);
+    if (status == RLOCK_OK)
+        return code;
+    if (hold->lock)
+        complain("%s", rlock_last_error());
+    else
+        complain_of_permits(hold, status);
+    return status == RLOCK_LOST ? EXIT_LOST : code;
+}

@@ -1,0 +1,174 @@
+/* Permits with ids and a lease that a command runs under, kept for as long as it runs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/permits.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void notify(int fd)
+{
+    const uint64_t one = 1;
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+}
+
+cli_permits *permits_open(rlock_client *client, const char *name, int count)
+{
+    cli_permits *self = calloc(1, sizeof *self);
+    if (!self)
+        return NULL;
+    *self = (cli_permits){.count = count, .gone_fd = -1, .stop_fd = -1};
+    self->ids = calloc((size_t)count, sizeof *self->ids);
+    self->semaphore = rlock_get_permit_expirable_semaphore(client, name);
+    if (self->ids && self->semaphore)
+        return self;
+    permits_close(self);
+    return NULL;
+}
+
+void permits_close(cli_permits *self)
+{
+    if (!self)
+        return;
+    rlock_permit_semaphore_free(self->semaphore);
+    free(self->ids);
+    free(self);
+}
+
+/* Clocks may go at different rates: 1 % is taken off. */
+static void set_valid(cli_permits *self, int64_t since_ms, int64_t lease_ms)
+{
+    atomic_store(&self->valid_until_ms, since_ms + lease_ms - (lease_ms + 99) / 100);
+}
+
+static void note_gone(cli_permits *self)
+{
+    atomic_store(&self->gone, true);
+    if (self->gone_fd >= 0)
+        notify(self->gone_fd);
+}
+
+/* The lease anew, from now. Each that is still there is renewed, but all have to be. */
+static rlock_status renew(cli_permits *self)
+{
+    int64_t since_ms = now_ms();
+    for (int i = 0; i < self->count; i++) {
+        bool updated = false;
+        rlock_status status =
+            rlock_permit_semaphore_update_lease_time(self->semaphore, self->ids[i].id, self->lease_ms, &updated);
+        if (status != RLOCK_OK)
+            return status;
+        if (!updated) {
+            note_gone(self);
+            return RLOCK_LOST;
+        }
+    }
+    set_valid(self, since_ms, self->lease_ms);
+    return RLOCK_OK;
+}
+
+/* When the wait for permits ended is not known here, and so not when their lease began: the server is
+ * asked what is left, or begins anew. */
+static rlock_status begin(cli_permits *self)
+{
+    int64_t since_ms = now_ms(), left_ms;
+    if (self->renewed)
+        return renew(self);
+    rlock_status status = rlock_permit_semaphore_get_lease_time(self->semaphore, self->ids[0].id, &left_ms);
+    if (status == RLOCK_OK)
+        set_valid(self, since_ms, left_ms);
+    return status == RLOCK_INVALID ? RLOCK_LOST : status; /* it was so short that it is over */
+}
+
+rlock_status permits_take(cli_permits *self, const rlock_lock_options *how)
+{
+    rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
+    self->renewed = how->lease_ms == RLOCK_WATCHDOG;
+    self->lease_ms = self->renewed ? PERMITS_LEASE_MS : how->lease_ms;
+    options.wait_ms = how->wait_ms;
+    options.lease_ms = self->lease_ms;
+    options.cancel = how->cancel;
+    rlock_status status = rlock_permit_semaphore_acquire_with(self->semaphore, self->count, &options, self->ids);
+    if (status != RLOCK_OK)
+        return status;
+    status = begin(self);
+    if (status != RLOCK_OK)
+        permits_give_back(self); /* should that fail, too, they come back when their lease ends */
+    return status;
+}
+
+int64_t permits_valid_for(cli_permits *self)
+{
+    int64_t left_ms = atomic_load(&self->valid_until_ms) - now_ms();
+    return atomic_load(&self->gone) || left_ms < 0 ? 0 : left_ms;
+}
+
+/* All at once, or, when one of them is gone, those that are left. */
+rlock_status permits_give_back(cli_permits *self)
+{
+    int released = 0;
+    rlock_status status =
+        rlock_permit_semaphore_try_release_many(self->semaphore, self->count, self->ids, &released);
+    if (status != RLOCK_OK || released)
+        return status;
+    for (int i = 0; i < self->count && status == RLOCK_OK; i++)
+        status = rlock_permit_semaphore_try_release(self->semaphore, self->ids[i].id, NULL);
+    return RLOCK_LOST;
+}
+
+/* --- the thread that renews --- */
+
+/* Every third of the lease; sooner when it failed, as time is getting short. */
+static void *keep(void *argument)
+{
+    cli_permits *self = argument;
+    int pause_ms = (int)(self->lease_ms / 3);
+    struct pollfd stop = {self->stop_fd, POLLIN, 0};
+    for (;;) {
+        int ready = poll(&stop, 1, pause_ms);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return NULL;
+        rlock_status status = renew(self);
+        if (status == RLOCK_LOST)
+            return NULL;
+        pause_ms = (int)(self->lease_ms / (status == RLOCK_OK ? 3 : 12));
+    }
+}
+
+bool permits_keep(cli_permits *self, int gone_fd)
+{
+    self->gone_fd = gone_fd;
+    if (!self->renewed)
+        return true;
+    self->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (self->stop_fd < 0)
+        return false;
+    errno = pthread_create(&self->thread, NULL, keep, self);
+    if (errno == 0)
+        return true;
+    close(self->stop_fd);
+    self->stop_fd = -1;
+    return false;
+}
+
+void permits_keep_no_more(cli_permits *self)
+{
+    if (self->stop_fd >= 0) {
+        notify(self->stop_fd);
+        pthread_join(self->thread, NULL);
+        close(self->stop_fd);
+        self->stop_fd = -1;
+    }
+    self->gone_fd = -1;
+}
