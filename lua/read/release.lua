@@ -9,6 +9,7 @@
 -- is never lowered: the write hold has the same key.
 local lock, channel, owner, count, highest = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local prefix = ARGV[4]
+--@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if not mode then
     redis.call('publish', channel, '0')
@@ -25,12 +26,7 @@ if count > 0 then
 else
     redis.call('hdel', lock, owner)
 end
-local longest, fields = 0, redis.call('hgetall', lock)
-for i = 1, #fields, 2 do
-    for n = 1, tonumber(fields[i + 1]) or 0 do
-        longest = math.max(longest, redis.call('pttl', prefix .. fields[i] .. ':rwlock_timeout:' .. n))
-    end
-end
+local longest = longest_read()
 if mode == 'write' then
     if longest > redis.call('pttl', lock) then
         redis.call('pexpire', lock, longest)

@@ -10,14 +10,10 @@
 -- as long as they last.
 local lock, channel, field = KEYS[1], KEYS[2], ARGV[1] .. ':write'
 local lease_ms, count, over, prefix = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+--@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then
-    local longest, fields = 0, redis.call('hgetall', lock)
-    for i = 1, #fields, 2 do
-        for n = 1, tonumber(fields[i + 1]) or 0 do
-            longest = math.max(longest, redis.call('pttl', prefix .. fields[i] .. ':rwlock_timeout:' .. n))
-        end
-    end
+    local longest = longest_read()
     if longest > 0 then
         redis.call('hset', lock, 'mode', 'read')
         redis.call('pexpire', lock, longest)

@@ -10,6 +10,7 @@
 -- timeouts have all passed are nobody's.
 local lock, channel, field = KEYS[1], KEYS[2], ARGV[1] .. ':write'
 local count, lease_ms, prefix = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+--@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if not mode then
     redis.call('publish', channel, '1')
@@ -26,12 +27,7 @@ if count > 0 then
     return 0
 end
 redis.call('hdel', lock, field)
-local longest, fields = 0, redis.call('hgetall', lock)
-for i = 1, #fields, 2 do
-    for n = 1, tonumber(fields[i + 1]) or 0 do
-        longest = math.max(longest, redis.call('pttl', prefix .. fields[i] .. ':rwlock_timeout:' .. n))
-    end
-end
+local longest = longest_read()
 if longest > 0 then
     redis.call('hset', lock, 'mode', 'read')
     redis.call('pexpire', lock, longest)
