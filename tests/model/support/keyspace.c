@@ -146,19 +146,6 @@ static void observe_hash(expected *out, const char *key, char *value, span end)
     expect_key(out, end, "%s hash [%s]", key, text);
 }
 
-/* Raw bytes, in the text as themselves or as \xNN, in hex. */
-static void to_hex(const char *text, char hex[static 33])
-{
-    int bytes = 0;
-    for (; *text && *text != ',' && bytes < 16; bytes++) {
-        unsigned byte = (unsigned char)*text;
-        if (text[0] == '\\' && text[1] == 'x' && sscanf(text + 2, "%2x", &byte) == 1)
-            text += 3;
-        text++;
-        snprintf(hex + 2 * bytes, 3, "%02x", byte);
-    }
-}
-
 static int64_t epoch_ms(void)
 {
     struct timespec now;
@@ -166,21 +153,21 @@ static int64_t epoch_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* "<16 bytes>, <score>, <16 bytes>, <score>…": the bytes may look like anything, so they are counted. */
-static void observe_permits(expected *out, const char *key, const char *value)
+/* Asked for anew: in a text, bytes that look like "\x41" and bytes that are shown so are the same. */
+static void observe_permits(expected *out, const char *key)
 {
+    redisReply *members = server_command(stage.server, "ZRANGE %s 0 -1 WITHSCORES", key);
     int64_t before_ms = now_ms(), epoch = epoch_ms(), after_ms = now_ms();
-    for (const char *at = value + 1; *at && strcmp(at, "] ") != 0;) {
-        char hex[33] = "";
-        const char *member = at;
-        for (int bytes = 0; bytes < 16 && *at; bytes++)
-            at += at[0] == '\\' && at[1] == 'x' ? 4 : 1;
-        int64_t score = strtoll(at + strlen(", "), (char **)&at, 10);
-        at += strncmp(at, ", ", 2) == 0 ? 2 : 0;
-        to_hex(member, hex);
+    for (size_t i = 0; i + 1 < members->elements; i += 2) {
+        const redisReply *id = members->element[i];
+        int64_t score = strtoll(members->element[i + 1]->str, NULL, 10);
         span end = {score + before_ms - epoch, score + after_ms - epoch};
+        char hex[80] = "";
+        for (size_t byte = 0; byte < id->len && byte < 32; byte++)
+            snprintf(hex + 2 * byte, 3, "%02x", (unsigned char)id->str[byte]);
         expect_key(out, score >= NO_EXPIRY ? SPAN_NEVER : end, "%s/%s", key, label_of(hex) ? label_of(hex) : hex);
     }
+    freeReplyObject(members);
 }
 
 static void observe_key(expected *out, char *line, const char *newest)
@@ -193,7 +180,7 @@ static void observe_key(expected *out, char *line, const char *newest)
         observe_hash(out, text, type + 6, end);
     } else if (strncmp(type, " zset ", 6) == 0) {
         *type = 0;
-        observe_permits(out, text, type + 6);
+        observe_permits(out, text);
     } else {
         text[strlen(text) - 1] = 0; /* the blank at the end */
         expect_key(out, end, "%s", text);
