@@ -63,9 +63,10 @@ RLOCK_API rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *
 RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name);
 
 /* One lock made of `n` others (1 to 1024), of any kinds and of any clients, so on any servers. It is
- * held when all of them are. They are taken one by one in the order given; when one is not to be had
- * soon, all are given back and it starts over, so that two that want the same locks in another order
- * do not stand in each other's way for ever. A lease counts for each of them.
+ * held when all of them are. They are taken one by one in the order given. When one is not to be had
+ * soon, all are given back and it starts over, from then on in an order by server and name that all
+ * have in common: two that want the same locks in different orders do not stand in each other's way.
+ * A lease counts for each of them, from the last one on.
  * The multi lock has handles of its own on its locks: `locks` and the handles in it remain the
  * caller's and may be freed at once. The owner is who calls, or whom a member's handle names
  * (rlock_for_owner). A member may itself be a multi or red lock. A lock that is there twice is

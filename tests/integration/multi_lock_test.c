@@ -13,6 +13,8 @@
 #include <string.h>
 
 TestSuite(multi_lock, .init = places_open, .fini = places_close, .timeout = 120);
+/* With clients that soon give up on a server. */
+TestSuite(multi_lock_outage, .init = places_brief, .fini = places_close, .timeout = 120);
 
 static const char *const names[] = {"order", "stock", "customer"};
 #define NAMES (sizeof names / sizeof *names)
@@ -595,7 +597,7 @@ static void assert_nothing_comes(const char *name)
     }
 }
 
-Test(multi_lock, with_a_frozen_server_is_unavailable_in_time_and_leaves_nothing, .init = places_brief)
+Test(multi_lock_outage, with_a_frozen_server_is_unavailable_in_time_and_leaves_nothing)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     for (size_t frozen = 0; frozen < PLACES; frozen++) {
@@ -615,7 +617,7 @@ Test(multi_lock, with_a_frozen_server_is_unavailable_in_time_and_leaves_nothing,
     }
 }
 
-Test(multi_lock, with_a_killed_server_is_unavailable_until_it_is_back, .init = places_brief)
+Test(multi_lock_outage, with_a_killed_server_is_unavailable_until_it_is_back)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     assert_ok(rlock_lock(multi));

@@ -12,6 +12,8 @@
 #include <string.h>
 
 TestSuite(red_lock, .init = places_open, .fini = places_close, .timeout = 120);
+/* With clients that soon give up on a server. */
+TestSuite(red_lock_outage, .init = places_brief, .fini = places_close, .timeout = 120);
 
 #define NAME "order"
 
@@ -220,7 +222,7 @@ Test(red_lock, is_held_by_its_named_owner)
 /* --- servers in trouble --- */
 
 /* Frozen before the lock, and between lock and unlock: neither waits long, and nothing is left. */
-Test(red_lock, is_had_and_given_back_with_one_server_frozen, .init = places_brief)
+Test(red_lock_outage, is_had_and_given_back_with_one_server_frozen)
 {
     rlock *red = ours_red();
     for (size_t i = 0; i < PLACES; i++) {
@@ -264,7 +266,7 @@ Test(red_lock, needs_little_time_with_one_server_down)
     assert_ok(rlock_unlock(red));
 }
 
-Test(red_lock, survives_the_loss_of_one_server_while_it_is_held, .init = places_brief)
+Test(red_lock_outage, survives_the_loss_of_one_server_while_it_is_held)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     actor *other = actor_start();
@@ -282,7 +284,7 @@ Test(red_lock, survives_the_loss_of_one_server_while_it_is_held, .init = places_
 }
 
 /* A majority of grants that nobody heard of: too few votes, and all are taken back. */
-Test(red_lock, is_unavailable_with_more_than_half_frozen_and_leaves_nothing, .init = places_brief)
+Test(red_lock_outage, is_unavailable_with_more_than_half_frozen_and_leaves_nothing)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
