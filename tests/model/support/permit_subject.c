@@ -60,16 +60,27 @@ static move draw(dice *rolled, bool timed)
     return step;
 }
 
-/* The permits that a step is about: some of the latest, the first one perhaps one that never was. */
+/* One of those that the semaphore has, counted from `from`; or, when it has none, of all that it had. */
+static int pick_one(int from)
+{
+    int there[MODEL_PERMITS], count = 0;
+    for (int i = 0; i < model.count; i++) {
+        if (model.permits[i].there)
+            there[count++] = i;
+    }
+    return count ? there[from % count] : model.count - 1;
+}
+
+/* The permits that a step is about: mostly some that are there, now and then one of the latest, whatever
+ * became of it, one twice, or one that never was. */
 static int pick(const move *step, int which[PERMITS_AT_ONCE])
 {
-    int count = acts[step->operation].counts ? (int)step->number : 1, latest = model.count - 1;
-    if (step->operation == PERMIT_TRY || !acts[step->operation].names)
-        return count;
-    for (int i = 0; i < count; i++)
-        which[i] = latest - (step->object + i * (1 + step->object % 3)) % 8;
-    for (int i = 0; i < count; i++)
-        which[i] = which[i] < 0 || (i == 0 && step->object == 19) ? -1 : which[i];
+    int count = acts[step->operation].counts ? (int)step->number : 1, latest = model.count - 1 - step->object % 4;
+    int stride = step->object % 7 == 3 ? 0 : 1;
+    for (int i = 0; acts[step->operation].names && i < count; i++)
+        which[i] = pick_one(step->object + i * stride);
+    if (acts[step->operation].names && step->object >= 15)
+        which[0] = step->object == 19 || latest < 0 ? -1 : latest;
     return count;
 }
 
