@@ -4,7 +4,9 @@ package org.rlock.agent;
 
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.IntFunction;
 import org.redisson.RedissonMultiLock;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -27,6 +29,10 @@ final class Kinds {
         return new RedissonMultiLock(Operations.list(names).stream().map(client::getLock).toArray(RLock[]::new));
     }
 
+    private static IntFunction<RCountDownLatch> latches(RedissonClient client, String prefix) {
+        return number -> client.getCountDownLatch(prefix + number);
+    }
+
     private static final Map<String, Kind<?>> ALL = Map.ofEntries(
         Map.entry("lock", lock(RedissonClient::getLock)),
         Map.entry("fair", lock(RedissonClient::getFairLock)),
@@ -39,6 +45,8 @@ final class Kinds {
         Map.entry("fenced", new Kind<>(RedissonClient::getFencedLock, LockOperations.FENCED)),
         Map.entry("semaphore", new Kind<>(RedissonClient::getSemaphore, SemaphoreOperations.PLAIN)),
         Map.entry("permits", new Kind<>(RedissonClient::getPermitExpirableSemaphore, SemaphoreOperations.EXPIRABLE)),
+        Map.entry("readwrite", new Kind<>(RedissonClient::getReadWriteLock, LockOperations.PAIR)),
+        Map.entry("latches", new Kind<>(Kinds::latches, LatchOperations.MANY)),
         Map.entry("latch", new Kind<>(RedissonClient::getCountDownLatch, LatchOperations.ALL)));
 
     static Object run(RedissonClient client, String kind, String name, String operation, String[] arguments)

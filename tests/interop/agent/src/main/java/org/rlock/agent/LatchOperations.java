@@ -1,10 +1,11 @@
-// The operations of an RCountDownLatch.
+// The operations of an RCountDownLatch, and of many.
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.agent;
 
 import static org.rlock.agent.Operations.MS;
 import static org.rlock.agent.Operations.ms;
 
+import java.util.function.IntFunction;
 import org.redisson.api.RCountDownLatch;
 
 final class LatchOperations {
@@ -18,4 +19,8 @@ final class LatchOperations {
         .act("await", (latch, a) -> latch.await())
         .ask("awaitFor", (latch, a) -> latch.await(ms(a[0]), MS))
         .ask("delete", (latch, a) -> latch.delete());
+
+    /** Of many latches, by number. */
+    static final Operations<IntFunction<RCountDownLatch>> MANY = new Operations<IntFunction<RCountDownLatch>>()
+        .ask("play", (all, a) -> Games.rounds(all, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 }

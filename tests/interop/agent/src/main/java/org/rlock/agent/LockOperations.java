@@ -1,4 +1,4 @@
-// The operations of an RLock of any kind, and those that only a fenced one has.
+// The operations of an RLock of any kind, those that only a fenced one has, and of a read-write pair.
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.agent;
 
@@ -7,6 +7,7 @@ import static org.rlock.agent.Operations.ms;
 
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RReadWriteLock;
 
 final class LockOperations {
     private LockOperations() {
@@ -23,7 +24,10 @@ final class LockOperations {
         .ask("holdCount", (lock, a) -> lock.getHoldCount())
         .ask("isHeld", (lock, a) -> lock.isHeldByCurrentThread())
         .ask("ttl", (lock, a) -> lock.remainTimeToLive())
-        .ask("turns", (lock, a) -> Turns.take(lock, a[0], Long.parseLong(a[1])));
+        .ask("play", (lock, a) -> Games.turns(lock, new Board(a[0]), Long.parseLong(a[1])));
+
+    static final Operations<RReadWriteLock> PAIR = new Operations<RReadWriteLock>()
+        .ask("play", (pair, a) -> Games.readers(pair, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 
     /** A try that fails answers no token: "". */
     static final Operations<RFencedLock> FENCED = new Operations<RFencedLock>().with(ANY)

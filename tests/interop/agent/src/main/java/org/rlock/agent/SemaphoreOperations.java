@@ -27,7 +27,8 @@ final class SemaphoreOperations {
         .act("add", (s, a) -> s.addPermits(count(a[0])))
         .ask("drain", (s, a) -> s.drainPermits())
         .ask("available", (s, a) -> s.availablePermits())
-        .ask("delete", (s, a) -> s.delete());
+        .ask("delete", (s, a) -> s.delete())
+        .ask("play", (s, a) -> Games.permits(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 
     /** Permit ids stand between commas; a try that fails answers none: "". A lease of -1 has no end. */
     static final Operations<RPermitExpirableSemaphore> EXPIRABLE = new Operations<RPermitExpirableSemaphore>()
@@ -47,5 +48,6 @@ final class SemaphoreOperations {
         .ask("available", (s, a) -> s.availablePermits())
         .ask("acquired", (s, a) -> s.acquiredPermits())
         .ask("permits", (s, a) -> s.getPermits())
-        .ask("delete", (s, a) -> s.delete());
+        .ask("delete", (s, a) -> s.delete())
+        .ask("play", (s, a) -> Games.permitIds(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 }
