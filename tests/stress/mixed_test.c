@@ -48,7 +48,7 @@ static void begin_java(const game *rules, const char *path, int tags[THREADS])
     snprintf(limit, sizeof limit, "%lld", (long long)rules->limit);
     for (int i = 0; i < THREADS; i++) {
         snprintf(thread, sizeof thread, "t%d", i);
-        tags[i] = BEGIN(java, thread, rules->java, rules->name, "play", path, total, limit);
+        tags[i] = BEGIN(java, thread, rules->java, rules->name, "turns", path, total, limit);
     }
 }
 

@@ -22,5 +22,5 @@ final class LatchOperations {
 
     /** Of many latches, by number. */
     static final Operations<IntFunction<RCountDownLatch>> MANY = new Operations<IntFunction<RCountDownLatch>>()
-        .ask("play", (all, a) -> Games.rounds(all, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
+        .ask("turns", (all, a) -> Games.rounds(all, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 }

@@ -24,10 +24,10 @@ final class LockOperations {
         .ask("holdCount", (lock, a) -> lock.getHoldCount())
         .ask("isHeld", (lock, a) -> lock.isHeldByCurrentThread())
         .ask("ttl", (lock, a) -> lock.remainTimeToLive())
-        .ask("play", (lock, a) -> Games.turns(lock, new Board(a[0]), Long.parseLong(a[1])));
+        .ask("turns", (lock, a) -> Games.turns(lock, new Board(a[0]), Long.parseLong(a[1])));
 
     static final Operations<RReadWriteLock> PAIR = new Operations<RReadWriteLock>()
-        .ask("play", (pair, a) -> Games.readers(pair, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
+        .ask("turns", (pair, a) -> Games.readers(pair, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 
     /** A try that fails answers no token: "". */
     static final Operations<RFencedLock> FENCED = new Operations<RFencedLock>().with(ANY)

@@ -28,7 +28,7 @@ final class SemaphoreOperations {
         .ask("drain", (s, a) -> s.drainPermits())
         .ask("available", (s, a) -> s.availablePermits())
         .ask("delete", (s, a) -> s.delete())
-        .ask("play", (s, a) -> Games.permits(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
+        .ask("turns", (s, a) -> Games.permits(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 
     /** Permit ids stand between commas; a try that fails answers none: "". A lease of -1 has no end. */
     static final Operations<RPermitExpirableSemaphore> EXPIRABLE = new Operations<RPermitExpirableSemaphore>()
@@ -49,5 +49,5 @@ final class SemaphoreOperations {
         .ask("acquired", (s, a) -> s.acquiredPermits())
         .ask("permits", (s, a) -> s.getPermits())
         .ask("delete", (s, a) -> s.delete())
-        .ask("play", (s, a) -> Games.permitIds(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
+        .ask("turns", (s, a) -> Games.permitIds(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 }
