@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(read_write, .init = stage_open, .fini = kinds_close, .timeout = 60);
@@ -550,6 +551,35 @@ Test(read_write, writer_may_read_again_and_again)
     assert_status(try_write(), RLOCK_TIMEOUT);
     assert_ok(rlock_unlock(read));
     assert_no_keys();
+}
+
+/* A read that was given up on its way, and runs late beside another reader: soon only that one is left. */
+Test(read_write, late_read_leaves_other_readers_as_they_were)
+{
+    rlock *read = read_of(stage.client, NAME);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    rlock_cancel *token = options.cancel = rlock_cancel_new();
+    actor *trying = actor_start();
+    assert_ok(rlock_lock_lease(read_of(stage.other, NAME), 60000));
+    assert_ok(try_read());
+    char *before = server_keyspace(stage.server);
+    freeReplyObject(server_command(stage.server, "CONFIG SET notify-keyspace-events Eghx"));
+    server_listen(stage.server);
+    server_freeze(stage.server);
+    actor_begin_with(trying, read, &options);
+    cr_assert(actor_asleep(trying, 5000));
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(trying, 5000), RLOCK_CANCELLED);
+    server_thaw(stage.server);
+    cr_assert(server_heard(stage.server, "__keyevent@0__:hset", NAME, 5000), "it did not run late");
+    cr_assert(server_heard(stage.server, "__keyevent@0__:hdel", NAME, 5000), "it was not undone");
+    char *after = server_keyspace(stage.server);
+    cr_assert(strcmp(before, after) == 0, "was:\n%s\nis:\n%s", before, after);
+    assert_between(pttl_of(NAME), 50000, 60000);
+    free(before);
+    free(after);
+    actor_end(trying);
+    rlock_cancel_free(token);
 }
 
 /* A named owner's two threads are one owner: what one writes, the other may read. */
