@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define FIRST_PAUSE_MS 500
+#define UNANSWERED_PAUSE_MS 2000
 /* It need not be answered to be done, and while it waits nothing is renewed or declared lost. */
 #define PATIENCE_MS 250
 
@@ -48,9 +49,12 @@ static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rl
 }
 
 /* When to do it again; a head that did not hear is told once more in its time. */
-static int64_t next_time(rli_session *session)
+static int64_t next_time(rli_session *session, bool answered)
 {
     session->pause_ms = session->pause_ms ? session->pause_ms * 2 : FIRST_PAUSE_MS;
+    /* Not heard of, it is perhaps not done at all. */
+    if (!answered && session->pause_ms > UNANSWERED_PAUSE_MS)
+        session->pause_ms = UNANSWERED_PAUSE_MS;
     int64_t next_ms = rli_after_ms(session->pause_ms);
     if (!session->unheard)
         return next_ms;
@@ -70,6 +74,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
         .owner = rli_owner_text(holds, session->number, owner),
         .lease_ms = 1,
         .highest = session->highest,
+        .place_ms = session->place_ms,
         .unheard = telling ? session->unheard : "",
     };
     rli_agenda_remove(&holds->agenda, &session->due);
@@ -92,7 +97,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);
     free(unheard);
-    int64_t next_ms = next_time(session);
+    int64_t next_ms = next_time(session, answered);
     if (next_ms < session->release_until_ms) {
         rli_agenda_set(&holds->agenda, &session->due, next_ms);
     } else {

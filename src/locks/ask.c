@@ -104,6 +104,7 @@ static rlock_status granted(rli_attempt *attempt, const rli_call *call, int64_t 
         return outer_lost(attempt);
     }
     rli_session_gain(attempt->holds, session, call->sent_ms, attempt->asked->lease_ms);
+    session->queued = false;
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, call->sent_ms, verdict->pttl_ms);
     note_writer(attempt, call, verdict);
@@ -215,6 +216,7 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
         .over = texts->over,
         .writer = texts->writer,
         .wait_ms = wait_ms > 0 ? wait_ms : 0,
+        .place_ms = session->queued ? session->place_ms : wait_ms > 0 ? wait_ms : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
 }
@@ -259,6 +261,10 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         session->doubt_ms = doubt_ms > session->doubt_ms ? doubt_ms : session->doubt_ms;
         attempt->entry->doubted = true;
     }
+    if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (call.unanswered || status == RLOCK_OK)) {
+        session->queued = true; /* unless it is granted now */
+        session->place_ms = request.place_ms;
+    }
     if (status == RLOCK_OK)
         attempt->entry->answered_ms = rli_now_ms();
     if (status == RLOCK_OK)
@@ -270,36 +276,50 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     return status;
 }
 
+/* Sends it; mutex held on entry and return, free meanwhile. False: not answered, it may run late. */
+static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
+{
+    rli_holds *holds = attempt->holds;
+    rli_session *session = attempt->session;
+    owners texts;
+    rli_request request = request_for(attempt, &texts, 0);
+    rli_call call;
+    pthread_mutex_unlock(&holds->mutex);
+    attempt->asked->kind->give_up(&call, &request);
+    call.attempts = 1;
+    rlock_status status = rli_call_run(&call, caller, attempt->entry->lane);
+    pthread_mutex_lock(&holds->mutex);
+    const char *unheard = NULL;
+    if (status == RLOCK_OK)
+        attempt->asked->kind->released(call.reply, &unheard);
+    if (unheard)
+        rli_session_note_unheard(session, unheard);
+    rli_call_clear(&call);
+    return status == RLOCK_OK || status == RLOCK_SERVER;
+}
+
 rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
 {
     rli_holds *holds = attempt->holds;
-    owners texts;
-    rli_request request;
-    pthread_mutex_lock(&holds->mutex);
     rli_session *session = attempt->session;
-    bool last = session->attempts == 1 && session->count == 0;
-    if (last)
-        request = request_for(attempt, &texts, 0);
-    pthread_mutex_unlock(&holds->mutex);
-    if (!last)
-        return why;
-    rli_call call;
     rli_caller caller;
-    rlock_status status = RLOCK_CLOSED;
-    int64_t score_ms = attempt->asked->lease_ms + request.wait_ms;
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
-    if (rli_caller_begin(&caller, attempt->asked->client, NULL) == RLOCK_OK) {
-        attempt->asked->kind->give_up(&call, &request);
-        call.attempts = 1;
-        caller.deadline_ms = rli_after_ms(GIVE_UP_MS);
-        status = rli_call_run(&call, &caller, attempt->entry->lane);
-        rli_call_clear(&call);
-        rli_caller_end(&caller);
-    }
+    if (rli_caller_begin(&caller, attempt->asked->client, NULL) != RLOCK_OK)
+        return rli_fail_as(why, message);
+    caller.deadline_ms = rli_after_ms(GIVE_UP_MS);
     pthread_mutex_lock(&holds->mutex);
-    if (status != RLOCK_OK && score_ms > session->doubt_ms)
-        session->doubt_ms = score_ms;
+    /* In the session's turn: another thread of the owner that comes now queues after it, not before.
+     * Nor may it wait in this session when the request may run late and take its place away. */
+    if (session->queued && session->attempts == 1 &&
+        rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
+        if (leave_queue(attempt, &caller))
+            session->queued = false;
+        else if (session->phase == RLI_OPEN)
+            session->phase = RLI_DONE;
+        rli_session_end_turn(session);
+    }
     pthread_mutex_unlock(&holds->mutex);
+    rli_caller_end(&caller);
     return rli_fail_as(why, message);
 }

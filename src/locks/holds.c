@@ -15,6 +15,8 @@
 #define OVER_KEPT 1024
 /* Somewhat longer than the time after which the head of a queue is told again. */
 #define UNHEARD_DOUBT_MS (RLI_UNHEARD_MS + 2000)
+/* How long a place in a queue on the server may last beside the wait of its owner: others are ahead. */
+#define PLACE_DOUBT_MS 300000
 
 void rli_holds_init(rli_holds *holds, const rli_settings *settings, rli_pool *pool, const char *client_id)
 {
@@ -225,6 +227,9 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
         return;
     if (session->phase == RLI_OVER)
         forget_over(holds, session);
+    if (session->queued && session->doubt_ms < session->place_ms + PLACE_DOUBT_MS)
+        session->doubt_ms = session->place_ms + PLACE_DOUBT_MS;
+    session->queued = false;
     if (session->phase != RLI_UNDOING && session->doubt_ms > 0) {
         session->phase = RLI_UNDOING;
         session->release_until_ms = rli_after_ms(session->doubt_ms);

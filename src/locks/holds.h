@@ -75,7 +75,9 @@ typedef struct rli_session {
 
     rli_due due;               /* on the watchdog's agenda */
     int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
-    char *unheard;             /* the head of the queue on the server that nobody heard… */
+    bool queued;               /* it may have a place in the queue on the server… */
+    int64_t place_ms;          /* …which it asked to keep for so long */
+    char *unheard;             /* the head of that queue that nobody heard… */
     int64_t unheard_ms;        /* …at that instant */
 
     struct rli_session *next_over;   /* oldest first, among the sessions that are over */

@@ -19,6 +19,7 @@ typedef struct rli_request {
     const char *over;    /* acquire: the wire owner of a session that is over and is replaced, or "" */
     const char *writer;  /* acquire: the wire owner of the same owner's write hold, or "" */
     int64_t wait_ms;     /* how long a queue on the server keeps its place; 0: it does not queue */
+    int64_t place_ms;    /* and kept the one that it may have there, when it was asked for first */
     const char *unheard; /* the head of that queue that nobody heard for some time, or "" */
 } rli_request;
 
@@ -66,7 +67,7 @@ typedef struct rli_kind {
     void (*force)(rli_call *call, const rli_names *names);
     /* A list: PTTL (-2: not locked), this owner's hold count. */
     void (*state)(rli_call *call, const rli_names *names, const char *owner);
-    /* Leaves the queue on the server; NULL where there is none. */
+    /* Leaves the queue on the server; NULL where there is none. Its answers read as those of release. */
     void (*give_up)(rli_call *call, const rli_request *request);
 
     rli_verdict (*granted)(const redisReply *reply);

@@ -577,3 +577,31 @@ Test(fair_queue, place_that_was_used_up_is_taken_anew)
     end_all(waiters, THREADS);
     actor_end(rival);
 }
+
+static rlock_status try_for_a_moment(void *lock)
+{
+    rlock_status status = rlock_try_lock(lock, 5, 1000);
+    return status == RLOCK_OK ? rlock_unlock(lock) : status == RLOCK_TIMEOUT ? RLOCK_OK : status;
+}
+
+/* Waits of one owner that end as others of it begin leave no place behind, and take none away. */
+Test(fair_queue, place_of_a_named_owner_goes_with_its_last_wait)
+{
+    enum { THREADS = 4, ROUNDS = 100 };
+    rlock *lock = fair_view(fair_of(stage.client, NAME), 7);
+    actor *waiters[THREADS];
+    foreign_hold(NAME, 60000);
+    for (int i = 0; i < THREADS; i++)
+        waiters[i] = actor_start();
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < THREADS; i++)
+            actor_begin(waiters[i], try_for_a_moment, lock);
+        for (int i = 0; i < 20; i++)
+            assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
+        for (int i = 0; i < THREADS; i++)
+            assert_ok(actor_finish(waiters[i], 5000));
+    }
+    cr_assert(wait_queued(NAME, 0, 2000), "a place was left behind");
+    cr_assert(score_count(NAME) == 0);
+    end_all(waiters, THREADS);
+}
