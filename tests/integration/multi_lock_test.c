@@ -655,6 +655,23 @@ Test(multi_lock, waits_for_a_server_that_comes_back)
     actor_end(waiter);
 }
 
+/* Not for all of its client's attempts, some 12 s here: the other members are to be freed, too. */
+Test(multi_lock, unlock_is_held_up_by_a_frozen_server_for_one_attempt)
+{
+    rlock_client *patient = stage_client("timeout=300&retryAttempts=20&retryBaseDelay=300&retryMaxDelay=300");
+    rlock *locks[] = {lock_of(patient, "order"), lock_of(places[1].ours, "order")};
+    rlock *multi = made_of(rlock_get_multi_lock, locks, 2);
+    assert_ok(rlock_lock(multi));
+    server_freeze(places[0].server);
+    int64_t since_ms = now_ms();
+    assert_status(rlock_unlock(multi), RLOCK_UNAVAILABLE);
+    assert_between(now_ms() - since_ms, 290, at_most_ms(1000));
+    cr_assert(!held_at(1, "order"));
+    assert_status(rlock_unlock(multi), RLOCK_NOT_OWNER);
+    server_thaw(places[0].server);
+    assert_nothing_comes("order");
+}
+
 Test(multi_lock, refused_by_a_server_holds_nothing)
 {
     freeReplyObject(server_command(stage.server, "SET %s text", names[1]));
