@@ -12,7 +12,7 @@ static const kind fair = {.name = "fair", .get = rlock_get_fair_lock, .fair = tr
 static const kind non_reentrant_fair = {
     .name = "non-reentrant fair", .get = rlock_get_non_reentrant_fair_lock, .once = true, .fair = true};
 
-#define SEQUENCES 16
+#define SEQUENCES 24
 #define LENGTH 40
 
 /* By Redisson alone; then by Redisson as client B and the library as client A. */

@@ -104,7 +104,8 @@ static char *with_labels(const char *text, const char *newest)
             continue;
         }
         snprintf(owner, sizeof owner, "%.*s", (int)length, at);
-        if (!label_of(owner) && *newest == 'A' + (char)client && !is_bound(newest))
+        if (!label_of(owner) && *newest && !is_bound(newest) &&
+            strcmp(client_ids[*newest - 'A'], client_ids[client]) == 0)
             bind(owner, newest);
         const char *label = label_of(owner);
         fprintf(out, "%s", label ? label : owner);

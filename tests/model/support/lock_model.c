@@ -274,17 +274,19 @@ int lock_model_held(const lock_model *self, const move *step, const kind *of)
     return held && held->count < stored ? held->count : stored;
 }
 
-static outcome time_to_live(const lock_model *self, const kind *of, span when)
+/* Redisson says of either side of a read-write lock how long the key stands. */
+static outcome time_to_live(const lock_model *self, const move *step, const kind *of, span when)
 {
-    if (!stored_is_locked(&self->stored, side_of(of)))
+    lock_side side = self->theirs[step->client] ? self->stored.mode : side_of(of);
+    if (!stored_is_locked(&self->stored, side))
         return OUTCOME_OF(-2);
     return bounds(self->stored.end, when);
 }
 
-static outcome get_token(const lock_model *self, const move *step, const kind *of)
+static outcome get_token(const lock_model *self, const move *step)
 {
-    if (self->theirs[step->client]) /* what the counter says */
-        return lock_model_held(self, step, of) ? OUTCOME_OF(self->stored.token) : OUTCOME(RLOCK_NOT_OWNER);
+    if (self->theirs[step->client]) /* what the counter says, whoever asks */
+        return OUTCOME_OF(self->stored.token);
     const session *held = session_of(self, step, false, false);
     return held && held->token ? OUTCOME_OF(held->token) : OUTCOME(RLOCK_NOT_OWNER);
 }
@@ -311,11 +313,11 @@ outcome lock_model_play(lock_model *self, const move *step, const kind *of, span
     case LOCK_COUNT:
         return OUTCOME_OF(lock_model_held(self, step, of));
     case LOCK_TTL:
-        return time_to_live(self, of, when);
+        return time_to_live(self, step, of, when);
     case LOCK_VALID_FOR:
         return valid_for(session_of(self, step, side_of(of) == WRITE, false), when);
     case LOCK_GET_TOKEN:
-        return get_token(self, step, of);
+        return get_token(self, step);
     case LOCK_VANISH:
         self->stored.field_count = 0;
         return OUTCOME(RLOCK_OK);

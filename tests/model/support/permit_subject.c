@@ -238,6 +238,12 @@ static outcome predict(const move *step, span when)
 
 static bool fits(const move *step)
 {
+    int which[PERMITS_AT_ONCE] = {-2, -3, -4}, count = pick(step, which);
+    bool many = step->operation == PERMIT_RELEASE_MANY || step->operation == PERMIT_TRY_RELEASE_MANY;
+    for (int i = 1; stand_ins[step->client] && many && i < count; i++) {
+        if (which[i] == which[i - 1] || which[i] == which[0])
+            return false; /* Redisson releases one that is there twice once; we refuse that list */
+    }
     return step->operation != PERMIT_TRY || model.count + PERMITS_AT_ONCE <= MODEL_PERMITS;
 }
 

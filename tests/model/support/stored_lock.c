@@ -47,7 +47,8 @@ static stored_timeout *timeout_of(const stored_lock *self, const char *label, in
     return NULL;
 }
 
-static void set_timeout(stored_lock *self, const char *label, int level, span end)
+/* One that a force left behind is never lowered by us; Redisson sets it anew. */
+static void set_timeout(stored_lock *self, const char *label, int level, span end, bool theirs)
 {
     stored_timeout *timeout = timeout_of(self, label, level);
     if (!timeout) {
@@ -56,7 +57,7 @@ static void set_timeout(stored_lock *self, const char *label, int level, span en
         *timeout = (stored_timeout){.level = level, .end = SPAN_PAST};
         memcpy(timeout->label, label, strlen(label) + 1);
     }
-    timeout->end = span_later(timeout->end, end);
+    timeout->end = theirs ? end : span_later(timeout->end, end);
 }
 
 static void remove_timeouts(stored_lock *self, const char *label, int from, int to)
@@ -138,7 +139,7 @@ static stored_answer acquire_read(stored_lock *self, const stored_request *asked
     }
     self->end = span_later(self->end, end);
     set_field(self, asked->label, false, held > asked->count ? held : asked->count);
-    set_timeout(self, asked->label, asked->count, end);
+    set_timeout(self, asked->label, asked->count, end, asked->theirs);
     return GRANTED;
 }
 
