@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define FIRST_PAUSE_MS 500
-#define LONGEST_PAUSE_MS 300000
+#define LONGEST_PAUSE_MS 3600000
 /* A request can't run late for longer than its server is frozen, or the network holds it. */
 #define WITHOUT_LEASE_MS 86400000
 /* It need not be answered to be done, and while it waits nothing is renewed or declared lost. */

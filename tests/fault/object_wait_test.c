@@ -133,6 +133,11 @@ Test(object_wait, ends_with_an_outage)
     cr_assert(wait_semaphore_heard(SEMAPHORE, 1) && wait_semaphore_heard(PERMITS, 1) && wait_latch_heard(LATCH, 1));
     proxy_accept(scene.proxy, false);
     proxy_cut(scene.proxy);
+    /* The messages' connection may go first, and the requests that this causes leave on the other one just
+     * before it goes: what became of the one that must not be repeated is then not known. */
+    rlock_status plain = actor_finish(all.actors[0], 10000);
+    cr_assert(plain == RLOCK_UNAVAILABLE || plain == RLOCK_UNKNOWN, "%s", rlock_strstatus(plain));
+    actor_begin(all.actors[0], take, &all.taking);
     end(&all, RLOCK_UNAVAILABLE);
     make_all();
     cr_assert(server_integer(stage.server, "GET " SEMAPHORE) == 1);
