@@ -259,11 +259,11 @@ Test(fair, serves_c_and_java_in_order_when_nobody_unlocks)
     assert_ok(party_lease(party_of(stage.client, &fair, NAME), 600));
     for (int i = 0; i < 4; i++) {
         waiters[i] = party_of(i % 2 ? NULL : stage.client, &fair, NAME);
-        party_begin_try(waiters[i], 10000, 300);
+        party_begin_try(waiters[i], 10000, 800);
         party_await_waiting(waiters[i]);
     }
     for (int i = 0; i < 4; i++) {
         assert_ok(party_finish(waiters[i], 5000));
-        cr_assert(i == 0 || party_ended_at(waiters[i]) - party_ended_at(waiters[i - 1]) >= 290);
+        cr_assert(i == 0 || party_ended_at(waiters[i]) > party_ended_at(waiters[i - 1]), "waiter %d came too early", i);
     }
 }
