@@ -354,6 +354,17 @@ void rli_session_note_unheard(rli_session *session, const char *unheard)
         session->doubt_ms = UNHEARD_DOUBT_MS;
 }
 
+void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)
+{
+    rli_owner nobody = {.number = 0}; /* no thread has it */
+    rli_session *session = begin(holds, entry, kind, &nobody);
+    if (!session)
+        return; /* out of memory: its time on the server will come */
+    session->phase = RLI_DONE;
+    rli_session_note_unheard(session, unheard);
+    rli_session_settle(holds, session);
+}
+
 static int64_t latest_end(const rli_session *session)
 {
     int64_t latest_ms = 0;

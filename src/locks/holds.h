@@ -146,6 +146,8 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
 /* The head of the queue on the server was told that the lock is free, and nobody heard (NULL: somebody
  * did): the background release tells it again after RLI_UNHEARD_MS, and removes it if need be. */
 void rli_session_note_unheard(rli_session *session, const char *unheard);
+/* The same for a release that was no session's, as one by force. */
+void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard);
 /* Whether the watchdog has something to send for it before its deadline. */
 bool rli_session_is_renewed(const rli_session *session);
 /* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */

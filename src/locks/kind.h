@@ -64,7 +64,7 @@ typedef struct rli_kind {
 
     void (*acquire)(rli_call *call, const rli_request *request);
     void (*release)(rli_call *call, const rli_request *request);
-    void (*force)(rli_call *call, const rli_names *names);
+    void (*force)(rli_call *call, const rli_names *names); /* 1 or 0, or as release answers */
     /* A list: PTTL (-2: not locked), this owner's hold count. */
     void (*state)(rli_call *call, const rli_names *names, const char *owner);
     /* Leaves the queue on the server; NULL where there is none. Its answers read as those of release. */

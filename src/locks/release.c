@@ -184,14 +184,23 @@ static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone)
     }
 }
 
-static rlock_status force(rli_entry *entry, const rli_kind *kind, const rli_names *names, rli_caller *caller,
-                          int64_t *freed)
+static rlock_status force(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_names *names,
+                          rli_caller *caller, int64_t *freed)
 {
     rli_call call;
+    const char *unheard = NULL;
     kind->force(&call, names);
     rlock_status status = rli_call_run(&call, caller, entry->lane);
-    if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))
+    if (status == RLOCK_OK && kind->released(call.reply, &unheard) == RLI_RELEASED && unheard)
+        *freed = 1;
+    else if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))
         status = rli_reply_unexpected(call.reply, names->name);
+    if (unheard) {
+        pthread_mutex_lock(&holds->mutex);
+        if (rli_watchdog_start(&caller->client->watchdog) == RLOCK_OK)
+            rli_holds_note_unheard(holds, entry, kind, unheard);
+        pthread_mutex_unlock(&holds->mutex);
+    }
     rli_call_clear(&call);
     return status;
 }
@@ -211,7 +220,7 @@ rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const
     pthread_mutex_unlock(&holds->mutex);
     if (entry) {
         int64_t freed = 0;
-        status = force(entry, kind, names, &caller, &freed);
+        status = force(holds, entry, kind, names, &caller, &freed);
         /* One side of a read-write lock that was free says nothing about the other. */
         bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->crowd || kind->writes)));
         pthread_mutex_lock(&holds->mutex);

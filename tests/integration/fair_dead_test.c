@@ -94,6 +94,23 @@ Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
     foreign_vanish("lost");
     assert_status(rlock_unlock(lost), RLOCK_LOST);
 
+    /* Forced open, by a client that has done nothing else yet; no other waiter is ours. */
+    foreign_hold("forced", 60000);
+    foreign_queue("forced", 1, 600000);
+    redisContext *behind_forced = living_behind("forced", 2);
+    rlock_client *forcing = stage_client(NULL);
+    bool was_locked = false;
+    assert_ok(rlock_force_unlock(fair_of(forcing, "forced"), &was_locked));
+    cr_assert(was_locked);
+
+    /* Free, as the head knows that gives up its place, but the next one does not hear it. */
+    foreign_hold("given up", 60000);
+    actor *leaving = queue_up_for(fair_of(stage.client, "given up"), 300, 1000);
+    foreign_queue("given up", 1, 600000);
+    redisContext *behind_given_up = living_behind("given up", 2);
+    foreign_vanish("given up");
+    assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
+
     cr_assert(wait_queued("released by Redisson", 2, 5000));
     int64_t released_ms = now_ms();
     foreign_fair_release("released by Redisson");
@@ -106,6 +123,10 @@ Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
     assert_passed_over("run out", since_ms, now_ms());
     cr_assert(foreign_told(behind_lost, 3000));
     assert_passed_over("an unlock of what was lost", since_ms, now_ms());
+    cr_assert(foreign_told(behind_forced, 3000));
+    assert_passed_over("forced", since_ms, now_ms());
+    cr_assert(foreign_told(behind_given_up, 3000));
+    assert_passed_over("given up", since_ms, now_ms());
     assert_ok(actor_finish(behind_theirs, 5000));
     assert_passed_over("released by Redisson", released_ms, actor_ended_at(behind_theirs));
     assert_ok(actor_finish(behind_killed, 5000));
@@ -117,7 +138,9 @@ Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
     redisFree(behind_ours);
     redisFree(behind_run_out);
     redisFree(behind_lost);
-    actor *all[] = {behind_theirs, last, behind_killed, closed, behind_closed};
+    redisFree(behind_forced);
+    redisFree(behind_given_up);
+    actor *all[] = {leaving, behind_theirs, last, behind_killed, closed, behind_closed};
     stage_close_client(stage.client);
     stage.client = NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

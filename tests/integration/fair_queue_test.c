@@ -266,6 +266,30 @@ Test(fair_queue, counts_the_time_until_each_ones_turn)
     end_all(waiters, 4);
 }
 
+/* 30. With a long lease: who was behind the one that has it now moved up by its wait, and a new one
+ * comes behind the last by its own. */
+Test(fair_queue, moves_up_when_the_first_has_the_lock)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(lock, 300000));
+    actor *waiters[3] = {queue_up_for(lock, 5000, 300000), queue_up_for(lock, 5000, 300000), NULL};
+    int64_t second = score_of(NAME, queued_at(NAME, 1));
+    assert_until_turn(1, 5000, 305000, at_most_ms(500));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiters[0], 5000));
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - 5000);
+    waiters[2] = queue_up_for(lock, 5000, 300000);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - 5000);
+    cr_assert(score_of(NAME, queued_at(NAME, 1)) == second);
+    assert_ok(actor_unlock(waiters[0], lock));
+    for (int i = 1; i < 3; i++) {
+        assert_ok(actor_finish(waiters[i], 4000));
+        assert_ok(actor_unlock(waiters[i], lock));
+    }
+    assert_no_keys();
+    end_all(waiters, 3);
+}
+
 /* 31. Two that never come back are passed over when their time is up, and not before. */
 Test(fair_queue, passes_over_those_whose_time_is_up, .init = with_short_places)
 {
