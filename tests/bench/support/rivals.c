@@ -4,6 +4,7 @@
 #include "tests/bench/support/rivals.h"
 
 #include "tests/bench/support/java.h"
+#include "tests/bench/support/ours.h"
 
 #include <pthread.h>
 #include <rlock/rlock.h>
@@ -19,6 +20,7 @@
 #define THREADS_MAX 64
 
 typedef struct bench_rivals {
+    bench_redis *redis;
     bench_java java;
     rlock_client *client;
     rlock *lock;
@@ -84,9 +86,17 @@ static bool our_turns(bench_rivals *rivals, int64_t *ns)
 
 /* --- both --- */
 
-/* So many turns by one side: how many a second. False: one was lost, or a call failed. */
-static bool slice(bench_rivals *rivals, bool ours, int64_t turns, double *per_s)
+static long long scripts(bench_redis *redis)
 {
+    return redis_calls(redis, "evalsha") + redis_calls(redis, "eval");
+}
+
+/* So many turns by one side: how many a second. False: one was lost, or a call failed. */
+static bool slice(bench_rivals *rivals, bench_side *side, int64_t turns, double *per_s)
+{
+    bool ours = strcmp(side->not_named, "java") == 0;
+    long long scripts_before = scripts(rivals->redis);
+    double server_before_us = redis_cpu_us(rivals->redis);
     int64_t zero = 0, counted = -1, ns = 1;
     rivals->total = turns;
     if (pwrite(rivals->fd, &zero, sizeof zero, 0) != sizeof zero)
@@ -98,6 +108,10 @@ static bool slice(bench_rivals *rivals, bool ours, int64_t turns, double *per_s)
         right = false;
     }
     *per_s = (double)turns / ((double)ns / 1e9);
+    side->turns += (uint64_t)turns;
+    side->scripts += scripts(rivals->redis) - scripts_before;
+    side->server_us += redis_cpu_us(rivals->redis) - server_before_us;
+    side->connections = redis_connections(rivals->redis, side->not_named);
     return right;
 }
 
@@ -110,11 +124,14 @@ static int64_t turns_in(double per_s, int ms)
 static bool fight(bench_rivals *rivals, bench_side *java, bench_side *ours, int slices, int ms)
 {
     double java_per_s, our_per_s;
-    bool right = slice(rivals, false, WARM_UP_TURNS, &java_per_s) && slice(rivals, true, WARM_UP_TURNS, &our_per_s) &&
-                 slice(rivals, false, turns_in(java_per_s, ms), &java_per_s);
+    bool right = slice(rivals, java, WARM_UP_TURNS, &java_per_s) && slice(rivals, ours, WARM_UP_TURNS, &our_per_s) &&
+                 slice(rivals, java, turns_in(java_per_s, ms), &java_per_s);
     for (int i = 0; right && i < slices; i++) {
-        right = slice(rivals, i % 2, turns_in(i % 2 ? our_per_s : java_per_s, ms), i % 2 ? &ours->per_s[i] : &java->per_s[i]) &&
-                slice(rivals, !(i % 2), turns_in(i % 2 ? java_per_s : our_per_s, ms), i % 2 ? &java->per_s[i] : &ours->per_s[i]);
+        for (int turn = 0; right && turn < 2; turn++) {
+            bool us = (i + turn) % 2;
+            bench_side *side = us ? ours : java;
+            right = slice(rivals, side, turns_in(us ? our_per_s : java_per_s, ms), &side->per_s[i]);
+        }
     }
     return right;
 }
@@ -127,27 +144,38 @@ static double mean(const double *values, int count)
     return sum / count;
 }
 
+static bench_row row_of(const char *what, int threads, const bench_side *side, int slices)
+{
+    return (bench_row){.what = what, .threads = threads, .per_s = mean(side->per_s, slices),
+                       .server_us = side->server_us / (double)side->turns, .connections = side->connections};
+}
+
 static void report_rivals(bench_report *report, const bench_side *java, const bench_side *ours, int threads, int slices)
 {
-    char remark[96];
+    char remark[128];
     bench_ratio ratio = duel_ratio(java, ours, slices);
-    bench_row row = {.what = "redisson fair, one name", .threads = threads, .per_s = mean(java->per_s, slices)};
+    bench_row row = row_of("redisson fair, one name", threads, java, slices);
+    snprintf(remark, sizeof remark, "%.1f scripts a turn", (double)java->scripts / (double)java->turns);
+    row.remark = remark;
     report_row(report, &row);
-    snprintf(remark, sizeof remark, "%.1f (%.1f … %.1f) × Redisson: %s: target ≥ %.0f ×", ratio.median, ratio.low,
+    snprintf(remark, sizeof remark, "%.1f scripts a turn; %.1f (%.1f … %.1f) × Redisson: %s: target ≥ %.0f ×",
+             (double)ours->scripts / (double)ours->turns, ratio.median, ratio.low,
              ratio.high, ratio.low >= TARGET ? "met" : ratio.high < TARGET ? "MISSED" : "UNDECIDED", TARGET);
-    row = (bench_row){.what = "rlock fair, one name", .threads = threads, .per_s = mean(ours->per_s, slices),
-                      .ratio_redisson = ratio.median, .remark = remark};
+    row = row_of("rlock fair, one name", threads, ours, slices);
+    row.ratio_redisson = ratio.median;
+    row.remark = remark;
     report_row(report, &row);
 }
 
-static bool set_up(bench_rivals *rivals, const bench_redis *redis, const char *agent, int threads)
+static bool set_up(bench_rivals *rivals, bench_redis *redis, const char *agent, int threads)
 {
-    char url[64];
-    *rivals = (bench_rivals){.threads = threads < THREADS_MAX ? threads : THREADS_MAX};
+    char url[64], named[96];
+    *rivals = (bench_rivals){.redis = redis, .threads = threads < THREADS_MAX ? threads : THREADS_MAX};
     rivals->fd = memfd_create("turns", MFD_CLOEXEC);
     snprintf(rivals->file, sizeof rivals->file, "/proc/%d/fd/%d", (int)getpid(), rivals->fd);
     redis_tcp_url(redis, url);
-    if (rlock_client_open(&rivals->client, url) != RLOCK_OK ||
+    snprintf(named, sizeof named, "%s?clientName=" OURS_NAME, url);
+    if (rlock_client_open(&rivals->client, named) != RLOCK_OK ||
         !(rivals->lock = rlock_get_fair_lock(rivals->client, "bench:rivals:ours"))) {
         fprintf(stderr, "bench: %s\n", rlock_last_error());
         exit(1);
@@ -161,6 +189,8 @@ bool rivals_measure(bench_redis *redis, bench_report *report, const char *agent,
     bench_side *java = calloc(1, sizeof *java), *ours = calloc(1, sizeof *ours);
     if (!java || !ours)
         abort();
+    java->not_named = OURS_NAME;
+    ours->not_named = "java"; /* as the agent calls its own */
     bool right = set_up(&rivals, redis, agent, threads) && fight(&rivals, java, ours, slices, ms);
     if (right)
         report_rivals(report, java, ours, rivals.threads, slices);
