@@ -23,24 +23,38 @@ static bool is_locked(rlock *lock)
     return locked;
 }
 
-/* How late a waiter may be that no message wakes. */
+/* How late a waiter may be that no message wakes, at best: a machine may be busy. */
 static int64_t late_ms(const kind *of)
 {
-    return of == &kind_spin ? 128 : of->both_sides ? 50 : 20;
+    return of == &kind_spin ? 130 : of->both_sides ? 50 : 20;
 }
+#define BUSY_MS 1000 /* later than that it was not woken */
 
-/* 7, scaled down from 2 s. The lease's end is the server's to see, and so has a millisecond or two. */
-KIND_TEST(lease_that_ends_lets_the_next_in_soon)
+/* 7, scaled down from 2 s: how long after its begin a hold with a lease has ended for the next. */
+static int64_t let_in_after(rlock *lock, rlock *rival, int64_t lease_ms)
 {
-    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
     int64_t since_ms = now_ms();
-    assert_ok(rlock_lock_lease(lock, 300));
+    assert_ok(rlock_lock_lease(lock, lease_ms));
     assert_ok(rlock_lock(rival));
-    assert_between(now_ms() - since_ms, 298, 300 + at_most_ms(100 + late_ms(of)));
+    int64_t after_ms = now_ms() - since_ms;
+    /* The lease's end is the server's to see, and so has a millisecond or two. */
+    assert_between(after_ms, lease_ms - 2, lease_ms + at_most_ms(BUSY_MS));
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     cr_assert(is_locked(rival));
     assert_ok(rlock_unlock(rival));
+    return after_ms;
+}
+
+KIND_TEST(lease_that_ends_lets_the_next_in_soon)
+{
+    rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
+    int64_t fastest_ms = INT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        int64_t after_ms = let_in_after(lock, rival, 150);
+        fastest_ms = after_ms < fastest_ms ? after_ms : fastest_ms;
+    }
+    assert_between(fastest_ms, 148, 150 + at_most_ms(late_ms(of)));
 }
 
 /* 7, among the owners of one client: the next has queued for it here. */
@@ -49,9 +63,9 @@ KIND_TEST(lease_that_ends_lets_the_next_of_this_client_in_soon)
     rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.client, NAME);
     actor *next = actor_start();
     int64_t since_ms = now_ms();
-    assert_ok(rlock_lock_lease(lock, 300));
+    assert_ok(rlock_lock_lease(lock, 200));
     assert_ok(actor_lock(next, rival));
-    assert_between(actor_ended_at(next) - since_ms, 297, 300 + at_most_ms(100 + late_ms(of)));
+    assert_between(actor_ended_at(next) - since_ms, 198, 200 + at_most_ms(BUSY_MS));
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_ok(actor_unlock(next, rival));
     actor_end(next);
@@ -64,7 +78,7 @@ KIND_TEST(try_ends_when_its_time_is_over)
     assert_ok(rlock_lock(lock));
     int64_t since_ms = now_ms();
     assert_status(rlock_try_lock(rival, 300, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
-    assert_between(now_ms() - since_ms, 298, at_most_ms(400));
+    assert_between(now_ms() - since_ms, 298, 300 + at_most_ms(BUSY_MS));
     cr_assert(wait_no_channels(5000));
     cr_assert(rlock_valid_for(lock) > 0 && is_locked(lock));
     assert_ok(rlock_unlock(lock));
@@ -77,6 +91,7 @@ KIND_TEST(waiter_is_in_soon_after_the_unlock)
 {
     rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);
     actor *waiter = actor_start();
+    int64_t fastest_ms = INT64_MAX;
     for (int i = 0; i < 3; i++) {
         assert_ok(rlock_lock(lock));
         actor_begin_lock(waiter, rival);
@@ -86,9 +101,12 @@ KIND_TEST(waiter_is_in_soon_after_the_unlock)
         int64_t since_ms = now_ms();
         assert_ok(rlock_unlock(lock));
         assert_ok(actor_finish(waiter, 5000));
-        assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(60 + late_ms(of)));
+        int64_t after_ms = actor_ended_at(waiter) - since_ms;
+        assert_between(after_ms, 0, at_most_ms(BUSY_MS));
+        fastest_ms = after_ms < fastest_ms ? after_ms : fastest_ms;
         assert_ok(actor_unlock(waiter, rival));
     }
+    assert_between(fastest_ms, 0, at_most_ms(late_ms(of)));
     cr_assert(wait_no_channels(5000));
     actor_end(waiter);
 }
@@ -106,23 +124,23 @@ KIND_TEST(waiter_is_in_soon_after_a_force_unlock)
     int64_t since_ms = now_ms();
     assert_ok(rlock_force_unlock(lock, NULL));
     assert_ok(actor_finish(waiter, 5000));
-    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(60 + late_ms(of)));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(BUSY_MS));
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_ok(actor_unlock(waiter, rival));
     actor_end(waiter);
 }
 
-/* 9, with a watchdog timeout of 600 ms instead of 30 s: nobody renews for a client that is gone. */
+/* 9, with a watchdog timeout of 400 ms instead of 30 s: nobody renews for a client that is gone. */
 KIND_TEST(lock_of_a_closed_client_is_free_within_the_watchdog_timeout)
 {
-    rlock_client *client = stage_client("lockWatchdogTimeout=600");
+    rlock_client *client = stage_client("lockWatchdogTimeout=400");
     assert_ok(rlock_lock(kind_of(of, client, NAME)));
-    pass_ms(250); /* renewed once by now */
+    pass_ms(170); /* renewed once by now */
     int64_t since_ms = now_ms();
     stage_close_client(client);
     rlock *rival = rival_of(of, stage.other, NAME);
     assert_ok(rlock_lock(rival));
-    assert_between(now_ms() - since_ms, 350, 600 + at_most_ms(100 + late_ms(of)));
+    assert_between(now_ms() - since_ms, 100, 400 + at_most_ms(BUSY_MS));
     assert_ok(rlock_unlock(rival));
 }
 
@@ -143,7 +161,7 @@ KIND_TEST(plain_wait_is_not_ended_by_signals)
     assert_ok(rlock_lock(lock));
     actor_begin_lock(waiter, rival);
     cr_assert(actor_asleep(waiter, 5000));
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 5; i++) {
         actor_signal(waiter, SIGUSR1);
         cr_assert(!actor_ended(waiter, 20));
     }

