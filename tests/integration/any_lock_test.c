@@ -333,3 +333,53 @@ KIND_TEST(counts_right_in_a_loop_of_several_clients)
     static tally all = {.turns = 10, .hold_ms = 1};
     assert_counts(of, &all, 16, one_for_four);
 }
+
+/* --- one owner, many threads --- */
+
+typedef struct shared_owner {
+    rlock *locks[2]; /* the kind's and its rival, of one owner */
+    unsigned seed;
+    int granted, odd;
+    pthread_t thread;
+} shared_owner;
+
+/* What its own owner holds is re-entered, refused to those that can't, or (write under read) waited for. */
+static void *take_and_give(void *arg)
+{
+    shared_owner *self = arg;
+    for (int i = 0; i < 150; i++) {
+        self->seed = self->seed * 1103515245u + 12345u;
+        rlock *lock = self->locks[self->seed >> 20 & 1];
+        rlock_status status = rlock_try_lock(lock, self->seed >> 16 & 3, self->seed >> 24 & 1 ? 60000 : RLOCK_WATCHDOG);
+        if (status == RLOCK_OK) {
+            self->granted++;
+            self->odd += rlock_valid_for(lock) == 0;
+            if (self->seed >> 28 & 1)
+                sched_yield();
+            self->odd += rlock_unlock(lock) != RLOCK_OK;
+        } else {
+            self->odd += status != RLOCK_TIMEOUT && status != RLOCK_ALREADY_HELD;
+        }
+    }
+    return NULL;
+}
+
+/* Each hold that one of an owner's threads was given can be given back by it, and nothing is left. */
+KIND_TEST(holds_of_an_owners_threads_add_up)
+{
+    shared_owner threads[5];
+    int granted = 0;
+    rlock *lock = view_of(kind_of(of, stage.client, NAME), 7), *rival = view_of(rival_of(of, stage.client, NAME), 7);
+    for (int i = 0; i < 5; i++) {
+        threads[i] = (shared_owner){.locks = {lock, rival}, .seed = (unsigned)i * 77777u + 1};
+        cr_assert(pthread_create(&threads[i].thread, NULL, take_and_give, &threads[i]) == 0);
+    }
+    for (int i = 0; i < 5; i++) {
+        pthread_join(threads[i].thread, NULL);
+        cr_assert(threads[i].odd == 0, "%d odd answers", threads[i].odd);
+        granted += threads[i].granted;
+    }
+    cr_assert(granted > 100, "%d granted", granted);
+    cr_assert(!is_locked(lock) && !is_locked(rival));
+    assert_free_keys(of);
+}
