@@ -296,7 +296,7 @@ static void with_long_patience(void)
     scene_open_with("timeout=200&retryAttempts=10&retryBaseDelay=50&retryMaxDelay=100");
 }
 
-Test(fair_in_faults, try_outlasts_a_pause_of_the_server, .init = with_long_patience)
+Test(fair_in_faults, try_outlasts_a_pause_of_the_server, .init = with_long_patience, .fini = fair_end)
 {
     rlock *lock = mine();
     foreign_hold(NAME, 500);

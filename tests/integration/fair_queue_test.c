@@ -291,7 +291,7 @@ Test(fair_queue, moves_up_when_the_first_has_the_lock)
 }
 
 /* 31. Two that never come back are passed over when their time is up, and not before. */
-Test(fair_queue, passes_over_those_whose_time_is_up, .init = with_short_places)
+Test(fair_queue, passes_over_those_whose_time_is_up, .init = with_short_places, .fini = fair_close)
 {
     rlock *lock = fair_of(stage.client, NAME);
     int64_t since_ms = now_ms();
@@ -469,7 +469,7 @@ Test(fair_queue, release_passes_over_scores_in_the_past)
 
 /* Who asks again lives: a wait that lasts longer than the place of one that waits for ever does not
  * cost it its turn. */
-Test(fair_queue, place_is_kept_by_who_asks_again, .init = with_short_places)
+Test(fair_queue, place_is_kept_by_who_asks_again, .init = with_short_places, .fini = fair_close)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 1000);
