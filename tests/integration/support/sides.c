@@ -31,3 +31,26 @@ int timeouts(void)
     freeReplyObject(keys);
     return count;
 }
+
+bool is_locked(rlock *side)
+{
+    bool locked = false;
+    assert_ok(rlock_is_locked(side, &locked));
+    return locked;
+}
+
+static rlock_status try_and_give_back(rlock *side)
+{
+    rlock_status status = rlock_try_lock(side, 0, 60000);
+    return status == RLOCK_OK ? rlock_unlock(side) : status;
+}
+
+rlock_status others_read(const char *name)
+{
+    return try_and_give_back(read_of(stage.other, name));
+}
+
+rlock_status others_write(const char *name)
+{
+    return try_and_give_back(write_of(stage.other, name));
+}

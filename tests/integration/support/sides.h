@@ -4,6 +4,7 @@
 #define SIDES_H
 
 #include <rlock/rlock.h>
+#include <stdbool.h>
 
 /* Freed by kinds_close. */
 rlock *read_of(rlock_client *client, const char *name);
@@ -14,5 +15,11 @@ rlock *write_of(rlock_client *client, const char *name);
 int64_t timeout_of(int n);
 /* How many timeout keys there are. */
 int timeouts(void);
+
+/* Whether anybody holds the side. */
+bool is_locked(rlock *side);
+/* What another process's try answers; what it takes it gives back. */
+rlock_status others_read(const char *name);
+rlock_status others_write(const char *name);
 
 #endif

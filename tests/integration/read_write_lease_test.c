@@ -1,0 +1,246 @@
+/* Leases of a read-write lock: what each hold has, and how long the key stands for them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/sides.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+TestSuite(read_write_lease, .init = stage_open, .fini = kinds_close, .timeout = 60);
+
+#define NAME "book"
+#define CHANNEL "redisson_rwlock:{book}"
+
+/* 47, with about a tenth of its times: the lock stands as long as its longest hold. */
+Test(read_write_lease, lasts_as_long_as_its_longest_read)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
+    actor *longer = actor_start(), *shorter = actor_start(), *writer = actor_start();
+    int64_t since_ms = now_ms();
+    assert_ok(actor_try(longer, read, 0, 1500));
+    assert_ok(actor_try(shorter, read, 0, 600));
+    actor_begin_lock(writer, write);
+    pass_ms(280 - (now_ms() - since_ms));
+    assert_ok(actor_unlock(shorter, read));
+    cr_assert(!actor_ended(writer, 800 - (now_ms() - since_ms)), "a writer beside a reader");
+    assert_ok(actor_unlock(longer, read));
+    assert_ok(actor_finish(writer, 5000));
+    assert_between(actor_ended_at(writer) - since_ms, 800, 1450);
+    assert_ok(actor_unlock(writer, write));
+    actor_end(longer);
+    actor_end(shorter);
+    actor_end(writer);
+}
+
+/* 48, with a tenth of its times: a read that is given back lengthens nobody's. */
+Test(read_write_lease, lasts_no_longer_than_the_reads_that_are_left)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
+    actor *first = actor_start(), *second = actor_start();
+    int64_t since_ms = now_ms();
+    assert_ok(actor_try(first, read, 0, 1000));
+    pass_ms(500);
+    assert_ok(actor_try(second, read, 0, 1000));
+    assert_ok(actor_unlock(second, read));
+    assert_between(pttl_of(NAME), 1, 500);
+    assert_ok(rlock_lock(write));
+    assert_between(now_ms() - since_ms, 998, 1450);
+    assert_status(actor_unlock(first, read), RLOCK_LOST);
+    assert_ok(rlock_unlock(write));
+    actor_end(first);
+    actor_end(second);
+}
+
+/* 49, with a tenth of its times. */
+Test(read_write_lease, reentered_read_ends_with_the_lease_of_the_outer_one)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock_lease(read, 400));
+    pass_ms(300);
+    assert_ok(rlock_lock_lease(read, 400));
+    assert_ok(rlock_unlock(read));
+    assert_between(rlock_valid_for(read), 1, 400 - (now_ms() - since_ms) + 2);
+    pass_ms(500 - (now_ms() - since_ms));
+    cr_assert(rlock_valid_for(read) == 0);
+    assert_ok(rlock_try_lock(write, 0, 1000));
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+    assert_ok(rlock_unlock(write));
+    assert_no_keys();
+}
+
+/* Each hold has its own end: the inner one outlives the outer one here. */
+Test(read_write_lease, read_holds_have_leases_of_their_own)
+{
+    rlock *read = read_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(read, 5000));
+    assert_ok(rlock_lock_lease(read, 60000));
+    assert_ok(rlock_lock_lease(read, 1000));
+    assert_between(timeout_of(1), 4000, 5000);
+    assert_between(timeout_of(2), 59000, 60000);
+    assert_between(timeout_of(3), 1, 1000);
+    assert_between(pttl_of(NAME), 59000, 60000);
+    assert_between(rlock_valid_for(read), 58000, 60000);
+    assert_ok(rlock_unlock(read));
+    cr_assert(timeout_of(3) == -2);
+    assert_ok(rlock_unlock(read));
+    cr_assert(timeout_of(2) == -2);
+    assert_between(pttl_of(NAME), 4000, 5000);
+    assert_between(rlock_valid_for(read), 3900, 5000);
+    assert_ok(rlock_unlock(read));
+    assert_no_keys();
+}
+
+/* The outer hold's lease ended while the inner one stood: its unlock is in vain. */
+Test(read_write_lease, outer_read_may_end_before_the_inner_one)
+{
+    rlock *read = read_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(read, 100));
+    assert_ok(rlock_lock_lease(read, 60000));
+    pass_ms(120);
+    cr_assert(rlock_valid_for(read) > 50000);
+    assert_ok(rlock_unlock(read));
+    cr_assert(rlock_valid_for(read) == 0);
+    assert_ok(others_write(NAME));
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+    assert_status(rlock_unlock(read), RLOCK_NOT_OWNER);
+    assert_no_keys();
+}
+
+/* 50. */
+Test(read_write_lease, leases_of_a_reentered_write_add_up)
+{
+    rlock *write = write_of(stage.client, NAME);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock_lease(write, 10000));
+    assert_ok(rlock_lock_lease(write, 1000));
+    assert_between(pttl_of(NAME), 11000 - (now_ms() - since_ms) - 2, 11000);
+    assert_between(rlock_valid_for(write), 10800 - (now_ms() - since_ms) - 2, 11000);
+    assert_status(rlock_try_lock(write_of(stage.other, NAME), 300, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(write));
+    assert_ok(rlock_unlock(write));
+    assert_no_keys();
+}
+
+/* The longest leases there are do not overflow when they add up. */
+Test(read_write_lease, longest_leases_add_up_too)
+{
+    rlock *write = write_of(stage.client, NAME);
+    for (int i = 1; i <= 3; i++) {
+        assert_ok(rlock_lock_lease(write, RLOCK_LEASE_MAX_MS));
+        assert_between(pttl_of(NAME), i * RLOCK_LEASE_MAX_MS - 5000, i * RLOCK_LEASE_MAX_MS);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_ok(rlock_unlock(write));
+    assert_no_keys();
+}
+
+/* Redisson once cut the TTL with the shorter lease. */
+Test(read_write_lease, shorter_read_cuts_no_ttl)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 60000));
+    assert_ok(rlock_lock_lease(read, 1000));
+    assert_between(pttl_of(NAME), 59000, 60000);
+    assert_ok(rlock_unlock(read));
+    assert_between(pttl_of(NAME), 59000, 60000);
+    assert_ok(rlock_unlock(write));
+    assert_ok(rlock_lock_lease(read, 60000));
+    assert_ok(rlock_lock_lease(read_of(stage.other, NAME), 1000));
+    assert_between(pttl_of(NAME), 59000, 60000);
+    assert_ok(rlock_unlock(read));
+    assert_between(pttl_of(NAME), 1, 1000);
+}
+
+/* The lock stands no longer than the reads that a writer leaves behind, though its own lease was longer. */
+Test(read_write_lease, stepping_down_leaves_the_leases_of_the_reads)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 60000));
+    assert_ok(rlock_lock_lease(read, 500));
+    assert_ok(rlock_unlock(write));
+    assert_between(pttl_of(NAME), 1, 500);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_lock(write_of(stage.other, NAME)));
+    assert_between(now_ms() - since_ms, 300, at_most_ms(1500));
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+}
+
+/* The reads under a write hold have all run out when that is given back: nobody is left. */
+Test(read_write_lease, stepping_down_to_reads_that_ended_frees_it)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    rlock *theirs = write_of(stage.other, NAME);
+    actor *writer = actor_start();
+    assert_ok(rlock_lock_lease(write, 60000));
+    assert_ok(rlock_lock_lease(read, 100));
+    actor_begin_lock(writer, theirs);
+    cr_assert(server_wait_subscribers(stage.server, CHANNEL, 1, 5000));
+    pass_ms(120);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(write));
+    assert_ok(actor_finish(writer, 5000));
+    assert_between(actor_ended_at(writer) - since_ms, 0, at_most_ms(1000));
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+    assert_ok(actor_unlock(writer, theirs));
+    assert_no_keys();
+    actor_end(writer);
+}
+
+/* A write hold with a lease of its own that was forced open elsewhere is not lengthened by a read hold that
+ * its owner takes, and that is renewed, beside other readers. */
+Test(read_write_lease, reads_lengthen_no_write_that_is_gone)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 500));
+    assert_ok(rlock_force_unlock(write_of(stage.other, NAME), NULL));
+    assert_ok(rlock_lock_lease(read, 60000));
+    assert_ok(others_read(NAME)); /* mode read: others do read */
+    cr_assert(rlock_valid_for(write) <= 500, "%lld ms", (long long)rlock_valid_for(write));
+    pass_ms(520);
+    cr_assert(rlock_valid_for(write) == 0, "both may rely on it: a writer and readers");
+    assert_ok(rlock_unlock(read));
+    assert_status(rlock_unlock(write), RLOCK_LOST);
+}
+
+/* Both holds of an owner have ended by our clock, not yet by the server's: its next write replaces the old
+ * one's field alone, and waits for its own old read as any other would; its next read replaces that. */
+Test(read_write_lease, next_write_of_its_owner_replaces_one_that_ended)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 100));
+    assert_ok(rlock_lock_lease(read, 100));
+    redisReply *keys = server_command(stage.server, "KEYS *");
+    cr_assert(keys->elements == 2);
+    for (size_t i = 0; i < 2; i++)
+        cr_assert(server_integer(stage.server, "PEXPIRE %s 60000", keys->element[i]->str) == 1);
+    freeReplyObject(keys);
+    pass_ms(120);
+    cr_assert(is_locked(write));
+    assert_status(rlock_try_lock(write, 0, 1000), RLOCK_TIMEOUT);
+    cr_assert(!is_locked(write) && is_locked(read));
+    assert_ok(others_read(NAME));
+    assert_between(pttl_of(NAME), 59000, 60000);
+    assert_ok(rlock_try_lock(read, 0, 1000));
+    assert_ok(rlock_unlock(read));
+    assert_no_keys();
+    assert_status(rlock_unlock(write), RLOCK_LOST);
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+}
+
+/* The same, and the read's timeout has passed on the server, too: nobody is in the way. */
+Test(read_write_lease, next_write_of_its_owner_replaces_all_that_ended)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 100));
+    assert_ok(rlock_lock_lease(read, 100));
+    freeReplyObject(server_command(stage.server, "PERSIST %s", NAME));
+    pass_ms(120);
+    assert_status(others_write(NAME), RLOCK_TIMEOUT);
+    assert_ok(rlock_try_lock(write, 0, 1000));
+    assert_ok(rlock_unlock(write));
+    assert_no_keys();
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+    assert_status(rlock_unlock(write), RLOCK_LOST);
+}
