@@ -20,7 +20,13 @@ static void fair_end(void)
     fair_close();
 }
 
+static void with_long_patience(void)
+{
+    scene_open_with("timeout=200&retryAttempts=10&retryBaseDelay=50&retryMaxDelay=100");
+}
+
 TestSuite(fair_in_faults, .init = scene_open, .fini = fair_end, .timeout = 60);
+TestSuite(fair_with_patience, .init = with_long_patience, .fini = fair_end, .timeout = 60);
 
 #define NAME "f"
 #define SOON_MS 3000 /* background releases begin within half a second, and have pauses of up to two */
@@ -291,12 +297,7 @@ Test(fair_in_faults, waits_go_on_when_the_server_begins_anew)
 }
 
 /* 36, a tenth as slow: two wait, and the server stops writing for many times the timeout. */
-static void with_long_patience(void)
-{
-    scene_open_with("timeout=200&retryAttempts=10&retryBaseDelay=50&retryMaxDelay=100");
-}
-
-Test(fair_in_faults, try_outlasts_a_pause_of_the_server, .init = with_long_patience, .fini = fair_end)
+Test(fair_with_patience, outlasts_a_pause_of_the_server)
 {
     rlock *lock = mine();
     foreign_hold(NAME, 500);

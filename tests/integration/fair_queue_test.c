@@ -17,6 +17,7 @@ static void with_short_places(void)
 }
 
 TestSuite(fair_queue, .init = stage_open, .fini = fair_close, .timeout = 60);
+TestSuite(fair_short_places, .init = with_short_places, .fini = fair_close, .timeout = 60);
 
 #define NAME "f"
 
@@ -291,7 +292,7 @@ Test(fair_queue, moves_up_when_the_first_has_the_lock)
 }
 
 /* 31. Two that never come back are passed over when their time is up, and not before. */
-Test(fair_queue, passes_over_those_whose_time_is_up, .init = with_short_places, .fini = fair_close)
+Test(fair_short_places, are_passed_over_when_their_time_is_up)
 {
     rlock *lock = fair_of(stage.client, NAME);
     int64_t since_ms = now_ms();
@@ -469,7 +470,7 @@ Test(fair_queue, release_passes_over_scores_in_the_past)
 
 /* Who asks again lives: a wait that lasts longer than the place of one that waits for ever does not
  * cost it its turn. */
-Test(fair_queue, place_is_kept_by_who_asks_again, .init = with_short_places, .fini = fair_close)
+Test(fair_short_places, are_kept_by_who_asks_again)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 1000);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 TestSuite(fair, .init = stage_open, .fini = fair_close, .timeout = 60);
+TestSuite(fair_watchdog, .init = stage_quick, .fini = fair_close, .timeout = 60);
 
 #define NAME "f"
 #define WATCHDOG_MS 30000
@@ -111,7 +112,7 @@ Test(fair, leaves_the_keys_and_messages_of_redissons)
 }
 
 /* Redisson's step "watchdog fair": more than a watchdog timeout on, it stands with a fresh TTL. */
-Test(fair, is_renewed, .init = stage_quick, .fini = fair_close)
+Test(fair_watchdog, keeps_the_lock_as_it_is)
 {
     rlock *lock = fair_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));
