@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How long a place in a queue on the server is put off for a subscription that is not confirmed. */
+#define UNCONFIRMED_MS 20
+
 /* Whether its waiters here have one of them ask for all. */
 static bool queues_here(const rli_kind *kind)
 {
@@ -144,6 +147,31 @@ static rlock_status wait_for_itself(rli_attempt *attempt)
     return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
 }
 
+/* Whether others here hold the lock or want it. */
+static bool has_rivals(rli_attempt *attempt)
+{
+    const rli_session *session = attempt->entry->sessions;
+    while (session && (session == attempt->session || (session->count == 0 && session->attempts == 0)))
+        session = session->next_here;
+    return session;
+}
+
+/* Asks once before it waits, unless it will queue on the server in any case: then it subscribes first, and
+ * need not ask a second time for fear that a message came before the subscription. */
+static rlock_status ask_first(rli_attempt *attempt, bool waits)
+{
+    const rli_acquire *asked = attempt->asked;
+    if (waits && asked->kind->queues) {
+        pthread_mutex_lock(&attempt->holds->mutex);
+        bool rivals = attempt->session->count == 0 && has_rivals(attempt);
+        pthread_mutex_unlock(&attempt->holds->mutex);
+        attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
+        if (rivals && attempt->wait.again_ms < attempt->wait.deadline_ms)
+            return RLOCK_TIMEOUT;
+    }
+    return rli_ask(&attempt->wait, &attempt->wait.again_ms);
+}
+
 static rlock_status acquire(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
@@ -156,7 +184,7 @@ static rlock_status acquire(rli_attempt *attempt)
     pthread_mutex_unlock(&attempt->holds->mutex);
     if (queue_first)
         return queue_up(attempt);
-    rlock_status status = rli_ask(&attempt->wait, &attempt->wait.again_ms);
+    rlock_status status = ask_first(attempt, waits);
     if (waits && asked->kind->give_up && status != RLOCK_OK && status != RLOCK_TIMEOUT)
         return rli_give_up(attempt, status);
     if (status != RLOCK_TIMEOUT || !waits)
