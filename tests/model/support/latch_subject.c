@@ -88,7 +88,7 @@ static outcome act(const move *step)
         status = rlock_count_down_latch_delete(latch, &yes);
         break;
     }
-    return (outcome){status, yes ? 1 : count, yes ? 1 : count, false};
+    return (outcome){status, yes ? 1 : count, yes ? 1 : count};
 }
 
 /* --- the model --- */

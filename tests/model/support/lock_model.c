@@ -89,8 +89,10 @@ static void gain(lock_model *self, session *held, const move *step, lock_side si
     }
     held->deadline = span_later(held->deadline, until);
     session *writer = side == READ ? session_of(self, step, true, false) : NULL;
-    if (writer) /* its key is kept as long */
+    if (writer && self->stored.mode == WRITE) /* its key is kept as long */
         writer->deadline = span_later(writer->deadline, until);
+    else if (writer) /* a lock that is read is not written */
+        writer->over = true;
 }
 
 static void drop(session *held, lock_side side)
@@ -139,7 +141,8 @@ static outcome acquire(lock_model *self, const move *step, const kind *of, span 
     if (!held)
         held = begin(self, &made);
     gain(self, held, step, side, when);
-    held->token = request.fenced ? self->stored.token : 0;
+    if (request.fenced)
+        held->token = self->stored.token;
     return step->operation == LOCK_TOKEN ? OUTCOME_OF(held->token) : OUTCOME(RLOCK_OK);
 }
 
@@ -164,8 +167,6 @@ static outcome release(lock_model *self, const move *step, const kind *of, span 
     if (!held)
         return over ? tell_of_loss(self, over, side, when) : OUTCOME(RLOCK_NOT_OWNER);
     drop(held, side);
-    /* The holds left are over, and may be declared lost while this request is under way. */
-    bool rest_over = held->count > 0 && span_is_past(held->deadline, when.most_ms + SPAN_BLUR_MS);
     stored_request request = {
         .side = side,
         .label = held->label,
@@ -181,9 +182,7 @@ static outcome release(lock_model *self, const move *step, const kind *of, span 
         held->over = true;
     else if (side != READ)
         held->deadline = span_later(held->deadline, valid_until(when, request.lease_ms));
-    outcome told = OUTCOME(found ? RLOCK_OK : RLOCK_LOST);
-    told.may_be_lost = rest_over;
-    return told;
+    return OUTCOME(found ? RLOCK_OK : RLOCK_LOST);
 }
 
 /* The client's own holds are lost, of both sides; of others' it doesn't know. */
@@ -200,8 +199,7 @@ static outcome force(lock_model *self, const move *step, const kind *of)
 /* How long it still was until then. */
 static outcome bounds(span end, span when)
 {
-    return (outcome){RLOCK_OK, end.least_ms - when.most_ms - SPAN_BLUR_MS, end.most_ms - when.least_ms + SPAN_BLUR_MS,
-                     false};
+    return (outcome){RLOCK_OK, end.least_ms - when.most_ms - SPAN_BLUR_MS, end.most_ms - when.least_ms + SPAN_BLUR_MS};
 }
 
 static outcome valid_for(const session *held, span when)

@@ -10,6 +10,7 @@
 
 #define OWNERS 2
 #define SHORT_MS 60
+#define PATIENCE_MS 5000 /* for a lock that the model has free */
 
 static const lock_cast *cast;
 static lock_model model;
@@ -127,12 +128,12 @@ static void end(void)
 
 static outcome yes_or_no(rlock_status status, bool yes)
 {
-    return (outcome){status, yes, yes, false};
+    return (outcome){status, yes, yes};
 }
 
 static outcome number(rlock_status status, int64_t value)
 {
-    return (outcome){status, value, value, false};
+    return (outcome){status, value, value};
 }
 
 static outcome ask(rlock *lock, lock_operation operation)
@@ -178,7 +179,7 @@ static outcome act_by_library(const move *step)
         status = rlock_try_lock_and_get_token(*lock, 0, step->lease_ms, &token);
         return number(status, (int64_t)token);
     case LOCK_LOCK:
-        return OUTCOME(step->lease_ms == RLOCK_WATCHDOG ? rlock_lock(*lock) : rlock_lock_lease(*lock, step->lease_ms));
+        return OUTCOME(rlock_try_lock(*lock, PATIENCE_MS, step->lease_ms));
     case LOCK_UNLOCK:
         return OUTCOME(rlock_unlock(*lock));
     case LOCK_REMAKE:

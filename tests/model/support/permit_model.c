@@ -101,7 +101,7 @@ static outcome get_lease(permit_model *self, int which, span when)
     if (permit->end.least_ms == INT64_MAX)
         return OUTCOME_OF(RLOCK_PERMIT_FOREVER);
     return (outcome){RLOCK_OK, permit->end.least_ms - when.most_ms - SPAN_BLUR_MS,
-                     permit->end.most_ms - when.least_ms + SPAN_BLUR_MS, false};
+                     permit->end.most_ms - when.least_ms + SPAN_BLUR_MS};
 }
 
 static outcome acquire(permit_model *self, int64_t number, span when)

@@ -165,7 +165,7 @@ static outcome act_by_library(const move *step, rlock_permit *permits, int count
         break;
     case PERMIT_GET_LEASE:
         status = rlock_permit_semaphore_get_lease_time(semaphore, permits[0].id, &left_ms);
-        return (outcome){status, left_ms, left_ms, false};
+        return (outcome){status, left_ms, left_ms};
     case PERMIT_AVAILABLE:
         status = rlock_permit_semaphore_available_permits(semaphore, &answer);
         break;
@@ -179,7 +179,7 @@ static outcome act_by_library(const move *step, rlock_permit *permits, int count
         status = rlock_permit_semaphore_delete(semaphore, &yes);
         break;
     }
-    return (outcome){status, yes ? 1 : answer, yes ? 1 : answer, false};
+    return (outcome){status, yes ? 1 : answer, yes ? 1 : answer};
 }
 
 static outcome act(const move *step)

@@ -122,7 +122,7 @@ static outcome act(const move *step)
     default:
         break;
     }
-    return (outcome){status, yes ? 1 : permits, yes ? 1 : permits, false};
+    return (outcome){status, yes ? 1 : permits, yes ? 1 : permits};
 }
 
 /* --- the model --- */

@@ -26,7 +26,6 @@ typedef struct move {
 typedef struct outcome {
     rlock_status status;
     int64_t least, most;
-    bool may_be_lost; /* a model's: RLOCK_LOST is as right */
 } outcome;
 
 typedef struct subject {
@@ -51,7 +50,7 @@ typedef struct subject {
  * other from the clock; every fourth is timed. Fails the test at the first that differs. */
 void assert_as_modelled(const subject *subject, int count, int length);
 
-#define OUTCOME(status_) ((outcome){status_, 0, 0, false})
-#define OUTCOME_OF(number_) ((outcome){RLOCK_OK, number_, number_, false})
+#define OUTCOME(status_) ((outcome){status_, 0, 0})
+#define OUTCOME_OF(number_) ((outcome){RLOCK_OK, number_, number_})
 
 #endif
