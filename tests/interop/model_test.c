@@ -8,10 +8,6 @@
 
 TestSuite(model, .init = java_stage, .fini = java_stage_close, .timeout = 240);
 
-static const kind fair = {.name = "fair", .get = rlock_get_fair_lock, .fair = true};
-static const kind non_reentrant_fair = {
-    .name = "non-reentrant fair", .get = rlock_get_non_reentrant_fair_lock, .once = true, .fair = true};
-
 #define SEQUENCES 24
 #define LENGTH 40
 
@@ -54,12 +50,12 @@ Test(model, of_the_non_reentrant_lock_is_that_of_java)
 
 Test(model, of_the_fair_lock_is_that_of_java)
 {
-    assert_locks("fair", &fair, NULL);
+    assert_locks("fair", &kind_fair, NULL);
 }
 
 Test(model, of_the_non_reentrant_fair_lock_is_that_of_java)
 {
-    assert_locks("non-reentrant fair", &non_reentrant_fair, NULL);
+    assert_locks("non-reentrant fair", &kind_non_reentrant_fair, NULL);
 }
 
 Test(model, of_the_read_write_lock_is_that_of_java)

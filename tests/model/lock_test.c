@@ -5,10 +5,6 @@
 
 TestSuite(model, .init = stage_open, .fini = stage_close, .timeout = 240);
 
-static const kind fair = {.name = "fair", .get = rlock_get_fair_lock, .fair = true};
-static const kind non_reentrant_fair = {
-    .name = "non-reentrant fair", .get = rlock_get_non_reentrant_fair_lock, .once = true, .fair = true};
-
 #define SEQUENCES 80
 #define LENGTH 60
 
@@ -42,12 +38,12 @@ Test(model, has_the_answers_and_keyspace_of_the_non_reentrant_lock)
 
 Test(model, has_the_answers_and_keyspace_of_the_fair_lock)
 {
-    assert_kind(&fair);
+    assert_kind(&kind_fair);
 }
 
 Test(model, has_the_answers_and_keyspace_of_the_non_reentrant_fair_lock)
 {
-    assert_kind(&non_reentrant_fair);
+    assert_kind(&kind_non_reentrant_fair);
 }
 
 /* An owner's holds of one name are one, whatever kind of handle they were taken with. */
@@ -55,7 +51,7 @@ Test(model, has_the_answers_and_keyspace_of_all_exclusive_locks_on_one_name)
 {
     static const lock_cast together = {
         .name = "lock of mixed kinds",
-        .kinds = {&kind_reentrant, &kind_spin, &kind_fenced, &kind_non_reentrant, &fair},
+        .kinds = {&kind_reentrant, &kind_spin, &kind_fenced, &kind_non_reentrant, &kind_fair},
         .kind_count = 5,
     };
     assert_locks_as_modelled(&together, SEQUENCES, LENGTH);
