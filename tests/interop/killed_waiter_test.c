@@ -26,7 +26,7 @@ static const struct {
     const char *name;
     lock_kind kind;
 } locks[] = {
-    {"spin", {.java = "spin", .get = rlock_get_spin_lock}},
+    {"spin", {.java = "spin", .get = rlock_get_spin_lock, .spins = true}},
     {"fenced", {.java = "fenced", .get = rlock_get_fenced_lock}},
     {"once", {.java = "nonreentrant", .get = rlock_get_non_reentrant_lock}},
     {"written", {.java = "write", .get = get_write}},

@@ -3,7 +3,7 @@
 #include "tests/interop/support/claims.h"
 #include "tests/interop/support/steps.h"
 
-static const lock_kind spin = {.java = "spin", .get = rlock_get_spin_lock};
+static const lock_kind spin = {.java = "spin", .get = rlock_get_spin_lock, .spins = true};
 
 TestSuite(spin, .init = java_stage, .fini = party_stage_close, .timeout = 120);
 

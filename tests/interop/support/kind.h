@@ -10,6 +10,7 @@ typedef struct lock_kind {
     const char *java; /* as in Kinds.java */
     rlock *(*get)(rlock_client *client, const char *name);
     bool once;     /* its owner can't take it twice */
+    bool spins;    /* its waiters listen to nothing */
     bool compound; /* made of others: it answers no questions and is not forced */
     const char *stays; /* the keyspace that is left when it is free, as a prefix of its one line; NULL: nothing */
 } lock_kind;

@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/interop/support/party.h"
 
-#include "tests/integration/support/actor.h"
+#include "tests/interop/support/asleep.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -12,7 +12,6 @@
 
 #define PARTIES 64
 #define SHORT_CALL_MS 20000
-#define SLEEP_MS 5000
 
 struct party {
     const lock_kind *kind;
@@ -24,6 +23,7 @@ struct party {
     char thread[16];
     int tag;         /* Java's call under way */
     bool unlocks;    /* which is an unlock */
+    int64_t scripts; /* scripts_ended() when it was begun */
     int64_t began_ms, ended_ms;
 };
 
@@ -91,6 +91,7 @@ static const char *number(char text[static 24], int64_t value)
 
 void party_begin_lock(party *self)
 {
+    self->scripts = scripts_ended();
     if (self->actor)
         actor_begin_lock(self->actor, self->lock);
     else
@@ -102,6 +103,7 @@ void party_begin_lease(party *self, int64_t lease_ms)
     char lease[24];
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.lease_ms = lease_ms;
+    self->scripts = scripts_ended();
     if (self->actor)
         actor_begin_with(self->actor, self->lock, &options);
     else
@@ -111,6 +113,7 @@ void party_begin_lease(party *self, int64_t lease_ms)
 void party_begin_try(party *self, int64_t wait_ms, int64_t lease_ms)
 {
     char wait[24], lease[24];
+    self->scripts = scripts_ended();
     if (self->actor)
         actor_begin_try(self->actor, self->lock, wait_ms, lease_ms);
     else
@@ -126,7 +129,7 @@ static void begin_unlock(party *self)
 void party_await_waiting(party *self)
 {
     if (self->actor)
-        cr_assert(actor_asleep(self->actor, SLEEP_MS), "C's waiter does not sleep");
+        await_asleep(self->actor, self->scripts, !self->kind->spins);
     else
         java_await_asleep(self->thread);
     cr_assert(!party_ended(self, 0), "it does not wait");

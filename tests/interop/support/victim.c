@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/interop/support/victim.h"
 
-#include "tests/integration/support/traffic.h"
+#include "tests/interop/support/asleep.h"
 #include "tests/interop/support/java.h"
 #include "tests/interop/support/process.h"
 #include "tests/support/event.h"
@@ -56,9 +56,9 @@ victim *victim_holding(const lock_kind *kind, const char *name)
 /* It asks, subscribes and asks again. */
 victim *victim_waiting(const lock_kind *kind, const char *name)
 {
-    int64_t before = scripts_run();
+    int64_t before = scripts_ended();
     victim *self = start(kind, name);
-    for (int64_t end_ms = now_ms() + 5000; scripts_run() < before + 2; pass_ms(1))
+    for (int64_t end_ms = now_ms() + 5000; scripts_ended() < before + 2; pass_ms(1))
         cr_assert(now_ms() < end_ms, "the C process does not wait");
     cr_assert(atomic_load(&self->holds) == 0, "the C process does not wait");
     return self;

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/interop/support/waiter.h"
 
+#include "tests/interop/support/asleep.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ struct waiter {
     int tag;
     bool tries; /* its operation is one whose answer is empty when it came to nothing */
     const char *text;
+    int64_t scripts; /* scripts_ended() when it was begun */
     int64_t took_ms;
 };
 
@@ -42,6 +45,7 @@ waiter *wait_in_c(actor_call *call, void *arg)
 {
     waiter *self = add();
     self->actor = actor_start();
+    self->scripts = scripts_ended();
     actor_begin(self->actor, call, arg);
     return self;
 }
@@ -60,7 +64,7 @@ waiter *wait_in_java(const char *const *words)
 void waiter_await_asleep(waiter *self)
 {
     if (self->actor)
-        cr_assert(actor_asleep(self->actor, 5000), "C's waiter does not sleep");
+        await_asleep(self->actor, self->scripts, true);
     else
         java_await_asleep(self->thread);
     cr_assert(!waiter_ended(self, 0), "it does not wait");
