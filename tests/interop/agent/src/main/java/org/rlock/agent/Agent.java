@@ -123,14 +123,21 @@ public final class Agent {
         return Kinds.run(client, words[0], words[1], words[2], Arrays.copyOfRange(words, 3, words.length));
     }
 
-    /** Where Redisson's waiters sleep until a message or the end of a TTL; for answers it waits elsewhere. */
+    /** Where Redisson's waiters are parked until a message or the end of a TTL; for answers it waits elsewhere. */
     private static final Set<String> BEDS =
         Set.of("java.util.concurrent.Semaphore", "org.redisson.misc.ReclosableLatch");
 
     private static boolean isAsleep(Thread thread) {
-        return thread != null && Arrays.stream(thread.getStackTrace()).anyMatch(frame ->
-            BEDS.contains(frame.getClassName())
-                || frame.getClassName().equals("java.lang.Thread") && frame.getMethodName().equals("sleep"));
+        boolean bed = false;
+        boolean parked = false;
+        for (StackTraceElement frame : thread == null ? new StackTraceElement[0] : thread.getStackTrace()) {
+            if (frame.getClassName().equals("java.lang.Thread") && frame.getMethodName().equals("sleep")) {
+                return true; // a spin lock's
+            }
+            bed |= BEDS.contains(frame.getClassName());
+            parked |= frame.getClassName().equals("java.util.concurrent.locks.LockSupport");
+        }
+        return bed && parked;
     }
 
     /** Redisson as anybody would have it, but with few threads and idle connections, to start fast. */
