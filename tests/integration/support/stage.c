@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/stage.h"
 
+#include "tests/support/lateness.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +24,7 @@ rlock_client *stage_client(const char *query)
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
     clients[client_count++] = client;
+    lateness_watch();
     return client;
 }
 
@@ -84,7 +87,10 @@ rlock *owned_by(rlock *lock, int64_t owner)
     return keep(rlock_for_owner(lock, owner));
 }
 
-int64_t at_most_ms(int64_t ms)
+/* A bound is passed by several threads and the server, one after the other. */
+#define TIMES_LATE 4
+
+static int64_t slowed_ms(int64_t ms)
 {
     const char *preload = getenv("LD_PRELOAD");
     if (preload && strstr(preload, "vgpreload"))
@@ -97,4 +103,9 @@ int64_t at_most_ms(int64_t ms)
 #endif
 #endif
     return ms;
+}
+
+int64_t at_most_ms(int64_t ms)
+{
+    return slowed_ms(ms) + TIMES_LATE * lateness_ms();
 }

@@ -32,7 +32,8 @@ void stage_close_client(rlock_client *client);
 rlock *lock_of(rlock_client *client, const char *name);
 rlock *owned_by(rlock *lock, int64_t owner);
 
-/* An upper bound for a time, wider where valgrind or a sanitizer slows the program down. */
+/* An upper bound for a time, wider where valgrind or a sanitizer slows the program down, and by what this
+ * machine was late to wake a thread since the stage was opened. To be asked for after what it bounds. */
 int64_t at_most_ms(int64_t ms);
 
 #endif

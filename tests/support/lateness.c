@@ -1,0 +1,44 @@
+/* Lateness: how late this machine was for a thread that only wanted to wake. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/lateness.h"
+
+#include "tests/support/event.h"
+#include "tests/support/test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define NAP_MS 5
+
+static atomic_bool watched;
+static atomic_llong latest_ms;
+
+static void *nap(void *nothing)
+{
+    for (int64_t due_ms = now_ms() + NAP_MS;; due_ms = now_ms() + NAP_MS) {
+        pass_ms(NAP_MS);
+        int64_t late_ms = now_ms() - due_ms;
+        if (late_ms > atomic_load(&latest_ms))
+            atomic_store(&latest_ms, late_ms);
+    }
+    return nothing;
+}
+
+void lateness_watch(void)
+{
+    if (atomic_exchange(&watched, true))
+        return;
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a test's signals are for its own threads */
+    cr_assert(pthread_create(&thread, NULL, nap, NULL) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_detach(thread);
+}
+
+int64_t lateness_ms(void)
+{
+    return atomic_load(&latest_ms);
+}
