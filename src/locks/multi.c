@@ -63,6 +63,7 @@ typedef struct gathering {
     int64_t patience_ms; /* for a member while others are held */
     size_t taken;        /* the first so many of the row */
     size_t refused;      /* in the row: the one that was not to be had */
+    bool first;          /* the attempt is the first */
     bool in_vain;        /* those that were taken ran out before all were */
 } gathering;
 
@@ -116,8 +117,11 @@ static rlock_status take(gathering *all, size_t i)
     if (least_valid(all) <= 0)
         return ran_out(all);
     all->options.wait_ms = member_wait(all, i);
-    if (all->wait_ms > 0 && all->options.wait_ms <= 0)
-        return rli_fail(RLOCK_TIMEOUT, "no time is left");
+    if (all->wait_ms > 0 && all->options.wait_ms <= 0) {
+        if (!all->first)
+            return rli_fail(RLOCK_TIMEOUT, "no time is left");
+        all->options.wait_ms = 1; /* each is asked once, however short the wait */
+    }
     rlock_status status = member->operations->acquire(member, &all->options, NULL);
     if (status == RLOCK_OK)
         all->taken = i + 1;
@@ -194,6 +198,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
     for (int i = 0, in_vain = 0;; i++) {
         all.patience_ms =
             rli_patience_ms(i, ends ? options->wait_ms : rli_round_ms(set->count, options->lease_ms));
+        all.first = i == 0;
         rlock_status status = attempt(&all);
         in_vain = all.in_vain ? in_vain + 1 : 0;
         if (status == RLOCK_OK || !worth_another(&all, status, in_vain))
