@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void grow(rli_table *table)
 {
@@ -59,12 +60,17 @@ void rli_table_free(rli_table *table)
 
 uint32_t rli_hash(const void *bytes, size_t length, uint32_t seed)
 {
-    /* FNV-1a, finished with a mix so that the low bits depend on all of it */
-    const unsigned char *byte = bytes;
-    uint32_t hash = 2166136261u ^ seed;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ byte[i]) * 16777619u;
-    hash ^= hash >> 16;
-    hash *= 0x85ebca6bu;
-    return hash ^ hash >> 13;
+    /* Eight bytes a step, each folded so that the low bits depend on all of it. */
+    const unsigned char *at = bytes;
+    uint64_t hash = UINT64_C(0x9E3779B97F4A7C15) ^ seed, word;
+    for (; length > 8; at += 8, length -= 8) {
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * UINT64_C(0xD6E8FEB86659FD93);
+        hash ^= hash >> 32;
+    }
+    word = 0;
+    memcpy(&word, at, length);
+    hash = (hash ^ word ^ (uint64_t)length << 56) * UINT64_C(0xD6E8FEB86659FD93);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+    return (uint32_t)(hash >> 32);
 }

@@ -31,27 +31,22 @@ bool rli_buffer_append(rli_buffer *buffer, const char *bytes, size_t length)
 
 size_t rli_decimal(int64_t number, char text[RLI_DECIMAL])
 {
-    char digits[RLI_DECIMAL];
-    size_t count = 0, length = 0;
     uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do
-        digits[count++] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (number < 0)
-        text[length++] = '-';
-    while (count)
-        text[length++] = digits[--count];
+    size_t length = number < 0 ? 2 : 1;
+    for (uint64_t more = rest / 10; more; more /= 10)
+        length++;
+    text[0] = '-'; /* else a digit takes its place */
     text[length] = 0;
+    for (char *at = text + length; rest >= 10; rest /= 10)
+        *--at = (char)('0' + rest % 10);
+    text[number < 0] = (char)('0' + rest);
     return length;
 }
 
 static char *put_header(char *at, char mark, size_t number)
 {
-    char text[RLI_DECIMAL];
-    size_t length = rli_decimal((int64_t)number, text);
     *at++ = mark;
-    memcpy(at, text, length);
-    at += length;
+    at += rli_decimal((int64_t)number, at);
     *at++ = '\r';
     *at++ = '\n';
     return at;
