@@ -8,7 +8,7 @@
 
 /* So many requests under way on every lane make another connection worth its cost. Fewer lanes
  * mean larger batches, and a batch is what saves system calls on both sides. */
-#define BUSY_AT 24
+#define BUSY_AT 40
 
 static bool look(void *argument)
 {
