@@ -18,6 +18,7 @@ typedef struct renewals {
     int64_t *deadlines_ms; /* theirs, when they were taken into the batch */
     char (*owners)[RLI_OWNER_TEXT];
     int count, capacity;
+    bool lengthens; /* else it only looks that the locks' keys stand as long as the holds */
 } renewals;
 
 static bool make_room(renewals *batch, int capacity)
@@ -52,7 +53,7 @@ static void fill(renewals *batch, rli_holds *holds)
         rli_session *session = RLI_ITEM(rli_session, first, due);
         if (session->phase != RLI_OPEN || !rli_session_is_renewed(session) || rli_now_ms() >= session->deadline_ms)
             return;
-        if (like && (session->kind != like->kind || (session->renewed > 0) != (like->renewed > 0)))
+        if (like && (session->kind != like->kind || (session->renewed > 0) != batch->lengthens))
             return; /* for a batch of its own */
         if (session->owner.life && session->owner.life != alive && rli_life_has_ended(session->owner.life)) {
             rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
@@ -60,6 +61,7 @@ static void fill(renewals *batch, rli_holds *holds)
         }
         alive = session->owner.life;
         like = session;
+        batch->lengthens = session->renewed > 0;
         rli_agenda_remove(&holds->agenda, first);
         session->renewing = true;
         rli_owner_text(holds, session->number, batch->owners[batch->count]);
@@ -74,9 +76,7 @@ static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call 
     rli_call_script(call, batch->sessions[0]->kind->renew, batch->count);
     for (int i = 0; i < batch->count; i++)
         rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
-    /* Lengthens nothing: only looks that the lock's key stands as long as the hold. */
-    bool keep = batch->sessions[0]->renewed == 0;
-    rli_call_add_number(call, keep ? 0 : settings->watchdog_timeout_ms);
+    rli_call_add_number(call, batch->lengthens ? settings->watchdog_timeout_ms : 0);
     for (int i = 0; i < batch->count; i++)
         rli_call_add_text(call, batch->owners[i]);
     /* Its own short patience, not the callers' long retries: what fails is tried again soon. */
@@ -99,7 +99,8 @@ static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call 
     return status;
 }
 
-static void apply(rli_holds *holds, rli_session *session, const rli_call *call, const redisReply *answer)
+static void apply(rli_holds *holds, rli_session *session, bool lengthened, const rli_call *call,
+                  const redisReply *answer)
 {
     int64_t watchdog_ms = holds->settings->watchdog_timeout_ms, held = 0;
     session->renewing = false;
@@ -113,9 +114,9 @@ static void apply(rli_holds *holds, rli_session *session, const rli_call *call, 
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* Beneath the owner's write hold: that one's key was lengthened, too. */
         rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &session->owner) : NULL;
-        if (session->renewed > 0)
+        if (lengthened)
             rli_session_confirm(session, call->sent_ms, watchdog_ms);
-        if (session->renewed > 0 && writer)
+        if (lengthened && writer)
             rli_session_confirm(writer, call->sent_ms, watchdog_ms);
         rli_session_plan(holds, session, call->sent_ms);
     } else {
@@ -126,7 +127,7 @@ static void apply(rli_holds *holds, rli_session *session, const rli_call *call, 
 void rli_renew_due(rli_watchdog *watchdog)
 {
     rli_holds *holds = &watchdog->client->holds;
-    renewals batch;
+    renewals batch = {0};
     if (!make_room(&batch, holds->settings->batch_size)) {
         rli_due *first = rli_agenda_first(&holds->agenda);
         rli_agenda_set(&holds->agenda, first, rli_after_ms(holds->settings->watchdog_timeout_ms / 30 + 1));
@@ -140,7 +141,8 @@ void rli_renew_due(rli_watchdog *watchdog)
         rlock_status status = ask(watchdog, &batch, &call);
         pthread_mutex_lock(&holds->mutex);
         for (int i = 0; i < batch.count; i++) {
-            apply(holds, batch.sessions[i], &call, status == RLOCK_OK ? call.reply->element[i] : NULL);
+            apply(holds, batch.sessions[i], batch.lengthens, &call,
+                  status == RLOCK_OK ? call.reply->element[i] : NULL);
             rli_session_settle(holds, batch.sessions[i]);
         }
         rli_call_clear(&call);
