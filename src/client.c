@@ -65,7 +65,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     rlock_status status = rli_settings_make(&client->settings, config);
     if (status != RLOCK_OK)
         goto err;
-    status = rli_pool_init(&client->pool, &client->settings);
+    status = rli_pool_init(&client->pool, &client->settings, &client->settings.addresses[0]);
     if (status != RLOCK_OK)
         goto err_after_settings;
     uuid_t id;
@@ -74,7 +74,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     client->generation = rli_fork_generation();
     atomic_init(&client->references, 1);
     pthread_mutex_init(&client->mutex, NULL);
-    rli_subscriber_init(&client->subscriber, &client->settings, &client->closed);
+    rli_subscriber_init(&client->subscriber, &client->settings, &client->settings.addresses[0], &client->closed);
     rli_holds_init(&client->holds, &client->settings, &client->pool, client->id);
     rli_watchdog_init(&client->watchdog, client);
     rli_reporter_init(&client->reporter, client);

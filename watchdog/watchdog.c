@@ -12,7 +12,7 @@
 void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
 {
     *watchdog = (rli_watchdog){.client = client};
-    rli_lane_init(&watchdog->lane, &client->settings, NULL); /* its limits are short */
+    rli_lane_init(&watchdog->lane, &client->settings, &client->settings.addresses[0], NULL); /* its limits are short */
 }
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)

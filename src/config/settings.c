@@ -164,7 +164,8 @@ static rlock_status check(const rli_settings *settings)
 
 rlock_status rli_settings_make(rli_settings *settings, const rlock_config *config)
 {
-    *settings = (rli_settings){0};
+    *settings = (rli_settings){.check_synced = true, .sync_timeout_ms = 1000, .scan_interval_ms = 1000,
+                               .dns_interval_ms = 5000, .ping_interval_ms = 30000};
     rlock_config own;
     rlock_config_init(&own);
     if (!config)
@@ -186,10 +187,41 @@ rlock_status rli_settings_make(rli_settings *settings, const rlock_config *confi
     return status;
 }
 
+void rli_address_free(rli_address *address)
+{
+    free(address->socket_path);
+    free(address->host);
+    free(address->username);
+    free(address->password);
+    *address = (rli_address){0};
+}
+
+rli_address *rli_settings_add_address(rli_settings *settings)
+{
+    rli_address *addresses = realloc(settings->addresses, (settings->address_count + 1) * sizeof *addresses);
+    if (!addresses) {
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for the client's settings");
+        return NULL;
+    }
+    settings->addresses = addresses;
+    addresses[settings->address_count] = (rli_address){0};
+    return &addresses[settings->address_count++];
+}
+
 void rli_settings_free(rli_settings *settings)
 {
-    free(settings->socket_path);
-    free(settings->host);
+    for (size_t i = 0; i < settings->address_count; i++)
+        rli_address_free(&settings->addresses[i]);
+    free(settings->addresses);
+    free(settings->tls.truststore);
+    free(settings->tls.truststore_password);
+    free(settings->tls.keystore);
+    free(settings->tls.keystore_password);
+    free(settings->tls.protocols);
+    free(settings->tls.ciphers);
+    free(settings->master_name);
+    free(settings->sentinel_username);
+    free(settings->sentinel_password);
     free(settings->username);
     free(settings->password);
     free(settings->client_name);

@@ -5,12 +5,50 @@
 
 #include <rlock/config.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-typedef struct rli_settings {
-    char *socket_path; /* set: a unix socket; else host and port */
+/* Where a server is. */
+typedef struct rli_address {
+    char *socket_path;         /* set: a unix socket; else host and port */
     char *host;
     int port;
+    char *username, *password; /* this server's own; NULL: those of the settings */
+    bool sentinel;             /* greeted as a sentinel: with its user and password, without database */
+    char text[160];            /* for messages: never with user or password */
+} rli_address;
+
+/* How the servers belong together; Redisson's …ServersConfig. */
+typedef enum rli_mode { RLI_SINGLE, RLI_SENTINEL, RLI_CLUSTER, RLI_REPLICATED, RLI_MASTER_SLAVE } rli_mode;
+
+/* Redisson's shardedSubscriptionMode: whether messages in a cluster go by SPUBLISH. */
+typedef enum rli_sharding { RLI_SHARDING_AUTO, RLI_SHARDING_ON, RLI_SHARDING_OFF } rli_sharding;
+
+/* Redisson's sslVerificationMode. */
+typedef enum rli_verification { RLI_VERIFY_STRICT, RLI_VERIFY_CA_ONLY, RLI_VERIFY_NONE } rli_verification;
+
+/* Redisson's ssl… settings. Stores are PEM files, or PKCS#12 ones (a password opens them). */
+typedef struct rli_tls {
+    bool on;                                   /* a rediss URL */
+    rli_verification verification;
+    char *truststore, *truststore_password;    /* NULL: the system's */
+    char *keystore, *keystore_password;        /* NULL: no client certificate */
+    char *protocols;                           /* such as "TLSv1.2,TLSv1.3"; NULL: 1.2 and up */
+    char *ciphers;                             /* separated by commas or colons; NULL: OpenSSL's */
+} rli_tls;
+
+typedef struct rli_settings {
+    rli_mode mode;
+    rli_address *addresses; /* as configured: the server; sentinels; some nodes; the master, then its replicas */
+    size_t address_count;
+    rli_tls tls;
     char *username, *password, *client_name, *name_prefix; /* NULL: not set */
+    char *master_name, *sentinel_username, *sentinel_password;
+    rli_sharding sharding;
+    bool check_synced;           /* checkLockSyncedSlaves */
+    int64_t sync_timeout_ms;     /* slavesSyncTimeout */
+    int64_t scan_interval_ms, dns_interval_ms, ping_interval_ms; /* scanInterval, dnsMonitoringInterval,
+                                                                    pingConnectionInterval; 0: never */
     int database;
     int64_t watchdog_timeout_ms;
     int batch_size;
@@ -18,15 +56,18 @@ typedef struct rli_settings {
     int retry_attempts;
     int64_t retry_base_delay_ms, retry_max_delay_ms;
     int pool_size;
-    char address[160]; /* for messages: never with user or password */
 } rli_settings;
+
+void rli_address_free(rli_address *address);
+/* Appends an empty address. NULL: out of memory. */
+rli_address *rli_settings_add_address(rli_settings *settings);
 
 /* From a config whose address is set. On failure nothing is left to free. RLOCK_OK,
  * RLOCK_INVALID, RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY. */
 rlock_status rli_settings_make(rli_settings *settings, const rlock_config *config);
 void rli_settings_free(rli_settings *settings);
 
-/* Reads `url` into `settings` (url.c): scheme, place, user, database, query parameters. */
+/* Reads `url` into `settings` (url.c): scheme, address, user, database, query parameters. */
 rlock_status rli_settings_read_url(rli_settings *settings, const char *url);
 
 /* One setting by its Redisson name, as text (settings.c). RLOCK_INVALID: unknown or malformed. */

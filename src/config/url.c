@@ -62,7 +62,7 @@ static rlock_status read_user(rli_settings *settings, const char *user, size_t l
 }
 
 /* Its text is not shown: without the @ behind it, a password stands where the port does. */
-static rlock_status read_port(rli_settings *settings, const char *text, size_t length)
+static rlock_status read_port(rli_address *at, const char *text, size_t length)
 {
     int port = 0;
     for (size_t i = 0; i < length && port <= 65535; i++)
@@ -70,13 +70,16 @@ static rlock_status read_port(rli_settings *settings, const char *text, size_t l
     if (port < 1 || port > 65535)
         return rli_fail(RLOCK_INVALID, "the port in the URL is not a number from 1 to 65535; if that is a password, "
                         "@host is missing behind it");
-    settings->port = port;
+    at->port = port;
     return RLOCK_OK;
 }
 
 /* host, host:port, [v6] or [v6]:port */
 static rlock_status read_place(rli_settings *settings, const char *place, size_t length)
 {
+    rli_address *at = rli_settings_add_address(settings);
+    if (!at)
+        return RLOCK_NO_MEMORY;
     const char *end = place + length, *host = place, *host_end, *colon;
     if (length && *place == '[') {
         host = place + 1;
@@ -93,10 +96,12 @@ static rlock_status read_place(rli_settings *settings, const char *place, size_t
     }
     if (host_end == host)
         return rli_fail(RLOCK_INVALID, "the URL names no host; write %s", FORMS);
-    rlock_status status = take(&settings->host, host, (size_t)(host_end - host), "host");
-    settings->port = 6379;
+    rlock_status status = take(&at->host, host, (size_t)(host_end - host), "host");
+    at->port = 6379;
     if (status == RLOCK_OK && colon < end)
-        status = read_port(settings, colon + 1, (size_t)(end - colon - 1));
+        status = read_port(at, colon + 1, (size_t)(end - colon - 1));
+    if (status == RLOCK_OK)
+        snprintf(at->text, sizeof at->text, "%.120s:%d", at->host, at->port);
     return status;
 }
 
@@ -153,8 +158,6 @@ static rlock_status read_tcp(rli_settings *settings, const char *rest)
     }
     if (status == RLOCK_OK && *end == '?')
         status = read_query(settings, end + 1);
-    if (status == RLOCK_OK)
-        snprintf(settings->address, sizeof settings->address, "%.120s:%d", settings->host, settings->port);
     return status;
 }
 
@@ -163,14 +166,17 @@ static rlock_status read_unix(rli_settings *settings, const char *rest)
     size_t length = strcspn(rest, "?");
     if (length < 2 || *rest != '/')
         return rli_fail(RLOCK_INVALID, "a unix URL needs an absolute path: unix:///path/to/redis.sock");
-    rlock_status status = take(&settings->socket_path, rest, length, "path");
-    if (status == RLOCK_OK && strlen(settings->socket_path) > 107)
+    rli_address *at = rli_settings_add_address(settings);
+    if (!at)
+        return RLOCK_NO_MEMORY;
+    rlock_status status = take(&at->socket_path, rest, length, "path");
+    if (status == RLOCK_OK && strlen(at->socket_path) > 107)
         return rli_fail(RLOCK_INVALID, "the socket's path is %zu bytes long; 107 is the system's limit",
-                        strlen(settings->socket_path));
+                        strlen(at->socket_path));
+    if (status == RLOCK_OK)
+        snprintf(at->text, sizeof at->text, "%.150s", at->socket_path);
     if (status == RLOCK_OK && rest[length] == '?')
         status = read_query(settings, rest + length + 1);
-    if (status == RLOCK_OK)
-        snprintf(settings->address, sizeof settings->address, "%.150s", settings->socket_path);
     return status;
 }
 

@@ -23,7 +23,7 @@ static int compare_places(const rlock *a, const rlock *b)
 {
     rli_place left = a->operations->place(a), right = b->operations->place(b);
     const rli_settings *here = &left.client->settings, *there = &right.client->settings;
-    int order = strcmp(here->address, there->address);
+    int order = strcmp(here->addresses[0].text, there->addresses[0].text);
     if (order == 0)
         order = (here->database > there->database) - (here->database < there->database);
     return order ? order : compare_names(&left, &right);

@@ -128,13 +128,13 @@ static rlock_status unavailable(const rli_lane *lane, rli_outcome outcome, int d
     const char *word = done == 1 ? "attempt" : "attempts";
     if (outcome == RLI_SILENT)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)",
-                        lane->settings->address, (long long)lane->settings->timeout_ms, done, word);
+                        lane->address->text, (long long)lane->settings->timeout_ms, done, word);
     if (outcome == RLI_BROKEN)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)",
-                        lane->settings->address, done, word);
+                        lane->address->text, done, word);
     if (outcome == RLI_GAVE_UP)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)",
-                        lane->settings->address, done, word);
+                        lane->address->text, done, word);
     return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, done, word);
 }
 
@@ -166,7 +166,7 @@ static rlock_status failed(const rli_call *call, rli_caller *caller, const rli_l
         return answer->status;
     if (call->once && call->unanswered)
         return rli_fail(RLOCK_UNKNOWN, "Redis at %s got the request, but its answer was lost; look "
-                        "before you repeat it", lane->settings->address);
+                        "before you repeat it", lane->address->text);
     rlock_status ended = outcome == RLI_GAVE_UP ? rli_caller_check(caller) : RLOCK_OK;
     if (ended != RLOCK_OK)
         return ended;

@@ -44,19 +44,19 @@ static rli_received take(const rli_connection *connection, int flags)
     return redisReaderFeed(connection->context->reader, bytes, (size_t)n) == REDIS_OK ? RLI_BYTES : RLI_ENDED;
 }
 
-static rlock_status unreachable(const rli_settings *settings, const char *why)
+static rlock_status unreachable(const rli_address *address, const char *why)
 {
     return rli_fail(RLOCK_UNAVAILABLE,
                     "no connection to Redis at %s: %s; check that it runs there and may be reached",
-                    settings->address, why);
+                    address->text, why);
 }
 
-static rlock_status reach(rli_connection *connection, const rli_settings *settings, const rli_patience *patience)
+static rlock_status reach(rli_connection *connection, const rli_address *address, const rli_patience *patience)
 {
     const char *why;
-    int fd = rli_dial(settings, patience, &why);
+    int fd = rli_dial(address, patience, &why);
     if (fd < 0)
-        return unreachable(settings, why);
+        return unreachable(address, why);
     if (!rli_fd_track(fd)) {
         close(fd);
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
@@ -78,16 +78,31 @@ static bool add(rli_buffer *greeting, const char *first, const char *second, con
     return rli_buffer_command(greeting, &(rli_command){count, words, lengths});
 }
 
-static bool compose(rli_buffer *greeting, const rli_settings *settings, bool said[GREETINGS])
+typedef struct login {
+    const char *username, *password;
+} login;
+
+static login login_at(const rli_settings *settings, const rli_address *address)
+{
+    if (address->password)
+        return (login){address->username, address->password};
+    if (address->sentinel)
+        return (login){settings->sentinel_username, settings->sentinel_password};
+    return (login){settings->username, settings->password};
+}
+
+static bool compose(rli_buffer *greeting, const rli_settings *settings, const rli_address *address,
+                    bool said[GREETINGS])
 {
     char database[RLI_DECIMAL];
+    login as = login_at(settings, address);
     rli_decimal(settings->database, database);
-    said[AUTH] = settings->password;
-    said[SELECT] = settings->database;
+    said[AUTH] = as.password;
+    said[SELECT] = settings->database && !address->sentinel;
     said[NAME] = settings->client_name;
     said[INFO] = true;
-    return (!said[AUTH] || (settings->username ? add(greeting, "AUTH", settings->username, settings->password)
-                                               : add(greeting, "AUTH", settings->password, NULL))) &&
+    return (!said[AUTH] || (as.username ? add(greeting, "AUTH", as.username, as.password)
+                                        : add(greeting, "AUTH", as.password, NULL))) &&
            (!said[SELECT] || add(greeting, "SELECT", database, NULL)) &&
            (!said[NAME] || add(greeting, "CLIENT", "SETNAME", settings->client_name)) &&
            add(greeting, "INFO", "server", NULL);
@@ -106,7 +121,7 @@ static uint64_t run_of(const redisReply *info)
     return strtoull(digits, NULL, 16);
 }
 
-static rlock_status hear(rli_connection *connection, const rli_settings *settings, enum greeting what,
+static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what,
                          const redisReply *reply)
 {
     static const char *const refused[] = {
@@ -121,10 +136,10 @@ static rlock_status hear(rli_connection *connection, const rli_settings *setting
         return RLOCK_OK;
     }
     if (rli_reply_is_passing(reply))
-        return unreachable(settings, reply->str);
+        return unreachable(address, reply->str);
     if (what == INFO && strncmp(reply->str, "NOAUTH", 6) != 0)
         return RLOCK_OK; /* an ACL may forbid it; then no run is known */
-    return rli_fail(RLOCK_SERVER, "Redis at %s %s: %s", settings->address, refused[what], reply->str);
+    return rli_fail(RLOCK_SERVER, "Redis at %s %s: %s", address->text, refused[what], reply->str);
 }
 
 static bool send_all(const rli_connection *connection, const rli_buffer *greeting, const rli_patience *patience)
@@ -139,7 +154,7 @@ static bool send_all(const rli_connection *connection, const rli_buffer *greetin
     return true;
 }
 
-static redisReply *next_reply(const rli_connection *connection, const rli_patience *patience)
+redisReply *rli_connection_next(const rli_connection *connection, const rli_patience *patience)
 {
     for (;;) {
         void *reply = NULL;
@@ -152,21 +167,33 @@ static redisReply *next_reply(const rli_connection *connection, const rli_patien
     }
 }
 
-static rlock_status greet(rli_connection *connection, const rli_settings *settings, const rli_patience *patience)
+redisReply *rli_connection_ask(const rli_connection *connection, const rli_command *command,
+                               const rli_patience *patience)
+{
+    rli_buffer bytes = {0};
+    redisReply *reply = NULL;
+    if (rli_buffer_command(&bytes, command) && send_all(connection, &bytes, patience))
+        reply = rli_connection_next(connection, patience);
+    rli_buffer_free(&bytes);
+    return reply;
+}
+
+static rlock_status greet(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                          const rli_patience *patience)
 {
     bool said[GREETINGS];
     rli_buffer greeting = {0};
     rlock_status status = RLOCK_OK;
-    if (!compose(&greeting, settings, said))
+    if (!compose(&greeting, settings, address, said))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     else if (!send_all(connection, &greeting, patience))
-        status = unreachable(settings, "it closed the connection, or does not answer");
+        status = unreachable(address, "it closed the connection, or does not answer");
     for (enum greeting what = AUTH; what < GREETINGS && status == RLOCK_OK; what++) {
         if (!said[what])
             continue;
-        redisReply *reply = next_reply(connection, patience);
-        status = reply ? hear(connection, settings, what, reply)
-                       : unreachable(settings, "it closed the connection, or does not answer");
+        redisReply *reply = rli_connection_next(connection, patience);
+        status = reply ? hear(connection, address, what, reply)
+                       : unreachable(address, "it closed the connection, or does not answer");
         freeReplyObject(reply);
     }
     rli_buffer_free(&greeting);
@@ -174,18 +201,18 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
 }
 
 rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
-                                 const rli_patience *patience)
+                                 const rli_address *address, const rli_patience *patience)
 {
     rli_patience own = *patience;
     int64_t connect_by_ms = rli_after_ms(settings->connect_timeout_ms);
     if (own.deadline_ms > connect_by_ms)
         own.deadline_ms = connect_by_ms;
     *connection = (rli_connection){.fd = -1};
-    rlock_status status = reach(connection, settings, &own);
+    rlock_status status = reach(connection, address, &own);
     if (status == RLOCK_OK) {
         int64_t greet_by_ms = rli_after_ms(settings->timeout_ms);
         own.deadline_ms = patience->deadline_ms < greet_by_ms ? patience->deadline_ms : greet_by_ms;
-        status = greet(connection, settings, &own);
+        status = greet(connection, settings, address, &own);
     }
     if (status != RLOCK_OK)
         rli_connection_close(connection);

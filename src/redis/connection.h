@@ -4,6 +4,7 @@
 #define RLI_CONNECTION_H
 
 #include "config/settings.h"
+#include "redis/buffer.h"
 #include "redis/dial.h"
 
 #include <hiredis/hiredis.h>
@@ -18,11 +19,18 @@ typedef struct rli_connection {
     uint64_t run;          /* which run of the server answers; 0: it did not say */
 } rli_connection;
 
-/* Connects within the connect timeout and greets within the timeout, as long as patience lasts.
+/* Connects to the server at `address` within the connect timeout and greets within the timeout, as long as patience lasts.
  * RLOCK_OK; RLOCK_UNAVAILABLE: no server, or not yet; RLOCK_SERVER: it refused password, database or name; RLOCK_NO_MEMORY. */
 rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
-                                 const rli_patience *patience);
+                                 const rli_address *address, const rli_patience *patience);
 void rli_connection_close(rli_connection *connection);
+
+/* One command and its answer, for as long as patience lasts, while nothing else is under way.
+ * NULL: none came; the connection is of no more use. */
+redisReply *rli_connection_ask(const rli_connection *connection, const rli_command *command,
+                               const rli_patience *patience);
+/* The next reply or message, however long patience lasts. NULL: none came. */
+redisReply *rli_connection_next(const rli_connection *connection, const rli_patience *patience);
 
 /* What a receive came to. */
 typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;

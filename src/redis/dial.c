@@ -73,11 +73,11 @@ static int open_socket(int family, const struct sockaddr *address, socklen_t len
     return -1;
 }
 
-static int dial_unix(const rli_settings *settings, const rli_patience *patience, const char **why)
+static int dial_unix(const rli_address *address, const rli_patience *patience, const char **why)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strncpy(address.sun_path, settings->socket_path, sizeof address.sun_path - 1);
-    return open_socket(AF_UNIX, (const struct sockaddr *)&address, sizeof address, patience, why);
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    strncpy(path.sun_path, address->socket_path, sizeof path.sun_path - 1);
+    return open_socket(AF_UNIX, (const struct sockaddr *)&path, sizeof path, patience, why);
 }
 
 static void tune(int fd)
@@ -91,13 +91,13 @@ static void tune(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
 }
 
-static int dial_tcp(const rli_settings *settings, const rli_patience *patience, const char **why)
+static int dial_tcp(const rli_address *address, const rli_patience *patience, const char **why)
 {
     char port[RLI_DECIMAL];
-    rli_decimal(settings->port, port);
+    rli_decimal(address->port, port);
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *addresses;
-    int error = getaddrinfo(settings->host, port, &hints, &addresses);
+    int error = getaddrinfo(address->host, port, &hints, &addresses);
     if (error) {
         *why = error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
         return -1;
@@ -111,8 +111,8 @@ static int dial_tcp(const rli_settings *settings, const rli_patience *patience, 
     return fd;
 }
 
-int rli_dial(const rli_settings *settings, const rli_patience *patience, const char **why)
+int rli_dial(const rli_address *address, const rli_patience *patience, const char **why)
 {
     *why = "it does not answer";
-    return settings->socket_path ? dial_unix(settings, patience, why) : dial_tcp(settings, patience, why);
+    return address->socket_path ? dial_unix(address, patience, why) : dial_tcp(address, patience, why);
 }

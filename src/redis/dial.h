@@ -21,8 +21,8 @@ typedef struct rli_patience {
 bool rli_patience_poll(const rli_patience *patience, int fd, short events);
 bool rli_patience_ended(const rli_patience *patience);
 
-/* Tries the addresses of the settings one after the other. The socket is blocking, closed on exec,
+/* Tries all that the name of the host stands for, one after the other. The socket is blocking, closed on exec,
  * and not tracked yet. -1: *why says why (static text or strerror). */
-int rli_dial(const rli_settings *settings, const rli_patience *patience, const char **why);
+int rli_dial(const rli_address *address, const rli_patience *patience, const char **why);
 
 #endif

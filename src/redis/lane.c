@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-void rli_lane_init(rli_lane *lane, const rli_settings *settings, rli_guard *guard)
+void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard)
 {
-    *lane = (rli_lane){.settings = settings, .guard = guard};
+    *lane = (rli_lane){.settings = settings, .address = address, .guard = guard};
     pthread_mutex_init(&lane->mutex, NULL);
 }
 
@@ -30,7 +30,7 @@ static rlock_status connect_lane(rli_lane *lane, const rli_caller *caller, int64
     lane->connecting = true;
     pthread_mutex_unlock(&lane->mutex);
     rli_wire *wire = NULL;
-    rlock_status status = rli_wire_open(&wire, lane->settings, lane->guard, &patience);
+    rlock_status status = rli_wire_open(&wire, lane->settings, lane->address, lane->guard, &patience);
     pthread_mutex_lock(&lane->mutex);
     lane->connecting = false;
     if (status == RLOCK_OK && lane->closed) {
@@ -57,7 +57,7 @@ static rlock_status await_connection(rli_lane *lane, rli_caller *caller, int64_t
         status = rli_caller_check(caller);
         if (status == RLOCK_OK && rli_now_ms() >= deadline_ms)
             status = rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given",
-                              lane->settings->address);
+                              lane->address->text);
         pthread_mutex_lock(&lane->mutex);
     }
     rli_turn_leave(&lane->connectors, &caller->turn);

@@ -35,6 +35,7 @@ struct rli_wire;
 
 typedef struct rli_lane {
     const rli_settings *settings;
+    const rli_address *address;
     rli_guard *guard;                   /* NULL: none */
     pthread_mutex_t mutex;
     struct rli_wire *wire;              /* NULL: not connected */
@@ -46,7 +47,7 @@ typedef struct rli_lane {
     atomic_int load;                    /* requests under way; read without the mutex */
 } rli_lane;
 
-void rli_lane_init(rli_lane *lane, const rli_settings *settings, rli_guard *guard);
+void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard);
 /* For the guard: whether a receive that it limits is under way; ends it when its time is over. */
 bool rli_lane_guarded(rli_lane *lane);
 /* Connects if it is not. RLOCK_OK or why not. */

@@ -19,14 +19,14 @@ static bool look(void *argument)
     return busy;
 }
 
-rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings)
+rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const rli_address *address)
 {
     *pool = (rli_pool){.settings = settings};
     pool->lanes = calloc((size_t)settings->pool_size, sizeof *pool->lanes);
     if (!pool->lanes)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for %d connections", settings->pool_size);
     for (int i = 0; i < settings->pool_size; i++)
-        rli_lane_init(&pool->lanes[i], settings, &pool->guard);
+        rli_lane_init(&pool->lanes[i], settings, address, &pool->guard);
     rli_guard_init(&pool->guard, settings->timeout_ms, look, pool);
     atomic_init(&pool->in_use, 1);
     return RLOCK_OK;

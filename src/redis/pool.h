@@ -12,7 +12,7 @@ typedef struct rli_pool {
     rli_guard guard;
 } rli_pool;
 
-rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings);
+rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const rli_address *address);
 /* The lane for a name that has none: the least busy; another one when all are busy. */
 rli_lane *rli_pool_pick(rli_pool *pool);
 void rli_pool_close(rli_pool *pool);

@@ -22,9 +22,11 @@
 #define RECONNECT_FIRST_MS 100
 #define RECONNECT_MOST_MS 2000
 
-void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const atomic_bool *closed)
+void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
+                         const atomic_bool *closed)
 {
-    *subscriber = (rli_subscriber){.settings = settings, .closed = closed, .connection = {.fd = -1}, .wake_fd = -1};
+    *subscriber = (rli_subscriber){.settings = settings, .address = address, .closed = closed,
+                                   .connection = {.fd = -1}, .wake_fd = -1};
     pthread_mutex_init(&subscriber->mutex, NULL);
 }
 
@@ -123,7 +125,7 @@ static bool reconnect(rli_subscriber *subscriber)
     pthread_mutex_unlock(&subscriber->mutex);
     rli_connection connection;
     rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed};
-    rlock_status status = rli_connection_open(&connection, subscriber->settings, &patience);
+    rlock_status status = rli_connection_open(&connection, subscriber->settings, subscriber->address, &patience);
     pthread_mutex_lock(&subscriber->mutex);
     if (status != RLOCK_OK) {
         snprintf(subscriber->trouble, sizeof subscriber->trouble, "%.190s", rlock_last_error());
@@ -172,7 +174,7 @@ static void read_and_write(rli_subscriber *subscriber)
     short ready = wait_for_bytes(subscriber, next_look(subscriber));
     if (!ready && subscriber->channels.first && rli_now_ms() >= subscriber->channels.first->late_at_ms) {
         snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.140s does not confirm subscriptions",
-                 subscriber->settings->address);
+                 subscriber->address->text);
         lose(subscriber);
     }
     if (!ready)

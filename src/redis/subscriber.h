@@ -14,6 +14,7 @@
 
 typedef struct rli_subscriber {
     const rli_settings *settings;
+    const rli_address *address;
     const atomic_bool *closed;    /* of the client: ends connecting */
     pthread_mutex_t mutex;        /* guards all below and every channel and listener */
     rli_channels channels;
@@ -27,7 +28,8 @@ typedef struct rli_subscriber {
     char trouble[200];            /* the server's or the connection's last complaint, for messages */
 } rli_subscriber;
 
-void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const atomic_bool *closed);
+void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
+                         const atomic_bool *closed);
 
 /* Subscribes to the channel unless it is. The confirmation comes later: rli_channel_is_confirmed.
  * Each join needs a leave; the last one unsubscribes. RLOCK_OK or RLOCK_NO_MEMORY. */

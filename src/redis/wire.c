@@ -27,8 +27,8 @@ struct rli_wire {
  * together with others when the leader has read the next replies. */
 #define BATCH_AT 4
 
-rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, rli_guard *guard,
-                           const rli_patience *patience)
+rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const rli_address *address,
+                           rli_guard *guard, const rli_patience *patience)
 {
     rli_wire *fresh = calloc(1, sizeof *fresh);
     if (!fresh)
@@ -37,7 +37,7 @@ rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, rli_gu
     fresh->guarded_until_ms = RLI_NEVER;
     fresh->guarded_from_ms = settings->timeout_ms - 1;
     fresh->users = 1;
-    rlock_status status = rli_connection_open(&fresh->connection, settings, patience);
+    rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
     if (status != RLOCK_OK)
         free(fresh);
     else

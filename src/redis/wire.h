@@ -25,8 +25,8 @@ typedef struct rli_slot {
 } rli_slot;
 
 /* `guard` keeps the limits of long receives; NULL: each leader keeps its own. */
-rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, rli_guard *guard,
-                           const rli_patience *patience);
+rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const rli_address *address,
+                           rli_guard *guard, const rli_patience *patience);
 /* Users keep the wire's memory and descriptor; the last to leave frees both. The opener is one. */
 void rli_wire_enter(rli_wire *wire);
 void rli_wire_leave(rli_wire *wire);

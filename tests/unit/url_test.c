@@ -47,11 +47,11 @@ Test(url, well_formed_ones_mean_what_they_say)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         rli_settings settings;
         assert_ok(parse(good[i].url, &settings));
-        cr_assert(same(settings.host, good[i].host), "%s has host %s", good[i].url, settings.host);
-        cr_assert(!good[i].host || settings.port == good[i].port, "%s has port %d", good[i].url, settings.port);
+        cr_assert(same(settings.addresses[0].host, good[i].host), "%s has host %s", good[i].url, settings.addresses[0].host);
+        cr_assert(!good[i].host || settings.addresses[0].port == good[i].port, "%s has port %d", good[i].url, settings.addresses[0].port);
         cr_assert(same(settings.username, good[i].user), "%s has user %s", good[i].url, settings.username);
         cr_assert(same(settings.password, good[i].password), "%s has password %s", good[i].url, settings.password);
-        cr_assert(same(settings.socket_path, good[i].path), "%s has path %s", good[i].url, settings.socket_path);
+        cr_assert(same(settings.addresses[0].socket_path, good[i].path), "%s has path %s", good[i].url, settings.addresses[0].socket_path);
         cr_assert(settings.database == good[i].database, "%s has database %d", good[i].url, settings.database);
         rli_settings_free(&settings);
     }
