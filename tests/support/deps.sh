@@ -26,6 +26,7 @@ build)
     need pkg-config command -v pkg-config
     need libhiredis-dev pkg-config --exists hiredis
     need uuid-dev pkg-config --exists uuid
+    need libyaml-dev pkg-config --exists yaml-0.1
     ;;
 test)
     need libcriterion-dev pkg-config --exists criterion
