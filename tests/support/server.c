@@ -3,125 +3,96 @@
 #include "tests/support/server.h"
 
 #include "tests/support/event.h"
+#include "tests/support/port.h"
+#include "tests/support/program.h"
 #include "tests/support/server_parts.h"
 #include "tests/support/test.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define START_MS 30000 /* a start takes some 10 ms; valgrind and a loaded machine take longer */
 #define PORT_TRIES 20
 
-extern char **environ;
-
-/* A port that is free now. Another process may take it before the server does: then the server
- * ends, and its start is tried again with another port. */
-static int free_port(void)
+const char *server_argument(const server *self, const char *name)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    cr_assert(fd >= 0 && bind(fd, (struct sockaddr *)&address, length) == 0 &&
-                  getsockname(fd, (struct sockaddr *)&address, &length) == 0,
-              "no free port: %s", strerror(errno));
-    close(fd);
-    return ntohs(address.sin_port);
+    for (int i = 0; self->args[i]; i++)
+        if (strcmp(self->args[i], name) == 0)
+            return self->args[i + 1];
+    return NULL;
 }
 
-/* The environment without what sanitizers and valgrind put in it for the test alone. */
-static char **plain_environment(void)
+static bool speaks_tls(const server *self)
 {
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    char **plain = calloc(count + 1, sizeof *plain);
-    cr_assert(plain != NULL);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
-            plain[kept++] = environ[i];
-    return plain;
+    return server_argument(self, "--tls-cert-file") != NULL;
 }
 
-/* In the child between fork and exec: only calls that are safe there. */
-static void become(const char *program, char *const *argv, char *const *envp, int in, int out)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
-        _exit(126);
-    /* Whoever waits for the end of a pipe of the test must not wait for this process. */
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
-    execvpe(program, argv, envp);
-    _exit(127);
-}
+/* Nodes of a cluster talk to each other on a second port, so much above the first. */
+#define BUS_ABOVE 10000
 
-/* A shell that outlives the test only until it has removed the folder. */
-static void hire_janitor(server *self)
+static void drop_ports(server *self)
 {
-    int ends[2];
-    cr_assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    char script[] = "read -r line; rm -rf -- \"$0\"", sh[] = "sh", c[] = "-c";
-    char *argv[] = {sh, c, script, self->folder, NULL};
-    char **envp = plain_environment();
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    self->janitor = fork();
-    if (self->janitor == 0) {
-        /* Ctrl-C goes to the whole group, and this one has work to do then. */
-        signal(SIGINT, SIG_IGN);
-        signal(SIGTERM, SIG_IGN);
-        signal(SIGHUP, SIG_IGN);
-        become("/bin/sh", argv, envp, ends[1], null);
+    for (int i = 0; i < 2; i++) {
+        if (self->port_fds[i] >= 0)
+            close(self->port_fds[i]);
+        self->port_fds[i] = -1;
     }
-    cr_assert(self->janitor > 0, "fork: %s", strerror(errno));
-    close(null);
-    close(ends[1]);
-    free(envp);
-    self->janitor_fd = ends[0];
+}
+
+static void take_ports(server *self)
+{
+    const char *clustered = server_argument(self, "--cluster-enabled");
+    bool needs_bus = clustered && strcmp(clustered, "yes") == 0;
+    for (int i = 0; i < PORT_TRIES; i++) {
+        drop_ports(self);
+        self->port_fds[0] = port_hold(0);
+        cr_assert(self->port_fds[0] >= 0, "no free port: %s", strerror(errno));
+        self->port = port_held(self->port_fds[0]);
+        if (!needs_bus)
+            return;
+        if (self->port + BUS_ABOVE <= 65535 && (self->port_fds[1] = port_hold(self->port + BUS_ABOVE)) >= 0)
+            return;
+    }
+    cr_assert_fail("no free pair of ports for a node of a cluster");
 }
 
 static void launch(server *self)
 {
     char port[16];
     snprintf(port, sizeof port, "%d", self->port);
-    const char *fixed[] = {"redis-server", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1",
-                           "--port", port, "--unixsocket", self->socket, "--unixsocketperm", "700",
-                           "--dir", self->folder, "--logfile", self->log, "--daemonize", "no"};
+    bool tls = speaks_tls(self), sentinel = *self->config != 0;
+    const char *fixed[] = {"--save", "", "--appendonly", "no", "--bind", "127.0.0.1",
+                           "--port", tls ? "0" : port, "--unixsocket", self->socket, "--unixsocketperm", "700",
+                           "--dir", self->folder.path, "--logfile", self->log, "--daemonize", "no"};
     enum { FIXED = sizeof fixed / sizeof *fixed };
-    char *argv[FIXED + SERVER_ARGS + 1];
+    const char *words[FIXED + SERVER_ARGS + 6];
     int count = 0;
-    for (; count < FIXED; count++)
-        argv[count] = (char *)(uintptr_t)fixed[count];
+    words[count++] = "redis-server";
+    if (sentinel) {
+        words[count++] = self->config;
+        words[count++] = "--sentinel";
+    }
+    for (int i = 0; i < FIXED; i++)
+        words[count++] = fixed[i];
+    if (tls) {
+        words[count++] = "--tls-port";
+        words[count++] = port;
+    }
     for (int i = 0; self->args[i]; i++)
-        argv[count++] = (char *)(uintptr_t)self->args[i];
-    argv[count] = NULL;
+        words[count++] = self->args[i];
+    words[count] = NULL;
 
-    char **envp = plain_environment();
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int log = open(self->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    pid_t parent = getpid();
-    self->pid = fork();
-    if (self->pid == 0) {
-        /* Ends with the test's process, also when that crashes or is killed. */
-        if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-            _exit(125);
-        become("redis-server", argv, envp, null, log);
-    }
-    cr_assert(self->pid > 0, "fork: %s", strerror(errno));
+    self->pid = program_start((char **)(uintptr_t)words, null, log, PROGRAM_DIES_WITH_US);
     close(null);
     close(log);
-    free(envp);
 }
 
 static bool answers(server *self)
@@ -163,10 +134,11 @@ static void start(server *self, bool any_port)
 {
     for (int i = 0; i < PORT_TRIES; i++) {
         if (any_port)
-            self->port = free_port();
+            take_ports(self);
         launch(self);
         if (came_up(self)) {
-            snprintf(self->tcp_url, sizeof self->tcp_url, "redis://127.0.0.1:%d", self->port);
+            const char *scheme = speaks_tls(self) ? "rediss" : "redis";
+            snprintf(self->tcp_url, sizeof self->tcp_url, "%s://127.0.0.1:%d", scheme, self->port);
             return;
         }
     }
@@ -178,19 +150,14 @@ server *server_start(void)
     return server_start_with(NULL);
 }
 
-server *server_start_with(const char *const *args)
+static server *make(const char *const *args)
 {
     server *self = calloc(1, sizeof *self);
     cr_assert(self != NULL);
-    const char *base = getenv("TMPDIR");
-    base = base && *base ? base : "/tmp";
-    cr_assert(strlen(base) + strlen("/rlock.XXXXXX/redis.sock") < sizeof self->socket,
-              "TMPDIR is too long for a unix socket: %s", base);
-    snprintf(self->folder, sizeof self->folder, "%s/rlock.XXXXXX", base);
-    cr_assert(mkdtemp(self->folder) != NULL, "no folder in %s: %s", base, strerror(errno));
-    hire_janitor(self);
-    snprintf(self->socket, sizeof self->socket, "%.*s/redis.sock", 90, self->folder);
-    snprintf(self->log, sizeof self->log, "%.*s/log", 90, self->folder);
+    self->port_fds[0] = self->port_fds[1] = -1;
+    folder_make(&self->folder);
+    snprintf(self->socket, sizeof self->socket, "%.*s/redis.sock", 90, self->folder.path);
+    snprintf(self->log, sizeof self->log, "%.*s/log", 90, self->folder.path);
     snprintf(self->url, sizeof self->url, "unix://%s", self->socket);
     for (int i = 0; args && args[i]; i++) {
         cr_assert(i < SERVER_ARGS, "too many arguments for redis-server");
@@ -198,6 +165,22 @@ server *server_start_with(const char *const *args)
     }
     pthread_mutex_init(&self->asking, NULL);
     ear_init(&self->ear);
+    return self;
+}
+
+server *server_start_with(const char *const *args)
+{
+    server *self = make(args);
+    start(self, true);
+    return self;
+}
+
+server *server_start_sentinel(const char *config, const char *const *args)
+{
+    server *self = make(args);
+    snprintf(self->config, sizeof self->config, "%.*s/sentinel.conf", 90, self->folder.path);
+    FILE *file = fopen(self->config, "we");
+    cr_assert(file && fputs(config, file) >= 0 && fclose(file) == 0, "%s: %s", self->config, strerror(errno));
     start(self, true);
     return self;
 }
@@ -210,6 +193,7 @@ void server_kill(server *self)
         while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
             ;
         self->pid = 0;
+        self->frozen = false;
     }
     ear_stop(self);
 }
@@ -227,11 +211,8 @@ void server_stop(server *self)
     if (!self)
         return;
     server_kill(self);
-    /* A line and not only our end of the pair: a forked child may hold a copy of that. */
-    send(self->janitor_fd, "\n", 1, MSG_NOSIGNAL);
-    close(self->janitor_fd);
-    while (waitpid(self->janitor, NULL, 0) < 0 && errno == EINTR)
-        ;
+    folder_remove(&self->folder);
+    drop_ports(self);
     ear_destroy(&self->ear);
     pthread_mutex_destroy(&self->asking);
     for (int i = 0; i < self->url_count; i++)
@@ -248,11 +229,18 @@ void server_freeze(server *self)
     while (waitpid(self->pid, &status, WUNTRACED) < 0 && errno == EINTR)
         ;
     cr_assert(WIFSTOPPED(status), "redis-server ended instead of stopping");
+    self->frozen = true;
 }
 
 void server_thaw(server *self)
 {
     kill(self->pid, SIGCONT);
+    self->frozen = false;
+}
+
+bool server_is_up(const server *self)
+{
+    return self->pid > 0 && !self->frozen;
 }
 
 const char *server_url(const server *self)
@@ -268,6 +256,11 @@ const char *server_tcp_url(const server *self)
 const char *server_socket(const server *self)
 {
     return self->socket;
+}
+
+const char *server_folder(const server *self)
+{
+    return self->folder.path;
 }
 
 int server_port(const server *self)

@@ -12,14 +12,18 @@
 typedef struct server server;
 
 /* Starts a server without persistence and waits until it answers. Fails the test when it
- * cannot. `args`: further redis-server arguments, NULL-terminated, or NULL. */
+ * cannot. `args`: further redis-server arguments, NULL-terminated, or NULL. With --tls-cert-file
+ * among them its port speaks TLS alone (certificates.h); the socket never does. */
 server *server_start(void);
 server *server_start_with(const char *const *args);
+/* The same for a sentinel; `config`: the text of its configuration file, which it rewrites. */
+server *server_start_sentinel(const char *config, const char *const *args);
 void server_stop(server *server); /* ends it, removes its folder, frees; NULL allowed */
 
 const char *server_url(const server *server);     /* unix:///…/redis.sock */
-const char *server_tcp_url(const server *server); /* redis://127.0.0.1:port */
+const char *server_tcp_url(const server *server); /* redis(s)://127.0.0.1:port */
 const char *server_socket(const server *server);  /* path of the socket */
+const char *server_folder(const server *server);  /* where it works; goes with it */
 int server_port(const server *server);
 pid_t server_pid(const server *server);
 /* server_url() with a query appended, as in server_url_with(s, "lockWatchdogTimeout=1000");
@@ -30,6 +34,7 @@ void server_kill(server *server);    /* SIGKILL, waits for its end; the data is 
 void server_restart(server *server); /* starts it again, empty, on the same socket and port */
 void server_freeze(server *server);  /* SIGSTOP */
 void server_thaw(server *server);    /* SIGCONT */
+bool server_is_up(const server *server); /* neither killed nor frozen by us */
 
 /* One command on the fixture's own connection (made again when needed); printf-like as
  * redisCommand. Fails the test when there is no answer. Free with freeReplyObject. */
@@ -49,6 +54,9 @@ char *server_keyspace(server *server);
 void server_listen(server *server);
 bool server_heard(server *server, const char *channel, const char *message, int64_t ms);
 char *server_heard_all(server *server);
+/* The same for SPUBLISH, which server_listen does not hear: a channel of a node of a cluster that
+ * serves the channel's slot, until that moves away. Not after a restart. */
+void server_listen_shard(server *server, const char *channel);
 
 /* Waits until the named thing is so, for at most ms; polls every millisecond. */
 bool server_wait_subscribers(server *server, const char *channel, int64_t count, int64_t ms);

@@ -12,14 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static const char *password_of(const server *self)
-{
-    for (int i = 0; self->args[i]; i++)
-        if (strcmp(self->args[i], "--requirepass") == 0)
-            return self->args[i + 1];
-    return NULL;
-}
-
 static bool greet(redisContext *context, const char *password)
 {
     redisReply *reply = password ? redisCommand(context, "AUTH %s", password) : redisCommand(context, "PING");
@@ -35,7 +27,7 @@ redisContext *server_connect(const server *self)
         return NULL;
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);
     redisSetTimeout(context, (struct timeval){.tv_sec = 30});
-    if (context->err || !greet(context, password_of(self))) {
+    if (context->err || !greet(context, server_argument(self, "--requirepass"))) {
         redisFree(context);
         return NULL;
     }

@@ -45,15 +45,37 @@ static void keep(server_ear *ear, const redisReply *channel, const redisReply *m
     pthread_mutex_unlock(&ear->mutex);
 }
 
+static bool is_kind(const redisReply *message, size_t elements, const char *kind)
+{
+    return message->type == REDIS_REPLY_ARRAY && message->elements == elements &&
+           strcmp(message->element[0]->str, kind) == 0;
+}
+
+/* The answer to an SSUBSCRIBE; NULL: it is subscribed. */
+static void note_shard(server_ear *ear, const char *error)
+{
+    pthread_mutex_lock(&ear->mutex);
+    ear->shards_answered++;
+    if (error)
+        snprintf(ear->shard_error, sizeof ear->shard_error, "%s", error);
+    pthread_cond_broadcast(&ear->cond);
+    pthread_mutex_unlock(&ear->mutex);
+}
+
 static void *listen_on(void *arg)
 {
     server_ear *ear = arg;
     void *reply;
     while (redisGetReply(ear->context, &reply) == REDIS_OK) {
         redisReply *message = reply;
-        if (message->type == REDIS_REPLY_ARRAY && message->elements == 4 &&
-            strcmp(message->element[0]->str, "pmessage") == 0)
+        if (is_kind(message, 4, "pmessage"))
             keep(ear, message->element[2], message->element[3]);
+        else if (is_kind(message, 3, "smessage"))
+            keep(ear, message->element[1], message->element[2]);
+        else if (is_kind(message, 3, "ssubscribe"))
+            note_shard(ear, NULL);
+        else if (message->type == REDIS_REPLY_ERROR)
+            note_shard(ear, message->str);
         freeReplyObject(message);
     }
     return NULL;
@@ -90,6 +112,34 @@ void server_listen(server *self)
         ear_start(self);
 }
 
+static struct timespec instant(int64_t ms)
+{
+    return (struct timespec){.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+}
+
+#define CONFIRMED_MS 10000
+
+void server_listen_shard(server *self, const char *channel)
+{
+    server_listen(self);
+    server_ear *ear = &self->ear;
+    char *command = NULL;
+    int length = redisFormatCommand(&command, "SSUBSCRIBE %s", channel);
+    /* Past hiredis, whose context is the thread's. */
+    cr_assert(length > 0 && send(ear->context->fd, command, (size_t)length, MSG_NOSIGNAL) == length,
+              "cannot listen: the connection is gone");
+    redisFreeCommand(command);
+    struct timespec deadline = instant(now_ms() + CONFIRMED_MS);
+    char error[sizeof ear->shard_error];
+    pthread_mutex_lock(&ear->mutex);
+    int end = 0, wanted = ++ear->shards_asked;
+    while (ear->shards_answered < wanted && end != ETIMEDOUT)
+        end = pthread_cond_timedwait(&ear->cond, &ear->mutex, &deadline);
+    snprintf(error, sizeof error, "%s", ear->shards_answered < wanted ? "no answer" : ear->shard_error);
+    pthread_mutex_unlock(&ear->mutex);
+    cr_assert(!*error, "cannot listen to the shard of %s: %s", channel, error);
+}
+
 /* Whether `line`, with its newline, is one of the lines. */
 static bool has_line(const server_ear *ear, const char *line)
 {
@@ -102,8 +152,7 @@ static bool has_line(const server_ear *ear, const char *line)
 bool server_heard(server *self, const char *channel, const char *message, int64_t ms)
 {
     server_ear *ear = &self->ear;
-    int64_t until_ms = now_ms() + ms;
-    struct timespec deadline = {.tv_sec = until_ms / 1000, .tv_nsec = (until_ms % 1000) * 1000000};
+    struct timespec deadline = instant(now_ms() + ms);
     size_t size = strlen(channel) + strlen(message) + 3;
     char *line = malloc(size);
     cr_assert(line != NULL);

@@ -1,0 +1,179 @@
+/* The start of the test's cluster, and its end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/cluster.h"
+
+#include "tests/support/cluster_parts.h"
+#include "tests/support/event.h"
+#include "tests/support/server_parts.h"
+#include "tests/support/test.h"
+#include "tests/support/yaml.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Replicas stay where they are put: none moves to a master that has lost its own. */
+#define ARGUMENTS                                                                                  \
+    "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",   \
+        "1500", "--cluster-migration-barrier", "99", "--repl-diskless-sync-delay", "0"
+
+static void must(server *node, redisReply *reply, const char *what)
+{
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "port %d refuses `%s`: %s", server_port(node), what, reply->str);
+    freeReplyObject(reply);
+}
+
+void cluster_each(cluster *self, const char *format, ...)
+{
+    char *command = NULL;
+    va_list args;
+    va_start(args, format);
+    cr_assert(vasprintf(&command, format, args) >= 0);
+    va_end(args);
+    for (int i = 0; i < self->count; i++) {
+        if (server_is_up(self->nodes[i]))
+            must(self->nodes[i], server_command(self->nodes[i], command), command);
+    }
+    free(command);
+}
+
+static void start_nodes(cluster *self, const char *const *args)
+{
+    texts words = {0};
+    const char *const *all = texts_args(&words, NULL, ARGUMENTS, NULL);
+    for (int i = 0; args && args[i]; i++)
+        all = texts_args(&words, all, args[i], NULL);
+    for (int i = 0; i < self->count; i++) {
+        server *node = self->nodes[i] = server_start_with(all);
+        char *id = server_text(node, "CLUSTER MYID");
+        snprintf(self->ids[i], sizeof self->ids[i], "%s", id);
+        free(id);
+    }
+    texts_free(&words);
+}
+
+static void share_password(cluster *self)
+{
+    const char *password = server_argument(self->nodes[0], "--requirepass");
+    if (!password)
+        return;
+    self->password = texts_add(&self->texts, "%s", password);
+    cluster_each(self, "CONFIG SET masterauth %s", password);
+}
+
+/* Everybody meets everybody, which is quicker than gossip. */
+static void introduce(cluster *self)
+{
+    for (int i = 0; i < self->count; i++) {
+        server *node = self->nodes[i];
+        if (i < self->masters)
+            must(node, server_command(node, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "SET-CONFIG-EPOCH");
+        for (int j = i + 1; j < self->count; j++)
+            must(node, server_command(node, "CLUSTER MEET 127.0.0.1 %d", server_port(self->nodes[j])), "MEET");
+    }
+}
+
+static void share_slots(cluster *self)
+{
+    for (int i = 0; i < self->masters; i++) {
+        char *command = NULL;
+        size_t size;
+        FILE *out = open_memstream(&command, &size);
+        fputs("CLUSTER ADDSLOTS", out); /* ADDSLOTSRANGE came with 7.0 */
+        int end = CLUSTER_SLOTS * (i + 1) / self->masters;
+        for (int slot = CLUSTER_SLOTS * i / self->masters; slot < end; slot++)
+            fprintf(out, " %d", slot);
+        fclose(out);
+        must(self->nodes[i], server_command(self->nodes[i], command), "ADDSLOTS");
+        free(command);
+    }
+}
+
+/* As soon as it has heard of its master. */
+static void replicate(cluster *self, int number)
+{
+    server *node = self->nodes[number];
+    const char *master = self->ids[number % self->masters];
+    for (int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;; pass_ms(5)) {
+        redisReply *reply = server_command(node, "CLUSTER REPLICATE %s", master);
+        bool done = reply->type != REDIS_REPLY_ERROR;
+        cr_assert(done || now_ms() < end_ms, "port %d does not replicate: %s", server_port(node), reply->str);
+        freeReplyObject(reply);
+        if (done)
+            return;
+    }
+}
+
+static const char *hosts(cluster *self)
+{
+    const char *all = NULL;
+    for (int i = 0; i < self->count; i++)
+        all = texts_add(&self->texts, "%s%s127.0.0.1:%d", all ? all : "", all ? "," : "",
+                        server_port(self->nodes[i]));
+    return all;
+}
+
+cluster *cluster_start(int masters, int replicas_each, const char *const *args)
+{
+    cluster *self = calloc(1, sizeof *self);
+    cr_assert(self && masters > 0 && masters * (1 + replicas_each) <= CLUSTER_NODES, "no cluster of that size");
+    self->masters = masters;
+    self->count = masters * (1 + replicas_each);
+    start_nodes(self, args);
+    share_password(self);
+    introduce(self);
+    share_slots(self);
+    for (int i = masters; i < self->count; i++)
+        replicate(self, i);
+    cr_assert(cluster_await_settled(self, CLUSTER_WAIT_MS), "the cluster does not come up");
+    self->hosts = hosts(self);
+    self->url = texts_add(&self->texts, "redis-cluster://%s", self->hosts);
+    return self;
+}
+
+void cluster_stop(cluster *self)
+{
+    if (!self)
+        return;
+    for (int i = 0; i < self->count; i++)
+        server_stop(self->nodes[i]);
+    texts_free(&self->texts);
+    free(self);
+}
+
+const char *cluster_hosts(const cluster *self)
+{
+    return self->hosts;
+}
+
+const char *cluster_url(const cluster *self)
+{
+    return self->url;
+}
+
+const char *cluster_url_with(cluster *self, const char *query)
+{
+    return texts_add(&self->texts, "%s?%s", self->url, query);
+}
+
+const char *cluster_yaml(cluster *self, const char *section, const char *top)
+{
+    return yaml_write(&self->texts, &(yaml){.section = "clusterServersConfig",
+                                            .list = "nodeAddresses",
+                                            .listed = self->nodes,
+                                            .count = self->count,
+                                            .more = section,
+                                            .top = top});
+}
+
+int cluster_size(const cluster *self)
+{
+    return self->count;
+}
+
+server *cluster_node(const cluster *self, int node)
+{
+    cr_assert(node >= 0 && node < self->count, "the cluster has no node %d", node);
+    return self->nodes[node];
+}

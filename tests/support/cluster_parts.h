@@ -1,0 +1,39 @@
+/* The parts of the fixture's cluster, for cluster*.c alone. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_CLUSTER_PARTS_H
+#define TEST_CLUSTER_PARTS_H
+
+#include "tests/support/cluster.h"
+#include "tests/support/texts.h"
+
+#define CLUSTER_ID 40
+#define CLUSTER_WAIT_MS 30000 /* for what takes a moment, unless the machine is busy */
+
+struct cluster {
+    server *nodes[CLUSTER_NODES];
+    char ids[CLUSTER_NODES][CLUSTER_ID + 1];
+    int count, masters;
+    const char *hosts, *url;
+    const char *password; /* NULL: none */
+    int moving_from[CLUSTER_SLOTS], moving_to[CLUSTER_SLOTS];
+    texts texts;
+};
+
+/* What a node says of itself. */
+typedef struct cluster_self {
+    bool master;
+    char of[CLUSTER_ID + 1]; /* whose replica it is; "-" of a master */
+    long long epoch;
+    char *slots; /* "0-5460 7000": to be freed */
+} cluster_self;
+
+cluster_self cluster_ask_self(cluster *cluster, int node);
+bool cluster_has_slot(const cluster_self *self, int slot);
+/* Whether the node says that the cluster is well. */
+bool cluster_is_well(cluster *cluster, int node);
+/* The port that a node names for a slot; 0: none. */
+int cluster_port_of(cluster *cluster, int node, int slot);
+/* Waits until all nodes that are up name that port for the slot; fails the test otherwise. */
+void cluster_await_port(cluster *cluster, int slot, int port);
+
+#endif
