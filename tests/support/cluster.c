@@ -15,8 +15,9 @@
 
 /* Replicas stay where they are put: none moves to a master that has lost its own. */
 #define ARGUMENTS                                                                                  \
-    "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",   \
-        "1500", "--cluster-migration-barrier", "99", "--repl-diskless-sync-delay", "0"
+    ARGS("--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",                        \
+         "--cluster-node-timeout", "1500", "--cluster-migration-barrier", "99",                    \
+         "--repl-diskless-sync-delay", "0")
 
 static void must(server *node, redisReply *reply, const char *what)
 {
@@ -41,9 +42,7 @@ void cluster_each(cluster *self, const char *format, ...)
 static void start_nodes(cluster *self, const char *const *args)
 {
     texts words = {0};
-    const char *const *all = texts_args(&words, NULL, ARGUMENTS, NULL);
-    for (int i = 0; args && args[i]; i++)
-        all = texts_args(&words, all, args[i], NULL);
+    const char *const *all = texts_args(&words, ARGUMENTS, args);
     for (int i = 0; i < self->count; i++) {
         server *node = self->nodes[i] = server_start_with(all);
         char *id = server_text(node, "CLUSTER MYID");

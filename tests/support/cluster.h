@@ -12,12 +12,12 @@ typedef struct cluster cluster;
 #define CLUSTER_SLOTS 16384
 
 /* Starts it and waits until every node agrees and every replica has its master's data: some 2.2 s,
- * for a master of Redis stays down for its first 2 s. Nodes 0…masters-1 are masters with equal
- * shares of the slots, in order; node masters + r * masters + m is replica r of m. A replica takes
- * over some 3 s after its master's end (cluster-node-timeout 1500). `args`: for every redis-server, or NULL; they override what the
- * fixture says, as in {"--cluster-require-full-coverage", "no", NULL}. With --requirepass the nodes
- * know each other's password; with certificates_args all speak TLS alone, their bus too. All of it
- * ends with the test's process. Fails the test when it can't. */
+ * for a master of Redis stays down for its first 2 s. Nodes 0…masters-1 are masters with equal shares of
+ * the slots, in order; node masters + r * masters + m is replica r of m. A replica takes over some 3 s
+ * after its master's end (cluster-node-timeout 1500). `args`: for every redis-server, or NULL; they
+ * override what the fixture says, as in {"--cluster-require-full-coverage", "no", NULL}. With
+ * --requirepass the nodes know each other's password; with certificates_args all speak TLS alone, their
+ * bus too. All of it ends with the test's process. Fails the test when it can't. */
 cluster *cluster_start(int masters, int replicas_each, const char *const *args);
 void cluster_stop(cluster *cluster); /* NULL allowed */
 

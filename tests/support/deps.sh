@@ -27,10 +27,13 @@ build)
     need libhiredis-dev pkg-config --exists hiredis
     need uuid-dev pkg-config --exists uuid
     need libyaml-dev pkg-config --exists yaml-0.1
+    need libssl-dev pkg-config --exists openssl
     ;;
 test)
     need libcriterion-dev pkg-config --exists criterion
     need redis-tools redis_server
+    need openssl command -v openssl
+    need openssl command -v openssl
     ;;
 interop)
     need default-jdk-headless command -v javac

@@ -99,7 +99,7 @@ fleet *fleet_start(int replicas, const char *const *args)
     fleet *self = calloc(1, sizeof *self);
     cr_assert(self && replicas >= 0 && replicas < FLEET_NODES, "no fleet of that size");
     self->count = replicas + 1;
-    const char *const *all = texts_args(&self->texts, args, "--repl-diskless-sync-delay", "0", NULL);
+    const char *const *all = texts_args(&self->texts, ARGS("--repl-diskless-sync-delay", "0"), args);
     for (int i = 0; i < self->count; i++) {
         self->nodes[i] = server_start_with(all);
         self->hosts = texts_add(&self->texts, "%s%s127.0.0.1:%d", i ? self->hosts : "", i ? "," : "",

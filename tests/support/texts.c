@@ -32,22 +32,21 @@ void texts_free(texts *self)
     self->count = 0;
 }
 
-const char *const *texts_args(texts *self, const char *const *args, ...)
+static size_t count_of(const char *const *args)
 {
-    size_t count = 0, first = 0;
-    va_list more;
-    va_start(more, args);
-    while (va_arg(more, const char *))
+    size_t count = 0;
+    while (args && args[count])
         count++;
-    va_end(more);
-    while (args && args[first])
-        first++;
-    const char **all = keep(self, calloc(first + count + 1, sizeof *all));
-    for (size_t i = 0; i < first; i++)
-        all[i] = args[i];
-    va_start(more, args);
-    for (size_t i = 0; i < count; i++)
-        all[first + i] = va_arg(more, const char *);
-    va_end(more);
+    return count;
+}
+
+const char *const *texts_args(texts *self, const char *const *first, const char *const *second)
+{
+    size_t before = count_of(first), after = count_of(second);
+    const char **all = keep(self, calloc(before + after + 1, sizeof *all));
+    for (size_t i = 0; i < before; i++)
+        all[i] = first[i];
+    for (size_t i = 0; i < after; i++)
+        all[before + i] = second[i];
     return all;
 }

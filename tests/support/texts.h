@@ -14,8 +14,9 @@ typedef struct texts {
 __attribute__((format(printf, 2, 3))) const char *texts_add(texts *texts, const char *format, ...);
 void texts_free(texts *texts);
 
-/* An array of arguments for a server: those of `args` (NULL: none), and then the further ones, up to
- * a NULL. The array lives as long as `texts`; what it points to is the caller's. */
-const char *const *texts_args(texts *texts, const char *const *args, ...);
+/* One array of arguments for a server, NULL-terminated, of two such; NULL: none. The array lives as long
+ * as `texts`; what it points to is the caller's. */
+const char *const *texts_args(texts *texts, const char *const *first, const char *const *second);
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 #endif
