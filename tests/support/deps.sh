@@ -33,7 +33,6 @@ test)
     need libcriterion-dev pkg-config --exists criterion
     need redis-tools redis_server
     need openssl command -v openssl
-    need openssl command -v openssl
     ;;
 interop)
     need default-jdk-headless command -v javac
