@@ -20,7 +20,7 @@ soname  := librlock.so.$(firstword $(subst ., ,$(version)))
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS   ?= -O2 -g
 BASE     := -std=c11 -D_GNU_SOURCE -Iinclude -I. -Isrc $(WARN) -pthread -MMD -MP
-LIBS     := -lhiredis -lyaml -luuid -lpthread
+LIBS     := -lhiredis -lyaml -luuid -lssl -lcrypto -lpthread
 NO_HOLES := -Wl,--no-undefined
 
 # Criterion does not run under ThreadSanitizer: tests/support/plain.h stands in for it there.

@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "forked.h"
+#include "redis/tls_context.h"
 
 #include <stdlib.h>
 #include <uuid/uuid.h>
@@ -31,6 +32,7 @@ static void destroy(rlock_client *client)
     rli_holds_destroy(&client->holds);
     rli_subscriber_destroy(&client->subscriber);
     rli_pool_destroy(&client->pool);
+    rli_tls_context_close(&client->settings.tls);
     rli_settings_free(&client->settings);
     pthread_mutex_destroy(&client->mutex);
     free(client);
@@ -65,9 +67,12 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     rlock_status status = rli_settings_make(&client->settings, config);
     if (status != RLOCK_OK)
         goto err;
-    status = rli_pool_init(&client->pool, &client->settings, &client->settings.addresses[0]);
+    status = rli_tls_context_open(&client->settings.tls);
     if (status != RLOCK_OK)
         goto err_after_settings;
+    status = rli_pool_init(&client->pool, &client->settings, &client->settings.addresses[0]);
+    if (status != RLOCK_OK)
+        goto err_after_context;
     uuid_t id;
     uuid_generate_random(id);
     uuid_unparse_lower(id, client->id);
@@ -86,6 +91,8 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     *out = client;
     return RLOCK_OK;
 
+err_after_context:
+    rli_tls_context_close(&client->settings.tls);
 err_after_settings:
     rli_settings_free(&client->settings);
 err:

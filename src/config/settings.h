@@ -35,6 +35,7 @@ typedef struct rli_tls {
     char *keystore, *keystore_password;        /* NULL: no client certificate */
     char *protocols;                           /* such as "TLSv1.2,TLSv1.3"; NULL: 1.2 and up */
     char *ciphers;                             /* separated by commas or colons; NULL: OpenSSL's */
+    struct rli_tls_context *context;           /* what connections share, made of the above (tls_context.h) */
 } rli_tls;
 
 typedef struct rli_settings {

@@ -17,6 +17,8 @@
 
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length)
 {
+    if (connection->tls)
+        return rli_tls_send(connection->tls, bytes, length);
     size_t sent = 0;
     while (sent < length) {
         ssize_t n = send(connection->fd, bytes + sent, length - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -41,7 +43,10 @@ static rli_received take(const rli_connection *connection, int flags)
         return RLI_QUIET;
     if (n <= 0)
         return RLI_ENDED;
-    return redisReaderFeed(connection->context->reader, bytes, (size_t)n) == REDIS_OK ? RLI_BYTES : RLI_ENDED;
+    redisReader *reader = connection->context->reader;
+    bool fed = connection->tls ? rli_tls_feed(connection->tls, reader, bytes, (size_t)n, sizeof bytes)
+                               : redisReaderFeed(reader, bytes, (size_t)n) == REDIS_OK;
+    return fed ? RLI_BYTES : RLI_ENDED;
 }
 
 static rlock_status unreachable(const rli_address *address, const char *why)
@@ -51,7 +56,35 @@ static rlock_status unreachable(const rli_address *address, const char *why)
                     address->text, why);
 }
 
-static rlock_status reach(rli_connection *connection, const rli_address *address, const rli_patience *patience)
+/* Why no answer came to the greeting. */
+static rlock_status silent(const rli_connection *connection, const rli_address *address)
+{
+    if (connection->tls) {
+        take(connection, MSG_DONTWAIT); /* what it said before it hung up */
+        rlock_status status = rli_tls_check(connection->tls, address);
+        if (status != RLOCK_OK)
+            return status;
+    } else if (strstr(connection->context->reader->errstr, "\\x15")) { /* what a TLS alert begins with */
+        return rli_fail(RLOCK_SERVER, "Redis at %s speaks TLS on that port; write rediss:// instead of redis://, or name "
+                        "its plain port", address->text);
+    } else if (rli_connection_is_closed(connection)) { /* what Redis itself does then */
+        return unreachable(address, "it closed the connection (if that port speaks TLS, write rediss://)");
+    }
+    return unreachable(address, "it closed the connection, or does not answer");
+}
+
+static rlock_status secure(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                           const rli_patience *patience)
+{
+    rlock_status status = rli_tls_open(&connection->tls, &settings->tls, address, connection->fd, patience);
+    char bytes[4096];
+    if (status == RLOCK_OK && !rli_tls_feed(connection->tls, connection->context->reader, bytes, 0, sizeof bytes))
+        status = silent(connection, address);
+    return status;
+}
+
+static rlock_status reach(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                          const rli_patience *patience)
 {
     const char *why;
     int fd = rli_dial(address, patience, &why);
@@ -63,7 +96,9 @@ static rlock_status reach(rli_connection *connection, const rli_address *address
     }
     connection->fd = fd;
     connection->context = redisConnectFd(fd); /* for its reader; the bytes go through this file */
-    return connection->context ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    if (!connection->context)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    return settings->tls.on && !address->socket_path ? secure(connection, settings, address, patience) : RLOCK_OK;
 }
 
 /* The greeting goes out in one piece; its answers are read in the same order. */
@@ -75,7 +110,7 @@ static bool add(rli_buffer *greeting, const char *first, const char *second, con
     size_t count = third ? 3 : 2, lengths[3] = {0};
     for (size_t i = 0; i < count; i++)
         lengths[i] = strlen(words[i]);
-    return rli_buffer_command(greeting, &(rli_command){count, words, lengths});
+    return rli_buffer_command(greeting, &(rli_command){.count = count, .words = words, .lengths = lengths});
 }
 
 typedef struct login {
@@ -187,13 +222,12 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
     if (!compose(&greeting, settings, address, said))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     else if (!send_all(connection, &greeting, patience))
-        status = unreachable(address, "it closed the connection, or does not answer");
+        status = silent(connection, address);
     for (enum greeting what = AUTH; what < GREETINGS && status == RLOCK_OK; what++) {
         if (!said[what])
             continue;
         redisReply *reply = rli_connection_next(connection, patience);
-        status = reply ? hear(connection, address, what, reply)
-                       : unreachable(address, "it closed the connection, or does not answer");
+        status = reply ? hear(connection, address, what, reply) : silent(connection, address);
         freeReplyObject(reply);
     }
     rli_buffer_free(&greeting);
@@ -208,7 +242,7 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
     if (own.deadline_ms > connect_by_ms)
         own.deadline_ms = connect_by_ms;
     *connection = (rli_connection){.fd = -1};
-    rlock_status status = reach(connection, address, &own);
+    rlock_status status = reach(connection, settings, address, &own);
     if (status == RLOCK_OK) {
         int64_t greet_by_ms = rli_after_ms(settings->timeout_ms);
         own.deadline_ms = patience->deadline_ms < greet_by_ms ? patience->deadline_ms : greet_by_ms;
@@ -221,6 +255,7 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
 
 void rli_connection_close(rli_connection *connection)
 {
+    rli_tls_close(connection->tls);
     if (connection->fd >= 0)
         rli_fd_close(connection->fd);
     if (connection->context) {
@@ -245,4 +280,10 @@ rli_received rli_connection_receive(const rli_connection *connection, int64_t de
     if (poll(polled, wake_fd < 0 ? 1 : 2, deadline_ms == RLI_NEVER ? -1 : rli_until_ms(deadline_ms, 60000)) <= 0)
         return RLI_QUIET;
     return polled[0].revents & ~POLLOUT ? take(connection, MSG_DONTWAIT) : RLI_QUIET;
+}
+
+bool rli_connection_is_closed(const rli_connection *connection)
+{
+    struct pollfd polled = {.fd = connection->fd, .events = POLLRDHUP};
+    return poll(&polled, 1, 0) > 0;
 }

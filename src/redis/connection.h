@@ -6,6 +6,7 @@
 #include "config/settings.h"
 #include "redis/buffer.h"
 #include "redis/dial.h"
+#include "redis/tls.h"
 
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
@@ -16,11 +17,13 @@
 typedef struct rli_connection {
     redisContext *context; /* its reader is used by whoever receives */
     int fd;                /* blocking */
+    rli_tls_stream *tls;   /* NULL: plain */
     uint64_t run;          /* which run of the server answers; 0: it did not say */
 } rli_connection;
 
 /* Connects to the server at `address` within the connect timeout and greets within the timeout, as long as patience lasts.
- * RLOCK_OK; RLOCK_UNAVAILABLE: no server, or not yet; RLOCK_SERVER: it refused password, database or name; RLOCK_NO_MEMORY. */
+ * RLOCK_OK; RLOCK_UNAVAILABLE: no server, or not yet; RLOCK_SERVER: it refused password, database or name, or there
+ * is no agreement on TLS; RLOCK_NO_MEMORY. */
 rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
                                  const rli_address *address, const rli_patience *patience);
 void rli_connection_close(rli_connection *connection);
@@ -35,7 +38,8 @@ redisReply *rli_connection_next(const rli_connection *connection, const rli_pati
 /* What a receive came to. */
 typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
 
-/* Sends what can be sent at once; the number of bytes, -1: the connection has ended. */
+/* Sends what can be sent at once; the number of bytes, -1: the connection has ended. What could not be sent must be
+ * offered again before anything else: TLS may have begun with it. */
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
 
 /* Waits until bytes have come (they are fed to the reader), `deadline_ms`, `wake_fd` (-1: none)
@@ -44,5 +48,8 @@ rli_received rli_connection_receive(const rli_connection *connection, int64_t de
                                     bool and_send);
 /* Waits until bytes have come, however long, or the socket is shut down. */
 rli_received rli_connection_block(const rli_connection *connection);
+
+/* Whether the server has closed it, although what it said before may not have been read. Does not wait. */
+bool rli_connection_is_closed(const rli_connection *connection);
 
 #endif

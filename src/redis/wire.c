@@ -244,9 +244,7 @@ int64_t rli_wire_silent_since(const rli_wire *wire)
 
 bool rli_wire_is_stale(const rli_wire *wire)
 {
-    char byte;
-    return !wire->pending && !wire->leading &&
-           recv(wire->connection.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return !wire->pending && !wire->leading && rli_connection_is_closed(&wire->connection);
 }
 
 bool rli_wire_guarded(rli_wire *wire)
