@@ -17,13 +17,6 @@ local owner, lease_ms, count, over = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3
 local wait_ms, unheard, place_ms = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 --@include fair/queue.inc
 
-local function hold()
-    redis.call('hset', lock, owner, count)
-    if redis.call('pttl', lock) < lease_ms then
-        redis.call('pexpire', lock, lease_ms)
-    end
-end
-
 -- At the end, with what is left of the one before it as the time until its own turn.
 local function enqueue(pttl)
     local members = redis.call('lrange', queue, 0, -1)
@@ -85,18 +78,15 @@ if pttl == -2 then
         return -3
     end
     if not head or head == owner then
-        if head then
-            remove_head(head)
-        end
-        for _, member in ipairs(redis.call('zrange', timeouts, 0, -1)) do
-            redis.call('zincrby', timeouts, -place_ms, member)
-        end
-        hold()
+        take_lock(owner, lease_ms, place_ms, head)
         call_next(redis.call('lindex', queue, 0), lease_ms)
         return nil
     end
 elseif redis.call('hexists', lock, owner) == 1 then
-    hold()
+    redis.call('hset', lock, owner, count)
+    if pttl < lease_ms then
+        redis.call('pexpire', lock, lease_ms)
+    end
     return nil
 elseif count > 1 then
     return -3

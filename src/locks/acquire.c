@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/ask.h"
+#include "locks/hand_over.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,15 @@ static bool queues_here(const rli_kind *kind)
 /* Who hears messages does not queue behind one that spins, and would sleep through them. */
 static rli_queue *queue_of(rli_attempt *attempt)
 {
-    return &attempt->entry->queues[attempt->asked->kind->spins];
+    const rli_kind *kind = attempt->asked->kind;
+    return &attempt->entry->queues[kind->queues ? RLI_ON_SERVER : kind->spins ? RLI_BY_SPINNING : RLI_BY_MESSAGE];
 }
 
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     pthread_mutex_lock(&attempt->holds->mutex);
-    bool may = attempt->waiter.look;
+    bool may = attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     pthread_mutex_unlock(&attempt->holds->mutex);
     return may;
@@ -138,12 +140,30 @@ static rlock_status queue_up(rli_attempt *attempt)
     return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
 }
 
-/* With a place in the queue on the server, or in none. */
-static rlock_status wait_for_itself(rli_attempt *attempt)
+/* With a place in the queue on the server. */
+static rlock_status queue_up_there(rli_attempt *attempt)
+{
+    rli_holds *holds = attempt->holds;
+    pthread_mutex_lock(&holds->mutex);
+    rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
+    pthread_mutex_unlock(&holds->mutex);
+    rlock_status status = wait_for_lock(attempt);
+    if (status != RLOCK_OK)
+        status = rli_give_up(attempt, status);
+    pthread_mutex_lock(&holds->mutex);
+    rli_queue_leave(queue_of(attempt), &attempt->waiter);
+    if (attempt->waiter.handed)
+        status = RLOCK_OK;
+    else
+        rli_hand_over_decline(attempt);
+    pthread_mutex_unlock(&holds->mutex);
+    return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
+}
+
+/* With a place in no queue: all ask. */
+static rlock_status wait_among_many(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
-    if (status != RLOCK_OK && attempt->asked->kind->give_up)
-        status = rli_give_up(attempt, status);
     return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
 }
 
@@ -191,7 +211,7 @@ static rlock_status acquire(rli_attempt *attempt)
         return status;
     attempt->wait.asked = true;
     if (!queues)
-        return wait_for_itself(attempt);
+        return asked->kind->queues ? queue_up_there(attempt) : wait_among_many(attempt);
     pthread_mutex_lock(&attempt->holds->mutex);
     rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
     pthread_mutex_unlock(&attempt->holds->mutex);

@@ -32,15 +32,15 @@ static rlock_status rejoin(rli_attempt *attempt)
     return RLOCK_OK;
 }
 
-/* The session's turn, in a session that is open when the turn begins; none when the wait moved to
- * another channel with it. Mutex held. */
+/* The session's turn, in a session that is open when the turn begins, or in which the wait was handed the lock
+ * meanwhile; none when the wait moved to another channel with it. Mutex held. */
 static rlock_status begin_turn(rli_attempt *attempt)
 {
     for (;;) {
         rli_session *session = attempt->session;
         rlock_status status =
             rli_session_begin_turn(attempt->holds, session, &attempt->caller, attempt->wait.deadline_ms);
-        if (status != RLOCK_OK)
+        if (status != RLOCK_OK || attempt->waiter.handed)
             return status;
         /* looks at the deadline, too */
         if (rli_holds_open_session(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
@@ -88,13 +88,13 @@ static void note_writer(rli_attempt *attempt, const rli_call *call, const rli_ve
         rli_session_lose(attempt->holds, writer, RLOCK_LOST_GONE, true);
 }
 
-static rlock_status granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
+rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
 {
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN)
         return outer_lost(attempt); /* declared lost while the question was under way */
     if (session->count == 0 && granted_in_vain(attempt, call, lease_ms)) {
-        session->doubt_ms = lease_ms > session->doubt_ms ? lease_ms : session->doubt_ms;
+        rli_session_doubt(session, lease_ms);
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
                         (long long)lease_ms);
     }
@@ -149,7 +149,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        return granted(attempt, call, lease_ms, &verdict);
+        return rli_granted(attempt, call, lease_ms, &verdict);
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
         *again_ms = ask_again_ms(attempt, &verdict);
@@ -205,6 +205,8 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
         rli_owner_text(attempt->holds, writer->number, texts->writer);
     if (session->count + 1 > session->highest)
         session->highest = session->count + 1;
+    if (asked->kind->queues && !session->queued)
+        session->place = ++attempt->holds->last_place;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms : asked->wait_ms;
     return (rli_request){
@@ -235,15 +237,16 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     pthread_mutex_lock(&holds->mutex);
     rlock_status status = begin_turn(attempt);
     rli_session *session = attempt->session;
-    if (status == RLOCK_OK && !attempt->moved) {
+    bool turn = status == RLOCK_OK && !attempt->moved, asks = turn && !attempt->waiter.handed;
+    if (asks)
         status = may_take(attempt);
-        if (status == RLOCK_OK)
-            request = request_for(attempt, &texts, lease_ms);
-        else
-            rli_session_end_turn(session);
-    }
+    asks = asks && status == RLOCK_OK;
+    if (asks)
+        request = request_for(attempt, &texts, lease_ms);
+    else if (turn)
+        rli_session_end_turn(session);
     pthread_mutex_unlock(&holds->mutex);
-    if (status != RLOCK_OK || attempt->moved)
+    if (!asks)
         return status;
 
     rli_call call;
@@ -257,8 +260,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     /* An attempt that was never answered may run late and leave a hold that nobody wants. A late
      * re-entry cannot: without its outer hold it changes nothing. */
     if (call.unanswered && request.count == 1) {
-        int64_t doubt_ms = asked->kind->queues ? lease_ms + request.wait_ms : lease_ms;
-        session->doubt_ms = doubt_ms > session->doubt_ms ? doubt_ms : session->doubt_ms;
+        rli_session_doubt(session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
         attempt->entry->doubted = true;
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (call.unanswered || status == RLOCK_OK)) {
@@ -313,7 +315,9 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
      * Nor may it wait in this session when the request may run late and take its place away. */
     if (session->queued && session->attempts == 1 &&
         rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
-        if (leave_queue(attempt, &caller))
+        if (attempt->waiter.handed)
+            why = RLOCK_OK;
+        else if (leave_queue(attempt, &caller))
             session->queued = false;
         else if (session->phase == RLI_OPEN)
             session->phase = RLI_DONE;
@@ -321,5 +325,5 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
     }
     pthread_mutex_unlock(&holds->mutex);
     rli_caller_end(&caller);
-    return rli_fail_as(why, message);
+    return why == RLOCK_OK ? RLOCK_OK : rli_fail_as(why, message);
 }

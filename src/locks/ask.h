@@ -28,8 +28,13 @@ typedef struct rli_attempt {
  * the attempt moved. */
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
+/* The server granted one hold more, with the lease asked for, which is lease_ms; mutex held. RLOCK_TIMEOUT: too
+ * late to be of use, it is to be asked for again. */
+rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict);
+
 /* Leaves the queue on the server, unless another thread of this owner waits there, too. What is not
- * answered soon is done again in the background. Answers `why`, with its message. */
+ * answered soon is done again in the background. Answers `why`, with its message; RLOCK_OK: it was handed the
+ * lock meanwhile. */
 rlock_status rli_give_up(rli_attempt *attempt, rlock_status why);
 
 #endif

@@ -345,6 +345,12 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
         rli_session_plan(holds, session, sent_ms);
 }
 
+void rli_session_doubt(rli_session *session, int64_t lease_ms)
+{
+    if (lease_ms > session->doubt_ms)
+        session->doubt_ms = lease_ms;
+}
+
 void rli_session_note_unheard(rli_session *session, const char *unheard)
 {
     free(session->unheard);

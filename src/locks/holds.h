@@ -20,7 +20,8 @@
 
 struct rli_waiter;
 
-#define RLI_QUEUES 2
+/* By what its waiters go: messages, for which one of them asks; their own clocks; the queue on the server. */
+typedef enum rli_queueing { RLI_BY_MESSAGE, RLI_BY_SPINNING, RLI_ON_SERVER, RLI_QUEUES } rli_queueing;
 typedef struct rli_queue {
     struct rli_waiter *first, *last; /* queue.h */
 } rli_queue;
@@ -32,7 +33,7 @@ typedef struct rli_entry {
     bool doubted;                      /* a first acquire of it went unanswered */
     int64_t answered_ms;               /* when the server last answered a question about it */
     struct rli_session *sessions;      /* all of them, in no order */
-    rli_queue queues[RLI_QUEUES];              /* threads that queue for it here: by messages, by spinning */
+    rli_queue queues[RLI_QUEUES];      /* threads that wait for it here */
     size_t length, prefix_length;
     char name[];                       /* with the client's prefix */
 } rli_entry;
@@ -76,7 +77,9 @@ typedef struct rli_session {
     rli_due due;               /* on the watchdog's agenda */
     int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
     bool queued;               /* it may have a place in the queue on the server… */
-    int64_t place_ms;          /* …which it asked to keep for so long */
+    int64_t place_ms;          /* …which it asked to keep for so long… */
+    uint64_t place;            /* …and before all that have a greater number here */
+    struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */
     char *unheard;             /* the head of that queue that nobody heard… */
     int64_t unheard_ms;        /* …at that instant */
 
@@ -92,7 +95,7 @@ typedef struct rli_holds {
     const rli_settings *settings;
     rli_pool *pool;
     rli_table entries, sessions;
-    uint64_t last_number;
+    uint64_t last_number, last_place;
     rli_agenda agenda;
     rli_session *first_over, *last_over;
     int over_count;
@@ -135,6 +138,9 @@ void rli_session_end_turn(rli_session *session);
 bool rli_session_make_room(rli_session *session);
 /* The server granted one hold more, asked for at `sent_ms`. */
 void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* A request with a lease of so many ms may still run late: once the session ends, it is released in the
+ * background for as long. */
+void rli_session_doubt(rli_session *session, int64_t lease_ms);
 /* The innermost hold is given back. */
 void rli_session_drop(rli_holds *holds, rli_session *session);
 /* The lease that the holds left ask for. */

@@ -21,6 +21,10 @@ typedef struct rli_request {
     int64_t wait_ms;     /* how long a queue on the server keeps its place; 0: it does not queue */
     int64_t place_ms;    /* and kept the one that it may have there, when it was asked for first */
     const char *unheard; /* the head of that queue that nobody heard for some time, or "" */
+    /* A last release: the wire owner that it hands the lock to if that one comes next, NULL: none; the lease
+     * that it asked for, and how long it asked to keep its place. */
+    const char *heir;
+    int64_t heir_lease_ms, heir_place_ms;
 } rli_request;
 
 /* What acquire answered. */
@@ -73,6 +77,8 @@ typedef struct rli_kind {
     rli_verdict (*granted)(const redisReply *reply);
     /* *unheard: the head of the queue that was told and did not hear, NULL: none; in the reply. */
     rli_released (*released)(const redisReply *reply, const char **unheard);
+    /* What a release says of the heir that was named: granted, or denied; NULL: it can't be handed over. */
+    rli_verdict (*inherited)(const redisReply *reply);
 } rli_kind;
 
 /* How long a head of a queue on the server may be unheard before it counts as dead. */

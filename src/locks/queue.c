@@ -14,7 +14,7 @@ static void make_talker(rli_waiter *waiter)
     rli_unpark(waiter->parker);
 }
 
-void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
+void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
     *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms(), .previous = queue->last};
     if (queue->last)
@@ -22,6 +22,11 @@ void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, 
     else
         queue->first = waiter;
     queue->last = waiter;
+}
+
+void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
+{
+    rli_queue_join_apart(queue, waiter, session, parker);
     waiter->talker = queue->first == waiter;
 }
 
@@ -42,7 +47,8 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
     if (waiter->ended)
         return;
     take_out(queue, waiter);
-    make_talker(queue->first);
+    if (waiter->talker)
+        make_talker(queue->first);
 }
 
 static void let_look(rli_waiter *waiter)
@@ -63,7 +69,7 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
 
 void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
 {
-    for (int i = 0; i < RLI_QUEUES; i++) {
+    for (int i = 0; i < RLI_ON_SERVER; i++) {
         for (rli_waiter *waiter = entry->queues[i].first; waiter; waiter = waiter->next) {
             if (waiter->session != denied && waiter->session->doubt_ms > 0)
                 let_look(waiter);

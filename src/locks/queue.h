@@ -1,5 +1,5 @@
-/* The queue of one name's waiters in this process: the first talks to the server for all. Guarded by
- * the holds' mutex, which every function expects to be held. */
+/* The queue of one name's waiters in this process: the first talks to the server for all, unless they
+ * queue on the server. Guarded by the holds' mutex, which every function expects to be held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_QUEUE_H
 #define RLI_QUEUE_H
@@ -13,12 +13,15 @@ typedef struct rli_waiter {
     int64_t queued_ms;
     bool talker;           /* first of the queue: asks the server */
     bool look;             /* its owner has the lock by now: ask, whatever the place */
+    bool handed;           /* it has the lock: who released it has handed it over */
     bool ended;            /* taken out of the queue: the server is out of reach */
     char message[256];     /* why, when ended */
 } rli_waiter;
 
 /* Queues at the end; alone there, it is the talker. */
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
+/* The same where each asks for itself: there is no talker. */
+void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* Leaves; a talker makes the next one talker, who asks at once, so that no wake-up is lost. */
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter);
 /* The session has the lock: its other waiters may ask, too. */

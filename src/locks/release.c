@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "locks/hand_over.h"
 #include "redis/reply.h"
 
 static rlock_status not_owner(const rli_holds *holds, const rli_owner *owner)
@@ -68,8 +69,7 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
         longest_ms = session->explicit_lease_ms;
     if (session->deadline_ms - rli_now_ms() > longest_ms) /* leases of write holds add up */
         longest_ms = session->deadline_ms - rli_now_ms();
-    if (longest_ms > session->doubt_ms)
-        session->doubt_ms = longest_ms;
+    rli_session_doubt(session, longest_ms);
     return status;
 }
 
@@ -98,7 +98,7 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
 static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_kind *kind,
                             const rli_names *names)
 {
-    char owner[RLI_OWNER_TEXT];
+    char owner[RLI_OWNER_TEXT], heir_owner[RLI_OWNER_TEXT];
     rli_owner_text(holds, session->number, owner);
     int highest = session->highest;
     bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
@@ -108,15 +108,18 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     session->releasing = count == 0;
     int64_t lease_ms = rli_session_lease(holds, session);
     rli_lane *lane = session->entry->lane;
+    rli_request request = {
+        .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
+    rli_session *heir = count == 0 ? rli_hand_over_begin(holds, session->entry, kind, &request, heir_owner) : NULL;
     pthread_mutex_unlock(&holds->mutex);
 
     rli_call call;
-    rli_request request = {
-        .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
     kind->release(&call, &request);
     rlock_status status = rli_call_run(&call, caller, lane);
 
     pthread_mutex_lock(&holds->mutex);
+    if (heir)
+        rli_hand_over_end(holds, heir, kind, &request, &call, status);
     status = count == 0 ? release_last(holds, session, status, &call, kind, names)
                         : release_one(holds, session, status, &call, kind, names, lease_ms, stood);
     rli_session_end_turn(session);

@@ -1,0 +1,95 @@
+/* Handing over: a last release that, in the same request, gives the lock to a waiter of this process, the heir. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/hand_over.h"
+
+#include "client.h"
+#include "clock.h"
+
+static rli_attempt *attempt_of(rli_waiter *waiter)
+{
+    return RLI_ITEM(rli_attempt, waiter, waiter);
+}
+
+/* Who asked for its place first. The server may know of others before it, or have got the questions in another
+ * order: then it hands nothing over. */
+static rli_waiter *first_in_line(const rli_entry *entry)
+{
+    rli_waiter *first = NULL;
+    for (rli_waiter *waiter = entry->queues[RLI_ON_SERVER].first; waiter; waiter = waiter->next) {
+        if (waiter->session->queued && (!first || waiter->session->place < first->session->place))
+            first = waiter;
+    }
+    return first;
+}
+
+/* Whether its wait goes on, and nothing else is under way for it. */
+static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
+{
+    const rli_session *session = waiter->session;
+    return !session->busy && session->phase == RLI_OPEN && session->count == 0 && !waiter->handed &&
+           rli_now_ms() < attempt->wait.deadline_ms && !rli_cancel_fired(attempt->caller.cancel) &&
+           !atomic_load(attempt->caller.closed);
+}
+
+rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
+                                 char text[RLI_OWNER_TEXT])
+{
+    rli_waiter *waiter = kind->inherited ? first_in_line(entry) : NULL;
+    if (!waiter || !can_take(waiter, attempt_of(waiter)))
+        return NULL;
+    rli_session *heir = waiter->session;
+    int64_t lease_ms = attempt_of(waiter)->asked->lease_ms;
+    heir->busy = true;
+    heir->taker = waiter;
+    if (heir->highest < 1)
+        heir->highest = 1;
+    request->heir = rli_owner_text(holds, heir->number, text);
+    request->heir_lease_ms = lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
+    request->heir_place_ms = heir->place_ms;
+    return heir;
+}
+
+static void take(rli_waiter *waiter, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
+{
+    if (rli_granted(attempt_of(waiter), call, lease_ms, verdict) == RLOCK_OK)
+        waiter->handed = true;
+    else
+        waiter->look = true; /* it came too late for the lease: as after a question of its own */
+    rli_unpark(waiter->parker);
+}
+
+void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind, const rli_request *request,
+                       const rli_call *call, rlock_status status)
+{
+    rli_waiter *taker = heir->taker;
+    rli_verdict verdict = {.grant = RLI_DENIED};
+    if (status == RLOCK_OK)
+        verdict = kind->inherited(call->reply);
+    bool granted = verdict.grant == RLI_GRANTED;
+    heir->taker = NULL;
+    rli_session_end_turn(heir);
+    /* Once it was answered, a copy that runs late finds nothing to hand over. */
+    if (status != RLOCK_OK && call->unanswered)
+        rli_session_doubt(heir, request->heir_lease_ms + request->heir_place_ms);
+    if (granted && taker)
+        take(taker, call, request->heir_lease_ms, &verdict);
+    /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
+    else if (granted || call->unanswered || status == RLOCK_SERVER)
+        rli_queue_owner_granted(heir->entry, heir);
+    rli_session_settle(holds, heir);
+}
+
+void rli_hand_over_decline(rli_attempt *attempt)
+{
+    rli_session *session = attempt->session;
+    if (session->taker != &attempt->waiter)
+        return;
+    int64_t lease_ms = attempt->asked->lease_ms;
+    if (lease_ms == RLOCK_WATCHDOG)
+        lease_ms = attempt->holds->settings->watchdog_timeout_ms;
+    session->taker = NULL;
+    rli_session_doubt(session, lease_ms + session->place_ms);
+    /* Who comes later must not wait in a session that is handed the lock for nobody. */
+    if (session->attempts == 1 && session->phase == RLI_OPEN)
+        session->phase = RLI_DONE;
+}

@@ -1,0 +1,25 @@
+/* Handing over: a last release that, in the same request, gives the lock to a waiter of this process, the heir.
+ * All of it expects the holds' mutex to be held. No I/O. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_HAND_OVER_H
+#define RLI_HAND_OVER_H
+
+#include "locks/ask.h"
+
+/* Names the waiter of the entry that comes next in the queue on the server, as far as this process knows, in a
+ * request for a last release; `text` is for its wire owner. Has the turn of its session, so that it asks for
+ * nothing meanwhile: end it with rli_hand_over_end. NULL: nobody waits, or who comes next is not to be
+ * bothered now; the request is as it was. */
+rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
+                                 char text[RLI_OWNER_TEXT]);
+
+/* The release is done, with that status: if the heir has the lock now, its wait ends with RLOCK_OK; if that is not
+ * known, it asks at once. May free the session. */
+void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind, const rli_request *request,
+                       const rli_call *call, rlock_status status);
+
+/* The attempt's wait is over, and it was not handed the lock: what is handed to it from now on goes to another
+ * thread of its owner that waits, or is released in the background. */
+void rli_hand_over_decline(rli_attempt *attempt);
+
+#endif

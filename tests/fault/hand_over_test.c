@@ -1,0 +1,434 @@
+/* Handing over under faults: the unlock that passes a fair lock on to the next thread is answered late, twice,
+ * or never, and who was to have the lock may not want it any more. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/fair.h"
+#include "tests/integration/support/keys.h"
+#include "tests/support/event.h"
+
+static void hand_over_end(void)
+{
+    /* Waits that a failed test left behind end with their client, before their handles go. */
+    if (scene.client)
+        scene_close_client(scene.client);
+    if (stage.other)
+        stage_close_client(stage.other);
+    scene_close();
+    fair_close();
+}
+
+TestSuite(hand_over_in_faults, .init = scene_open, .fini = hand_over_end, .timeout = 60);
+
+#define NAME "f"
+#define SOON_MS 5000 /* background releases begin at once, and have pauses of up to two seconds */
+
+static rlock *mine(void)
+{
+    return fair_of(scene.client, NAME);
+}
+
+static int on_release(proxy_act act, int times)
+{
+    return on_script(&rli_script_fair_release, act, times);
+}
+
+/* A thread of its own that unlocks what it holds, so that the test can go on meanwhile. */
+static rlock_status unlock(void *lock)
+{
+    return rlock_unlock(lock);
+}
+
+static actor *holder_of_it(rlock *lock)
+{
+    actor *holder = actor_start();
+    assert_ok(actor_lock(holder, lock));
+    return holder;
+}
+
+/* The next one has it, and goes on. */
+static void take_turn(actor *waiter, rlock *lock)
+{
+    assert_ok(actor_finish(waiter, SOON_MS));
+    cr_assert(actor_hold_count(waiter, lock) == 1 && actor_valid_for(waiter, lock) > 0);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* Nothing is left, and somebody else has the lock at once. */
+static void assert_free_soon(void)
+{
+    rlock *others = fair_of(stage.other, NAME);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS), "it is held by nobody who knows");
+    assert_ok(rlock_try_lock(others, at_most_ms(2000), 1000));
+    assert_ok(rlock_unlock(others));
+    cr_assert(wait_queued(NAME, 0, SOON_MS));
+    assert_no_keys();
+}
+
+/* --- answered in the end --- */
+
+/* It ran, and was asked again: it went to one, once. */
+Test(hand_over_in_faults, lost_answer_hands_it_over_once)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = queue_up(lock), *second = queue_up(lock);
+    int rule = on_release(PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 1 && seen_by(rule) == 2);
+    cr_assert(!actor_ended(second, 100) && queue_length(NAME) == 1);
+    cr_assert(actor_hold_count(first, lock) == 1);
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_no_keys();
+    actor_end(first);
+}
+
+/* It did not run before it was asked again. */
+Test(hand_over_in_faults, lost_request_hands_it_over_once)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = queue_up(lock), *second = queue_up(lock);
+    on_release(PROXY_CUT_BEFORE, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    cr_assert(!actor_ended(second, 100) && queue_length(NAME) == 1);
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_no_keys();
+    actor_end(first);
+}
+
+/* Stalled, asked again, and run after all: whoever has it by then, who had it from it, and nobody. */
+Test(hand_over_in_faults, late_copy_gives_nobody_anything)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = queue_up_for(lock, 30000, 20000), *second = queue_up(lock);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    assert_ok(actor_unlock(first, lock));
+    assert_ok(actor_finish(second, 5000));
+    actor *third = queue_up(lock);
+    int64_t number = wire_number(NAME, scene.client);
+    let_through(rule);
+    cr_assert(wire_number(NAME, scene.client) == number && queue_length(NAME) == 1 && !actor_ended(third, 100));
+    assert_ok(actor_unlock(second, lock));
+    take_turn(third, lock);
+    assert_free_soon();
+    actor_end(first);
+    actor_end(second);
+}
+
+Test(hand_over_in_faults, late_copy_leaves_a_free_lock_free)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = queue_up(lock);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    take_turn(first, lock);
+    assert_no_keys();
+    let_through(rule);
+    assert_no_keys();
+}
+
+/* Its copy finds the one who had it from it inside twice: that one's hold stands. */
+Test(hand_over_in_faults, late_copy_leaves_a_re_entry_alone)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = queue_up(lock);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    assert_ok(actor_lock(first, lock));
+    let_through(rule);
+    cr_assert(actor_hold_count(first, lock) == 2);
+    assert_ok(actor_unlock(first, lock));
+    cr_assert(pttl_of(NAME) > 0);
+    assert_ok(actor_unlock(first, lock));
+    assert_no_keys();
+    actor_end(first);
+}
+
+/* --- never answered --- */
+
+/* It ran all the same: who has it finds out by asking. */
+Test(hand_over_in_faults, unheard_answer_is_found_out_by_the_next)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *first = queue_up(lock);
+    int rule = on_release(PROXY_HOLD_REPLY, 0);
+    actor_begin(holder, unlock, lock);
+    assert_ok(actor_finish(first, PATIENCE_MS + SOON_MS));
+    assert_status(actor_finish(holder, 5000), RLOCK_UNAVAILABLE);
+    cr_assert(actor_hold_count(first, lock) == 1 && actor_valid_for(first, lock) > 0);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_unlock(first, lock));
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* It never ran: the unlock is made in the background, and tells the next one. */
+Test(hand_over_in_faults, lost_requests_are_made_up_for)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *first = queue_up(lock), *second = queue_up(lock);
+    int rule = on_release(PROXY_CUT_BEFORE, 3);
+    actor_begin(holder, unlock, lock);
+    assert_status(actor_finish(holder, 5000), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 3);
+    assert_ok(actor_finish(first, SOON_MS));
+    cr_assert(!actor_ended(second, 100));
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* All its copies run when nobody knows of it any more: the one it was for has given up. */
+Test(hand_over_in_faults, late_copies_give_nothing_to_a_wait_that_is_over)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *first = queue_up_for(lock, ATTEMPT_MS / 2, 20000);
+    int rule = on_release(PROXY_HOLD_REQUEST, 0);
+    actor_begin(holder, unlock, lock);
+    rlock_status status = actor_finish(first, 5000);
+    cr_assert(status == RLOCK_TIMEOUT || status == RLOCK_UNAVAILABLE);
+    assert_status(actor_finish(holder, 5000), RLOCK_UNAVAILABLE);
+    let_through(rule);
+    assert_free_soon();
+    cr_assert(actor_valid_for(first, lock) == 0);
+    assert_status(actor_unlock(first, lock), RLOCK_NOT_OWNER);
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* --- the wait ends meanwhile --- */
+
+/* Its time is up while the unlock is stalled: it returns in its time, and what is given to it then is given
+ * back in the background. */
+Test(hand_over_in_faults, to_a_wait_that_is_over_by_then_is_given_back)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock);
+    actor *first = queue_up_for(lock, ATTEMPT_MS / 4, 20000), *second = queue_up(lock);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_status(actor_finish(first, 5000), RLOCK_TIMEOUT);
+    assert_between(actor_took(first), ATTEMPT_MS / 4, ATTEMPT_MS / 4 + 250 + at_most_ms(250));
+    assert_ok(actor_finish(holder, 5000));
+    take_turn(second, lock);
+    assert_free_soon();
+    assert_status(actor_unlock(first, lock), RLOCK_NOT_OWNER);
+    proxy_release(scene.proxy, rule);
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* Cancelled while the unlock is under way, which is answered soon: it has the lock, and says so. */
+Test(hand_over_in_faults, to_a_wait_that_is_cancelled_just_then_stands)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = actor_start();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_queued(NAME, 1, 5000) && actor_asleep(waiter, 5000));
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    rlock_cancel_fire(options.cancel);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(holder, 5000));
+    rlock_status status = actor_finish(waiter, 5000);
+    cr_assert(status == RLOCK_OK || at_most_ms(250) > 250, "%s", rlock_strstatus(status));
+    if (status == RLOCK_OK)
+        assert_ok(actor_unlock(waiter, lock));
+    assert_free_soon();
+    rlock_cancel_free(options.cancel);
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* The same when the answer does not come soon: it is cancelled, and holds nothing. */
+Test(hand_over_in_faults, to_a_wait_that_was_cancelled_is_given_back)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = actor_start();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_queued(NAME, 1, 5000) && actor_asleep(waiter, 5000));
+    int rule = on_release(PROXY_HOLD_REPLY, 0);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiter, 250 + at_most_ms(300)), RLOCK_CANCELLED);
+    cr_assert(actor_valid_for(waiter, lock) == 0);
+    proxy_release(scene.proxy, rule);
+    actor_finish(holder, 5000);
+    assert_free_soon();
+    rlock_cancel_free(options.cancel);
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* One of two threads of an owner gives up meanwhile: the other has the lock. */
+Test(hand_over_in_faults, to_a_wait_that_is_over_by_then_goes_to_its_owners_other_thread)
+{
+    rlock *lock = mine(), *view = fair_view(lock, 7);
+    actor *holder = holder_of_it(lock), *other = actor_start();
+    actor *leaving = queue_up_for(view, ATTEMPT_MS / 4, 20000);
+    actor_begin_lock(other, view);
+    cr_assert(actor_asleep(other, 5000) && queue_length(NAME) == 1);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
+    assert_ok(actor_finish(holder, 5000));
+    take_turn(other, view);
+    proxy_release(scene.proxy, rule);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(leaving);
+}
+
+/* A thread of the owner begins to wait while that of another, whose time is up, is handed the lock in vain. */
+Test(hand_over_in_faults, to_a_wait_that_is_over_by_then_is_not_in_its_owners_way)
+{
+    rlock *lock = mine(), *view = fair_view(lock, 7);
+    actor *holder = holder_of_it(lock), *leaving = queue_up_for(view, ATTEMPT_MS / 4, 20000), *next = actor_start();
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
+    actor_begin_lock(next, view);
+    assert_ok(actor_finish(holder, 5000));
+    take_turn(next, view);
+    proxy_release(scene.proxy, rule);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(leaving);
+}
+
+/* --- leases --- */
+
+/* The lease is over before the answer comes. It was granted as asked for. */
+Test(hand_over_in_faults, of_a_lease_shorter_than_the_round_trip_is_over_at_once)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = queue_up_for(lock, 30000, 30);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(holder, 5000));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(actor_valid_for(waiter, lock) == 0);
+    assert_status(actor_unlock(waiter, lock), RLOCK_LOST);
+    assert_no_keys();
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* It ran, and ran out, before it was asked again: the wait goes on, and gets a whole one. */
+Test(hand_over_in_faults, that_ran_out_before_it_was_answered_is_asked_for_again)
+{
+    enum { LEASE_MS = ATTEMPT_MS / 2 };
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = queue_up_for(lock, 30000, LEASE_MS);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 1 && actor_valid_for(waiter, lock) > LEASE_MS / 2);
+    assert_ok(actor_finish(holder, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* The answer comes when the lease, counted from the first request, is over: the same. */
+Test(hand_over_in_faults, that_took_longer_than_the_lease_is_asked_for_again)
+{
+    enum { LEASE_MS = ATTEMPT_MS + 300 };
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = queue_up_for(lock, 30000, LEASE_MS);
+    int rule = on_release(PROXY_HOLD_REPLY, 2), asked = on_script(&rli_script_fair_acquire, PROXY_NOTE, 0);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 2, 5000));
+    int64_t until_ms = now_ms() + 300;
+    cr_assert(!actor_ended(waiter, 300) && now_ms() >= until_ms);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(proxy_count(scene.proxy, asked, PROXY_ANSWERED) >= 1);
+    cr_assert(actor_valid_for(waiter, lock) > LEASE_MS / 2);
+    cr_assert(actor_valid_for(waiter, lock) > LEASE_MS / 2);
+    assert_ok(actor_finish(holder, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* --- the server, the client --- */
+
+/* The server begins anew between the unlock and its retry: nobody holds the lock, and all go on. */
+Test(hand_over_in_faults, is_made_up_for_when_the_server_begins_anew)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock);
+    actor *first = queue_up_for(lock, 30000, 5000), *second = queue_up_for(lock, 30000, 5000);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    server_kill(stage.server);
+    server_restart(stage.server);
+    rlock_status status = actor_finish(holder, 5000);
+    cr_assert(status == RLOCK_LOST || status == RLOCK_OK, "%s", rlock_strstatus(status));
+    actor *waiters[2] = {first, second};
+    int left = 2;
+    for (int64_t until_ms = now_ms() + 20000; left && now_ms() < until_ms;) {
+        for (int i = 0; i < 2; i++) {
+            if (waiters[i] && actor_ended(waiters[i], 1)) {
+                assert_ok(actor_finish(waiters[i], 0));
+                assert_ok(actor_unlock(waiters[i], lock));
+                waiters[i] = NULL;
+                left--;
+            }
+        }
+    }
+    cr_assert(left == 0, "%d still wait", left);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(first);
+    actor_end(second);
+}
+
+/* The client is closed meanwhile: all calls end. What was handed over stands until its time is up. */
+Test(hand_over_in_faults, ends_with_the_client)
+{
+    rlock_client *client = scene_client(QUICK);
+    rlock *lock = fair_of(client, NAME);
+    actor *holder = holder_of_it(lock), *waiter = queue_up_for(lock, 30000, 1000);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    scene_close_client(client);
+    assert_status(actor_finish(holder, at_most_ms(1000)), RLOCK_CLOSED);
+    assert_status(actor_finish(waiter, at_most_ms(1000)), RLOCK_CLOSED);
+    cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
+    proxy_release(scene.proxy, rule);
+    actor_end(holder);
+    actor_end(waiter);
+}
