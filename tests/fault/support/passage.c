@@ -10,15 +10,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-passage *passage_open(int client, const char *server_socket)
+passage *passage_open(int client, const place *server_at)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strncpy(address.sun_path, server_socket, sizeof address.sun_path - 1);
-    int upstream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (upstream < 0 || connect(upstream, (struct sockaddr *)&address, sizeof address) != 0) {
-        close(upstream);
+    int upstream = place_connect(server_at);
+    if (upstream < 0)
         return NULL;
-    }
+    place_hasten(client);
     fcntl(client, F_SETFL, O_NONBLOCK);
     fcntl(upstream, F_SETFL, O_NONBLOCK);
     passage *self = calloc(1, sizeof *self);
@@ -47,16 +44,24 @@ static asked *next_asked(passage *self)
     return first;
 }
 
-void passage_close(passage *self)
+static void forget_asked(passage *self)
 {
+    for (asked *one; (one = next_asked(self));)
+        free(one);
+}
+
+void passage_close(passage *self, bool resets)
+{
+    const struct linger none = {.l_onoff = 1, .l_linger = 0};
+    if (resets && self->client >= 0)
+        setsockopt(self->client, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     hang_up(&self->client);
     hang_up(&self->server);
     bytes_free(&self->from_client);
     bytes_free(&self->to_server);
     bytes_free(&self->from_server);
     bytes_free(&self->to_client);
-    for (asked *one; (one = next_asked(self));)
-        free(one);
+    forget_asked(self);
     free(self);
 }
 
@@ -78,17 +83,34 @@ static void read_all(int *fd, bytes *to)
     }
 }
 
-static void write_all(int *fd, bytes *from)
+/* How many more bytes may pass that way. */
+static size_t allowed(const passage *self, const rule_set *rules, way to)
 {
-    while (*fd >= 0 && from->length > 0) {
-        ssize_t n = send(*fd, from->data, from->length, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n >= 0)
+    int64_t limit = self->kind == PASSAGE_REPLICATION ? -1 : rules->limits[to];
+    return limit < 0 ? SIZE_MAX : self->passed[to] >= limit ? 0 : (size_t)(limit - self->passed[to]);
+}
+
+static void write_all(passage *self, const rule_set *rules, way to)
+{
+    int *fd = to == TO_SERVER ? &self->server : &self->client;
+    bytes *from = to == TO_SERVER ? &self->to_server : &self->to_client;
+    size_t length;
+    while (*fd >= 0 && (length = allowed(self, rules, to)) > 0 && from->length > 0) {
+        length = from->length < length ? from->length : length;
+        ssize_t n = send(*fd, from->data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n >= 0) {
             bytes_take(from, (size_t)n);
-        else if (errno == EAGAIN)
+            self->passed[to] += n;
+        } else if (errno == EAGAIN)
             return;
         else if (errno != EINTR)
             hang_up(fd);
     }
+}
+
+static bool is_cut_by_limit(const passage *self, const rule_set *rules)
+{
+    return !rules->stalls && (allowed(self, rules, TO_SERVER) == 0 || allowed(self, rules, TO_CLIENT) == 0);
 }
 
 /* --- requests --- */
@@ -96,6 +118,12 @@ static void write_all(int *fd, bytes *from)
 static bool is_holding(const rule_set *rules, int rule)
 {
     return rule >= 0 && rules->all[rule].up;
+}
+
+/* Whether the request's command has that in its name. */
+static bool begins_with(const passage *self, size_t length, const char *name)
+{
+    return memmem(self->from_client.data, length < 24 ? length : 24, name, strlen(name)) != NULL;
 }
 
 static void pass_request(passage *self, size_t length, const asked *about)
@@ -109,8 +137,11 @@ static void pass_request(passage *self, size_t length, const asked *about)
     else
         self->first = one;
     self->last = one;
-    if (length > 20 && memmem(self->from_client.data, 20, "SUBSCRIBE", 9))
+    if (begins_with(self, length, "SUBSCRIBE"))
         self->subscribed = true;
+    one->unsubscribes = begins_with(self, length, "UNSUBSCRIBE");
+    if (begins_with(self, length, "PSYNC"))
+        self->kind = PASSAGE_REPLICATION;
     bytes_move(&self->from_client, &self->to_server, length);
 }
 
@@ -147,7 +178,7 @@ static bool still_held(passage *self, const rule_set *rules, int64_t now_ms)
 
 static bool pass_requests(passage *self, rule_set *rules, int64_t now_ms)
 {
-    while (rules->pass_to_server && !still_held(self, rules, now_ms)) {
+    while (self->kind == PASSAGE_RESP && rules->pass_to_server && !still_held(self, rules, now_ms)) {
         ssize_t length = resp_length(self->from_client.data, self->from_client.length);
         if (length <= 0)
             return length == 0;
@@ -159,10 +190,21 @@ static bool pass_requests(passage *self, rule_set *rules, int64_t now_ms)
 
 /* --- replies --- */
 
+static bool is_kind(const passage *self, size_t length, const char *head)
+{
+    return length > strlen(head) && memcmp(self->from_server.data, head, strlen(head)) == 0;
+}
+
 static bool is_message(const passage *self, size_t length)
 {
-    static const char head[] = "*3\r\n$7\r\nmessage\r\n";
-    return self->subscribed && length >= sizeof head && memcmp(self->from_server.data, head, sizeof head - 1) == 0;
+    return self->subscribed && (is_kind(self, length, "*3\r\n$7\r\nmessage\r\n") ||
+                                is_kind(self, length, "*3\r\n$8\r\nsmessage\r\n"));
+}
+
+/* A channel that has moved to another node of the cluster is taken from its subscribers unasked. */
+static bool is_farewell(const passage *self, size_t length)
+{
+    return is_kind(self, length, "*3\r\n$12\r\nsunsubscribe\r\n") && !(self->first && self->first->unsubscribes);
 }
 
 /* Which rule acts on the reply or message that has come; -1: none. */
@@ -173,7 +215,7 @@ static int judge_reply(passage *self, rule_set *rules, size_t length)
         rules_judge(rules, true, self->from_server.data, length, &acting);
         return acting;
     }
-    asked *one = next_asked(self);
+    asked *one = is_farewell(self, length) ? NULL : next_asked(self);
     if (!one)
         return -1;
     rules_answered(rules, one->matched, one->kept_by);
@@ -200,7 +242,7 @@ static void pass_reply(passage *self, rule_set *rules, size_t length)
 
 static bool pass_replies(passage *self, rule_set *rules)
 {
-    while (rules->pass_to_client && !self->ending) {
+    while (self->kind == PASSAGE_RESP && rules->pass_to_client && !self->ending) {
         if (is_holding(rules, self->held_reply))
             return true;
         if (self->held_reply >= 0) {
@@ -215,15 +257,33 @@ static bool pass_replies(passage *self, rule_set *rules)
     return true;
 }
 
+/* --- bytes without a meaning --- */
+
+#define TLS_HANDSHAKE 0x16 /* the first byte of a connection */
+
+static void pass_unseen(passage *self, const rule_set *rules)
+{
+    bool first = !self->first && !self->to_server.length && self->held_request < 0;
+    if (self->kind == PASSAGE_RESP && first && self->from_client.length && *self->from_client.data == TLS_HANDSHAKE)
+        self->kind = PASSAGE_SEALED;
+    if (self->kind == PASSAGE_RESP)
+        return;
+    forget_asked(self);
+    if (rules->pass_to_server || self->kind == PASSAGE_REPLICATION)
+        bytes_move(&self->from_client, &self->to_server, self->from_client.length);
+    if (rules->pass_to_client || self->kind == PASSAGE_REPLICATION)
+        bytes_move(&self->from_server, &self->to_client, self->from_server.length);
+}
+
 /* --- the whole --- */
 
-void passage_wants(const passage *self, struct pollfd polled[2])
+void passage_wants(const passage *self, const rule_set *rules, struct pollfd polled[2])
 {
     polled[0] = (struct pollfd){.fd = self->client, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = self->server, .events = POLLIN};
-    if (self->to_client.length)
+    if (self->to_client.length && allowed(self, rules, TO_CLIENT))
         polled[0].events |= POLLOUT;
-    if (self->to_server.length)
+    if (self->to_server.length && allowed(self, rules, TO_SERVER))
         polled[1].events |= POLLOUT;
 }
 
@@ -247,13 +307,15 @@ bool passage_step(passage *self, rule_set *rules, const struct pollfd polled[2],
         read_all(&self->client, &self->from_client);
     if (self->server >= 0 && polled[1].revents & (POLLIN | POLLHUP | POLLERR))
         read_all(&self->server, &self->from_server);
+    pass_unseen(self, rules);
     if (!pass_requests(self, rules, now_ms) || !pass_replies(self, rules))
         return false;
+    pass_unseen(self, rules); /* what stands behind a PSYNC */
     if (self->client < 0)
         bytes_take(&self->to_client, self->to_client.length);
     if (self->server < 0)
         bytes_take(&self->to_server, self->to_server.length);
-    write_all(&self->client, &self->to_client);
-    write_all(&self->server, &self->to_server);
-    return !is_over(self, rules);
+    write_all(self, rules, TO_CLIENT);
+    write_all(self, rules, TO_SERVER);
+    return !is_over(self, rules) && !is_cut_by_limit(self, rules);
 }

@@ -3,6 +3,7 @@
 #include "tests/fault/support/proxy.h"
 
 #include "tests/fault/support/proxy_parts.h"
+#include "tests/support/port.h"
 #include "tests/support/test.h"
 
 #include <errno.h>
@@ -20,11 +21,12 @@ struct proxy {
     pid_t pid;
     int control;
     pthread_mutex_t ordering; /* held from an order to its answer */
-    char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    place at;                 /* where it listens */
+    int port_fd;              /* holds its port; -1: it has a socket */
 };
 
 /* In the child: nothing of the test's is kept open by it. */
-static _Noreturn void become(const proxy *self, int control, int listener, const char *server_socket, pid_t parent)
+static _Noreturn void become(const proxy *self, int control, int listener, const place *server_at, pid_t parent)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         _exit(125);
@@ -32,31 +34,49 @@ static _Noreturn void become(const proxy *self, int control, int listener, const
         if (fd != control && fd != listener)
             close(fd);
     }
-    proxy_process(control, listener, self->socket, server_socket);
+    proxy_process(control, listener, &self->at, server_at);
+}
+
+static proxy *start(proxy *self, const place *server_at)
+{
+    pthread_mutex_init(&self->ordering, NULL);
+    int ends[2];
+    cr_assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+    int listener = place_listen(&self->at);
+    cr_assert(listener >= 0, "no place for the fault proxy: %s", strerror(errno));
+    pid_t parent = getpid();
+    self->pid = fork();
+    if (self->pid == 0)
+        become(self, ends[1], listener, server_at, parent);
+    cr_assert(self->pid > 0, "fork: %s", strerror(errno));
+    close(ends[1]);
+    close(listener);
+    self->control = ends[0];
+    return self;
 }
 
 proxy *proxy_start(const server *behind)
 {
     proxy *self = calloc(1, sizeof *self);
     cr_assert(self != NULL);
-    const char *path = server_socket(behind);
-    size_t folder = (size_t)(strrchr(path, '/') - path);
-    cr_assert(folder + sizeof "/proxy.sock" <= sizeof self->socket, "the path is too long: %s", path);
-    snprintf(self->socket, sizeof self->socket, "%.*s/proxy.sock", (int)folder, path);
-    pthread_mutex_init(&self->ordering, NULL);
-    int ends[2];
-    cr_assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    int listener = proxy_listen(self->socket);
-    cr_assert(listener >= 0, "no socket at %s: %s", self->socket, strerror(errno));
-    pid_t parent = getpid();
-    self->pid = fork();
-    if (self->pid == 0)
-        become(self, ends[1], listener, path, parent);
-    cr_assert(self->pid > 0, "fork: %s", strerror(errno));
-    close(ends[1]);
-    close(listener);
-    self->control = ends[0];
-    return self;
+    char path[sizeof self->at.un.sun_path];
+    int length = snprintf(path, sizeof path, "%s/proxy.sock", server_folder(behind));
+    cr_assert(length < (int)sizeof path, "the path is too long: %s", path);
+    self->at = place_of_path(path);
+    self->port_fd = -1;
+    place server_at = place_of_path(server_socket(behind));
+    return start(self, &server_at);
+}
+
+proxy *proxy_start_port(const server *behind)
+{
+    proxy *self = calloc(1, sizeof *self);
+    cr_assert(self != NULL);
+    self->port_fd = port_hold(0);
+    cr_assert(self->port_fd >= 0, "no free port: %s", strerror(errno));
+    self->at = place_of_port(port_held(self->port_fd));
+    place server_at = place_of_port(server_port(behind));
+    return start(self, &server_at);
 }
 
 static int ask(proxy *self, const order *given)
@@ -83,13 +103,20 @@ void proxy_stop(proxy *self)
     close(self->control);
     while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
         ;
+    if (self->port_fd >= 0)
+        close(self->port_fd);
     pthread_mutex_destroy(&self->ordering);
     free(self);
 }
 
 const char *proxy_socket(const proxy *self)
 {
-    return self->socket;
+    return self->at.un.sun_path;
+}
+
+int proxy_port(const proxy *self)
+{
+    return port_held(self->port_fd);
 }
 
 int proxy_add(proxy *self, const proxy_rule *rule)
@@ -127,6 +154,21 @@ void proxy_pass(proxy *self, bool to_server, bool to_client)
 void proxy_accept(proxy *self, bool accepts)
 {
     ask(self, &(order){.kind = ORDER_ACCEPT, .flags = {accepts}});
+}
+
+void proxy_deafen(proxy *self, bool deaf)
+{
+    ask(self, &(order){.kind = ORDER_DEAFEN, .flags = {deaf}});
+}
+
+void proxy_limit(proxy *self, int64_t to_server, int64_t to_client, bool stalls)
+{
+    ask(self, &(order){.kind = ORDER_LIMIT, .limits = {to_server, to_client}, .flags = {stalls}});
+}
+
+void proxy_reset(proxy *self, bool resets)
+{
+    ask(self, &(order){.kind = ORDER_RESET, .flags = {resets}});
 }
 
 void proxy_cut(proxy *self)

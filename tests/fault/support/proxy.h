@@ -14,8 +14,13 @@ typedef struct proxy proxy;
 /* Listens on a unix socket beside the server's and connects to the server once for each connection
  * that it accepts. Start it before the test has threads. It ends with the test's process. */
 proxy *proxy_start(const server *behind);
+/* The same on a free loopback port, before the server's port. A connection that begins as TLS does
+ * passes as bytes without a meaning: rules do not see it, all else below is about it, too. One over
+ * which a replica gets its master's data (without TLS) passes whatever the test says. */
+proxy *proxy_start_port(const server *behind);
 void proxy_stop(proxy *proxy); /* NULL allowed; before the server is stopped */
 const char *proxy_socket(const proxy *proxy);
+int proxy_port(const proxy *proxy);
 
 /* What becomes of a request. Answers to earlier requests of the connection still pass. */
 typedef enum proxy_act {
@@ -61,6 +66,14 @@ bool proxy_await(proxy *proxy, int rule, proxy_count_of what, int count, int64_t
 void proxy_pass(proxy *proxy, bool to_server, bool to_client);
 /* Whether it accepts connections; else they are refused, as by a server that is not there. */
 void proxy_accept(proxy *proxy, bool accepts);
+/* Hears nothing more: who wants to connect waits in vain, as for a machine that is gone. On a port alone. */
+void proxy_deafen(proxy *proxy, bool deaf);
+/* From now on each connection, also those to come, passes so many more bytes in a direction, and is then
+ * cut, or (stalls) passes no more in that direction until another limit is set; -1: no limit. */
+void proxy_limit(proxy *proxy, int64_t to_server, int64_t to_client, bool stalls);
+/* How connections on a port are cut from now on: by a reset, which throws away what the client has not
+ * read; else orderly, as at first. */
+void proxy_reset(proxy *proxy, bool resets);
 /* Cuts all connections, or those that have subscribed to something; throws away what it keeps. */
 void proxy_cut(proxy *proxy);
 void proxy_cut_subscribers(proxy *proxy);

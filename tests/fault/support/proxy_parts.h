@@ -5,16 +5,16 @@
 #define FAULT_PROXY_PARTS_H
 
 #include "tests/fault/support/bytes.h"
+#include "tests/fault/support/place.h"
 #include "tests/fault/support/proxy.h"
 
 #include <poll.h>
-#include <sys/un.h>
 
 /* --- orders: one each, answered by one number (proxy.c, proxy_process.c) --- */
 
 typedef enum order_kind {
     ORDER_ADD, ORDER_RELEASE, ORDER_COUNT, ORDER_AWAIT, ORDER_PASS, ORDER_ACCEPT, ORDER_CUT, ORDER_ACCEPTED,
-    ORDER_CONNECTED, ORDER_END
+    ORDER_CONNECTED, ORDER_DEAFEN, ORDER_LIMIT, ORDER_RESET, ORDER_END
 } order_kind;
 
 typedef struct order {
@@ -24,17 +24,17 @@ typedef struct order {
     int count;
     int64_t ms;
     bool flags[2];
+    int64_t limits[2];
     proxy_rule added; /* its texts are in these */
     char text[PROXY_TEXT], and_text[PROXY_TEXT];
 } order;
 
 /* The process's whole life; `control` is the other end of the test's socket. */
-/* A listening unix socket, in the place of whatever stands there; -1: errno says why. */
-int proxy_listen(const char *path);
-
-_Noreturn void proxy_process(int control, int listener, const char *socket, const char *server_socket);
+_Noreturn void proxy_process(int control, int listener, const place *at, const place *server_at);
 
 /* --- rules (rules.c) --- */
+
+typedef enum way { TO_SERVER, TO_CLIENT } way;
 
 typedef struct acting_rule {
     proxy_rule asked;
@@ -47,6 +47,8 @@ typedef struct rule_set {
     acting_rule all[PROXY_RULES];
     int count;
     bool pass_to_server, pass_to_client;
+    int64_t limits[2]; /* by way; -1: none */
+    bool stalls, resets;
 } rule_set;
 
 /* The rules whose texts it has, as bits; counts it for each. *acting: the one that acts; -1: none. */
@@ -61,11 +63,20 @@ typedef struct asked {
     struct asked *next;
     uint64_t matched;
     int acting, kept_by; /* rules; -1: none */
+    bool unsubscribes;
 } asked;
+
+typedef enum passage_kind {
+    PASSAGE_RESP,
+    PASSAGE_SEALED,     /* TLS: bytes without a meaning */
+    PASSAGE_REPLICATION /* from PSYNC on: so is this, and it is left alone */
+} passage_kind;
 
 typedef struct passage {
     struct passage *next;
+    passage_kind kind;
     int client, server; /* -1: closed */
+    int64_t passed[2];  /* bytes by way, since the limits were set */
     bytes from_client, to_server, from_server, to_client; /* the from… are not looked at yet */
     size_t judged_request, judged_reply; /* first bytes of the from… which are kept, but judged */
     int held_request, held_reply;        /* by which rule; -1: none */
@@ -76,10 +87,10 @@ typedef struct passage {
     bool ending; /* ends when to_client is empty */
 } passage;
 
-passage *passage_open(int client, const char *server_socket); /* NULL: the server is not there */
-void passage_close(passage *passage);
+passage *passage_open(int client, const place *server_at); /* NULL: the server is not there */
+void passage_close(passage *passage, bool resets);
 /* What it wants poll to say, for client and server. */
-void passage_wants(const passage *passage, struct pollfd polled[2]);
+void passage_wants(const passage *passage, const rule_set *rules, struct pollfd polled[2]);
 /* Reads what has come, passes on what may pass, writes. False: it is over. */
 bool passage_step(passage *passage, rule_set *rules, const struct pollfd polled[2], int64_t now_ms);
 

@@ -11,10 +11,13 @@
 
 #define PASSAGES 512
 #define FOR_EVER INT64_MAX
+#define CROWD 4
 
 static struct process {
     int control, listener; /* listener -1: connections are refused */
-    const char *socket, *server_socket;
+    const place *at, *server_at;
+    bool deaf;
+    int crowd[CROWD]; /* connections of its own that leave no room for others while it is deaf */
     rule_set rules;
     passage *passages;
     int accepted;
@@ -22,26 +25,13 @@ static struct process {
     int64_t awaited_until_ms;
 } process;
 
-int proxy_listen(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
-    unlink(path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 128) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* --- passages --- */
 
 static void accept_all(void)
 {
     int client;
     while ((client = accept4(process.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-        passage *fresh = passage_open(client, process.server_socket);
+        passage *fresh = passage_open(client, process.server_at);
         if (fresh) {
             process.accepted++;
             fresh->next = process.passages;
@@ -56,12 +46,12 @@ static void cut(bool subscribers_only)
 {
     for (passage **at = &process.passages; *at;) {
         passage *one = *at;
-        if (subscribers_only && !one->subscribed) {
+        if ((subscribers_only && !one->subscribed) || one->kind == PASSAGE_REPLICATION) {
             at = &one->next;
             continue;
         }
         *at = one->next;
-        passage_close(one);
+        passage_close(one, process.rules.resets);
     }
 }
 
@@ -77,7 +67,7 @@ static void step_all(const struct pollfd *polled, size_t count)
             at = &one->next;
         } else {
             *at = one->next;
-            passage_close(one);
+            passage_close(one, process.rules.resets);
         }
     }
 }
@@ -114,8 +104,42 @@ static void set_accepting(bool accepts)
         close(process.listener);
         process.listener = -1;
     } else if (process.listener < 0 && accepts) {
-        process.listener = proxy_listen(process.socket);
+        process.listener = place_listen(process.at);
     }
+}
+
+/* A queue of no length is full with one in it; then the kernel leaves the first packet of others unheard. */
+static void deafen(void)
+{
+    accept_all();
+    listen(process.listener, 0);
+    for (int i = 0; i < CROWD; i++)
+        process.crowd[i] = place_begin_connect(process.at);
+}
+
+static void hear_again(void)
+{
+    for (int i = 0; i < CROWD; i++)
+        close(process.crowd[i]);
+    close(accept4(process.listener, NULL, NULL, SOCK_CLOEXEC)); /* the one that was in it */
+    listen(process.listener, BACKLOG);
+}
+
+static void set_deaf(bool deaf)
+{
+    if (process.listener >= 0 && deaf != process.deaf)
+        (deaf ? deafen : hear_again)();
+    process.deaf = deaf;
+}
+
+static void set_limits(const order *given)
+{
+    for (int to = 0; to < 2; to++) {
+        process.rules.limits[to] = given->limits[to];
+        for (passage *one = process.passages; one; one = one->next)
+            one->passed[to] = 0;
+    }
+    process.rules.stalls = given->flags[0];
 }
 
 static int obey(const order *given)
@@ -138,6 +162,15 @@ static int obey(const order *given)
         return 0;
     case ORDER_CUT:
         cut(given->flags[0]);
+        return 0;
+    case ORDER_DEAFEN:
+        set_deaf(given->flags[0]);
+        return 0;
+    case ORDER_LIMIT:
+        set_limits(given);
+        return 0;
+    case ORDER_RESET:
+        process.rules.resets = given->flags[0];
         return 0;
     case ORDER_ACCEPTED:
         return process.accepted;
@@ -200,9 +233,9 @@ static void turn(void)
     struct pollfd polled[2 + 2 * PASSAGES];
     size_t count = 0;
     polled[0] = (struct pollfd){.fd = process.control, .events = POLLIN};
-    polled[1] = (struct pollfd){.fd = process.listener, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = process.deaf ? -1 : process.listener, .events = POLLIN};
     for (const passage *one = process.passages; one && count < PASSAGES; one = one->next)
-        passage_wants(one, &polled[2 + 2 * count++]);
+        passage_wants(one, &process.rules, &polled[2 + 2 * count++]);
     if (poll(polled, 2 + 2 * count, sleep_ms()) < 0)
         return;
     step_all(polled + 2, count);
@@ -215,12 +248,13 @@ static void turn(void)
     tell_awaited();
 }
 
-_Noreturn void proxy_process(int control, int listener, const char *socket, const char *server_socket)
+_Noreturn void proxy_process(int control, int listener, const place *at, const place *server_at)
 {
     process.control = control;
     process.listener = listener;
-    process.socket = socket;
-    process.server_socket = server_socket;
+    process.at = at;
+    process.server_at = server_at;
+    process.rules.limits[0] = process.rules.limits[1] = -1;
     process.rules.pass_to_server = process.rules.pass_to_client = true;
     process.awaited.kind = ORDER_END;
     for (;;)
