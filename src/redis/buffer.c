@@ -71,6 +71,12 @@ bool rli_buffer_command(rli_buffer *buffer, const rli_command *command)
     return true;
 }
 
+void rli_buffer_cut(rli_buffer *buffer, size_t at, size_t length)
+{
+    buffer->length -= length;
+    memmove(buffer->bytes + at, buffer->bytes + at + length, buffer->length - at);
+}
+
 void rli_buffer_free(rli_buffer *buffer)
 {
     free(buffer->bytes);

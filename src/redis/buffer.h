@@ -18,11 +18,15 @@ typedef struct rli_command {
     size_t count;
     const char *const *words;
     const size_t *lengths;
+    bool asking;   /* on a lane: ASKING goes directly before it, and the answer to that is dropped */
+    bool unsynced; /* on a synced lane: no WAIT is sent for its sake */
 } rli_command;
 
 /* Both answer false when out of memory; the buffer is as before then. */
 bool rli_buffer_append(rli_buffer *buffer, const char *bytes, size_t length);
 bool rli_buffer_command(rli_buffer *buffer, const rli_command *command);
+/* Takes out `length` bytes at `at`. */
+void rli_buffer_cut(rli_buffer *buffer, size_t at, size_t length);
 void rli_buffer_free(rli_buffer *buffer);
 
 /* The decimal text of `number`, terminated; its length. */

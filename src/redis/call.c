@@ -95,7 +95,7 @@ static rli_outcome send_once(rli_call *call, rli_caller *caller, rli_lane *lane,
     call->words[1] = whole_script ? call->script->text : call->script->sha1;
     call->lengths[1] = strlen(call->words[1]);
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
-    rli_command command = {call->count, call->words, call->lengths};
+    rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
     return rli_lane_call(lane, caller, &command, timeout_ms, answer);
 }
 

@@ -14,6 +14,13 @@ void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_addre
     pthread_mutex_init(&lane->mutex, NULL);
 }
 
+void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
+                          const atomic_int *replicas)
+{
+    rli_lane_init(lane, settings, address, NULL);
+    lane->replicas = replicas;
+}
+
 /* --- connecting: one thread does it, the others wait for what comes of it --- */
 
 static void tell_connectors(rli_lane *lane, rlock_status status, const char *why)
@@ -27,16 +34,18 @@ static void tell_connectors(rli_lane *lane, rlock_status status, const char *why
 static rlock_status connect_lane(rli_lane *lane, const rli_caller *caller, int64_t deadline_ms)
 {
     rli_patience patience = {deadline_ms, caller->cancel, caller->closed};
+    unsigned drops = lane->drops;
     lane->connecting = true;
     pthread_mutex_unlock(&lane->mutex);
     rli_wire *wire = NULL;
-    rlock_status status = rli_wire_open(&wire, lane->settings, lane->address, lane->guard, &patience);
+    rlock_status status = rli_wire_open(&wire, lane->settings, lane->address, lane->guard, lane->replicas, &patience);
     pthread_mutex_lock(&lane->mutex);
     lane->connecting = false;
-    if (status == RLOCK_OK && lane->closed) {
+    if (status == RLOCK_OK && (lane->closed || lane->drops != drops)) {
         rli_wire_end(wire, RLI_GAVE_UP);
         rli_wire_leave(wire);
-        status = rli_fail(RLOCK_CLOSED, "the client was closed");
+        if (lane->closed)
+            status = rli_fail(RLOCK_CLOSED, "the client was closed");
     } else if (status == RLOCK_OK) {
         lane->wire = wire;
     }
@@ -97,11 +106,14 @@ rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller)
 /* The connection of `wire` is no longer used for anything new. */
 static void drop_wire(rli_lane *lane, rli_wire *wire, rli_outcome outcome)
 {
-    if (lane->wire == wire) {
+    if (lane->wire == wire)
         lane->wire = NULL;
-        rli_wire_end(wire, outcome);
-        rli_wire_leave(wire); /* the lane's own use of it */
-    }
+    else if (lane->dropped == wire)
+        lane->dropped = NULL;
+    else
+        return;
+    rli_wire_end(wire, outcome);
+    rli_wire_leave(wire); /* the lane's own use of it */
 }
 
 /* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
@@ -160,37 +172,86 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
     }
 }
 
+static int64_t later(int64_t at_ms, int64_t span_ms)
+{
+    return span_ms < RLI_NEVER - at_ms ? at_ms + span_ms : RLI_NEVER;
+}
+
+/* One request on `wire`. Mutex held on entry and return. */
+static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const rli_command *command,
+                       int64_t timeout_ms, rli_answer *answer)
+{
+    rli_slot slot;
+    answer->sent_ms = rli_now_ms();
+    if (!rli_wire_queue(wire, &slot, &caller->parker, command)) {
+        answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+        return RLI_UNSENT;
+    }
+    rli_wire_enter(wire);
+    answer->run = rli_wire_run(wire);
+    if (rli_wire_wants_flush(wire) && !rli_wire_flush(wire, &lane->mutex))
+        drop_wire(lane, wire, RLI_BROKEN);
+    rli_outcome outcome = await(lane, caller, wire, &slot, later(slot.since_ms, timeout_ms));
+    if (outcome == RLI_ANSWERED) {
+        answer->reply = slot.reply;
+        answer->asked = slot.asked;
+        answer->synced = slot.synced;
+    }
+    rli_wire_leave(wire);
+    if (lane->dropped && rli_wire_is_left(lane->dropped))
+        drop_wire(lane, lane->dropped, RLI_BROKEN);
+    return outcome;
+}
+
 rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
                           int64_t timeout_ms, rli_answer *answer)
 {
-    *answer = (rli_answer){.status = RLOCK_OK};
+    rli_outcome outcome = RLI_UNSENT;
     atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&lane->mutex);
-    rli_outcome outcome = RLI_UNSENT;
-    rli_slot slot;
-    answer->status = connected(lane, caller, timeout_ms);
-    rli_wire *wire = lane->wire;
-    answer->sent_ms = rli_now_ms();
-    if (answer->status == RLOCK_OK && !rli_wire_queue(wire, &slot, &caller->parker, command))
-        answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
-    if (answer->status == RLOCK_OK) {
-        rli_wire_enter(wire);
-        answer->run = rli_wire_run(wire);
-        if (rli_wire_wants_flush(wire) && !rli_wire_flush(wire, &lane->mutex))
-            drop_wire(lane, wire, RLI_BROKEN);
-        outcome = await(lane, caller, wire, &slot, rli_after_ms(timeout_ms));
-        answer->reply = slot.reply;
-        rli_wire_leave(wire);
-    }
+    *answer = (rli_answer){.status = connected(lane, caller, timeout_ms)};
+    if (answer->status == RLOCK_OK)
+        outcome = ask(lane, caller, lane->wire, command, timeout_ms, answer);
     pthread_mutex_unlock(&lane->mutex);
     atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
     return outcome;
+}
+
+/* --- what is done to its connections --- */
+
+bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
+{
+    const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4},
+                              .unsynced = true};
+    rli_answer answer = {0};
+    rli_outcome outcome = RLI_ANSWERED;
+    pthread_mutex_lock(&lane->mutex);
+    if (lane->wire && rli_wire_is_idle(lane->wire, idle_ms))
+        outcome = ask(lane, caller, lane->wire, &ping, lane->settings->timeout_ms, &answer);
+    pthread_mutex_unlock(&lane->mutex);
+    if (answer.reply)
+        freeReplyObject(answer.reply); /* whatever it says, the server is there */
+    return outcome != RLI_BROKEN && outcome != RLI_SILENT;
+}
+
+void rli_lane_drop(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    lane->drops++;
+    if (lane->dropped)
+        drop_wire(lane, lane->dropped, RLI_BROKEN);
+    lane->dropped = lane->wire;
+    lane->wire = NULL;
+    if (lane->dropped && rli_wire_is_left(lane->dropped))
+        drop_wire(lane, lane->dropped, RLI_BROKEN);
+    pthread_mutex_unlock(&lane->mutex);
 }
 
 bool rli_lane_guarded(rli_lane *lane)
 {
     pthread_mutex_lock(&lane->mutex);
     bool guarded = lane->wire && rli_wire_guarded(lane->wire);
+    guarded |= lane->dropped && rli_wire_guarded(lane->dropped);
     pthread_mutex_unlock(&lane->mutex);
     return guarded;
 }
@@ -209,15 +270,17 @@ void rli_lane_close(rli_lane *lane)
     lane->closed = true;
     if (lane->wire)
         drop_wire(lane, lane->wire, RLI_GAVE_UP);
+    if (lane->dropped)
+        drop_wire(lane, lane->dropped, RLI_GAVE_UP);
     tell_connectors(lane, RLOCK_CLOSED, "the client was closed");
     pthread_mutex_unlock(&lane->mutex);
 }
 
 void rli_lane_destroy(rli_lane *lane)
 {
-    if (lane->wire) {
-        rli_wire_end(lane->wire, RLI_GAVE_UP);
-        rli_wire_leave(lane->wire);
-    }
+    if (lane->wire)
+        drop_wire(lane, lane->wire, RLI_GAVE_UP);
+    if (lane->dropped)
+        drop_wire(lane, lane->dropped, RLI_GAVE_UP);
     pthread_mutex_destroy(&lane->mutex);
 }

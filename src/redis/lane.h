@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "redis/buffer.h"
 #include "redis/guard.h"
+#include "redis/sync.h"
 
 #include <hiredis/hiredis.h>
 #include <stdatomic.h>
@@ -29,6 +30,8 @@ typedef struct rli_answer {
     rlock_status status; /* RLI_UNSENT */
     uint64_t run;        /* the server run that got the request; 0: unknown */
     int64_t sent_ms;     /* before it was sent; not RLI_UNSENT */
+    int asked;           /* RLI_ANSWERED: replicas that WAIT asked for; 0: none, or no WAIT was sent */
+    int synced;          /* RLI_ANSWERED: how many had confirmed it, RLI_SYNC_NONE or RLI_SYNC_REFUSED */
 } rli_answer;
 
 struct rli_wire;
@@ -37,8 +40,11 @@ typedef struct rli_lane {
     const rli_settings *settings;
     const rli_address *address;
     rli_guard *guard;                   /* NULL: none */
+    const atomic_int *replicas;         /* NULL: not a synced lane */
     pthread_mutex_t mutex;
     struct rli_wire *wire;              /* NULL: not connected */
+    struct rli_wire *dropped;           /* takes no more requests; ends with those under way */
+    unsigned drops;                     /* how often rli_lane_drop was called */
     bool connecting, closed;            /* a thread connects; the client is closed */
     rli_turn *connectors;               /* calls that wait for that thread… */
     unsigned connects;                  /* …to raise this… */
@@ -48,17 +54,29 @@ typedef struct rli_lane {
 } rli_lane;
 
 void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard);
+/* A lane that has the server's replicas confirm what is written on it. A request is answered when
+ * the WAIT behind its batch is; requests that come meanwhile are the next batch. `replicas`: how many
+ * the server has now; 0 or less: no WAIT is sent. A slow replica slows this lane down, no other; it
+ * has no guard, since replicas take longer than a timer does. */
+void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
+                          const atomic_int *replicas);
 /* For the guard: whether a receive that it limits is under way; ends it when its time is over. */
 bool rli_lane_guarded(rli_lane *lane);
 /* Connects if it is not. RLOCK_OK or why not. */
 rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
-/* Sends `command` and waits for the answer, for `timeout_ms` at most and not beyond the caller's
- * deadline. Connects first when needed. Any thread. */
+/* Sends `command` and waits for the answer, for `timeout_ms` at most (on a synced lane, longer by what
+ * WAIT may take) and not beyond the caller's deadline. Connects first when needed. Any thread. */
 rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
                           int64_t timeout_ms, rli_answer *answer);
 /* Drops a connection that the server has closed while nothing was under way, so that a request that
  * can be sent only once is not lost on it. */
 void rli_lane_refresh(rli_lane *lane);
+/* Pings the server when the lane is connected and had no request for `idle_ms`, so that a connection
+ * that is dead without a sign is found before a request needs it. False: it was, and is dropped. */
+bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);
+/* From now on, requests go over a new connection: the name of the server may lead elsewhere, or its role
+ * has changed. What is under way is still waited for on the old one; a second drop ends that. */
+void rli_lane_drop(rli_lane *lane);
 /* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
 void rli_lane_close(rli_lane *lane);
 /* No call may be under way any more. */

@@ -56,7 +56,7 @@ static bool say(rli_subscriber *subscriber, const char *command, rli_channel *ch
     const char *const words[] = {command, channel->name};
     const size_t lengths[] = {strlen(command), channel->length};
     size_t before = subscriber->queued.length;
-    if (!rli_buffer_command(&subscriber->queued, &(rli_command){2, words, lengths}))
+    if (!rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths}))
         return false;
     if (rli_channels_expect(&subscriber->channels, channel, rli_after_ms(subscriber->settings->timeout_ms)))
         return true;

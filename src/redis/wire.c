@@ -4,9 +4,9 @@
 
 #include "clock.h"
 #include "error.h"
+#include "redis/sync.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 struct rli_wire {
@@ -14,11 +14,16 @@ struct rli_wire {
     rli_connection connection;
     int64_t guarded_until_ms;    /* when the guard ends the receive under way; RLI_NEVER: none of its */
     int64_t guarded_from_ms;     /* a receive with that much time ahead is the guard's to limit */
-    rli_slot *head, *tail;   /* unanswered requests, oldest first */
-    int pending;             /* how many */
-    int sent;                /* how many of them have left */
-    rli_buffer queued, leaving;  /* bytes not yet sent; bytes that a thread is sending */
-    bool leading, sending;   /* a thread receives; a thread sends */
+    int64_t used_ms;             /* when a request was last queued */
+    rli_slots slots;             /* unfinished requests: answered ones that wait for WAIT, sent, queued */
+    rli_slot *awaited;           /* the first without its answer */
+    int sent, answered;          /* how many have left; how many of these are answered */
+    rli_buffer queued;           /* requests of the next batch */
+    rli_buffer leaving;          /* the present batch… */
+    size_t left;                 /* …of which so many bytes have gone */
+    rli_sync sync;
+    bool to_sync;                /* the next batch is to end with WAIT */
+    bool leading, sending;       /* a thread receives; a thread sends */
     bool ended;
     int users;
 };
@@ -28,7 +33,7 @@ struct rli_wire {
 #define BATCH_AT 4
 
 rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const rli_address *address,
-                           rli_guard *guard, const rli_patience *patience)
+                           rli_guard *guard, const atomic_int *replicas, const rli_patience *patience)
 {
     rli_wire *fresh = calloc(1, sizeof *fresh);
     if (!fresh)
@@ -36,8 +41,10 @@ rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const 
     fresh->guard = guard;
     fresh->guarded_until_ms = RLI_NEVER;
     fresh->guarded_from_ms = settings->timeout_ms - 1;
+    fresh->sync = (rli_sync){.replicas = replicas, .timeout_ms = settings->sync_timeout_ms};
     fresh->users = 1;
     rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
+    fresh->used_ms = rli_now_ms();
     if (status != RLOCK_OK)
         free(fresh);
     else
@@ -60,6 +67,11 @@ void rli_wire_leave(rli_wire *wire)
     free(wire);
 }
 
+bool rli_wire_is_left(const rli_wire *wire)
+{
+    return wire->users == 1;
+}
+
 uint64_t rli_wire_run(const rli_wire *wire)
 {
     return wire->connection.run;
@@ -67,106 +79,97 @@ uint64_t rli_wire_run(const rli_wire *wire)
 
 /* --- sending --- */
 
+/* A server that is no cluster answers it with an error, which is dropped as well. */
+static const rli_command asking = {.count = 1, .words = (const char *const[]){"ASKING"}, .lengths = (const size_t[]){6}};
+
 bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rli_command *command)
 {
-    *slot = (rli_slot){.parker = parker, .previous = wire->tail, .since_ms = rli_now_ms()};
-    if (!rli_buffer_command(&wire->queued, command))
+    size_t before = wire->queued.length;
+    if ((command->asking && !rli_buffer_command(&wire->queued, &asking)) ||
+        !rli_buffer_command(&wire->queued, command)) {
+        wire->queued.length = before;
         return false;
-    if (wire->tail)
-        wire->tail->next = slot;
-    else
-        wire->head = slot;
-    wire->tail = slot;
-    wire->pending++;
+    }
+    wire->used_ms = rli_now_ms();
+    *slot = (rli_slot){.parker = parker, .since_ms = wire->used_ms + rli_sync_time_ms(&wire->sync),
+                       .bytes = wire->queued.length - before, .asking = command->asking};
+    rli_slots_append(&wire->slots, slot);
+    if (!wire->awaited)
+        wire->awaited = slot;
+    wire->to_sync |= !command->unsynced;
     return true;
+}
+
+/* Takes a request back whose bytes have not left. False: they have. */
+static bool take_back(rli_wire *wire, rli_slot *slot)
+{
+    size_t at = wire->queued.length;
+    rli_slot *other = wire->slots.tail;
+    for (int queued = wire->slots.count - wire->sent; queued > 0; queued--, other = other->previous) {
+        at -= other->bytes;
+        if (other != slot)
+            continue;
+        rli_buffer_cut(&wire->queued, at, slot->bytes);
+        if (wire->awaited == slot)
+            wire->awaited = slot->next;
+        rli_slots_remove(&wire->slots, slot);
+        return true;
+    }
+    return false;
 }
 
 bool rli_wire_wants_flush(const rli_wire *wire)
 {
     /* A first request is sent by its thread as the leader, in lead(). */
-    return wire->leading && !wire->sending && wire->sent < BATCH_AT;
+    return wire->leading && !wire->sending && wire->sent < BATCH_AT && !wire->sync.asked;
 }
 
-/* What could not be sent goes back before what was queued meanwhile. */
-static bool put_back(rli_wire *wire, size_t sent)
+static bool has_rest(const rli_wire *wire)
 {
-    rli_buffer rest = {0};
-    if (!rli_buffer_append(&rest, wire->leaving.bytes + sent, wire->leaving.length - sent) ||
-        !rli_buffer_append(&rest, wire->queued.bytes, wire->queued.length)) {
-        rli_buffer_free(&rest);
+    return wire->left < wire->leaving.length;
+}
+
+/* What is queued becomes the batch that leaves. While a WAIT is under way it gathers instead:
+ * batches that pile up would each wait as long again for a slow replica. False: out of memory. */
+static bool begin_batch(rli_wire *wire)
+{
+    if (!wire->queued.length || wire->sync.asked)
+        return true;
+    if (wire->to_sync && !rli_sync_ask(&wire->sync, &wire->queued))
         return false;
-    }
-    rli_buffer_free(&wire->queued);
-    wire->queued = rest;
+    rli_buffer gone = wire->leaving;
+    wire->leaving = wire->queued;
+    wire->queued = gone;
+    wire->queued.length = 0;
+    wire->left = 0;
+    wire->sent = wire->slots.count;
+    wire->to_sync = false;
     return true;
 }
 
 bool rli_wire_flush(rli_wire *wire, pthread_mutex_t *mutex)
 {
     bool alive = true, room = true;
-    while (alive && room && wire->queued.length && !wire->sending && !wire->ended) {
-        rli_buffer leaving = wire->queued;
-        wire->queued = wire->leaving;
-        wire->queued.length = 0;
-        wire->leaving = leaving;
-        wire->sent = wire->pending;
+    while (alive && room && !wire->sending && !wire->ended) {
+        if (!has_rest(wire))
+            alive = begin_batch(wire);
+        if (!has_rest(wire))
+            break;
+        const char *rest = wire->leaving.bytes + wire->left;
+        size_t length = wire->leaving.length - wire->left;
         wire->sending = true;
         pthread_mutex_unlock(mutex);
-        ssize_t n = rli_connection_send(&wire->connection, leaving.bytes, leaving.length);
+        ssize_t n = rli_connection_send(&wire->connection, rest, length);
         pthread_mutex_lock(mutex);
         wire->sending = false;
         alive = n >= 0;
-        room = alive && (size_t)n == leaving.length;
-        if (alive && !room)
-            alive = put_back(wire, (size_t)n);
+        room = alive && (size_t)n == length;
+        wire->left += alive ? (size_t)n : 0;
     }
     return alive;
 }
 
 /* --- receiving --- */
-
-/* The slot's caller may return as soon as its mutex is free. */
-static void finish(rli_slot *slot, rli_outcome outcome, redisReply *reply)
-{
-    rli_parker *parker = slot->parker;
-    if (!parker) {
-        if (reply)
-            freeReplyObject(reply);
-        free(slot);
-        return;
-    }
-    pthread_mutex_lock(&parker->mutex);
-    slot->outcome = outcome;
-    slot->reply = reply;
-    slot->finished = true;
-    parker->token = true;
-    pthread_cond_signal(&parker->cond);
-    pthread_mutex_unlock(&parker->mutex);
-}
-
-static void unlink_slot(rli_wire *wire, rli_slot *slot)
-{
-    if (slot->previous)
-        slot->previous->next = slot->next;
-    else
-        wire->head = slot->next;
-    if (slot->next)
-        slot->next->previous = slot->previous;
-    else
-        wire->tail = slot->previous;
-}
-
-static rli_slot *pop(rli_wire *wire)
-{
-    rli_slot *slot = wire->head;
-    if (!slot)
-        return NULL;
-    unlink_slot(wire, slot);
-    wire->pending--;
-    wire->sent--;
-    slot->popped = true;
-    return slot;
-}
 
 #define AT_ONCE 64
 
@@ -184,20 +187,60 @@ static int parse(rli_wire *wire, redisReply *replies[AT_ONCE], bool *garbled)
     return count;
 }
 
-/* Pairs replies with the oldest slots and wakes their callers, without the mutex: a woken thread
- * would only run into it. */
+/* Takes the answered requests off the queue: their callers may go. */
+static void release(rli_wire *wire, int asked, int synced, rli_slot ***done)
+{
+    for (; wire->answered > 0; wire->answered--) {
+        rli_slot *slot = rli_slots_pop(&wire->slots);
+        wire->sent--;
+        slot->asked = asked;
+        slot->synced = synced;
+        **done = slot;
+        *done = &slot->next;
+    }
+}
+
+/* Gives `reply` to the oldest request without one, or takes it for WAIT's. What that completes is
+ * appended to *done. False: nobody asked, the stream is out of step, or has ended. */
+static bool accept_reply(rli_wire *wire, redisReply *reply, rli_slot ***done)
+{
+    rli_slot *slot = wire->answered < wire->sent ? wire->awaited : NULL;
+    int asked = wire->sync.asked;
+    if (slot && slot->asking) {
+        slot->asking = false;
+        freeReplyObject(reply);
+    } else if (slot) {
+        slot->reply = reply;
+        wire->awaited = slot->next;
+        wire->answered++;
+        if (!asked)
+            release(wire, 0, rli_sync_without(&wire->sync), done);
+    } else if (asked) {
+        release(wire, asked, rli_sync_hear(&wire->sync, reply), done);
+        freeReplyObject(reply);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Pairs replies with their requests and wakes the callers, the latter without the mutex: a woken
+ * thread would only run into it. */
 static bool hand_over(rli_wire *wire, pthread_mutex_t *mutex, redisReply *replies[AT_ONCE], int count)
 {
-    rli_slot *slots[AT_ONCE];
+    rli_slot *done = NULL, **end = &done;
     int paired = 0;
     pthread_mutex_lock(mutex);
-    while (paired < count && (slots[paired] = pop(wire)))
+    while (paired < count && accept_reply(wire, replies[paired], &end))
         paired++;
     pthread_mutex_unlock(mutex);
-    for (int i = 0; i < paired; i++)
-        finish(slots[i], RLI_ANSWERED, replies[i]);
+    while (done) {
+        rli_slot *slot = done;
+        done = slot->next;
+        rli_slot_finish(slot, RLI_ANSWERED);
+    }
     for (int i = paired; i < count; i++)
-        freeReplyObject(replies[i]); /* nobody asked: the stream is out of step, or has ended */
+        freeReplyObject(replies[i]);
     return paired == count;
 }
 
@@ -210,7 +253,7 @@ static bool is_for_guard(const rli_wire *wire, int64_t deadline_ms, int wake_fd,
 
 static rli_received wait_for_bytes(rli_wire *wire, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
 {
-    bool room_wanted = wire->queued.length > 0 && !wire->sending;
+    bool room_wanted = has_rest(wire) && !wire->sending;
     bool guarded = is_for_guard(wire, deadline_ms, wake_fd, room_wanted);
     wire->guarded_until_ms = guarded ? deadline_ms : RLI_NEVER;
     pthread_mutex_unlock(mutex);
@@ -239,12 +282,17 @@ rli_received rli_wire_receive(rli_wire *wire, pthread_mutex_t *mutex, int64_t de
 
 int64_t rli_wire_silent_since(const rli_wire *wire)
 {
-    return wire->head ? wire->head->since_ms : RLI_NEVER;
+    return wire->slots.head ? wire->slots.head->since_ms : RLI_NEVER;
+}
+
+bool rli_wire_is_idle(const rli_wire *wire, int64_t idle_ms)
+{
+    return !wire->leading && rli_now_ms() - wire->used_ms >= idle_ms;
 }
 
 bool rli_wire_is_stale(const rli_wire *wire)
 {
-    return !wire->pending && !wire->leading && rli_connection_is_closed(&wire->connection);
+    return !wire->slots.count && !wire->leading && rli_connection_is_closed(&wire->connection);
 }
 
 bool rli_wire_guarded(rli_wire *wire)
@@ -275,7 +323,7 @@ bool rli_wire_take_lead(rli_wire *wire, rli_slot *slot)
 void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own)
 {
     wire->leading = false;
-    for (rli_slot *slot = wire->head; slot; slot = slot->next) {
+    for (rli_slot *slot = wire->slots.head; slot; slot = slot->next) {
         if (slot == own || !slot->parker)
             continue;
         wire->leading = true;
@@ -290,31 +338,16 @@ void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own)
 
 /* --- the end of a request, and of the wire --- */
 
-bool rli_slot_finished(rli_slot *slot)
-{
-    pthread_mutex_lock(&slot->parker->mutex);
-    bool finished = slot->finished;
-    pthread_mutex_unlock(&slot->parker->mutex);
-    return finished;
-}
-
 bool rli_wire_abandon(rli_wire *wire, rli_slot *slot)
 {
     if (rli_wire_take_lead(wire, slot))
         rli_wire_pass_lead(wire, slot);
-    rli_slot *stand_in = malloc(sizeof *stand_in);
-    if (!stand_in)
-        return false;
-    *stand_in = (rli_slot){.next = slot->next, .previous = slot->previous, .since_ms = slot->since_ms};
-    if (stand_in->previous)
-        stand_in->previous->next = stand_in;
-    else
-        wire->head = stand_in;
-    if (stand_in->next)
-        stand_in->next->previous = stand_in;
-    else
-        wire->tail = stand_in;
-    return true;
+    if (take_back(wire, slot))
+        return true;
+    rli_slot *stand_in = rli_slots_replace(&wire->slots, slot);
+    if (stand_in && wire->awaited == slot)
+        wire->awaited = stand_in;
+    return stand_in;
 }
 
 void rli_wire_end(rli_wire *wire, rli_outcome outcome)
@@ -323,7 +356,8 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
         return;
     wire->ended = true;
     shutdown(wire->connection.fd, SHUT_RDWR); /* wakes the leader; the descriptor stays its own */
-    rli_slot *slot;
-    while ((slot = pop(wire)))
-        finish(slot, outcome, NULL);
+    wire->awaited = NULL;
+    wire->sent = wire->answered = wire->sync.asked = 0;
+    for (rli_slot *slot; (slot = rli_slots_pop(&wire->slots));)
+        rli_slot_finish(slot, outcome);
 }

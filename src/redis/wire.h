@@ -4,40 +4,31 @@
 #ifndef RLI_WIRE_H
 #define RLI_WIRE_H
 
-#include "park.h"
 #include "redis/buffer.h"
 #include "redis/connection.h"
 #include "redis/guard.h"
 #include "redis/lane.h"
+#include "redis/slots.h"
 
 typedef struct rli_wire rli_wire;
 
-/* One request under way, on its caller's stack. */
-typedef struct rli_slot {
-    struct rli_slot *next, *previous;
-    rli_parker *parker;  /* NULL: its caller has given up; the reply is for nobody */
-    int64_t since_ms;    /* when it was queued */
-    bool popped;         /* lane's mutex: taken off the queue, its reply is being handed over */
-    /* guarded by parker->mutex */
-    bool finished, lead; /* has its outcome; was handed the lead */
-    rli_outcome outcome;
-    redisReply *reply;
-} rli_slot;
-
-/* `guard` keeps the limits of long receives; NULL: each leader keeps its own. */
+/* `guard` keeps the limits of long receives; NULL: each leader keeps its own. `replicas`: as in
+ * rli_lane_init_synced; NULL: not synced. */
 rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const rli_address *address,
-                           rli_guard *guard, const rli_patience *patience);
+                           rli_guard *guard, const atomic_int *replicas, const rli_patience *patience);
 /* Users keep the wire's memory and descriptor; the last to leave frees both. The opener is one. */
 void rli_wire_enter(rli_wire *wire);
 void rli_wire_leave(rli_wire *wire);
+/* Whether nobody but the lane uses it. */
+bool rli_wire_is_left(const rli_wire *wire);
 uint64_t rli_wire_run(const rli_wire *wire);
 
 /* Queues a request at the end; false: out of memory. */
 bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rli_command *command);
 /* Whether the request just queued should be sent by its own thread, not left to the leader. */
 bool rli_wire_wants_flush(const rli_wire *wire);
-/* Sends what is queued, unless somebody does so already; releases and retakes `mutex` meanwhile.
- * False: the connection has ended. */
+/* Sends what is queued, unless somebody does so already or a WAIT is under way; releases and retakes
+ * `mutex` meanwhile. False: the connection has ended, or memory. */
 bool rli_wire_flush(rli_wire *wire, pthread_mutex_t *mutex);
 /* The leader: waits for bytes and hands the replies in them to their callers; releases and retakes
  * `mutex` meanwhile. RLI_ENDED: so has the connection, or the guard has ended it. */
@@ -50,14 +41,15 @@ void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own);
 
 /* Since when the oldest request on it is unanswered, also one that nobody waits for any more. */
 int64_t rli_wire_silent_since(const rli_wire *wire);
+/* Whether nobody receives on it, nor has queued a request for so long. */
+bool rli_wire_is_idle(const rli_wire *wire, int64_t idle_ms);
 /* Whether nothing is under way on it and the server has closed it. */
 bool rli_wire_is_stale(const rli_wire *wire);
 /* Whether a receive is under the guard's eye; ends it when its time is over. */
 bool rli_wire_guarded(rli_wire *wire);
 
-bool rli_slot_finished(rli_slot *slot);
-/* The caller of `slot` stops waiting; its reply will be dropped. Lead that it was handed goes on.
- * False: out of memory. */
+/* The caller of `slot` stops waiting: its reply will be dropped, or, before its bytes have left, it is
+ * taken back. Lead that it was handed goes on. False: out of memory. */
 bool rli_wire_abandon(rli_wire *wire, rli_slot *slot);
 /* No more use: everything under way gets `outcome`. */
 void rli_wire_end(rli_wire *wire, rli_outcome outcome);

@@ -1,0 +1,85 @@
+/* Slots: the requests under way on a wire, in the order in which they were queued and are answered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/slots.h"
+
+#include <stdlib.h>
+
+void rli_slots_append(rli_slots *slots, rli_slot *slot)
+{
+    slot->previous = slots->tail;
+    slot->next = NULL;
+    if (slots->tail)
+        slots->tail->next = slot;
+    else
+        slots->head = slot;
+    slots->tail = slot;
+    slots->count++;
+}
+
+/* Makes the neighbours of `slot` those of `other`, or each other's. */
+static void relink(rli_slots *slots, const rli_slot *slot, rli_slot *other)
+{
+    if (slot->previous)
+        slot->previous->next = other ? other : slot->next;
+    else
+        slots->head = other ? other : slot->next;
+    if (slot->next)
+        slot->next->previous = other ? other : slot->previous;
+    else
+        slots->tail = other ? other : slot->previous;
+}
+
+void rli_slots_remove(rli_slots *slots, rli_slot *slot)
+{
+    relink(slots, slot, NULL);
+    slots->count--;
+}
+
+rli_slot *rli_slots_pop(rli_slots *slots)
+{
+    rli_slot *slot = slots->head;
+    if (slot) {
+        rli_slots_remove(slots, slot);
+        slot->popped = true;
+        slot->next = NULL;
+    }
+    return slot;
+}
+
+rli_slot *rli_slots_replace(rli_slots *slots, const rli_slot *slot)
+{
+    rli_slot *copy = malloc(sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *slot;
+    copy->parker = NULL;
+    relink(slots, slot, copy);
+    return copy;
+}
+
+bool rli_slot_finished(rli_slot *slot)
+{
+    pthread_mutex_lock(&slot->parker->mutex);
+    bool finished = slot->finished;
+    pthread_mutex_unlock(&slot->parker->mutex);
+    return finished;
+}
+
+void rli_slot_finish(rli_slot *slot, rli_outcome outcome)
+{
+    rli_parker *parker = slot->parker;
+    if ((!parker || outcome != RLI_ANSWERED) && slot->reply) {
+        freeReplyObject(slot->reply);
+        slot->reply = NULL;
+    }
+    if (!parker) {
+        free(slot);
+        return;
+    }
+    pthread_mutex_lock(&parker->mutex);
+    slot->outcome = outcome;
+    slot->finished = true;
+    parker->token = true;
+    pthread_cond_signal(&parker->cond);
+    pthread_mutex_unlock(&parker->mutex);
+}

@@ -1,0 +1,41 @@
+/* Slots: the requests under way on a wire, in the order in which they were queued and are answered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_SLOTS_H
+#define RLI_SLOTS_H
+
+#include "park.h"
+#include "redis/lane.h"
+
+/* One request, on its caller's stack. Guarded by the lane's mutex, except where it says otherwise;
+ * once it is popped, the thread that did so alone may touch it, until it has finished it. */
+typedef struct rli_slot {
+    struct rli_slot *next, *previous;
+    rli_parker *parker;  /* NULL: its caller has given up; the reply is for nobody */
+    int64_t since_ms;    /* when it was queued, later by what replicas may take to confirm it */
+    size_t bytes;        /* of it, among what is queued */
+    bool asking;         /* the next answer is that to its ASKING */
+    bool popped;         /* taken off the queue, its reply is being handed over */
+    redisReply *reply;   /* may have come before it is finished */
+    int asked, synced;   /* as in rli_answer */
+    /* guarded by parker->mutex */
+    bool finished, lead; /* has its outcome; was handed the lead */
+    rli_outcome outcome;
+} rli_slot;
+
+typedef struct rli_slots {
+    rli_slot *head, *tail; /* the oldest first */
+    int count;
+} rli_slots;
+
+void rli_slots_append(rli_slots *slots, rli_slot *slot);
+void rli_slots_remove(rli_slots *slots, rli_slot *slot);
+/* The oldest, popped; NULL: none. */
+rli_slot *rli_slots_pop(rli_slots *slots);
+/* Puts a copy that is for nobody into the place of `slot`. NULL: out of memory. */
+rli_slot *rli_slots_replace(rli_slots *slots, const rli_slot *slot);
+
+bool rli_slot_finished(rli_slot *slot);
+/* Hands its outcome to its caller, who may return as soon as the parker's mutex is free. */
+void rli_slot_finish(rli_slot *slot, rli_outcome outcome);
+
+#endif

@@ -1,0 +1,151 @@
+/* The scene of lanes: a master with its replicas, the proxy before it, and lanes that the test drives. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/lanes.h"
+
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lanes lanes;
+
+/* Calls belong to a client, whose own connections are of no account here: they go past the proxy. */
+static void open_lanes(void)
+{
+    lanes.proxy = proxy_start(lanes.master); /* before there are threads: it forks */
+    stage.server = lanes.master;
+    stage.client = stage_client(NULL);
+    char url[256];
+    snprintf(url, sizeof url, "unix://%s?timeout=%d", proxy_socket(lanes.proxy), LANE_TIMEOUT_MS);
+    rlock_config config;
+    rlock_config_init(&config);
+    config.address = url;
+    assert_ok(rli_settings_make(&lanes.settings, &config));
+    lanes.settings.sync_timeout_ms = LANE_SYNC_MS;
+    assert_ok(rli_pool_init(&lanes.pool, &lanes.settings, &lanes.settings.addresses[0]));
+    lanes.plain = &lanes.pool.lanes[0];
+    rli_lane_init_synced(&lanes.synced, &lanes.settings, &lanes.settings.addresses[0], &lanes.replicas);
+}
+
+/* A replica that has all data is heard of by its master a second later, when it first acknowledges it. */
+static void await_confirmation(int replicas)
+{
+    freeReplyObject(server_command(lanes.master, "PUBLISH nobody hears"));
+    cr_assert(server_integer(lanes.master, "WAIT %d 10000", replicas) == replicas, "the replicas confirm nothing");
+    freeReplyObject(server_command(lanes.master, "CONFIG RESETSTAT"));
+}
+
+void lanes_open(int replicas, const char *const *args)
+{
+    lanes.fleet = fleet_start(replicas, args);
+    lanes.master = fleet_node(lanes.fleet, 0);
+    if (replicas > 0)
+        await_confirmation(replicas);
+    atomic_init(&lanes.replicas, replicas);
+    open_lanes();
+}
+
+void lanes_open_at(server *at)
+{
+    lanes.master = at;
+    open_lanes();
+}
+
+void lanes_close(void)
+{
+    rli_pool_close(&lanes.pool);
+    rli_lane_close(&lanes.synced);
+    rli_pool_destroy(&lanes.pool);
+    rli_lane_destroy(&lanes.synced);
+    rli_settings_free(&lanes.settings);
+    proxy_stop(lanes.proxy);
+    stage.server = NULL; /* the fleet's, or the test's own */
+    stage_close();
+    fleet_stop(lanes.fleet);
+    memset(&lanes, 0, sizeof lanes);
+}
+
+static void show(redisReply *reply, char text[128])
+{
+    if (reply->type == REDIS_REPLY_INTEGER)
+        snprintf(text, 128, "%lld", reply->integer);
+    else
+        snprintf(text, 128, "%.127s", reply->str ? reply->str : "nothing");
+    freeReplyObject(reply);
+}
+
+rlock_status lane_run(void *arg)
+{
+    lane_call *call = arg;
+    size_t lengths[8], count = 0;
+    for (; call->words[count]; count++)
+        lengths[count] = strlen(call->words[count]);
+    rli_command command = {.count = count, .words = call->words, .lengths = lengths, .asking = call->asking,
+                           .unsynced = call->unsynced};
+    rli_caller caller;
+    int64_t since_ms = now_ms();
+    assert_ok(rli_caller_begin(&caller, stage.client, NULL));
+    if (call->limit_ms)
+        caller.deadline_ms = rli_after_ms(call->limit_ms);
+    call->outcome = rli_lane_call(call->lane, &caller, &command, LANE_TIMEOUT_MS, &call->answer);
+    call->took_ms = now_ms() - since_ms;
+    if (call->outcome == RLI_ANSWERED)
+        show(call->answer.reply, call->text);
+    call->answer.reply = NULL;
+    rli_caller_end(&caller);
+    return call->answer.status;
+}
+
+lane_call lane_ask(rli_lane *lane, const char *word, ...)
+{
+    lane_call call = {.lane = lane, .words = {word}};
+    va_list more;
+    va_start(more, word);
+    for (size_t i = 1; i < 8 && (call.words[i] = va_arg(more, const char *)); i++)
+        continue;
+    va_end(more);
+    lane_run(&call);
+    return call;
+}
+
+const char *outcome_word(rli_outcome outcome)
+{
+    static const char *const words[] = {"ANSWERED", "UNSENT", "BROKEN", "SILENT", "GAVE_UP"};
+    return words[outcome];
+}
+
+void assert_answered(const lane_call *call, const char *text)
+{
+    cr_assert(call->outcome == RLI_ANSWERED, "%s: %s: %s", call->words[0], outcome_word(call->outcome),
+              rlock_last_error());
+    cr_assert_str_eq(call->text, text, "%s: \"%s\" instead of \"%s\"", call->words[0], call->text, text);
+}
+
+void assert_synced(const lane_call *call, const char *text, int synced)
+{
+    assert_answered(call, text);
+    cr_assert(call->answer.synced == synced, "%s: synced is %d instead of %d", call->words[0], call->answer.synced,
+              synced);
+}
+
+int64_t lanes_times(const char *command)
+{
+    char field[64];
+    snprintf(field, sizeof field, "cmdstat_%s:calls=", command);
+    char *stats = server_text(lanes.master, "INFO commandstats");
+    const char *found = strstr(stats, field);
+    int64_t times = found ? strtoll(found + strlen(field), NULL, 10) : 0;
+    free(stats);
+    return times;
+}
+
+int64_t lanes_number(const char *key)
+{
+    char *text = server_text(lanes.master, "GET %s", key);
+    int64_t number = text ? strtoll(text, NULL, 10) : 0;
+    free(text);
+    return number;
+}

@@ -1,0 +1,327 @@
+/* Synced lanes: what is written on them is answered when the replicas have confirmed it, with one WAIT a
+ * batch, and however the replicas, the connection or the callers fail meanwhile. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/lanes.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <string.h>
+
+#define SOON_MS 5000
+#define THREADS 64
+
+static void open_with_replica(void)
+{
+    lanes_open(1, NULL);
+}
+
+static void open_alone(void)
+{
+    lanes_open(0, NULL);
+}
+
+static void open_without_wait(void)
+{
+    lanes_open(0, (const char *const[]){"--rename-command", "WAIT", "", NULL});
+    atomic_store(&lanes.replicas, 1);
+}
+
+TestSuite(synced_lane, .init = open_with_replica, .fini = lanes_close, .timeout = 60);
+TestSuite(synced_lane_alone, .init = open_alone, .fini = lanes_close, .timeout = 60);
+TestSuite(synced_lane_without_wait, .init = open_without_wait, .fini = lanes_close, .timeout = 60);
+
+static void freeze_replica(void)
+{
+    server_freeze(fleet_node(lanes.fleet, 1));
+}
+
+/* A request whose WAIT is under way at the server, for as long as the replica sleeps. */
+static void begin_waiting(actor *first, lane_call *call)
+{
+    int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_NOTE, .text = "WAIT"});
+    *call = (lane_call){.lane = &lanes.synced, .words = {"INCR", "first"}};
+    actor_begin(first, lane_run, call);
+    cr_assert(proxy_await(lanes.proxy, rule, PROXY_SEEN, 1, SOON_MS), "no WAIT was sent");
+    cr_assert(actor_asleep(first, SOON_MS));
+}
+
+/* --- the replicas --- */
+
+Test(synced_lane, tells_how_many_replicas_confirmed)
+{
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", 1);
+    cr_assert(call.answer.asked == 1);
+    cr_assert(server_integer(fleet_node(lanes.fleet, 1), "EXISTS n") == 1);
+    cr_assert(lanes_times("wait") == 1);
+}
+
+Test(synced_lane, tells_that_a_stopped_replica_has_not_confirmed)
+{
+    freeze_replica();
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", 0);
+    cr_assert(call.answer.asked == 1);
+    assert_between(call.took_ms, LANE_SYNC_MS - 1, at_most_ms(LANE_SYNC_MS + 300));
+}
+
+/* Fewer than asked for is as the server says, after the whole time. */
+Test(synced_lane, waits_for_all_replicas_it_knows_of)
+{
+    atomic_store(&lanes.replicas, 2);
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", 1);
+    cr_assert(call.answer.asked == 2);
+    assert_between(call.took_ms, LANE_SYNC_MS - 1, at_most_ms(LANE_SYNC_MS + 300));
+}
+
+Test(synced_lane_alone, sends_no_wait_when_there_are_no_replicas)
+{
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", RLI_SYNC_NONE);
+    cr_assert(call.answer.asked == 0);
+    atomic_store(&lanes.replicas, -1); /* not known */
+    call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "2", RLI_SYNC_NONE);
+    cr_assert(lanes_times("wait") == 0);
+}
+
+Test(synced_lane, gives_errors_of_a_command_as_its_answer)
+{
+    freeReplyObject(server_command(lanes.master, "SET text x"));
+    lane_call call = lane_ask(&lanes.synced, "INCR", "text", NULL);
+    assert_synced(&call, "ERR value is not an integer or out of range", 1);
+}
+
+Test(synced_lane, of_plain_lanes_says_nothing)
+{
+    lane_call call = lane_ask(lanes.plain, "INCR", "n", NULL);
+    assert_synced(&call, "1", RLI_SYNC_NONE);
+    cr_assert(lanes_times("wait") == 0);
+}
+
+/* The server ends the WAITs under way when it becomes a replica: nobody has confirmed. */
+Test(synced_lane, is_not_confirmed_by_a_master_that_becomes_a_replica_meanwhile)
+{
+    freeze_replica();
+    actor *first = actor_start();
+    lane_call call;
+    begin_waiting(first, &call);
+    freeReplyObject(server_command(lanes.master, "REPLICAOF 127.0.0.1 %d", server_port(fleet_node(lanes.fleet, 1))));
+    assert_ok(actor_finish(first, SOON_MS));
+    assert_synced(&call, "1", 0);
+    assert_between(call.took_ms, 0, at_most_ms(LANE_SYNC_MS - 100));
+    actor_end(first);
+}
+
+/* --- batches --- */
+
+Test(synced_lane, sends_what_comes_during_a_wait_as_one_batch)
+{
+    freeze_replica();
+    actor *actors[THREADS];
+    lane_call calls[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        actors[i] = actor_start();
+    begin_waiting(actors[0], &calls[0]);
+    for (int i = 1; i < THREADS; i++) {
+        calls[i] = (lane_call){.lane = &lanes.synced, .words = {"INCR", "n"}};
+        actor_begin(actors[i], lane_run, &calls[i]);
+    }
+    for (int i = 1; i < THREADS; i++)
+        cr_assert(actor_asleep(actors[i], SOON_MS));
+    bool in_time = lanes_number("n") == 0;
+    for (int i = 0; i < THREADS; i++) {
+        assert_ok(actor_finish(actors[i], SOON_MS));
+        cr_assert(calls[i].outcome == RLI_ANSWERED && calls[i].answer.synced == 0);
+        actor_end(actors[i]);
+    }
+    cr_assert(lanes_number("n") == THREADS - 1);
+    if (in_time) /* else the machine took longer to start them than the first WAIT took */
+        cr_assert(lanes_times("wait") == 2, "%d WAITs", (int)lanes_times("wait"));
+}
+
+typedef struct many {
+    lane_call call;
+    int left;
+} many;
+
+static rlock_status run_many(void *arg)
+{
+    many *own = arg;
+    for (; own->left > 0; own->left--) {
+        lane_run(&own->call);
+        if (own->call.outcome != RLI_ANSWERED || own->call.answer.synced != 1)
+            return RLOCK_UNKNOWN;
+    }
+    return RLOCK_OK;
+}
+
+Test(synced_lane, sends_fewer_waits_than_requests_under_load)
+{
+    actor *actors[THREADS];
+    many calls[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        actors[i] = actor_start();
+        calls[i] = (many){{.lane = &lanes.synced, .words = {"INCR", "n"}}, 20};
+        actor_begin(actors[i], run_many, &calls[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_ok(actor_finish(actors[i], at_most_ms(20000)));
+        actor_end(actors[i]);
+    }
+    cr_assert(lanes_number("n") == 20 * THREADS);
+    assert_between(lanes_times("wait"), 20, 20 * THREADS / 4);
+    cr_assert(proxy_accepted(lanes.proxy) == 1);
+}
+
+/* A batch that does not fit into the socket is sent as the server reads, and has one WAIT behind it. */
+Test(synced_lane, sends_a_batch_larger_than_the_socket)
+{
+    static char large[4 << 20];
+    memset(large, 'x', sizeof large - 1);
+    lane_call call = lane_ask(&lanes.synced, "SET", "large", large, NULL);
+    assert_synced(&call, "OK", 1);
+    cr_assert(lanes_times("wait") == 1);
+}
+
+/* --- servers without WAIT --- */
+
+Test(synced_lane_without_wait, does_without_it)
+{
+    for (int i = 0; i < 3; i++) {
+        lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+        assert_synced(&call, i == 0 ? "1" : i == 1 ? "2" : "3", RLI_SYNC_REFUSED);
+    }
+    cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
+}
+
+Test(synced_lane, does_without_wait_where_the_user_may_not_use_it)
+{
+    freeReplyObject(server_command(lanes.master, "ACL SETUSER default -wait"));
+    for (int i = 0; i < 2; i++) {
+        lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+        assert_synced(&call, i == 0 ? "1" : "2", RLI_SYNC_REFUSED);
+    }
+    cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
+    freeReplyObject(server_command(lanes.master, "ACL SETUSER default +wait"));
+}
+
+/* --- the connection --- */
+
+Test(synced_lane, has_no_answer_when_the_connection_ends_before_that_to_wait)
+{
+    for (int64_t bytes = 0; bytes < 4; bytes++) { /* of :1\r\n */
+        int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = "WAIT", .amount = bytes});
+        lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+        proxy_release(lanes.proxy, rule);
+        cr_assert(call.outcome == RLI_BROKEN, "%s after %d bytes", outcome_word(call.outcome), (int)bytes);
+        cr_assert(lanes_number("n") == bytes + 1, "it has not run");
+    }
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "5", 1);
+}
+
+Test(synced_lane, has_no_answer_when_that_to_wait_does_not_come)
+{
+    int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "WAIT"});
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    cr_assert(call.outcome == RLI_SILENT, "%s", outcome_word(call.outcome));
+    assert_between(call.took_ms, LANE_TIMEOUT_MS + LANE_SYNC_MS - 1, at_most_ms(LANE_TIMEOUT_MS + LANE_SYNC_MS + 300));
+    proxy_release(lanes.proxy, rule);
+    call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "2", 1);
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+}
+
+/* Behind a WAIT that takes all its time, a request of its own has its whole time yet. */
+Test(synced_lane, counts_no_time_behind_another_wait_against_a_request)
+{
+    lanes.settings.sync_timeout_ms = 2 * LANE_TIMEOUT_MS;
+    freeze_replica();
+    actor *first = actor_start();
+    lane_call waiting;
+    begin_waiting(first, &waiting);
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", 0);
+    assert_ok(actor_finish(first, SOON_MS));
+    assert_synced(&waiting, "1", 0);
+    assert_between(call.took_ms, 3 * LANE_TIMEOUT_MS, at_most_ms(4 * LANE_TIMEOUT_MS + 300));
+    actor_end(first);
+}
+
+/* --- callers --- */
+
+Test(synced_lane, stays_in_step_when_callers_give_up_before_wait_is_answered)
+{
+    freeze_replica();
+    lane_call call = {.lane = &lanes.synced, .words = {"INCR", "n"}, .limit_ms = LANE_SYNC_MS / 5};
+    lane_run(&call);
+    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    server_thaw(fleet_node(lanes.fleet, 1));
+    call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "2", 1);
+    cr_assert(proxy_accepted(lanes.proxy) == 1, "the connection was given up");
+}
+
+/* What was still queued must not run when its caller has long gone. */
+Test(synced_lane, takes_back_what_was_given_up_before_it_left)
+{
+    freeze_replica();
+    actor *first = actor_start(), *third = actor_start();
+    lane_call waiting, behind = {.lane = &lanes.synced, .words = {"INCR", "behind"}};
+    begin_waiting(first, &waiting);
+    lane_call call = {.lane = &lanes.synced, .words = {"INCR", "given-up"}, .limit_ms = LANE_SYNC_MS / 5};
+    actor *second = actor_start();
+    actor_begin(second, lane_run, &call);
+    cr_assert(actor_asleep(second, SOON_MS));
+    actor_begin(third, lane_run, &behind);
+    assert_ok(actor_finish(second, SOON_MS));
+    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    assert_ok(actor_finish(first, SOON_MS));
+    assert_ok(actor_finish(third, SOON_MS));
+    assert_synced(&waiting, "1", 0);
+    assert_synced(&behind, "1", 0);
+    cr_assert(server_integer(lanes.master, "EXISTS given-up") == 0);
+    cr_assert(proxy_accepted(lanes.proxy) == 1, "the connection was given up");
+    actor_end(first);
+    actor_end(second);
+    actor_end(third);
+}
+
+Test(synced_lane, ends_all_that_is_under_way_when_it_is_closed)
+{
+    freeze_replica();
+    actor *actors[3];
+    lane_call calls[3];
+    for (int i = 0; i < 3; i++)
+        actors[i] = actor_start();
+    begin_waiting(actors[0], &calls[0]);
+    for (int i = 1; i < 3; i++) {
+        calls[i] = (lane_call){.lane = &lanes.synced, .words = {"INCR", "n"}};
+        actor_begin(actors[i], lane_run, &calls[i]);
+        cr_assert(actor_asleep(actors[i], SOON_MS));
+    }
+    int64_t since_ms = now_ms();
+    rli_lane_close(&lanes.synced);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(actor_finish(actors[i], SOON_MS));
+        cr_assert(calls[i].outcome == RLI_GAVE_UP, "%s", outcome_word(calls[i].outcome));
+        actor_end(actors[i]);
+    }
+    assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_SYNC_MS / 2));
+}
+
+/* A slow replica does not slow down what goes over other lanes. */
+Test(synced_lane, stalls_no_other_lane)
+{
+    freeze_replica();
+    actor *first = actor_start();
+    lane_call waiting;
+    begin_waiting(first, &waiting);
+    lane_call call = lane_ask(lanes.plain, "INCR", "n", NULL);
+    assert_answered(&call, "1");
+    assert_between(call.took_ms, 0, at_most_ms(LANE_SYNC_MS / 2));
+    assert_ok(actor_finish(first, SOON_MS));
+    actor_end(first);
+}
