@@ -1,0 +1,244 @@
+/* Lanes that nobody uses: a connection that died without a sign is found by a ping, not by a request; and
+ * lanes that are told to make a new connection. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/lanes.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#define SOON_MS 5000
+#define HOUR_MS 3600000
+
+static void open_alone(void)
+{
+    lanes_open(0, NULL);
+}
+
+static void open_with_replica(void)
+{
+    lanes_open(1, NULL);
+}
+
+TestSuite(idle_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
+TestSuite(idle_synced_lane, .init = open_with_replica, .fini = lanes_close, .timeout = 60);
+TestSuite(dropped_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
+
+static bool ping(rli_lane *lane, int64_t idle_ms)
+{
+    rli_caller caller;
+    assert_ok(rli_caller_begin(&caller, stage.client, NULL));
+    bool alive = rli_lane_ping_if_idle(lane, &caller, idle_ms);
+    rli_caller_end(&caller);
+    return alive;
+}
+
+static void assert_counts(rli_lane *lane, const char *text)
+{
+    lane_call call = lane_ask(lane, "INCR", "n", NULL);
+    assert_answered(&call, text);
+}
+
+static int note(const char *text)
+{
+    return proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_NOTE, .text = text});
+}
+
+/* --- pings --- */
+
+Test(idle_lane, is_pinged_when_it_has_been_idle_for_so_long_and_no_sooner)
+{
+    int pings = note("PING");
+    assert_counts(lanes.plain, "1");
+    cr_assert(ping(lanes.plain, HOUR_MS));
+    cr_assert(proxy_count(lanes.proxy, pings, PROXY_SEEN) == 0);
+    pass_ms(20);
+    cr_assert(ping(lanes.plain, 20));
+    cr_assert(proxy_count(lanes.proxy, pings, PROXY_ANSWERED) == 1);
+    cr_assert(ping(lanes.plain, HOUR_MS)); /* the ping itself counts as use */
+    cr_assert(proxy_count(lanes.proxy, pings, PROXY_SEEN) == 1);
+    assert_counts(lanes.plain, "2");
+    cr_assert(proxy_accepted(lanes.proxy) == 1);
+}
+
+Test(idle_lane, that_has_no_connection_gets_none_for_a_ping)
+{
+    cr_assert(ping(lanes.plain, 0));
+    cr_assert(proxy_accepted(lanes.proxy) == 0);
+}
+
+/* Nothing passes any more, and no end of the connection is heard of. */
+Test(idle_lane, that_is_half_open_is_found_by_a_ping)
+{
+    assert_counts(lanes.plain, "1");
+    proxy_pass(lanes.proxy, false, false);
+    int64_t since_ms = now_ms();
+    cr_assert(!ping(lanes.plain, 0));
+    assert_between(now_ms() - since_ms, LANE_TIMEOUT_MS - 1, at_most_ms(LANE_TIMEOUT_MS + 300));
+    proxy_pass(lanes.proxy, true, true);
+    lane_call call = lane_ask(lanes.plain, "INCR", "n", NULL);
+    assert_answered(&call, "2");
+    assert_between(call.took_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+}
+
+/* As above, with the server's own end heard of. */
+Test(idle_lane, that_was_cut_is_found_by_a_ping)
+{
+    assert_counts(lanes.plain, "1");
+    proxy_cut(lanes.proxy);
+    cr_assert(!ping(lanes.plain, 0));
+    assert_counts(lanes.plain, "2");
+}
+
+Test(idle_lane, is_alive_when_the_server_answers_a_ping_with_an_error)
+{
+    assert_counts(lanes.plain, "1");
+    freeReplyObject(server_command(lanes.master, "ACL SETUSER default -ping"));
+    cr_assert(ping(lanes.plain, 0));
+    cr_assert(server_info(lanes.master, "total_error_replies") == 1);
+    assert_counts(lanes.plain, "2");
+    cr_assert(proxy_accepted(lanes.proxy) == 1);
+}
+
+static rlock_status run_ping(void *arg)
+{
+    *(bool *)arg = ping(lanes.plain, 0);
+    return RLOCK_OK;
+}
+
+/* A request in the middle of a ping is sent at once and has its own answer. */
+Test(idle_lane, serves_requests_while_it_is_pinged)
+{
+    assert_counts(lanes.plain, "1");
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "PING"});
+    actor *pinger = actor_start(), *asker = actor_start();
+    bool alive = false;
+    actor_begin(pinger, run_ping, &alive);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "meanwhile"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(server_wait_exists(lanes.master, "meanwhile", true, LANE_TIMEOUT_MS / 2), "it waits for the ping");
+    proxy_release(lanes.proxy, held);
+    assert_ok(actor_finish(asker, SOON_MS));
+    assert_answered(&call, "1");
+    assert_ok(actor_finish(pinger, SOON_MS));
+    cr_assert(alive);
+    cr_assert(proxy_accepted(lanes.proxy) == 1);
+    actor_end(pinger);
+    actor_end(asker);
+}
+
+/* Nobody waits for the answer that is outstanding: it is no use of the lane. */
+Test(idle_lane, is_pinged_although_a_request_was_given_up_on_it)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INCR", .times = 1});
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}, .limit_ms = 50};
+    lane_run(&call);
+    cr_assert(call.outcome == RLI_GAVE_UP && proxy_count(lanes.proxy, held, PROXY_ACTED) == 1);
+    cr_assert(!ping(lanes.plain, 0));
+    assert_counts(lanes.plain, "2");
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+}
+
+/* A ping waits for no replica. */
+Test(idle_synced_lane, is_pinged_without_wait)
+{
+    assert_counts(&lanes.synced, "1");
+    server_freeze(fleet_node(lanes.fleet, 1));
+    freeReplyObject(server_command(lanes.master, "SET not confirmed"));
+    int64_t since_ms = now_ms();
+    cr_assert(ping(&lanes.synced, 0));
+    assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_SYNC_MS / 2));
+    cr_assert(lanes_times("wait") == 1, "%d WAITs", (int)lanes_times("wait"));
+}
+
+/* --- a new connection from now on --- */
+
+Test(dropped_lane, lets_what_is_under_way_have_its_answer)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "first"});
+    actor *asker = actor_start();
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+    rli_lane_drop(lanes.plain);
+    assert_counts(lanes.plain, "1");
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+    proxy_release(lanes.proxy, held);
+    assert_ok(actor_finish(asker, SOON_MS));
+    assert_answered(&call, "1");
+    cr_assert(proxy_connected(lanes.proxy) == 1, "the old connection is open");
+    assert_counts(lanes.plain, "2");
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+    actor_end(asker);
+}
+
+Test(dropped_lane, closes_a_connection_that_nobody_uses)
+{
+    assert_counts(lanes.plain, "1");
+    rli_lane_drop(lanes.plain);
+    cr_assert(proxy_connected(lanes.proxy) == 0);
+    assert_counts(lanes.plain, "2");
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+}
+
+Test(dropped_lane, ends_what_is_under_way_when_it_is_dropped_twice)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "first"});
+    actor *asker = actor_start();
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+    rli_lane_drop(lanes.plain);
+    rli_lane_drop(lanes.plain);
+    assert_ok(actor_finish(asker, SOON_MS));
+    cr_assert(call.outcome == RLI_BROKEN, "%s", outcome_word(call.outcome));
+    actor_end(asker);
+}
+
+/* The limit of a request on a dropped connection is kept, too, and so is the client's closing. */
+Test(dropped_lane, keeps_the_limit_of_what_is_under_way)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "first"});
+    actor *asker = actor_start();
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+    rli_lane_drop(lanes.plain);
+    assert_ok(actor_finish(asker, SOON_MS));
+    cr_assert(call.outcome == RLI_SILENT, "%s", outcome_word(call.outcome));
+    assert_between(call.took_ms, LANE_TIMEOUT_MS - 1, at_most_ms(LANE_TIMEOUT_MS + 300));
+    cr_assert(proxy_connected(lanes.proxy) == 0);
+    actor_end(asker);
+}
+
+Test(dropped_lane, ends_what_is_under_way_when_it_is_closed)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "first"});
+    actor *asker = actor_start();
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+    rli_lane_drop(lanes.plain);
+    int64_t since_ms = now_ms();
+    rli_lane_close(lanes.plain);
+    assert_ok(actor_finish(asker, SOON_MS));
+    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
+    actor_end(asker);
+}
+
+/* A connection that was begun before the drop may lead to where the name led then. */
+Test(dropped_lane, does_not_use_a_connection_that_was_being_made)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INFO", .times = 1});
+    actor *asker = actor_start();
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+    rli_lane_drop(lanes.plain);
+    proxy_release(lanes.proxy, held);
+    assert_ok(actor_finish(asker, SOON_MS));
+    assert_answered(&call, "1");
+    cr_assert(proxy_accepted(lanes.proxy) == 2 && proxy_connected(lanes.proxy) == 1);
+    actor_end(asker);
+}
