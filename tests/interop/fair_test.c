@@ -179,9 +179,11 @@ static void wait_channels(size_t count)
     }
 }
 
+/* Of two clients by turns: threads of one hand the lock on and say nothing. */
 static party *new_waiter(bool in_java, int number)
 {
-    return waiting[in_java][number] = party_of(in_java ? NULL : stage.client, &fair, NAME);
+    rlock_client *client = number % 2 ? stage.other : stage.client;
+    return waiting[in_java][number] = party_of(in_java ? NULL : client, &fair, NAME);
 }
 
 static void first_waits(bool in_java)
