@@ -30,8 +30,7 @@ static void destroy(rlock_client *client)
     rli_watchdog_destroy(&client->watchdog);
     rli_reporter_destroy(&client->reporter);
     rli_holds_destroy(&client->holds);
-    rli_subscriber_destroy(&client->subscriber);
-    rli_pool_destroy(&client->pool);
+    rli_topology_destroy(&client->topology);
     rli_tls_context_close(&client->settings.tls);
     rli_settings_free(&client->settings);
     pthread_mutex_destroy(&client->mutex);
@@ -43,18 +42,6 @@ void rli_client_release(rlock_client *client)
     /* In a forked child, mutexes may be in any state: the copy is left alone. */
     if (rli_fork_generation() == client->generation && atomic_fetch_sub(&client->references, 1) == 1)
         destroy(client);
-}
-
-/* One attempt, so that a wrong address or password shows at once. */
-static rlock_status reach(rlock_client *client)
-{
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, client, NULL);
-    if (status != RLOCK_OK)
-        return status;
-    status = rli_lane_connect(&client->pool.lanes[0], &caller);
-    rli_caller_end(&caller);
-    return status;
 }
 
 rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *config)
@@ -70,29 +57,24 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     status = rli_tls_context_open(&client->settings.tls);
     if (status != RLOCK_OK)
         goto err_after_settings;
-    status = rli_pool_init(&client->pool, &client->settings, &client->settings.addresses[0]);
-    if (status != RLOCK_OK)
-        goto err_after_context;
     uuid_t id;
     uuid_generate_random(id);
     uuid_unparse_lower(id, client->id);
     client->generation = rli_fork_generation();
     atomic_init(&client->references, 1);
     pthread_mutex_init(&client->mutex, NULL);
-    rli_subscriber_init(&client->subscriber, &client->settings, &client->settings.addresses[0], &client->closed);
-    rli_holds_init(&client->holds, &client->settings, &client->pool, client->id);
+    rli_topology_init(&client->topology, client);
+    rli_holds_init(&client->holds, &client->settings, client->id);
     rli_watchdog_init(&client->watchdog, client);
     rli_reporter_init(&client->reporter, client);
-    status = reach(client);
+    status = rli_topology_open(&client->topology);
     if (status != RLOCK_OK) {
-        destroy(client);
+        rlock_client_close(client);
         return status;
     }
     *out = client;
     return RLOCK_OK;
 
-err_after_context:
-    rli_tls_context_close(&client->settings.tls);
 err_after_settings:
     rli_settings_free(&client->settings);
 err:
@@ -128,10 +110,10 @@ void rlock_client_close(rlock_client *client)
     }
     atomic_store(&client->closed, true);
     wake_callers(client);
-    rli_pool_close(&client->pool);
+    rli_topology_close(&client->topology);
     rli_watchdog_stop(&client->watchdog);
     rli_reporter_stop(&client->reporter);
-    rli_subscriber_stop(&client->subscriber);
+    rli_topology_stop(&client->topology);
     rli_client_release(client);
 }
 

@@ -6,8 +6,7 @@
 #include "caller.h"
 #include "config/settings.h"
 #include "locks/holds.h"
-#include "redis/pool.h"
-#include "redis/subscriber.h"
+#include "redis/topology/topology.h"
 #include "watchdog/reporter.h"
 #include "watchdog/watchdog.h"
 
@@ -21,8 +20,7 @@ struct rlock_client {
     unsigned generation;     /* of forks, when it was opened */
     char id[37];
     rli_settings settings;
-    rli_pool pool;
-    rli_subscriber subscriber;
+    rli_topology topology;
     rli_holds holds;
     rli_watchdog watchdog;
     rli_reporter reporter;

@@ -33,10 +33,11 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt)
         rli_permit_call(&call, &names, &rli_script_permit_semaphore_undo);
         rli_call_add_number(&call, doubt->count);
         rli_call_add(&call, doubt->ids, (size_t)doubt->count * RLI_PERMIT_ID);
+        call.background = true;
         call.attempts = 1;
         int64_t patience_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
         caller.deadline_ms = rli_after_ms(patience_ms < PATIENCE_MS ? patience_ms : PATIENCE_MS);
-        status = rli_call_run(&call, &caller, &watchdog->lane);
+        status = rli_call_run(&call, &caller, NULL);
         if (status == RLOCK_OK && !rli_reply_integer(call.reply, &found))
             found = 0;
         rli_call_clear(&call);

@@ -53,7 +53,8 @@ static void fill(renewals *batch, rli_holds *holds)
         rli_session *session = RLI_ITEM(rli_session, first, due);
         if (session->phase != RLI_OPEN || !rli_session_is_renewed(session) || rli_now_ms() >= session->deadline_ms)
             return;
-        if (like && (session->kind != like->kind || (session->renewed > 0) != batch->lengthens))
+        if (like && (session->kind != like->kind || (session->renewed > 0) != batch->lengthens ||
+                     session->entry->slot != like->entry->slot))
             return; /* for a batch of its own */
         if (session->owner.life && session->owner.life != alive && rli_life_has_ended(session->owner.life)) {
             rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
@@ -80,6 +81,7 @@ static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call 
     for (int i = 0; i < batch->count; i++)
         rli_call_add_text(call, batch->owners[i]);
     /* Its own short patience, not the callers' long retries: what fails is tried again soon. */
+    call->background = true;
     call->attempts = 1;
     call->timeout_ms = settings->watchdog_timeout_ms / 6 + 1;
     rli_caller caller;
@@ -92,7 +94,7 @@ static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call 
         if (batch->deadlines_ms[i] < caller.deadline_ms)
             caller.deadline_ms = batch->deadlines_ms[i];
     }
-    status = rli_call_run(call, &caller, &watchdog->lane);
+    status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
     if (status == RLOCK_OK && (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != (size_t)batch->count))
         status = RLOCK_SERVER;

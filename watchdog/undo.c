@@ -17,12 +17,13 @@
 static bool send(rli_watchdog *watchdog, rli_call *call)
 {
     rli_caller caller;
+    call->background = true;
     call->attempts = 1;
     if (rli_caller_begin(&caller, watchdog->client, NULL) != RLOCK_OK)
         return false;
     int64_t patience_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
     caller.deadline_ms = rli_after_ms(patience_ms < PATIENCE_MS ? patience_ms : PATIENCE_MS);
-    rlock_status status = rli_call_run(call, &caller, &watchdog->lane);
+    rlock_status status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
     return status == RLOCK_OK || status == RLOCK_SERVER;
 }

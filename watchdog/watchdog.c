@@ -12,13 +12,11 @@
 void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
 {
     *watchdog = (rli_watchdog){.client = client};
-    rli_lane_init(&watchdog->lane, &client->settings, &client->settings.addresses[0], NULL); /* its limits are short */
 }
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
     rli_doubts_destroy(&watchdog->doubts);
-    rli_lane_destroy(&watchdog->lane);
 }
 
 /* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
@@ -85,7 +83,6 @@ rlock_status rli_watchdog_start(rli_watchdog *watchdog)
 void rli_watchdog_stop(rli_watchdog *watchdog)
 {
     rli_holds *holds = &watchdog->client->holds;
-    rli_lane_close(&watchdog->lane);
     pthread_mutex_lock(&holds->mutex);
     bool running = watchdog->running;
     watchdog->stopping = true;

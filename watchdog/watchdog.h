@@ -4,7 +4,6 @@
 #ifndef RLI_WATCHDOG_H
 #define RLI_WATCHDOG_H
 
-#include "redis/lane.h"
 #include "watchdog/agenda.h"
 #include "watchdog/doubts.h"
 
@@ -14,9 +13,6 @@
 
 typedef struct rli_watchdog {
     rlock_client *client;
-    /* A connection of its own, made when there is first something to send: renewals then wait
-     * for nobody's requests, and a short deadline ends no one else's connection. */
-    rli_lane lane;
     pthread_t thread;
     bool running, stopping; /* guarded by the holds' mutex */
     rli_doubts doubts;      /* guarded by the holds' mutex */

@@ -18,7 +18,7 @@ static const rli_naming fair = {.what = "lock",
 static const rli_naming others = {.what = "lock", .key_prefixes = {NULL, "redisson_lock_token"},
                                   .key_suffix = PERMITS_SUFFIX};
 
-static rlock_status look(rlock_client *client, rli_caller *caller, const rli_names *queue, const rli_names *more,
+static rlock_status look(rli_caller *caller, const rli_names *queue, const rli_names *more,
                          rlock_inspection **inspection)
 {
     rli_call call;
@@ -30,7 +30,7 @@ static rlock_status look(rlock_client *client, rli_caller *caller, const rli_nam
         rli_call_add(&call, more->keys[i], more->key_lengths[i]);
     /* What the timeout keys of read holds begin with: the permits' key without its end. */
     rli_call_add(&call, more->keys[0], more->key_lengths[0] - strlen(PERMITS_SUFFIX));
-    rlock_status status = rli_call_run(&call, caller, rli_pool_pick(&client->pool));
+    rlock_status status = rli_call_run(&call, caller, NULL);
     if (status == RLOCK_OK)
         status = rli_inspection_read(call.reply, queue->name, inspection);
     rli_call_clear(&call);
@@ -52,7 +52,7 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
     if (status == RLOCK_OK) {
         status = rli_caller_begin(&caller, client, NULL);
         if (status == RLOCK_OK) {
-            status = look(client, &caller, &queue, &more, inspection);
+            status = look(&caller, &queue, &more, inspection);
             rli_caller_end(&caller);
         }
         rli_names_free(&more);

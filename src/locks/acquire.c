@@ -73,15 +73,12 @@ static bool answered_meanwhile(rli_attempt *attempt)
 /* The channel that the wait hears; of its own where the server queues. To be left. */
 static rlock_status join_channel(rli_attempt *attempt)
 {
-    rlock_client *client = attempt->asked->client;
     const rli_names *names = attempt->asked->names;
     attempt->moved = false;
-    attempt->wait.subscriber = &client->subscriber;
     if (attempt->asked->kind->spins)
         return RLOCK_OK;
     if (!attempt->asked->kind->queues)
-        return rli_subscriber_join(&client->subscriber, names->channel, names->channel_length,
-                                   &attempt->wait.channel);
+        return rli_wait_join(&attempt->wait, names->name, names->length, names->channel, names->channel_length);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->holds, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
@@ -91,16 +88,9 @@ static rlock_status join_channel(rli_attempt *attempt)
     memcpy(channel, names->channel, names->channel_length);
     channel[names->channel_length] = ':';
     memcpy(channel + names->channel_length + 1, own, strlen(own) + 1);
-    rlock_status status = rli_subscriber_join(&client->subscriber, channel, length, &attempt->wait.channel);
+    rlock_status status = rli_wait_join(&attempt->wait, names->name, names->length, channel, length);
     free(channel);
     return status;
-}
-
-static void leave_channel(rli_attempt *attempt)
-{
-    if (attempt->wait.channel)
-        rli_subscriber_leave(attempt->wait.subscriber, attempt->wait.channel);
-    attempt->wait.channel = NULL;
 }
 
 static rlock_status wait_for_lock(rli_attempt *attempt)
@@ -116,7 +106,7 @@ static rlock_status wait_for_lock(rli_attempt *attempt)
             status = rli_wait_run(&attempt->wait);
         else if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
             status = rli_ask(&attempt->wait, &attempt->wait.again_ms);
-        leave_channel(attempt);
+        rli_wait_leave(&attempt->wait);
     } while (status == RLOCK_OK && attempt->moved);
     return status;
 }

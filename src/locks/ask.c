@@ -253,7 +253,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     asked->kind->acquire(&call, &request);
     if (asked->wait_ms > 0)
         attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
-    status = rli_call_run(&call, &attempt->caller, attempt->entry->lane);
+    status = rli_call_run(&call, &attempt->caller, &attempt->entry->route);
 
     pthread_mutex_lock(&holds->mutex);
     rli_session_end_turn(session);
@@ -289,7 +289,7 @@ static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
     pthread_mutex_unlock(&holds->mutex);
     attempt->asked->kind->give_up(&call, &request);
     call.attempts = 1;
-    rlock_status status = rli_call_run(&call, caller, attempt->entry->lane);
+    rlock_status status = rli_call_run(&call, caller, &attempt->entry->route);
     pthread_mutex_lock(&holds->mutex);
     const char *unheard = NULL;
     if (status == RLOCK_OK)

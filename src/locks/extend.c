@@ -45,7 +45,6 @@ static rlock_status extend(rli_holds *holds, rli_session *session, rli_caller *c
 {
     char owner[RLI_OWNER_TEXT];
     rli_owner_text(holds, session->number, owner);
-    rli_lane *lane = session->entry->lane;
     const rli_kind *kind = session->kind;
     pthread_mutex_unlock(&holds->mutex);
 
@@ -54,7 +53,7 @@ static rlock_status extend(rli_holds *holds, rli_session *session, rli_caller *c
     rli_call_add(&call, names->name, names->length);
     rli_call_add_number(&call, lease_ms);
     rli_call_add_text(&call, owner);
-    rlock_status status = rli_call_run(&call, caller, lane);
+    rlock_status status = rli_call_run(&call, caller, &session->entry->route);
 
     pthread_mutex_lock(&holds->mutex);
     rli_session_end_turn(session);

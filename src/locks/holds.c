@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "redis/topology/slot.h"
 #include "redis/buffer.h"
 #include "watchdog/watchdog.h"
 
@@ -18,9 +19,9 @@
 /* How long a place in a queue on the server may last beside the wait of its owner: others are ahead. */
 #define PLACE_DOUBT_MS 300000
 
-void rli_holds_init(rli_holds *holds, const rli_settings *settings, rli_pool *pool, const char *client_id)
+void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *client_id)
 {
-    *holds = (rli_holds){.settings = settings, .pool = pool, .client_id = client_id};
+    *holds = (rli_holds){.settings = settings, .client_id = client_id};
     pthread_mutex_init(&holds->mutex, NULL);
     pthread_cond_init(&holds->reports, NULL);
     rli_agenda_init(&holds->agenda);
@@ -57,7 +58,8 @@ rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names)
         if (!entry)
             return NULL;
         *entry = (rli_entry){.length = names->length, .prefix_length = names->prefix_length};
-        entry->lane = rli_pool_pick(holds->pool);
+        if (holds->settings->mode == RLI_CLUSTER)
+            entry->slot = rli_slot_of(names->name, names->length);
         memcpy(entry->name, names->name, names->length + 1);
         if (!rli_table_add(&holds->entries, &entry->link, rli_hash(names->name, names->length, 0))) {
             free(entry);

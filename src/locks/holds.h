@@ -8,7 +8,7 @@
 #include "caller.h"
 #include "locks/kind.h"
 #include "owner.h"
-#include "redis/pool.h"
+#include "redis/topology/route.h"
 #include "table.h"
 #include "watchdog/agenda.h"
 
@@ -28,7 +28,8 @@ typedef struct rli_queue {
 
 typedef struct rli_entry {
     rli_link link;
-    rli_lane *lane;                    /* of this name while it is in use */
+    rli_route route;                   /* of its requests while it is in use */
+    unsigned slot;                     /* of a cluster; else 0 */
     int references;                    /* sessions and calls under way */
     bool doubted;                      /* a first acquire of it went unanswered */
     int64_t answered_ms;               /* when the server last answered a question about it */
@@ -93,7 +94,6 @@ typedef struct rli_session {
 typedef struct rli_holds {
     pthread_mutex_t mutex;
     const rli_settings *settings;
-    rli_pool *pool;
     rli_table entries, sessions;
     uint64_t last_number, last_place;
     rli_agenda agenda;
@@ -105,7 +105,7 @@ typedef struct rli_holds {
     const char *client_id;
 } rli_holds;
 
-void rli_holds_init(rli_holds *holds, const rli_settings *settings, rli_pool *pool, const char *client_id);
+void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *client_id);
 void rli_holds_destroy(rli_holds *holds); /* frees every session and entry */
 
 /* The entry for a name, referenced; NULL: out of memory. */

@@ -81,7 +81,7 @@ rlock_status rli_object_run(const rli_object *object, rli_call *call)
     rlock_status status = rli_caller_begin(&caller, object->client, NULL);
     if (status != RLOCK_OK)
         return status;
-    status = rli_call_run(call, &caller, rli_pool_pick(&object->client->pool));
+    status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
     return status;
 }
@@ -123,13 +123,12 @@ static rlock_status wait_for_messages(rli_waiting *waiting)
 {
     rli_wait *wait = &waiting->wait;
     const rli_names *names = &waiting->object->names;
-    rlock_status status =
-        rli_subscriber_join(wait->subscriber, names->channel, names->channel_length, &wait->channel);
+    rlock_status status = rli_wait_join(wait, names->name, names->length, names->channel, names->channel_length);
     if (status != RLOCK_OK)
         return status;
     wait->asked = true;
     status = rli_wait_run(wait);
-    rli_subscriber_leave(wait->subscriber, wait->channel);
+    rli_wait_leave(wait);
     return status;
 }
 
@@ -143,7 +142,6 @@ rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int
     waiting->object = object;
     waiting->wait_ms = wait_ms;
     wait->caller = &waiting->caller;
-    wait->subscriber = &object->client->subscriber;
     wait->deadline_ms = wait_ms > 0 ? rli_after_ms(wait_ms) : RLI_NEVER;
     status = rli_caller_check(&waiting->caller);
     if (status == RLOCK_OK)

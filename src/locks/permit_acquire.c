@@ -58,7 +58,7 @@ static rlock_status replace(acquiring *attempt)
     rli_call_add(&call, attempt->asked->ids, length);
     rli_call_add(&call, fresh->ids, length);
     call.once = true; /* run late, after the other late request, it would leave them under the new ids */
-    status = rli_call_run(&call, &attempt->waiting.caller, rli_pool_pick(&object->client->pool));
+    status = rli_call_run(&call, &attempt->waiting.caller, NULL);
     rli_call_clear(&call);
     if (status != RLOCK_OK)
         attempt->unanswered++; /* what was granted is in doubt, too */
@@ -98,7 +98,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call_add(&call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
     if (attempt->waiting.wait_ms > 0)
         attempt->waiting.caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
-    rlock_status status = rli_call_run(&call, &attempt->waiting.caller, rli_pool_pick(&object->client->pool));
+    rlock_status status = rli_call_run(&call, &attempt->waiting.caller, NULL);
     attempt->unanswered += call.unanswered;
     if (status == RLOCK_OK)
         status = read_answer(attempt, call.reply, again_ms);

@@ -107,7 +107,6 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     int count = session->count;
     session->releasing = count == 0;
     int64_t lease_ms = rli_session_lease(holds, session);
-    rli_lane *lane = session->entry->lane;
     rli_request request = {
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
     rli_session *heir = count == 0 ? rli_hand_over_begin(holds, session->entry, kind, &request, heir_owner) : NULL;
@@ -115,7 +114,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
 
     rli_call call;
     kind->release(&call, &request);
-    rlock_status status = rli_call_run(&call, caller, lane);
+    rlock_status status = rli_call_run(&call, caller, &session->entry->route);
 
     pthread_mutex_lock(&holds->mutex);
     if (heir)
@@ -193,7 +192,7 @@ static rlock_status force(rli_holds *holds, rli_entry *entry, const rli_kind *ki
     rli_call call;
     const char *unheard = NULL;
     kind->force(&call, names);
-    rlock_status status = rli_call_run(&call, caller, entry->lane);
+    rlock_status status = rli_call_run(&call, caller, &entry->route);
     if (status == RLOCK_OK && kind->released(call.reply, &unheard) == RLI_RELEASED && unheard)
         *freed = 1;
     else if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))

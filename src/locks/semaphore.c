@@ -178,7 +178,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
         caller->deadline_ms = wait->deadline_ms > answer_by_ms ? wait->deadline_ms : answer_by_ms;
     }
     caller->cancel = NULL;
-    rlock_status status = rli_call_run(&call, caller, rli_pool_pick(&client->pool));
+    rlock_status status = rli_call_run(&call, caller, NULL);
     caller->cancel = cancel;
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call);

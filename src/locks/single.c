@@ -92,7 +92,7 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
 
 /* This owner's session on the server; 0, which no session has, when there is none. *known: how often it
  * holds the lock as far as this process knows. */
-static uint64_t session_number(single *lock, const rli_owner *owner, rli_lane **lane, int *known)
+static uint64_t session_number(single *lock, const rli_owner *owner, int *known)
 {
     rli_holds *holds = &lock->client->holds;
     pthread_mutex_lock(&holds->mutex);
@@ -100,7 +100,6 @@ static uint64_t session_number(single *lock, const rli_owner *owner, rli_lane **
     rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, owner) : NULL;
     uint64_t number = session ? session->number : 0;
     *known = session ? session->count : 0;
-    *lane = entry ? entry->lane : rli_pool_pick(&lock->client->pool);
     pthread_mutex_unlock(&holds->mutex);
     return number;
 }
@@ -116,13 +115,12 @@ static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
     if (status != RLOCK_OK)
         return status;
     char text[RLI_OWNER_TEXT];
-    rli_lane *lane;
     rli_call call;
     int known;
     int64_t held = 0;
-    rli_owner_text(&lock->client->holds, session_number(lock, &owner, &lane, &known), text);
+    rli_owner_text(&lock->client->holds, session_number(lock, &owner, &known), text);
     lock->kind->state(&call, &lock->names, text);
-    status = rli_call_run(&call, &caller, lane);
+    status = rli_call_run(&call, &caller, NULL);
     if (status == RLOCK_OK &&
         (call.reply->type != REDIS_REPLY_ARRAY || call.reply->elements != 2 ||
          !rli_reply_integer(call.reply->element[0], pttl_ms) || !rli_reply_integer(call.reply->element[1], &held)))

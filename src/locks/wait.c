@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/wait.h"
 
+#include "client.h"
 #include "clock.h"
 #include "error.h"
 
@@ -38,14 +39,70 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* --- the channel, which moves with the object --- */
+
+static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel, size_t length)
+{
+    rli_subscriber *subscriber = &node->subscriber;
+    rlock_status status = rli_subscriber_join(subscriber, channel, length, &wait->channel);
+    if (status == RLOCK_OK)
+        wait->subscriber = subscriber;
+    return status;
+}
+
+rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const char *channel,
+                           size_t channel_length)
+{
+    const rli_topology *topology = &wait->caller->client->topology;
+    wait->slot = rli_topology_slot(topology, key, key_length);
+    rli_node *node = rli_topology_node(topology, wait->slot);
+    if (!node)
+        return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
+    return join_at(wait, node, channel, channel_length);
+}
+
+void rli_wait_leave(rli_wait *wait)
+{
+    if (wait->channel)
+        rli_subscriber_leave(wait->subscriber, wait->channel);
+    wait->channel = NULL;
+}
+
+/* Another node may serve the object by now; messages come from there. While nobody serves it, or memory is
+ * short, the wait stays where it is: the question that follows fails, or is asked again. */
+static bool follow(rli_wait *wait, rli_listener *listener)
+{
+    rli_node *node = rli_topology_node(&wait->caller->client->topology, wait->slot);
+    if (!node || &node->subscriber == wait->subscriber)
+        return false;
+    rli_wait before = *wait;
+    if (join_at(wait, node, before.channel->name, before.channel->length) != RLOCK_OK)
+        return false;
+    rli_channel_unlisten(before.subscriber, before.channel, listener);
+    rli_subscriber_leave(before.subscriber, before.channel);
+    rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->caller->parker);
+    return true;
+}
+
+/* --- the loop --- */
+
+/* Who waits without end must know that it will be woken. Once it was subscribed, it goes on
+ * though the subscription breaks: that too wakes it, and the subscriber makes another. */
+static int64_t confirm_by(const rli_wait *wait)
+{
+    return wait->channel && wait->deadline_ms == RLI_NEVER
+               ? rli_after_ms(wait->subscriber->settings->subscription_timeout_ms)
+               : RLI_NEVER;
+}
+
 static rlock_status loop(rli_wait *wait, rli_listener *listener)
 {
-    /* Who waits without end must know that it will be woken. Once it was subscribed, it goes on
-     * though the subscription breaks: that too wakes it, and the subscriber makes another. */
-    int64_t confirm_by_ms = wait->channel && wait->deadline_ms == RLI_NEVER
-                                ? rli_after_ms(wait->subscriber->settings->subscription_timeout_ms)
-                                : RLI_NEVER;
+    int64_t confirm_by_ms = confirm_by(wait);
     for (;;) {
+        if (wait->channel && follow(wait, listener)) {
+            confirm_by_ms = confirm_by(wait);
+            wait->asked = false;
+        }
         /* Looked at before asking: a message between question and answer is then not lost. */
         if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
             confirm_by_ms = RLI_NEVER;

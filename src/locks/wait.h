@@ -7,10 +7,15 @@
 #include "caller.h"
 #include "redis/subscriber.h"
 
+#include <stddef.h>
+
 typedef struct rli_wait {
     rli_caller *caller;
+    /* Of the node that serves the object, and its channel; rli_wait_join. NULL: nobody sends
+     * messages, only time passes. */
     rli_subscriber *subscriber;
-    rli_channel *channel;        /* joined; NULL: nobody sends messages, only time passes */
+    rli_channel *channel;
+    unsigned slot;
     int64_t deadline_ms;         /* RLI_NEVER: as long as it takes */
     /* Asks the server once. RLOCK_TIMEOUT: not yet; *again_ms: when to ask again without a
      * message, RLI_NEVER: only then. Anything else ends the wait. */
@@ -20,6 +25,12 @@ typedef struct rli_wait {
     bool asked;                  /* the first question was asked just before the wait… */
     int64_t again_ms;            /* …and this was its answer */
 } rli_wait;
+
+/* Subscribes to a channel where the key is served, until rli_wait_leave. RLOCK_OK, RLOCK_NO_MEMORY,
+ * RLOCK_CLOSED, RLOCK_UNAVAILABLE: nobody serves it. */
+rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const char *channel,
+                           size_t channel_length);
+void rli_wait_leave(rli_wait *wait);
 
 /* What the last `ask` answered; RLOCK_TIMEOUT at the deadline; RLOCK_UNAVAILABLE: waiting without
  * end, and the subscription was not confirmed in its time; RLOCK_CANCELLED, RLOCK_CLOSED. */

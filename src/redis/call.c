@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/call.h"
 
+#include "client.h"
 #include "error.h"
 #include "random.h"
 #include "redis/reply.h"
+#include "redis/topology/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +58,10 @@ void rli_call_add(rli_call *call, const char *word, size_t length)
         call->no_memory = true;
         return;
     }
-    if (call->count == 3)
+    if (call->count == 3) {
         call->key = word;
+        call->key_length = length;
+    }
     call->words[call->count] = word;
     call->lengths[call->count++] = length;
 }
@@ -85,31 +89,169 @@ void rli_call_clear(rli_call *call)
     call->reply = NULL;
 }
 
-/* --- attempts --- */
+/* --- one attempt --- */
 
-static rli_outcome send_once(rli_call *call, rli_caller *caller, rli_lane *lane, bool whole_script,
-                             rli_answer *answer)
+/* So often a call follows redirects at once; then it waits before each, as after a failure. */
+#define REDIRECTS 5
+
+/* A call under way: what became of its latest attempt, and what is known of those before. */
+typedef struct course {
+    rli_call *call;
+    rli_caller *caller;
+    rli_topology *topology;
+    rli_route *route;
+    unsigned slot;
+    rli_node *redirected;  /* who is to be asked, this once, instead of who serves the slot; NULL */
+    int redirects;
+    uint64_t first_run;    /* of the server that got the first unanswered attempt; 0: none, or unknown */
+    rli_node *node;        /* who was asked; NULL: nobody serves the slot */
+    rli_outcome outcome;
+    rli_answer answer;
+    rli_advice advice;     /* of the answer, when it is an error */
+} course;
+
+static rli_lane *lane_to(course *run, rli_node *node)
 {
+    if (run->call->background)
+        return &node->background;
+    if (run->call->synced && atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0)
+        return &node->synced;
+    return rli_route_to(run->route, node);
+}
+
+static void send_once(course *run, rli_lane *lane, bool whole_script)
+{
+    rli_call *call = run->call;
+    rli_spread spread = run->topology->spread;
     call->words[0] = whole_script ? "EVAL" : "EVALSHA";
     call->lengths[0] = strlen(call->words[0]);
-    call->words[1] = whole_script ? call->script->text : call->script->sha1;
+    call->words[1] = whole_script ? call->script->text[spread] : call->script->sha1[spread];
     call->lengths[1] = strlen(call->words[1]);
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
-    rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
-    return rli_lane_call(lane, caller, &command, timeout_ms, answer);
+    rli_command command = {
+        .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->redirected != NULL};
+    run->outcome = rli_lane_call(lane, run->caller, &command, timeout_ms, &run->answer);
 }
 
-/* One attempt: by SHA1, and with the text when the server does not know the script (yet, or any
- * more after a restart or SCRIPT FLUSH). */
-static rli_outcome attempt(rli_call *call, rli_caller *caller, rli_lane *lane, rli_answer *answer)
+/* By SHA1, and with the text when the server does not know the script (yet, or any more after a restart
+ * or SCRIPT FLUSH). */
+static void attempt(course *run)
 {
-    rli_outcome outcome = send_once(call, caller, lane, false, answer);
-    if (outcome == RLI_ANSWERED && rli_reply_is_noscript(answer->reply)) {
-        freeReplyObject(answer->reply);
-        outcome = send_once(call, caller, lane, true, answer);
+    run->node = run->redirected ? run->redirected : rli_topology_node(run->topology, run->slot);
+    run->answer = (rli_answer){.status = RLOCK_UNAVAILABLE};
+    run->outcome = RLI_UNSENT;
+    if (!run->node) {
+        char shown[RLI_NAME_SHOWN];
+        rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves slot %u, which \"%s\" belongs to; see CLUSTER SLOTS",
+                 run->slot, rli_show_name(run->call->key, shown));
+        return;
     }
-    return outcome;
+    rli_lane *lane = lane_to(run, run->node);
+    if (run->call->once)
+        rli_lane_refresh(lane);
+    send_once(run, lane, false);
+    if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {
+        freeReplyObject(run->answer.reply);
+        send_once(run, lane, true);
+    }
+    run->redirected = NULL;
 }
+
+/* --- what comes of it --- */
+
+/* An attempt that was sent got no answer. */
+static void note_unanswered(course *run)
+{
+    rli_call *call = run->call;
+    call->unanswered++;
+    if (run->first_run == 0)
+        run->first_run = run->answer.run;
+    if (run->answer.run == 0 || run->answer.run != run->first_run)
+        call->same_run = false;
+}
+
+static void take(course *run)
+{
+    rli_call *call = run->call;
+    call->reply = run->answer.reply;
+    call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
+    call->unconfirmed = run->answer.synced == 0;
+}
+
+/* Whether there is somebody else to be asked at once. */
+static bool redirect(course *run, rli_advice advice)
+{
+    rli_redirect to;
+    if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
+        return false;
+    rli_node *node = rli_topology_node_at(run->topology, run->node, to.host, to.length, to.port);
+    if (!node)
+        return false;
+    if (advice == RLI_MOVED)
+        rli_topology_moved(run->topology, run->slot, node);
+    else
+        run->redirected = node;
+    return ++run->redirects <= REDIRECTS;
+}
+
+/* What the server said that is not the script's answer. False: it is final, and *status says what. */
+static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
+{
+    rli_advice advice = rli_reply_advice(run->answer.reply);
+    run->advice = advice;
+    *at_once = (advice == RLI_MOVED || advice == RLI_ASK) && redirect(run, advice);
+    *status = rli_reply_refusal(run->answer.reply, run->call->key ? run->call->key : "");
+    freeReplyObject(run->answer.reply);
+    if (advice == RLI_MOVED || advice == RLI_ASK)
+        return run->topology->slot_count > 1;
+    if (advice == RLI_DEMOTED) /* its name may lead to another server by now */
+        rli_node_abandon(run->node);
+    return advice == RLI_LATER || advice == RLI_DEMOTED;
+}
+
+/* The attempt came to nothing: whether another may follow. */
+static bool worth_another(const course *run, int done, int attempts)
+{
+    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= run->caller->deadline_ms)
+        return false;
+    if (run->outcome == RLI_UNSENT)
+        return run->answer.status == RLOCK_UNAVAILABLE;
+    return run->outcome == RLI_ANSWERED || !run->call->once;
+}
+
+static rlock_status unavailable(const course *run, int done, const char *why)
+{
+    const char *word = done == 1 ? "attempt" : "attempts", *address = run->node ? run->node->address.text : "";
+    if (run->outcome == RLI_SILENT)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)", address,
+                        (long long)run->topology->settings->timeout_ms, done, word);
+    if (run->outcome == RLI_BROKEN)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)", address,
+                        done, word);
+    if (run->outcome == RLI_GAVE_UP)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)", address, done,
+                        word);
+    return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, done, word);
+}
+
+static rlock_status failed(const course *run, int done)
+{
+    if (run->outcome == RLI_UNSENT && run->answer.status != RLOCK_UNAVAILABLE)
+        return run->answer.status;
+    if (run->call->once && run->call->unanswered)
+        return rli_fail(RLOCK_UNKNOWN, "Redis at %s got the request, but its answer was lost; look "
+                        "before you repeat it", run->node->address.text);
+    rlock_status ended = run->outcome == RLI_GAVE_UP ? rli_caller_check(run->caller) : RLOCK_OK;
+    if (ended != RLOCK_OK)
+        return ended;
+    char why[400];
+    snprintf(why, sizeof why, "%.399s", rlock_last_error());
+    if (run->outcome == RLI_ANSWERED && run->advice == RLI_DEMOTED) /* and no other master was found */
+        return rli_fail_as(RLOCK_SERVER, why);
+    return unavailable(run, done, why);
+}
+
+/* --- until it is answered --- */
 
 /* Redisson's EqualJitterDelay: half of a doubling delay for certain, the other half by chance, so
  * that callers that failed together don't come back together. */
@@ -123,100 +265,58 @@ static int64_t pause_ms(const rli_settings *settings, int done)
     return delay / 2 + rli_random_up_to(delay / 2);
 }
 
-static rlock_status unavailable(const rli_lane *lane, rli_outcome outcome, int done, const char *why)
+/* Until it is worth another attempt: at the latest when the pause is over, at once when the topology
+ * changes. */
+static rlock_status rest(course *run, int done, unsigned version)
 {
-    const char *word = done == 1 ? "attempt" : "attempts";
-    if (outcome == RLI_SILENT)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)",
-                        lane->address->text, (long long)lane->settings->timeout_ms, done, word);
-    if (outcome == RLI_BROKEN)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)",
-                        lane->address->text, done, word);
-    if (outcome == RLI_GAVE_UP)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)",
-                        lane->address->text, done, word);
-    return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, done, word);
+    /* A connection that broke under us says nothing about the server: ask again at once. */
+    if (run->outcome == RLI_BROKEN && done == 1)
+        return RLOCK_OK;
+    int64_t until_ms = rli_after_ms(pause_ms(run->topology->settings, done - 1));
+    rli_topology_await_change(run->topology, run->caller, version, until_ms);
+    return rli_caller_check(run->caller);
 }
 
-/* An attempt that was sent got no answer. */
-static void note_unanswered(rli_call *call, uint64_t run, uint64_t *runs)
+rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route)
 {
-    call->unanswered++;
-    if (*runs == 0)
-        *runs = run;
-    if (run == 0 || run != *runs)
-        call->same_run = false;
-}
-
-/* The attempt came to nothing: whether another may follow. */
-static bool worth_another(const rli_call *call, const rli_caller *caller, rli_outcome outcome,
-                          const rli_answer *answer, int done, int attempts)
-{
-    if (outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= caller->deadline_ms)
-        return false;
-    if (outcome == RLI_UNSENT)
-        return answer->status == RLOCK_UNAVAILABLE;
-    return outcome == RLI_ANSWERED || !call->once;
-}
-
-static rlock_status failed(const rli_call *call, rli_caller *caller, const rli_lane *lane, rli_outcome outcome,
-                           const rli_answer *answer, int done)
-{
-    if (outcome == RLI_UNSENT && answer->status != RLOCK_UNAVAILABLE)
-        return answer->status;
-    if (call->once && call->unanswered)
-        return rli_fail(RLOCK_UNKNOWN, "Redis at %s got the request, but its answer was lost; look "
-                        "before you repeat it", lane->address->text);
-    rlock_status ended = outcome == RLI_GAVE_UP ? rli_caller_check(caller) : RLOCK_OK;
-    if (ended != RLOCK_OK)
-        return ended;
-    char why[400];
-    snprintf(why, sizeof why, "%.399s", rlock_last_error());
-    return unavailable(lane, outcome, done, why);
-}
-
-rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_lane *lane)
-{
-    uint64_t runs = 0;
-    int attempts = call->attempts ? call->attempts : lane->settings->retry_attempts + 1;
+    rli_route any = {NULL};
+    course run = {.call = call, .caller = caller, .topology = &caller->client->topology, .route = route ? route : &any};
     call->sent_ms = rli_now_ms();
     if (call->no_memory)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
-    if (call->once)
-        rli_lane_refresh(lane);
+    run.slot = rli_topology_slot(run.topology, call->key, call->key_length);
+    int attempts = call->attempts ? call->attempts : run.topology->settings->retry_attempts + 1;
     for (int done = 1;; done++) {
-        rli_answer answer;
+        bool at_once = false;
         int64_t began_ms = done == 1 ? call->sent_ms : rli_now_ms();
-        rli_outcome outcome = attempt(call, caller, lane, &answer);
+        unsigned version = atomic_load(&run.topology->version);
+        attempt(&run);
         /* What was refused, or never left, has set no PTTL that could be running. */
-        if (!call->unanswered && outcome != RLI_UNSENT)
-            call->sent_ms = answer.sent_ms;
-        if (outcome == RLI_ANSWERED && answer.reply->type != REDIS_REPLY_ERROR) {
-            call->reply = answer.reply;
-            call->same_run = call->same_run && (!call->unanswered || answer.run == runs);
+        if (!call->unanswered && run.outcome != RLI_UNSENT)
+            call->sent_ms = run.answer.sent_ms;
+        if (run.outcome == RLI_ANSWERED && run.answer.reply->type != REDIS_REPLY_ERROR) {
+            take(&run);
             return RLOCK_OK;
         }
-        if (outcome == RLI_ANSWERED) {
-            bool passing = rli_reply_is_passing(answer.reply);
-            rlock_status refused = rli_reply_refusal(answer.reply, call->key ? call->key : "");
-            freeReplyObject(answer.reply);
-            if (!passing)
+        if (run.outcome == RLI_ANSWERED) {
+            rlock_status refused;
+            if (!may_ask_again(&run, &refused, &at_once))
                 return refused;
-        } else if (outcome != RLI_UNSENT) {
-            note_unanswered(call, answer.run, &runs);
+        } else if (run.outcome != RLI_UNSENT) {
+            note_unanswered(&run);
         }
+        if (at_once) { /* nothing has failed */
+            done--;
+            continue;
+        }
+        if (run.outcome != RLI_GAVE_UP)
+            rli_topology_suspect(run.topology);
         if (call->failed_ms == RLI_NEVER)
             call->failed_ms = began_ms;
-        if (!worth_another(call, caller, outcome, &answer, done, attempts))
-            return failed(call, caller, lane, outcome, &answer, done);
-        /* A connection that broke under us says nothing about the server: ask again at once. */
-        int64_t until_ms = outcome == RLI_BROKEN && done == 1
-                               ? 0 : rli_after_ms(pause_ms(lane->settings, done - 1));
-        while (rli_now_ms() < until_ms && rli_now_ms() < caller->deadline_ms) {
-            rlock_status ended = rli_caller_check(caller);
-            if (ended != RLOCK_OK)
-                return ended;
-            rli_caller_sleep(caller, until_ms < caller->deadline_ms ? until_ms : caller->deadline_ms);
-        }
+        if (!worth_another(&run, done, attempts))
+            return failed(&run, done);
+        rlock_status ended = rest(&run, done, version);
+        if (ended != RLOCK_OK)
+            return ended;
     }
 }

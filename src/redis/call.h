@@ -7,6 +7,7 @@
 #include "redis/buffer.h"
 #include "redis/lane.h"
 #include "redis/script.h"
+#include "redis/topology/route.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,8 @@
 typedef struct rli_call {
     const rli_script *script;
     bool once;                 /* must not run twice: never sent again once its bytes may have left */
+    bool background;           /* on the connection that callers do not use */
+    bool synced;               /* replicas have to confirm what it changes, where there are any */
     int64_t timeout_ms;        /* for one attempt; 0: as configured */
     int attempts;              /* 0: as configured */
 
@@ -25,10 +28,12 @@ typedef struct rli_call {
     int64_t sent_ms;           /* before the first attempt that the server may have got unanswered, or the answered one */
     int64_t failed_ms;         /* when the first attempt that failed began; RLI_NEVER: none did */
     int unanswered;            /* attempts that may have run, or may run yet, without our hearing */
+    bool unconfirmed;          /* `synced`, and not one replica confirmed it */
     bool same_run;             /* those went to the same run of the server as the one answered */
 
     /* the words of EVALSHA */
-    const char *key;           /* the first, for messages */
+    const char *key;           /* the first: says who serves it */
+    size_t key_length;
     size_t count, capacity;
     const char **words;
     size_t *lengths;
@@ -45,10 +50,11 @@ void rli_call_add(rli_call *call, const char *word, size_t length);
 void rli_call_add_text(rli_call *call, const char *text);
 void rli_call_add_number(rli_call *call, int64_t number);
 
-/* Runs it. RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts or
+/* Runs it where its first key is served. `route`: of that key's name; NULL: any lane will do.
+ * RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts or
  * the caller's deadline used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
-rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_lane *lane);
+rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route);
 void rli_call_clear(rli_call *call);
 
 #endif

@@ -95,21 +95,41 @@ static rli_channel *next_expected(rli_channels *channels)
     return channel;
 }
 
-void rli_channels_confirm(rli_channels *channels, const char *refusal)
+bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length)
+{
+    const rli_channel *channel = channels->first ? channels->first->channel : NULL;
+    return channel && channel->length == length && memcmp(channel->name, name, length) == 0;
+}
+
+void rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift)
 {
     rli_channel *channel = next_expected(channels);
     if (!channel)
         return;
     free(channel->refusal);
-    channel->refusal = refusal ? strdup(refusal) : NULL;
+    channel->refusal = refusal && !adrift ? strdup(refusal) : NULL;
+    channel->adrift = adrift;
     if (channel->unconfirmed == 0)
         rli_channel_signal(channel);
     rli_channels_settle(channels, channel);
 }
 
+static bool signal_one(void *argument, rli_channel *channel)
+{
+    (void)argument;
+    rli_channel_signal(channel);
+    return true;
+}
+
+void rli_channels_signal(rli_channels *channels)
+{
+    rli_channels_each(channels, signal_one, NULL);
+}
+
 static bool after_loss(void *argument, rli_channel *channel)
 {
     rli_channel_signal(channel);
+    channel->adrift = false;
     rli_channels_settle(argument, channel);
     return true;
 }

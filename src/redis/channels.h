@@ -24,6 +24,7 @@ typedef struct rli_channel {
     int references;          /* 0: being unsubscribed */
     int unconfirmed;         /* commands sent for it whose confirmation has not come */
     char *refusal;           /* the server's words when it refused the subscription */
+    bool adrift;             /* the server is not who serves it, for now: it will be asked again */
     rli_listener *listeners;
     size_t length;
     char name[];
@@ -52,8 +53,12 @@ void rli_channels_free(rli_channels *channels);
 
 /* A command for the channel is being sent. False: out of memory. */
 bool rli_channels_expect(rli_channels *channels, rli_channel *channel, int64_t late_at_ms);
-/* The next confirmation has come; `refusal`: an error instead, else NULL. */
-void rli_channels_confirm(rli_channels *channels, const char *refusal);
+/* The next confirmation has come; `refusal`: an error instead, else NULL; `adrift`: one that passes. */
+void rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift);
+/* Whether that is the channel whose confirmation comes next. */
+bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length);
+/* Everybody who listens is to look again. */
+void rli_channels_signal(rli_channels *channels);
 /* The connection has ended: nothing is confirmed any more, and a message may have been lost. */
 void rli_channels_lose(rli_channels *channels);
 

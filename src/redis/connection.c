@@ -170,7 +170,7 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
             connection->run = run_of(reply);
         return RLOCK_OK;
     }
-    if (rli_reply_is_passing(reply))
+    if (rli_reply_advice(reply) == RLI_LATER)
         return unreachable(address, reply->str);
     if (what == INFO && strncmp(reply->str, "NOAUTH", 6) != 0)
         return RLOCK_OK; /* an ACL may forbid it; then no run is known */

@@ -50,6 +50,12 @@ rli_lane *rli_pool_pick(rli_pool *pool)
     return best;
 }
 
+void rli_pool_drop(rli_pool *pool)
+{
+    for (int i = 0; i < atomic_load(&pool->in_use); i++)
+        rli_lane_drop(&pool->lanes[i]);
+}
+
 void rli_pool_close(rli_pool *pool)
 {
     for (int i = 0; i < pool->settings->pool_size; i++)

@@ -13,19 +13,38 @@ static bool starts(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-bool rli_reply_is_passing(const redisReply *reply)
+rli_advice rli_reply_advice(const redisReply *reply)
 {
-    static const char *const passing[] = {"LOADING", "BUSY ", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN"};
-    for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < sizeof passing / sizeof *passing; i++) {
-        if (starts(reply->str, passing[i]))
-            return true;
+    static const struct {
+        const char *start;
+        rli_advice advice;
+    } starting[] = {
+        {"NOSCRIPT", RLI_LOAD},    {"MOVED ", RLI_MOVED},        {"ASK ", RLI_ASK},
+        {"LOADING", RLI_LATER},    {"BUSY ", RLI_LATER},         {"TRYAGAIN", RLI_LATER},
+        {"MASTERDOWN", RLI_LATER}, {"CLUSTERDOWN", RLI_LATER},   {"NOREPLICAS", RLI_LATER},
+    };
+    if (reply->type != REDIS_REPLY_ERROR)
+        return RLI_TAKE;
+    for (size_t i = 0; i < sizeof starting / sizeof *starting; i++) {
+        if (starts(reply->str, starting[i].start))
+            return starting[i].advice;
     }
-    return false;
+    /* Found out within the script, which puts words before the code. */
+    return strstr(reply->str, "READONLY") ? RLI_DEMOTED : strstr(reply->str, "-NOREPLICAS") ? RLI_LATER : RLI_REFUSED;
 }
 
-bool rli_reply_is_noscript(const redisReply *reply)
+bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
 {
-    return reply->type == REDIS_REPLY_ERROR && starts(reply->str, "NOSCRIPT");
+    /* MOVED 3999 127.0.0.1:6381; an address of IPv6 has colons of its own */
+    const char *slot = strchr(reply->str, ' ');
+    const char *host = slot ? strchr(slot + 1, ' ') : NULL;
+    const char *colon = host ? strrchr(host, ':') : NULL;
+    if (!colon)
+        return false;
+    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, atoi(colon + 1)};
+    if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its name */
+        redirect->length = 0;
+    return redirect->port > 0 && redirect->port <= 65535;
 }
 
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
@@ -35,8 +54,15 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
     } advices[] = {
         {"WRONGTYPE", "the name is in use for another kind of value: choose another, or delete that key"},
         {"NOPERM", "give the ACL user the right to the key, its channel and the scripts"},
+        {"WRONGPASS", "check user and password"},
         {"NOAUTH", "put the password into the URL: redis://user:password@host"},
         {"READONLY", "the server is a replica; connect to the master"},
+        {"CLUSTERDOWN", "a part of the cluster is down, or a slot is served by no node: see CLUSTER INFO and "
+         "CLUSTER SLOTS"},
+        {"NOREPLICAS", "fewer replicas are connected than min-replicas-to-write asks for"},
+        {"BUSY", "a script of somebody else runs for too long; SCRIPT KILL ends it"},
+        {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
+        {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
     };

@@ -6,11 +6,29 @@
 #include <hiredis/hiredis.h>
 #include <rlock/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* An error that passes by itself, such as LOADING: worth another attempt. */
-bool rli_reply_is_passing(const redisReply *reply);
-bool rli_reply_is_noscript(const redisReply *reply);
+/* What a request's answer calls for. */
+typedef enum rli_advice {
+    RLI_TAKE,      /* it is no error */
+    RLI_REFUSED,   /* an error that stays */
+    RLI_LATER,     /* an error that passes by itself, such as LOADING */
+    RLI_DEMOTED,   /* the server is a replica now: another is the master, or will be */
+    RLI_LOAD,      /* the script is not known there: send its text */
+    RLI_MOVED,     /* another node serves the slot from now on */
+    RLI_ASK        /* another node serves this key already: ask it, this once */
+} rli_advice;
+rli_advice rli_reply_advice(const redisReply *reply);
+
+/* Where an RLI_MOVED or RLI_ASK points. An empty host: the same as of the one that answered. */
+typedef struct rli_redirect {
+    const char *host; /* within the reply */
+    size_t length;
+    int port;
+} rli_redirect;
+/* False: the text is malformed. */
+bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect);
 
 /* RLOCK_SERVER with the server's words and what to do about them. */
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key);

@@ -3,9 +3,17 @@
 #ifndef RLI_SCRIPT_H
 #define RLI_SCRIPT_H
 
+/* How messages reach those who wait, and so which form of a script is the right one. */
+typedef enum rli_spread {
+    RLI_COUNTED,   /* PUBLISH, whose count of receivers is complete */
+    RLI_SCATTERED, /* PUBLISH; others may have been heard by other servers' subscribers */
+    RLI_SHARDED,   /* SPUBLISH */
+    RLI_SPREADS
+} rli_spread;
+
 typedef struct rli_script {
-    const char *sha1; /* what EVALSHA wants, 40 hex digits */
-    const char *text;
+    const char *sha1[RLI_SPREADS]; /* what EVALSHA wants, 40 hex digits */
+    const char *text[RLI_SPREADS];
 } rli_script;
 
 extern const rli_script *const rli_scripts[]; /* all of them, ended by NULL */

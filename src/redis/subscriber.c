@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "error.h"
 #include "forked.h"
+#include "redis/reply.h"
 #include "thread.h"
 
 #include <errno.h>
@@ -21,12 +22,14 @@
  * nothing meanwhile. */
 #define RECONNECT_FIRST_MS 100
 #define RECONNECT_MOST_MS 2000
+/* Between two questions for channels that the server does not serve for now. */
+#define ADRIFT_MS 500
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const atomic_bool *closed)
+                         const rli_spread *spread, const atomic_bool *closed)
 {
-    *subscriber = (rli_subscriber){.settings = settings, .address = address, .closed = closed,
-                                   .connection = {.fd = -1}, .wake_fd = -1};
+    *subscriber = (rli_subscriber){.settings = settings, .address = address, .spread = spread, .closed = closed,
+                                   .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER};
     pthread_mutex_init(&subscriber->mutex, NULL);
 }
 
@@ -49,10 +52,13 @@ static void flush(rli_subscriber *subscriber)
 }
 
 /* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
-static bool say(rli_subscriber *subscriber, const char *command, rli_channel *channel)
+static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
 {
     if (!subscriber->connection.context)
         return true;
+    const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
+    if (*subscriber->spread != RLI_SHARDED)
+        command = subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE";
     const char *const words[] = {command, channel->name};
     const size_t lengths[] = {strlen(command), channel->length};
     size_t before = subscriber->queued.length;
@@ -66,30 +72,46 @@ static bool say(rli_subscriber *subscriber, const char *command, rli_channel *ch
 
 /* --- the thread: reading --- */
 
-static void confirm(rli_subscriber *subscriber, const char *refusal)
+static void confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
 {
     subscriber->proven = true;
     subscriber->trouble[0] = 0;
-    rli_channels_confirm(&subscriber->channels, refusal);
+    rli_channels_confirm(&subscriber->channels, refusal, adrift);
+    if (adrift && subscriber->drifted_ms == RLI_NEVER)
+        subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
+}
+
+/* The server that serves no longer a channel's slot unsubscribes from it by itself. */
+static void lose_channel(rli_subscriber *subscriber, rli_channel *channel)
+{
+    channel->adrift = true;
+    if (subscriber->drifted_ms == RLI_NEVER)
+        subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
+    rli_channel_signal(channel);
+}
+
+static bool is_one_of(const char *text, const char *plain)
+{
+    return strcmp(text, plain) == 0 || (*text == 's' && strcmp(text + 1, plain) == 0);
 }
 
 static void hear(rli_subscriber *subscriber, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR) {
-        confirm(subscriber, reply->str);
+        confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
         return;
     }
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str)
-        return;
-    if (strcmp(reply->element[0]->str, "message") != 0) {
-        confirm(subscriber, NULL); /* of a subscribe or unsubscribe */
-        return;
-    }
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
+        return; /* the answer to a ping */
+    const char *kind = reply->element[0]->str;
     const redisReply *name = reply->element[1];
-    rli_channel *channel =
-        name->str ? rli_channels_find(&subscriber->channels, name->str, (size_t)name->len) : NULL;
-    if (channel)
+    rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
+    if (channel && is_one_of(kind, "message"))
         rli_channel_signal(channel);
+    else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
+        confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
+    else if (channel && is_one_of(kind, "unsubscribe"))
+        lose_channel(subscriber, channel);
 }
 
 static bool hear_all(rli_subscriber *subscriber)
@@ -116,7 +138,12 @@ static void lose(rli_subscriber *subscriber)
 
 static bool subscribe_again(void *argument, rli_channel *channel)
 {
-    return say(argument, "SUBSCRIBE", channel);
+    return say(argument, true, channel);
+}
+
+static bool ask_for_adrift(void *argument, rli_channel *channel)
+{
+    return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 || say(argument, true, channel);
 }
 
 /* Whether there is a connection. */
@@ -132,6 +159,9 @@ static bool reconnect(rli_subscriber *subscriber)
         return false;
     }
     subscriber->connection = connection;
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
+    subscriber->drifted_ms = RLI_NEVER;
     if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
         flush(subscriber);
     else
@@ -160,23 +190,68 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
     return ready > 0 ? polled[0].revents : 0;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When a sign of life is asked for, or is late. */
+static int64_t ping_at(const rli_subscriber *subscriber)
+{
+    int64_t interval_ms = subscriber->settings->ping_interval_ms;
+    if (interval_ms == 0)
+        return RLI_NEVER;
+    return subscriber->heard_ms + interval_ms + (subscriber->pinged ? subscriber->settings->timeout_ms : 0);
+}
+
 /* A connection that confirms nothing any more delivers no message either. Looked at each timeout while
  * anything is subscribed, because those who join send without waking this thread. */
 static int64_t next_look(const rli_subscriber *subscriber)
 {
+    int64_t at_ms = earlier(ping_at(subscriber), subscriber->drifted_ms);
     if (subscriber->channels.first)
-        return subscriber->channels.first->late_at_ms;
-    return subscriber->channels.table.count ? rli_after_ms(subscriber->settings->timeout_ms) : RLI_NEVER;
+        return earlier(at_ms, subscriber->channels.first->late_at_ms);
+    return subscriber->channels.table.count ? earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms)) : at_ms;
+}
+
+static void ping(rli_subscriber *subscriber)
+{
+    const char *const words[] = {"PING"};
+    const size_t lengths[] = {4};
+    subscriber->pinged = true;
+    if (rli_buffer_command(&subscriber->queued, &(rli_command){.count = 1, .words = words, .lengths = lengths}))
+        flush(subscriber);
+}
+
+/* Nothing has come: whether that is as it should be. */
+static void look_at_time(rli_subscriber *subscriber)
+{
+    int64_t now_ms = rli_now_ms();
+    bool late = subscriber->channels.first && now_ms >= subscriber->channels.first->late_at_ms;
+    if (late || (subscriber->pinged && now_ms >= ping_at(subscriber))) {
+        snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.140s does not %s",
+                 subscriber->address->text, late ? "confirm subscriptions" : "answer");
+        lose(subscriber);
+        return;
+    }
+    if (now_ms >= ping_at(subscriber))
+        ping(subscriber);
+    if (now_ms >= subscriber->drifted_ms) {
+        subscriber->drifted_ms = RLI_NEVER;
+        if (rli_channels_each(&subscriber->channels, ask_for_adrift, subscriber))
+            flush(subscriber);
+        else
+            lose(subscriber);
+    }
 }
 
 static void read_and_write(rli_subscriber *subscriber)
 {
     short ready = wait_for_bytes(subscriber, next_look(subscriber));
-    if (!ready && subscriber->channels.first && rli_now_ms() >= subscriber->channels.first->late_at_ms) {
-        snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.140s does not confirm subscriptions",
-                 subscriber->address->text);
-        lose(subscriber);
-    }
+    if (!subscriber->connection.context)
+        return;
+    if (!ready)
+        look_at_time(subscriber);
     if (!ready)
         return;
     if (ready & POLLOUT)
@@ -185,6 +260,8 @@ static void read_and_write(rli_subscriber *subscriber)
         return;
     rli_received received =
         rli_connection_receive(&subscriber->connection, 0, -1, false);
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
     if (received == RLI_ENDED || (received == RLI_BYTES && !hear_all(subscriber)))
         lose(subscriber);
 }
@@ -249,7 +326,7 @@ static rlock_status start_thread(rli_subscriber *subscriber)
 /* Whether the server has to be asked for it (again). */
 static bool is_wanting(const rli_channel *channel)
 {
-    return channel->references == 0 || (channel->refusal && channel->unconfirmed == 0);
+    return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
 }
 
 rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
@@ -258,7 +335,7 @@ rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, s
     pthread_mutex_lock(&subscriber->mutex);
     rlock_status status = start_thread(subscriber);
     rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
-    if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !say(subscriber, "SUBSCRIBE", channel)))) {
+    if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !say(subscriber, true, channel)))) {
         if (channel)
             rli_channels_settle(&subscriber->channels, channel);
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a subscription");
@@ -282,7 +359,7 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel)
     pthread_mutex_lock(&subscriber->mutex);
     if (--channel->references == 0) {
         /* Out of memory for the command: stay subscribed until the connection ends. */
-        if (say(subscriber, "UNSUBSCRIBE", channel) && subscriber->connection.context)
+        if (say(subscriber, false, channel) && subscriber->connection.context)
             flush(subscriber);
         if (subscriber->queued.length)
             wake_thread(subscriber);
@@ -309,7 +386,7 @@ void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
 {
     pthread_mutex_lock(&subscriber->mutex);
-    bool confirmed = subscriber->connection.context && channel->unconfirmed == 0 && !channel->refusal;
+    bool confirmed = subscriber->connection.context && channel->unconfirmed == 0 && !channel->refusal && !channel->adrift;
     pthread_mutex_unlock(&subscriber->mutex);
     return confirmed;
 }
@@ -332,6 +409,22 @@ bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
     listener->signalled = false;
     pthread_mutex_unlock(&subscriber->mutex);
     return signalled;
+}
+
+void rli_subscriber_rouse(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channels_signal(&subscriber->channels);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_drop(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    if (subscriber->connection.context)
+        shutdown(subscriber->connection.fd, SHUT_RDWR); /* its thread finds the end */
+    rli_channels_signal(&subscriber->channels);
+    pthread_mutex_unlock(&subscriber->mutex);
 }
 
 void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size)

@@ -7,6 +7,7 @@
 #include "redis/buffer.h"
 #include "redis/channels.h"
 #include "redis/connection.h"
+#include "redis/script.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -16,6 +17,7 @@ typedef struct rli_subscriber {
     const rli_settings *settings;
     const rli_address *address;
     const atomic_bool *closed;    /* of the client: ends connecting */
+    const rli_spread *spread;     /* whether by SSUBSCRIBE */
     pthread_mutex_t mutex;        /* guards all below and every channel and listener */
     rli_channels channels;
     rli_connection connection;    /* context NULL: not connected */
@@ -25,11 +27,14 @@ typedef struct rli_subscriber {
     bool proven;                  /* this connection has confirmed something */
     bool hurry;                   /* somebody new waits: no pause before the next connection */
     int wake_fd;                  /* interrupts the thread's poll */
+    int64_t drifted_ms;           /* when channels that are adrift are asked for again */
+    int64_t heard_ms;             /* when something came last */
+    bool pinged;                  /* and since then it was asked for a sign of life */
     char trouble[200];            /* the server's or the connection's last complaint, for messages */
 } rli_subscriber;
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const atomic_bool *closed);
+                         const rli_spread *spread, const atomic_bool *closed);
 
 /* Subscribes to the channel unless it is. The confirmation comes later: rli_channel_is_confirmed.
  * Each join needs a leave; the last one unsubscribes. RLOCK_OK or RLOCK_NO_MEMORY. */
@@ -47,6 +52,11 @@ bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *cha
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
 /* Whether something happened since the last take. */
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener);
+
+/* The server does not serve all that it served: everybody looks again. */
+void rli_subscriber_rouse(rli_subscriber *subscriber);
+/* Nor anything at all: the connection is given up, too. */
+void rli_subscriber_drop(rli_subscriber *subscriber);
 
 /* The last complaint, copied; "" when there is none. */
 void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size);

@@ -158,7 +158,7 @@ Test(lost_reply, of_the_last_release_is_a_success_though_another_has_the_lock)
     actor *releaser = actor_start();
     assert_ok(rlock_lock(lock));
     lose_first(&rli_script_lock_release);
-    const proxy_rule second = {PROXY_HOLD_REQUEST, .text = rli_script_lock_release.sha1, .skip = 1};
+    const proxy_rule second = {PROXY_HOLD_REQUEST, .text = rli_script_lock_release.sha1[RLI_COUNTED], .skip = 1};
     int rule = proxy_add(scene.proxy, &second);
     actor_begin(releaser, unlock, lock);
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));

@@ -83,7 +83,7 @@ Test(outage, of_one_name_ends_no_wait_for_another)
     foreign_hold("another", 60000);
     actor *ended = queued(lock), *waiter = queued(another);
     int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_CUT_AFTER, .and_text = "\r\n" NAME "\r\n",
-                                                    .text = rli_script_lock_acquire.sha1});
+                                                    .text = rli_script_lock_acquire.sha1[RLI_COUNTED]});
     stir();
     assert_status(actor_finish(ended, 5000), RLOCK_UNAVAILABLE);
     proxy_release(scene.proxy, rule);

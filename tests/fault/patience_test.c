@@ -144,7 +144,7 @@ Test(patience, with_no_server_is_no_more_than_the_pauses)
 Test(patience, is_enough_for_an_answer_just_in_time)
 {
     rlock *lock = lock_of(scene.client, NAME);
-    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = rli_script_lock_acquire.sha1,
+    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = rli_script_lock_acquire.sha1[RLI_COUNTED],
                                                     .amount = 150});
     assert_ok(rlock_lock(lock));
     cr_assert(seen_by(rule) == 1, "sent %d times", seen_by(rule));

@@ -25,7 +25,7 @@ static rlock *numbered(int i)
 
 static int delay(const rli_script *script, int64_t ms)
 {
-    return proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = script->sha1, .amount = ms});
+    return proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = script->sha1[RLI_COUNTED], .amount = ms});
 }
 
 /* What was given up is undone; what was not has been given back. */

@@ -81,7 +81,7 @@ Test(renewal, whose_answer_is_slow_counts_from_when_it_was_sent)
     rlock *lock = lock_of(scene.client, NAME);
     int slow = on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 1);
     int none = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_CUT_BEFORE, .skip = 1,
-                                                    .text = rli_script_lock_renew.sha1});
+                                                    .text = rli_script_lock_renew.sha1[RLI_COUNTED]});
     assert_ok(rlock_lock(lock));
     cr_assert(proxy_await(scene.proxy, slow, PROXY_ANSWERED, 1, 5000));
     int64_t ends_ms = now_ms() + VALID_MS;
@@ -205,7 +205,7 @@ Test(renewal, that_fails_once_concerns_no_other_hold)
 {
     rlock *lock = lock_of(scene.client, NAME), *another = lock_of(scene.client, "another");
     int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_CUT_BEFORE, .times = 1,
-                                                    .text = rli_script_lock_renew.sha1});
+                                                    .text = rli_script_lock_renew.sha1[RLI_COUNTED]});
     assert_ok(rlock_lock(another));
     assert_ok(rlock_lock(lock));
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));

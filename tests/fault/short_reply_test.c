@@ -31,12 +31,12 @@ Test(short_reply, to_an_acquire_does_not_count_it_twice)
     rlock *lock = lock_of(scene.client, NAME);
     for (size_t length = 0; length < strlen("$-1\r\n"); length++) {
         int count = 0;
-        int rule = shorten(rli_script_lock_acquire.sha1, length);
+        int rule = shorten(rli_script_lock_acquire.sha1[RLI_COUNTED], length);
         assert_ok(rlock_lock(lock));
         done_with(rule);
         assert_ok(rlock_get_hold_count(lock, &count));
         cr_assert(count == 1, "%zu bytes: held %d times", length, count);
-        rule = shorten(rli_script_lock_acquire.sha1, length);
+        rule = shorten(rli_script_lock_acquire.sha1[RLI_COUNTED], length);
         assert_ok(rlock_lock(lock));
         done_with(rule);
         assert_ok(rlock_get_hold_count(lock, &count));
@@ -52,7 +52,7 @@ Test(short_reply, to_a_refused_acquire_takes_nothing)
     rlock *lock = lock_of(scene.client, NAME);
     foreign_hold(NAME, 60000);
     for (size_t length = 0; length < strlen(":59000\r\n"); length++) {
-        int rule = shorten(rli_script_lock_acquire.sha1, length);
+        int rule = shorten(rli_script_lock_acquire.sha1[RLI_COUNTED], length);
         assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
         done_with(rule);
         cr_assert_str_eq(holder_of(NAME), FOREIGN_CLIENT);
@@ -65,11 +65,11 @@ Test(short_reply, to_a_release_is_a_success)
     for (size_t length = 0; length < strlen(":1\r\n"); length++) {
         assert_ok(rlock_lock(lock));
         assert_ok(rlock_lock(lock));
-        int rule = shorten(rli_script_lock_release.sha1, length);
+        int rule = shorten(rli_script_lock_release.sha1[RLI_COUNTED], length);
         assert_ok(rlock_unlock(lock));
         done_with(rule);
         cr_assert(rlock_valid_for(lock) > 0 && pttl_of(NAME) > 0);
-        rule = shorten(rli_script_lock_release.sha1, length);
+        rule = shorten(rli_script_lock_release.sha1[RLI_COUNTED], length);
         assert_ok(rlock_unlock(lock));
         done_with(rule);
         assert_no_keys();
@@ -81,7 +81,7 @@ Test(short_reply, to_a_force_is_unknown)
     rlock *lock = lock_of(scene.client, NAME);
     for (size_t length = 0; length < strlen(":1\r\n"); length++) {
         foreign_hold(NAME, 60000);
-        int rule = shorten(rli_script_lock_force.sha1, length);
+        int rule = shorten(rli_script_lock_force.sha1[RLI_COUNTED], length);
         assert_status(rlock_force_unlock(lock, NULL), RLOCK_UNKNOWN);
         done_with(rule);
         assert_no_keys();
@@ -93,7 +93,7 @@ Test(short_reply, to_a_question_is_asked_again)
     rlock *lock = lock_of(scene.client, NAME);
     for (size_t length = 0; length < strlen("*2\r\n:-2\r\n:0\r\n"); length++) {
         bool locked = true;
-        int rule = shorten(rli_script_lock_state.sha1, length);
+        int rule = shorten(rli_script_lock_state.sha1[RLI_COUNTED], length);
         assert_ok(rlock_is_locked(lock, &locked));
         done_with(rule);
         cr_assert(!locked);
@@ -175,7 +175,7 @@ Test(short_renewal, does_not_end_the_hold)
     rlock *lock = lock_of(scene.client, NAME);
     assert_ok(rlock_lock(lock));
     for (size_t length = 0; length < strlen("*1\r\n:1\r\n"); length++) {
-        int rule = shorten(rli_script_lock_renew.sha1, length);
+        int rule = shorten(rli_script_lock_renew.sha1[RLI_COUNTED], length);
         cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 2, 5000), "not renewed again");
         done_with(rule);
         cr_assert(rlock_valid_for(lock) > 0);

@@ -187,8 +187,8 @@ Test(command_permit, runs_although_answers_were_lost)
     snprintf(url, sizeof url, "unix://%s?timeout=2000&retryAttempts=2", proxy_socket(between));
     set_permits(5);
     for (int i = 0; i < 2; i++) {
-        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", scripts[i]->text));
-        int rule = proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = scripts[i]->sha1, .times = 1});
+        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", scripts[i]->text[RLI_COUNTED]));
+        int rule = proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = scripts[i]->sha1[RLI_COUNTED], .times = 1});
         outcome found = command_outcome(url, COMMAND(PERMIT, "--permits", "2", NAME, "--", "echo", "ran"));
         cr_assert(proxy_count(between, rule, PROXY_ACTED) == 1);
         cr_assert(found.status == 0, "%d %s", found.status, found.err);

@@ -186,8 +186,8 @@ static const char *through(proxy *between)
  * it: the server has run it, nobody hears so. */
 static void lose_answer(proxy *between, const rli_script *script)
 {
-    freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", script->text));
-    proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = script->sha1, .times = 1});
+    freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", script->text[RLI_COUNTED]));
+    proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = script->sha1[RLI_COUNTED], .times = 1});
 }
 
 Test(command_semaphore, does_not_run_when_nobody_knows_whether_permits_were_taken)

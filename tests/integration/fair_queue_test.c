@@ -495,7 +495,7 @@ static int64_t answer_to(int owner)
 {
     redisReply *reply = server_command(stage.server,
         "EVAL %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1  5000  5000",
-        rli_script_fair_acquire.text, foreign_owner(owner));
+        rli_script_fair_acquire.text[RLI_COUNTED], foreign_owner(owner));
     cr_assert(reply->type != REDIS_REPLY_ERROR, "%s", reply->str);
     int64_t ms = reply->type == REDIS_REPLY_ARRAY ? reply->element[0]->integer : reply->integer;
     freeReplyObject(reply);

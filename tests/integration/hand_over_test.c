@@ -28,7 +28,7 @@ static rlock *mine(void)
 /* How often a script was run since the monitor's last monitor_forget. */
 static size_t runs_of(monitor *tap, const rli_script *script)
 {
-    return monitor_saw(tap, script->sha1);
+    return monitor_saw(tap, script->sha1[RLI_COUNTED]);
 }
 
 /* --- what it costs --- */

@@ -40,7 +40,7 @@ void scene_close_client(rlock_client *client)
 void scene_load_scripts(void)
 {
     for (size_t i = 0; rli_scripts[i]; i++)
-        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", rli_scripts[i]->text));
+        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", rli_scripts[i]->text[RLI_COUNTED]));
 }
 
 void scene_open_with(const char *query)
@@ -79,7 +79,7 @@ int on_text(const char *text, proxy_act act, int times)
 
 int on_script(const rli_script *script, proxy_act act, int times)
 {
-    return on_text(script->sha1, act, times);
+    return on_text(script->sha1[RLI_COUNTED], act, times);
 }
 
 void let_through(int rule)

@@ -1,0 +1,60 @@
+/* A node: one server, with all connections to it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/node.h"
+
+#include "error.h"
+
+#include <stdlib.h>
+
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const rli_spread *spread,
+                        const atomic_bool *closed)
+{
+    rli_node *node = calloc(1, sizeof *node);
+    if (node && rli_pool_init(&node->pool, settings, &node->address) != RLOCK_OK) {
+        free(node);
+        node = NULL;
+    }
+    if (!node) {
+        rli_address_free(address);
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for the connections to a server");
+        return NULL;
+    }
+    node->address = *address;
+    *address = (rli_address){0};
+    rli_lane_init_synced(&node->synced, settings, &node->address, &node->replicas);
+    rli_lane_init(&node->background, settings, &node->address, NULL); /* its limits are short */
+    rli_subscriber_init(&node->subscriber, settings, &node->address, spread, closed);
+    return node;
+}
+
+void rli_node_abandon(rli_node *node)
+{
+    for (int twice = 0; twice < 2; twice++) { /* once would let requests under way be answered yet */
+        rli_pool_drop(&node->pool);
+        rli_lane_drop(&node->synced);
+        rli_lane_drop(&node->background);
+    }
+    rli_subscriber_drop(&node->subscriber);
+}
+
+void rli_node_close(rli_node *node)
+{
+    rli_pool_close(&node->pool);
+    rli_lane_close(&node->synced);
+    rli_lane_close(&node->background);
+}
+
+void rli_node_stop(rli_node *node)
+{
+    rli_subscriber_stop(&node->subscriber);
+}
+
+void rli_node_free(rli_node *node)
+{
+    rli_subscriber_destroy(&node->subscriber);
+    rli_lane_destroy(&node->background);
+    rli_lane_destroy(&node->synced);
+    rli_pool_destroy(&node->pool);
+    rli_address_free(&node->address);
+    free(node);
+}

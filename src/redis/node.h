@@ -1,0 +1,34 @@
+/* A node: one server, with all connections to it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_NODE_H
+#define RLI_NODE_H
+
+#include "redis/lane.h"
+#include "redis/pool.h"
+#include "redis/subscriber.h"
+
+typedef struct rli_node {
+    struct rli_node *_Atomic next; /* in the topology's list */
+    rli_address address;
+    bool left;              /* topology's mutex: it serves less than before */
+    atomic_int replicas;    /* connected to it, as far as known */
+    rli_pool pool;
+    rli_lane synced;        /* for requests that replicas have to confirm */
+    /* Of the watchdog and the topology, made when there is first something to send: renewals then
+     * wait for nobody's requests, and a short deadline ends no one else's connection. */
+    rli_lane background;
+    rli_subscriber subscriber;
+} rli_node;
+
+/* Makes one, which connects when it is first used; takes over what `address` points to, also on
+ * failure. `spread`: known when somebody first waits. `closed`: of the client. NULL: out of memory. */
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const rli_spread *spread,
+                        const atomic_bool *closed);
+/* Its server serves nothing any more: requests under way end unanswered, those who listen look again. */
+void rli_node_abandon(rli_node *node);
+/* Ends what is under way, and what comes later, with RLI_GAVE_UP; */
+void rli_node_close(rli_node *node);
+void rli_node_stop(rli_node *node); /* joins its threads; */
+void rli_node_free(rli_node *node); /* and no call may be under way any more. */
+
+#endif

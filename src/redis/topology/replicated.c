@@ -1,0 +1,47 @@
+/* A master and its replicas, whose addresses are configured: the one that says it is the master serves
+ * everything. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/topology/topology.h"
+
+#include "error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether it is the master, which then serves everything. */
+static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node)
+{
+    bool master = false;
+    if (rli_topology_ask_role(topology, caller, node, &master) != RLOCK_OK || !master)
+        return false;
+    rli_topology_serve(topology, 0, 0, node);
+    return true;
+}
+
+static rlock_status look(rli_topology *topology, rli_caller *caller)
+{
+    const rli_settings *settings = topology->settings;
+    rli_node *present = rli_topology_node(topology, 0);
+    if (present && is_master(topology, caller, present))
+        return RLOCK_OK;
+    char why[300] = "every server there says that it is a replica";
+    for (size_t i = 0; i < settings->address_count; i++) {
+        const rli_address *address = &settings->addresses[i];
+        rli_node *node =
+            rli_topology_meet(topology, &topology->nodes, address->host, strlen(address->host), address->port, address);
+        if (!node)
+            return RLOCK_NO_MEMORY;
+        rli_fail(RLOCK_OK, "%s", why);
+        if (node != present && is_master(topology, caller, node))
+            return RLOCK_OK;
+        snprintf(why, sizeof why, "%.299s", rlock_last_error());
+    }
+    return rli_fail(RLOCK_UNAVAILABLE, "no master among the %zu addresses: %.280s", settings->address_count, why);
+}
+
+static int64_t interval_ms(const rli_settings *settings)
+{
+    return settings->mode == RLI_MASTER_SLAVE ? settings->dns_interval_ms : settings->scan_interval_ms;
+}
+
+const rli_scout rli_scout_replicated = {.look = look, .interval_ms = interval_ms};

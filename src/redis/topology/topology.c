@@ -1,0 +1,348 @@
+/* The topology: which server serves a key now. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/topology/topology.h"
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+#include "redis/topology/slot.h"
+#include "thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Between two looks while something is wrong, and how long one server is given to answer in one. */
+#define HURRY_MS 100
+#define ASK_MS 1000
+
+static const rli_scout *const scouts[] = {
+    [RLI_SINGLE] = &rli_scout_single,         [RLI_SENTINEL] = &rli_scout_sentinel,
+    [RLI_CLUSTER] = &rli_scout_cluster,       [RLI_REPLICATED] = &rli_scout_replicated,
+    [RLI_MASTER_SLAVE] = &rli_scout_replicated,
+};
+
+void rli_topology_init(rli_topology *topology, rlock_client *client)
+{
+    const rli_settings *settings = &client->settings;
+    *topology = (rli_topology){.client = client, .settings = settings, .scout = scouts[settings->mode]};
+    /* Who listens may do so at a replica. */
+    topology->spread = settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED;
+    topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
+    pthread_mutex_init(&topology->mutex, NULL);
+    rli_parker_init(&topology->parker);
+}
+
+/* --- who serves what --- */
+
+unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length)
+{
+    return topology->slot_count == 1 ? 0 : rli_slot_of(key, length);
+}
+
+rli_node *rli_topology_node(const rli_topology *topology, unsigned slot)
+{
+    return atomic_load_explicit(&topology->owners[slot], memory_order_acquire);
+}
+
+static bool serves_anything(const rli_topology *topology, const rli_node *node)
+{
+    for (size_t slot = 0; slot < topology->slot_count; slot++) {
+        if (rli_topology_node(topology, (unsigned)slot) == node)
+            return true;
+    }
+    return false;
+}
+
+void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node)
+{
+    pthread_mutex_lock(&topology->mutex);
+    for (unsigned slot = first; slot <= last; slot++) {
+        rli_node *before = atomic_exchange(&topology->owners[slot], node);
+        if (before == node)
+            continue;
+        topology->changed = true;
+        if (before)
+            before->left = true;
+    }
+    pthread_mutex_unlock(&topology->mutex);
+}
+
+/* Everybody who waits for a change, or for a message from a server that serves less now, looks again. */
+static void announce(rli_topology *topology)
+{
+    pthread_mutex_lock(&topology->mutex);
+    if (topology->changed) {
+        topology->changed = false;
+        atomic_fetch_add(&topology->version, 1);
+        for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next)) {
+            if (!node->left)
+                continue;
+            node->left = false;
+            if (serves_anything(topology, node))
+                rli_subscriber_rouse(&node->subscriber);
+            else
+                rli_node_abandon(node);
+        }
+        rli_turn_wake_all(topology->waiting);
+    }
+    pthread_mutex_unlock(&topology->mutex);
+}
+
+void rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *node)
+{
+    rli_topology_serve(topology, slot, slot, node);
+    announce(topology);
+    rli_topology_suspect(topology); /* where one slot went, others may have gone */
+}
+
+/* --- the nodes --- */
+
+static bool is_at(const rli_node *node, const char *host, size_t length, int port)
+{
+    const rli_address *address = &node->address;
+    return address->host && address->port == port && strlen(address->host) == length &&
+           memcmp(address->host, host, length) == 0;
+}
+
+static rlock_status copy_address(rli_address *to, const char *host, size_t length, int port, const rli_address *like)
+{
+    *to = (rli_address){.port = port, .sentinel = like && like->sentinel};
+    rlock_status status = rli_settings_copy(&to->host, host, length);
+    if (status == RLOCK_OK && like && like->username)
+        status = rli_settings_copy(&to->username, like->username, strlen(like->username));
+    if (status == RLOCK_OK && like && like->password)
+        status = rli_settings_copy(&to->password, like->password, strlen(like->password));
+    if (status == RLOCK_OK && like && like->socket_path)
+        status = rli_settings_copy(&to->socket_path, like->socket_path, strlen(like->socket_path));
+    if (status != RLOCK_OK)
+        rli_address_free(to);
+    else if (like && like->socket_path)
+        snprintf(to->text, sizeof to->text, "%s", like->text);
+    else
+        snprintf(to->text, sizeof to->text, "%.120s:%d", to->host, port);
+    return status;
+}
+
+rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, const char *host, size_t length, int port,
+                            const rli_address *like)
+{
+    pthread_mutex_lock(&topology->mutex);
+    rli_node *node = atomic_load(list);
+    while (node && !is_at(node, host, length, port)) {
+        list = &node->next;
+        node = atomic_load(list);
+    }
+    rli_address address;
+    if (!node && copy_address(&address, host, length, port, like) == RLOCK_OK) {
+        node = rli_node_make(topology->settings, &address, &topology->spread, &topology->client->closed);
+        if (node && atomic_load(&topology->client->closed))
+            rli_node_close(node); /* the closing thread may have gone through the list before */
+        atomic_store(list, node);
+    }
+    pthread_mutex_unlock(&topology->mutex);
+    return node;
+}
+
+rli_node *rli_topology_node_at(rli_topology *topology, const rli_node *from, const char *host, size_t length, int port)
+{
+    if (length == 0) {
+        host = from->address.host;
+        length = strlen(host);
+    }
+    return rli_topology_meet(topology, &topology->nodes, host, length, port, &from->address);
+}
+
+/* --- asking --- */
+
+rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
+                              redisReply **reply)
+{
+    size_t lengths[8], count = 0;
+    for (; words[count]; count++)
+        lengths[count] = strlen(words[count]);
+    int64_t timeout_ms = topology->settings->timeout_ms < ASK_MS ? topology->settings->timeout_ms : ASK_MS;
+    rli_command command = {.count = count, .words = words, .lengths = lengths};
+    rli_answer answer;
+    caller->deadline_ms = rli_after_ms(ASK_MS);
+    rli_outcome outcome = rli_lane_call(&node->background, caller, &command, timeout_ms, &answer);
+    caller->deadline_ms = RLI_NEVER;
+    *reply = NULL;
+    if (outcome == RLI_UNSENT)
+        return answer.status;
+    if (outcome != RLI_ANSWERED)
+        return rli_fail(RLOCK_UNAVAILABLE, "the server at %s does not answer", node->address.text);
+    *reply = answer.reply;
+    return RLOCK_OK;
+}
+
+rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master)
+{
+    redisReply *reply;
+    rlock_status status =
+        rli_topology_ask(topology, caller, node, (const char *const[]){"INFO", "replication", NULL}, &reply);
+    if (status != RLOCK_OK)
+        return status;
+    if (reply->type == REDIS_REPLY_STRING) {
+        static const char field[] = "connected_slaves:";
+        const char *replicas = strstr(reply->str, field);
+        *master = strstr(reply->str, "role:master");
+        atomic_store(&node->replicas, replicas ? atoi(replicas + strlen(field)) : 0);
+    } else {
+        status = rli_fail(RLOCK_SERVER, "the server at %s does not say whether it is a master: %.150s; the user needs "
+                          "the right to INFO", node->address.text, reply->str ? reply->str : "");
+    }
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- looking --- */
+
+static rlock_status look(rli_topology *topology)
+{
+    rli_caller caller;
+    rlock_status status = rli_caller_begin(&caller, topology->client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    status = topology->scout->look(topology, &caller);
+    announce(topology);
+    rli_caller_end(&caller);
+    return status;
+}
+
+/* Until the first look when something is wrong, or a reason to look comes. False: the end. */
+static bool await_reason(rli_topology *topology, int64_t looked_ms)
+{
+    int64_t interval_ms = topology->scout->interval_ms(topology->settings);
+    int64_t due_ms = interval_ms > 0 ? looked_ms + interval_ms : RLI_NEVER;
+    bool stopping = false, reason = false;
+    while (!stopping && !reason) {
+        pthread_mutex_lock(&topology->mutex);
+        stopping = topology->stopping;
+        topology->troubled = topology->wanted;
+        pthread_mutex_unlock(&topology->mutex);
+        bool heard = topology->scout->has_heard && topology->scout->has_heard(topology);
+        int64_t until_ms = topology->troubled && looked_ms + HURRY_MS < due_ms ? looked_ms + HURRY_MS : due_ms;
+        reason = heard || rli_now_ms() >= until_ms;
+        if (!stopping && !reason)
+            rli_park(&topology->parker, until_ms);
+    }
+    return !stopping;
+}
+
+static void *run(void *argument)
+{
+    rli_topology *topology = argument;
+    int64_t looked_ms = rli_now_ms();
+    while (await_reason(topology, looked_ms)) {
+        pthread_mutex_lock(&topology->mutex);
+        topology->wanted = false;
+        pthread_mutex_unlock(&topology->mutex);
+        looked_ms = rli_now_ms();
+        if (look(topology) != RLOCK_OK)
+            rli_topology_suspect(topology); /* it is not over yet */
+    }
+    return NULL;
+}
+
+static rlock_status connect_to_one(rli_topology *topology)
+{
+    rli_caller caller;
+    rli_node *node = NULL;
+    for (size_t slot = 0; !node && slot < topology->slot_count; slot++)
+        node = rli_topology_node(topology, (unsigned)slot);
+    if (!node)
+        return rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
+    rlock_status status = rli_caller_begin(&caller, topology->client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    status = rli_lane_connect(&node->pool.lanes[0], &caller);
+    rli_caller_end(&caller);
+    return status;
+}
+
+/* A thread only where there is something to watch. */
+static rlock_status start(rli_topology *topology)
+{
+    if (topology->scout->interval_ms(topology->settings) <= 0)
+        return RLOCK_OK;
+    rlock_status status = rli_thread_start(&topology->thread, "rlock-topology", run, topology);
+    topology->running = status == RLOCK_OK;
+    return status;
+}
+
+rlock_status rli_topology_open(rli_topology *topology)
+{
+    topology->owners = calloc(topology->slot_count, sizeof *topology->owners);
+    if (!topology->owners)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the topology");
+    rlock_status status = look(topology);
+    /* One attempt, so that a wrong address or password shows at once. */
+    if (status == RLOCK_OK)
+        status = connect_to_one(topology);
+    return status == RLOCK_OK ? start(topology) : status;
+}
+
+void rli_topology_suspect(rli_topology *topology)
+{
+    pthread_mutex_lock(&topology->mutex);
+    topology->wanted = true;
+    pthread_mutex_unlock(&topology->mutex);
+    rli_unpark(&topology->parker);
+}
+
+void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsigned version, int64_t until_ms)
+{
+    pthread_mutex_lock(&topology->mutex);
+    rli_turn_join(&topology->waiting, &caller->turn);
+    pthread_mutex_unlock(&topology->mutex);
+    while (atomic_load(&topology->version) == version && rli_now_ms() < until_ms &&
+           rli_now_ms() < caller->deadline_ms && rli_caller_check(caller) == RLOCK_OK)
+        rli_caller_sleep(caller, until_ms < caller->deadline_ms ? until_ms : caller->deadline_ms);
+    pthread_mutex_lock(&topology->mutex);
+    rli_turn_leave(&topology->waiting, &caller->turn);
+    pthread_mutex_unlock(&topology->mutex);
+}
+
+/* --- the end --- */
+
+static void each_node(rli_topology *topology, void (*act)(rli_node *))
+{
+    rli_node *next;
+    for (rli_node *node = atomic_load(&topology->nodes); node; node = next) {
+        next = atomic_load(&node->next);
+        act(node);
+    }
+    for (rli_node *node = atomic_load(&topology->sentinels); node; node = next) {
+        next = atomic_load(&node->next);
+        act(node);
+    }
+}
+
+void rli_topology_close(rli_topology *topology)
+{
+    pthread_mutex_lock(&topology->mutex);
+    bool running = topology->running;
+    topology->stopping = true;
+    topology->running = false;
+    each_node(topology, rli_node_close);
+    pthread_mutex_unlock(&topology->mutex);
+    rli_unpark(&topology->parker);
+    if (running)
+        pthread_join(topology->thread, NULL);
+}
+
+void rli_topology_stop(rli_topology *topology)
+{
+    each_node(topology, rli_node_stop);
+}
+
+void rli_topology_destroy(rli_topology *topology)
+{
+    if (topology->scout->end)
+        topology->scout->end(topology);
+    each_node(topology, rli_node_free);
+    free(topology->owners);
+    rli_parker_destroy(&topology->parker);
+    pthread_mutex_destroy(&topology->mutex);
+}

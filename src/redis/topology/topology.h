@@ -1,0 +1,95 @@
+/* The topology: which server serves a key now, and what a failover, a moved slot or a new address of a
+ * name changes about that. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_TOPOLOGY_H
+#define RLI_TOPOLOGY_H
+
+#include "caller.h"
+#include "redis/node.h"
+#include "redis/script.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct rli_topology rli_topology;
+
+/* How one kind of topology finds out who serves what (single.c, sentinel.c, cluster.c, replicated.c). */
+typedef struct rli_scout {
+    /* Asks around once and says what it found by rli_topology_serve. RLOCK_OK, or why it found nothing. */
+    rlock_status (*look)(rli_topology *topology, rli_caller *caller);
+    /* How often that is due while nothing gives reason to, ms; 0: never. */
+    int64_t (*interval_ms)(const rli_settings *settings);
+    bool (*has_heard)(rli_topology *topology); /* NULL: nobody tells it; else whether somebody has */
+    void (*end)(rli_topology *topology);       /* NULL: has nothing to free */
+} rli_scout;
+
+extern const rli_scout rli_scout_single, rli_scout_sentinel, rli_scout_cluster, rli_scout_replicated;
+
+struct rli_topology {
+    rlock_client *client;
+    const rli_settings *settings;
+    const rli_scout *scout;
+    rli_spread spread;                /* how messages reach those who wait */
+    size_t slot_count;                /* 1; in a cluster RLI_SLOTS */
+    _Atomic(rli_node *) *owners;      /* by slot; NULL: nobody serves it */
+    atomic_uint version;              /* counts the changes of owners */
+
+    pthread_mutex_t mutex;            /* guards the rest; lists only grow, and are read without it */
+    rli_node *_Atomic nodes;          /* all servers met so far; they end with the client */
+    rli_node *_Atomic sentinels;      /* likewise */
+    rli_turn *waiting;                /* calls that wait for a change */
+    bool changed;                     /* since the last announcement */
+    bool wanted;                      /* somebody has reason to think that it has changed */
+    pthread_t thread;
+    bool running, stopping;
+    rli_parker parker;                /* of the thread */
+
+    /* of the scout alone */
+    bool troubled;                    /* it looks because something is wrong */
+    uint64_t epoch;                   /* the highest that anybody knew: who knows less is cut off */
+    rli_node *asked;                  /* cluster.c: who answered last */
+    struct addrinfo *resolved;        /* single.c: what the host's name stood for */
+    struct heard *heard;              /* sentinel.c: whose messages it hears */
+};
+
+void rli_topology_init(rli_topology *topology, rlock_client *client);
+/* Finds out for the first time, and connects. RLOCK_OK; RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY. */
+rlock_status rli_topology_open(rli_topology *topology);
+void rli_topology_close(rli_topology *topology);   /* ends all that is under way… */
+void rli_topology_stop(rli_topology *topology);    /* …then joins its threads… */
+void rli_topology_destroy(rli_topology *topology); /* …and when no call is under way, frees all */
+
+/* --- for calls; any thread --- */
+
+/* The slot of a key; 0 where there is but one. */
+unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length);
+/* The node that serves a slot now; NULL: none is known to. */
+rli_node *rli_topology_node(const rli_topology *topology, unsigned slot);
+/* The node at an address that a redirect names; made if need be. An empty host means that of `from`.
+ * NULL: out of memory. */
+rli_node *rli_topology_node_at(rli_topology *topology, const rli_node *from, const char *host, size_t length, int port);
+/* A server said that the slot is that node's now. */
+void rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *node);
+/* Something failed that a change would explain: has the topology looked at soon. */
+void rli_topology_suspect(rli_topology *topology);
+/* Sleeps until the topology is no longer of that version, the call was ended, or `until_ms`. */
+void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsigned version, int64_t until_ms);
+
+/* --- for scouts; the topology's thread, or the one that opens the client --- */
+
+/* That node serves those slots from now on; NULL: nobody does. */
+void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node);
+/* One command to a node on its background connection, within a short time of the scout's own.
+ * RLOCK_OK: *reply, which may be an error, is to be freed. RLOCK_UNAVAILABLE, RLOCK_SERVER (no connection). */
+rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
+                              redisReply **reply);
+/* Asks a node whether it is a master, and notes how many replicas are connected to it. */
+rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master);
+/* Makes a node in that list, or finds it there. NULL: out of memory. */
+rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, const char *host, size_t length, int port,
+                            const rli_address *like);
+
+#endif
