@@ -94,14 +94,14 @@ $(B)/rlock: $(cli_obj) $(B)/librlock.a
 
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
-suites     := unit integration fault model stress interop
+suites     := unit integration topology fault model stress interop
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c))
 helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
 suite_obj   = $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/*.c))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
-tested     := $(if $(SAN),$(filter unit integration fault model,$(have)),$(have))
+tested     := $(if $(SAN),$(filter unit integration topology fault model,$(have)),$(have))
 
 $(B)/tests/%.o: tests/%.c | deps-test
 	@mkdir -p $(@D)
@@ -131,11 +131,15 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
 
-test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, fault, model, stress, interop run one suite
+test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, model, stress, interop run one suite
 	@$(run_tests) $(tested)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
 	@VALGRIND=1 $(run_tests) $(filter unit integration,$(have))
+
+.PHONY: matrix
+matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration fault,$(have))) | deps-interop ## some tests on each version of server and hiredis; ARGS=--all: all of them (docs/versions.md)
+	@B='$(abspath $(B))' CC='$(CC)' MAKE='$(MAKE)' sh tests/matrix/run $(ARGS)
 
 # --- The demo and the benchmark: plain programs ---
 
