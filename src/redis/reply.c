@@ -47,13 +47,25 @@ bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
     return redirect->port > 0 && redirect->port <= 65535;
 }
 
+/* What a user of an ACL lacks, in the words of Redis 6.2, 7.0, and 7.2 and later. NULL: not that. */
+static const char *advice_on_rights(const char *text)
+{
+    if (!starts(text, "NOPERM") && !strstr(text, "The user executing the script can't") &&
+        !strstr(text, "ACL failure in script"))
+        return NULL;
+    if (strstr(text, "channel"))
+        return "allow the ACL user the lock's channel (&…, as in docs/security.md)";
+    if (strstr(text, " key"))
+        return "allow the ACL user the lock's keys (~…, as in docs/security.md)";
+    return "allow the ACL user the commands in docs/security.md";
+}
+
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
 {
     static const struct {
         const char *found, *advice;
     } advices[] = {
         {"WRONGTYPE", "the name is in use for another kind of value: choose another, or delete that key"},
-        {"NOPERM", "give the ACL user the right to the key, its channel and the scripts"},
         {"WRONGPASS", "check user and password"},
         {"NOAUTH", "put the password into the URL: redis://user:password@host"},
         {"READONLY", "the server is a replica; connect to the master"},
@@ -66,7 +78,7 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"OOM", "the server is at its maxmemory"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
     };
-    const char *advice = NULL;
+    const char *advice = advice_on_rights(reply->str);
     for (size_t i = 0; !advice && i < sizeof advices / sizeof *advices; i++) {
         if (strstr(reply->str, advices[i].found)) /* scripts put words before the code */
             advice = advices[i].advice;
