@@ -192,6 +192,7 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
     if (rli_wire_wants_flush(wire) && !rli_wire_flush(wire, &lane->mutex))
         drop_wire(lane, wire, RLI_BROKEN);
     rli_outcome outcome = await(lane, caller, wire, &slot, later(slot.since_ms, timeout_ms));
+    answer->left = slot.left;
     if (outcome == RLI_ANSWERED) {
         answer->reply = slot.reply;
         answer->asked = slot.asked;

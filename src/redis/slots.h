@@ -14,6 +14,7 @@ typedef struct rli_slot {
     int64_t since_ms;    /* when it was queued, later by what replicas may take to confirm it */
     size_t bytes;        /* of it, among what is queued */
     bool asking;         /* the next answer is that to its ASKING */
+    bool left;           /* as in rli_answer; known when it is finished or given up */
     bool popped;         /* taken off the queue, its reply is being handed over */
     redisReply *reply;   /* may have come before it is finished */
     int asked, synced;   /* as in rli_answer */

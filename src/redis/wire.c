@@ -193,6 +193,7 @@ static void release(rli_wire *wire, int asked, int synced, rli_slot ***done)
     for (; wire->answered > 0; wire->answered--) {
         rli_slot *slot = rli_slots_pop(&wire->slots);
         wire->sent--;
+        slot->left = true;
         slot->asked = asked;
         slot->synced = synced;
         **done = slot;
@@ -344,6 +345,7 @@ bool rli_wire_abandon(rli_wire *wire, rli_slot *slot)
         rli_wire_pass_lead(wire, slot);
     if (take_back(wire, slot))
         return true;
+    slot->left = true;
     rli_slot *stand_in = rli_slots_replace(&wire->slots, slot);
     if (stand_in && wire->awaited == slot)
         wire->awaited = stand_in;
@@ -357,7 +359,9 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     wire->ended = true;
     shutdown(wire->connection.fd, SHUT_RDWR); /* wakes the leader; the descriptor stays its own */
     wire->awaited = NULL;
-    wire->sent = wire->answered = wire->sync.asked = 0;
-    for (rli_slot *slot; (slot = rli_slots_pop(&wire->slots));)
+    for (rli_slot *slot; (slot = rli_slots_pop(&wire->slots)); wire->sent--) {
+        slot->left = wire->sent > 0;
         rli_slot_finish(slot, outcome);
+    }
+    wire->sent = wire->answered = wire->sync.asked = 0;
 }

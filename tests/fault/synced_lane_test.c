@@ -157,8 +157,10 @@ static rlock_status run_many(void *arg)
     return RLOCK_OK;
 }
 
+/* However long replicas take, threads wait for it together. */
 Test(synced_lane, sends_fewer_waits_than_requests_under_load)
 {
+    proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = "WAIT", .amount = 10});
     actor *actors[THREADS];
     many calls[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -250,6 +252,25 @@ Test(synced_lane, counts_no_time_behind_another_wait_against_a_request)
     actor_end(first);
 }
 
+/* What was queued for the next batch has not run and can be repeated, even if it must not run twice. */
+Test(synced_lane, knows_what_had_not_left_when_the_connection_ended)
+{
+    freeze_replica();
+    actor *first = actor_start(), *second = actor_start();
+    lane_call sent, queued = {.lane = &lanes.synced, .words = {"INCR", "n"}};
+    begin_waiting(first, &sent);
+    actor_begin(second, lane_run, &queued);
+    cr_assert(actor_asleep(second, SOON_MS));
+    proxy_cut(lanes.proxy);
+    assert_ok(actor_finish(first, SOON_MS));
+    assert_ok(actor_finish(second, SOON_MS));
+    cr_assert(sent.outcome == RLI_BROKEN && sent.answer.left, "%s", outcome_word(sent.outcome));
+    cr_assert(queued.outcome == RLI_BROKEN && !queued.answer.left, "%s", outcome_word(queued.outcome));
+    cr_assert(lanes_number("first") == 1 && lanes_number("n") == 0);
+    actor_end(first);
+    actor_end(second);
+}
+
 /* --- callers --- */
 
 Test(synced_lane, stays_in_step_when_callers_give_up_before_wait_is_answered)
@@ -257,7 +278,7 @@ Test(synced_lane, stays_in_step_when_callers_give_up_before_wait_is_answered)
     freeze_replica();
     lane_call call = {.lane = &lanes.synced, .words = {"INCR", "n"}, .limit_ms = LANE_SYNC_MS / 5};
     lane_run(&call);
-    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_GAVE_UP && call.answer.left, "%s", outcome_word(call.outcome));
     server_thaw(fleet_node(lanes.fleet, 1));
     call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     assert_synced(&call, "2", 1);
@@ -277,7 +298,7 @@ Test(synced_lane, takes_back_what_was_given_up_before_it_left)
     cr_assert(actor_asleep(second, SOON_MS));
     actor_begin(third, lane_run, &behind);
     assert_ok(actor_finish(second, SOON_MS));
-    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_GAVE_UP && !call.answer.left, "%s", outcome_word(call.outcome));
     assert_ok(actor_finish(first, SOON_MS));
     assert_ok(actor_finish(third, SOON_MS));
     assert_synced(&waiting, "1", 0);
