@@ -109,7 +109,7 @@ static const char *hosts(cluster *self)
     const char *all = NULL;
     for (int i = 0; i < self->count; i++)
         all = texts_add(&self->texts, "%s%s127.0.0.1:%d", all ? all : "", all ? "," : "",
-                        server_port(self->nodes[i]));
+                        server_public_port(self->nodes[i]));
     return all;
 }
 

@@ -200,12 +200,17 @@ static char *view_of(cluster *self, int node)
     return view;
 }
 
+/* And where each of them is. */
 static bool knows_all(cluster *self, int node)
 {
-    char *info = server_text(self->nodes[node], "CLUSTER INFO");
-    const char *known = strstr(info, "cluster_known_nodes:");
-    bool all = known && atoi(known + strlen("cluster_known_nodes:")) == self->count;
-    free(info);
+    char *nodes = server_text(self->nodes[node], "CLUSTER NODES");
+    bool all = true;
+    for (int i = 0; i < self->count && all; i++) {
+        char known[CLUSTER_ID + 32];
+        snprintf(known, sizeof known, "%s 127.0.0.1:%d@", self->ids[i], server_public_port(self->nodes[i]));
+        all = strstr(nodes, known) != NULL;
+    }
+    free(nodes);
     return all && cluster_is_well(self, node);
 }
 

@@ -52,8 +52,9 @@ bool fleet_wait_in_step(fleet *self, int node, int64_t ms)
 static void follow(fleet *self, int node, int master)
 {
     char line[40];
-    snprintf(line, sizeof line, "master_port:%d\r\n", server_port(self->nodes[master]));
-    freeReplyObject(server_command(self->nodes[node], "REPLICAOF 127.0.0.1 %d", server_port(self->nodes[master])));
+    int port = server_public_port(self->nodes[master]);
+    snprintf(line, sizeof line, "master_port:%d\r\n", port);
+    freeReplyObject(server_command(self->nodes[node], "REPLICAOF 127.0.0.1 %d", port));
     cr_assert(wait_said(self, node, line, WAIT_MS), "node %d does not follow node %d", node, master);
 }
 
@@ -103,7 +104,7 @@ fleet *fleet_start(int replicas, const char *const *args)
     for (int i = 0; i < self->count; i++) {
         self->nodes[i] = server_start_with(all);
         self->hosts = texts_add(&self->texts, "%s%s127.0.0.1:%d", i ? self->hosts : "", i ? "," : "",
-                                server_port(self->nodes[i]));
+                                server_public_port(self->nodes[i]));
     }
     const char *password = server_argument(self->nodes[0], "--requirepass");
     if (password)
@@ -139,7 +140,7 @@ server *fleet_node(const fleet *self, int node)
 int fleet_node_at(const fleet *self, int port)
 {
     for (int i = 0; i < self->count; i++) {
-        if (server_port(self->nodes[i]) == port)
+        if (server_public_port(self->nodes[i]) == port)
             return i;
     }
     return -1;

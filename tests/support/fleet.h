@@ -19,7 +19,7 @@ int fleet_size(const fleet *fleet);
 /* A node, for all of server.h. A replica that is frozen confirms no WAIT and gets no data until it is
  * thawed; after server_restart it is a lonely master until fleet_follow. */
 server *fleet_node(const fleet *fleet, int node);
-/* The number of the node with that port; -1: none has it. */
+/* The number of the node to which clients come at that port; -1: there is none. */
 int fleet_node_at(const fleet *fleet, int port);
 /* The same command on every node that is up; an error answer fails the test. */
 __attribute__((format(printf, 2, 3))) void fleet_each(fleet *fleet, const char *format, ...);

@@ -32,20 +32,21 @@ static const char *config_of(sentinel *self, const sentinel_plan *plan)
     return texts_add(&self->texts,
                      "sentinel monitor " SENTINEL_MASTER " 127.0.0.1 %d %d\n"
                      "sentinel down-after-milliseconds " SENTINEL_MASTER " 1000\n"
-                     "sentinel failover-timeout " SENTINEL_MASTER " 5000\n"
+                     "sentinel failover-timeout " SENTINEL_MASTER " 3000\n"
                      "%s%s\n%s%s\n%s",
-                     server_port(fleet_node(self->fleet, 0)), self->count / 2 + 1,
+                     server_public_port(fleet_node(self->fleet, 0)), self->count / 2 + 1,
                      servers ? "sentinel auth-pass " SENTINEL_MASTER " " : "", servers ? servers : "",
                      sentinels ? "sentinel sentinel-pass " : "", sentinels ? sentinels : "",
                      plan->config ? plan->config : "");
 }
 
 /* From 7.0 on sentinels can be told to look, ask and tell more often than every few seconds, and to
- * stand still for less than 30 s after the machine has. Others take longer. */
+ * stand still for less than 30 s after the machine has. Others take longer. Not to ping more often:
+ * what they heard of a replica would be too old for them within five of those periods. */
 static void hurry(server *node)
 {
-    freeReplyObject(server_command(node, "SENTINEL DEBUG info-period 500 ping-period 200 ask-period 200 "
-                                         "publish-period 200 min-link-reconnect-period 200 tilt-period 2000"));
+    freeReplyObject(server_command(node, "SENTINEL DEBUG info-period 500 ask-period 200 publish-period 200 "
+                                         "min-link-reconnect-period 200 tilt-period 2000"));
 }
 
 /* A field of SENTINEL MASTER; -1: it does not know. */
@@ -68,6 +69,29 @@ static void await_field(server *node, const char *field, int expected)
                   field_of(node, field), expected);
 }
 
+/* Whether it would take any of the replicas for a new master. */
+static bool trusts_replicas(server *node)
+{
+    redisReply *replicas = server_command(node, "SENTINEL REPLICAS " SENTINEL_MASTER);
+    bool all = true;
+    for (size_t i = 0; i < replicas->elements; i++) {
+        const redisReply *replica = replicas->element[i];
+        bool linked = false;
+        for (size_t j = 0; j + 1 < replica->elements; j += 2)
+            linked |= strcmp(replica->element[j]->str, "master-link-status") == 0 &&
+                      strcmp(replica->element[j + 1]->str, "ok") == 0;
+        all &= linked;
+    }
+    freeReplyObject(replicas);
+    return all;
+}
+
+static void await_trust(server *node)
+{
+    for (int64_t end_ms = now_ms() + WAIT_MS; !trusts_replicas(node); pass_ms(5))
+        cr_assert(now_ms() < end_ms, "sentinel at port %d does not hear of the replicas", server_port(node));
+}
+
 sentinel *sentinel_start(const sentinel_plan *given)
 {
     sentinel_plan plan = given ? *given : (sentinel_plan){0};
@@ -82,11 +106,12 @@ sentinel *sentinel_start(const sentinel_plan *given)
         self->nodes[i] = server_start_sentinel(config, plan.sentinel_args);
         hurry(self->nodes[i]);
         self->hosts = texts_add(&self->texts, "%s%s127.0.0.1:%d", i ? self->hosts : "", i ? "," : "",
-                                server_port(self->nodes[i]));
+                                server_public_port(self->nodes[i]));
     }
     for (int i = 0; i < self->count; i++) {
         await_field(self->nodes[i], "num-slaves", replicas);
         await_field(self->nodes[i], "num-other-sentinels", self->count - 1);
+        await_trust(self->nodes[i]);
     }
     self->url = texts_add(&self->texts, "redis-sentinel://%s/?masterName=" SENTINEL_MASTER, self->hosts);
     return self;

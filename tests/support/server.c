@@ -62,16 +62,35 @@ static void take_ports(server *self)
     cr_assert_fail("no free pair of ports for a node of a cluster");
 }
 
+/* What a node says to others of where it is, once it stands behind something; how many words. */
+static int announcement(const server *self, char text[2][16], const char *words[4])
+{
+    bool clustered = self->port_fds[1] >= 0;
+    if (!self->announced_port || *self->config) /* a sentinel keeps it in its file */
+        return 0;
+    snprintf(text[0], 16, "%d", self->announced_port);
+    words[0] = !clustered          ? "--replica-announce-port"
+               : speaks_tls(self) ? "--cluster-announce-tls-port"
+                                  : "--cluster-announce-port";
+    words[1] = text[0];
+    if (!clustered)
+        return 2;
+    snprintf(text[1], 16, "%d", self->port + BUS_ABOVE); /* clients come to another port, nodes do not */
+    words[2] = "--cluster-announce-bus-port";
+    words[3] = text[1];
+    return 4;
+}
+
 static void launch(server *self)
 {
-    char port[16];
+    char port[16], announced[2][16];
     snprintf(port, sizeof port, "%d", self->port);
     bool tls = speaks_tls(self), sentinel = *self->config != 0;
     const char *fixed[] = {"--save", "", "--appendonly", "no", "--bind", "127.0.0.1",
                            "--port", tls ? "0" : port, "--unixsocket", self->socket, "--unixsocketperm", "700",
                            "--dir", self->folder.path, "--logfile", self->log, "--daemonize", "no"};
     enum { FIXED = sizeof fixed / sizeof *fixed };
-    const char *words[FIXED + SERVER_ARGS + 6];
+    const char *words[FIXED + SERVER_ARGS + 10];
     int count = 0;
     words[count++] = "redis-server";
     if (sentinel) {
@@ -84,6 +103,7 @@ static void launch(server *self)
         words[count++] = "--tls-port";
         words[count++] = port;
     }
+    count += announcement(self, announced, words + count);
     for (int i = 0; self->args[i]; i++)
         words[count++] = self->args[i];
     words[count] = NULL;
@@ -130,6 +150,12 @@ static void fail_with_log(const server *self)
     cr_assert_fail("redis-server does not start (is it installed? see `make deps`): %s", text);
 }
 
+static void write_tcp_url(server *self)
+{
+    const char *scheme = speaks_tls(self) ? "rediss" : "redis";
+    snprintf(self->tcp_url, sizeof self->tcp_url, "%s://127.0.0.1:%d", scheme, server_public_port(self));
+}
+
 static void start(server *self, bool any_port)
 {
     for (int i = 0; i < PORT_TRIES; i++) {
@@ -137,8 +163,7 @@ static void start(server *self, bool any_port)
             take_ports(self);
         launch(self);
         if (came_up(self)) {
-            const char *scheme = speaks_tls(self) ? "rediss" : "redis";
-            snprintf(self->tcp_url, sizeof self->tcp_url, "%s://127.0.0.1:%d", scheme, self->port);
+            write_tcp_url(self);
             return;
         }
     }
@@ -168,11 +193,42 @@ static server *make(const char *const *args)
     return self;
 }
 
+int (*server_front)(const server *server);
+
+static server *start_new(server *self)
+{
+    start(self, true);
+    if (server_front)
+        server_announce(self, server_front(self));
+    return self;
+}
+
 server *server_start_with(const char *const *args)
 {
-    server *self = make(args);
-    start(self, true);
-    return self;
+    return start_new(make(args));
+}
+
+static void say(server *self, const char *name, const char *value)
+{
+    redisReply *reply = *self->config ? server_command(self, "SENTINEL CONFIG SET %s %s", name, value)
+                                      : server_command(self, "CONFIG SET %s %s", name, value);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s %s: %s", name, value, reply->str);
+    freeReplyObject(reply);
+}
+
+void server_announce(server *self, int port)
+{
+    char text[2][16];
+    const char *words[4];
+    self->announced_port = port;
+    write_tcp_url(self);
+    int count = announcement(self, text, words);
+    for (int i = 0; i < count; i += 2)
+        say(self, words[i] + strlen("--"), words[i + 1]);
+    if (*self->config) {
+        snprintf(text[0], sizeof text[0], "%d", port);
+        say(self, "announce-port", text[0]);
+    }
 }
 
 server *server_start_sentinel(const char *config, const char *const *args)
@@ -181,8 +237,7 @@ server *server_start_sentinel(const char *config, const char *const *args)
     snprintf(self->config, sizeof self->config, "%.*s/sentinel.conf", 90, self->folder.path);
     FILE *file = fopen(self->config, "we");
     cr_assert(file && fputs(config, file) >= 0 && fclose(file) == 0, "%s: %s", self->config, strerror(errno));
-    start(self, true);
-    return self;
+    return start_new(self);
 }
 
 void server_kill(server *self)
@@ -266,6 +321,11 @@ const char *server_folder(const server *self)
 int server_port(const server *self)
 {
     return self->port;
+}
+
+int server_public_port(const server *self)
+{
+    return self->announced_port ? self->announced_port : self->port;
 }
 
 pid_t server_pid(const server *self)

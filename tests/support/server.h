@@ -25,6 +25,8 @@ const char *server_tcp_url(const server *server); /* redis(s)://127.0.0.1:port *
 const char *server_socket(const server *server);  /* path of the socket */
 const char *server_folder(const server *server);  /* where it works; goes with it */
 int server_port(const server *server);
+/* The port at which clients come: its own, or the one that it announces. */
+int server_public_port(const server *server);
 pid_t server_pid(const server *server);
 /* server_url() with a query appended, as in server_url_with(s, "lockWatchdogTimeout=1000");
  * the text lives as long as the server (up to 64 of them). */
@@ -35,6 +37,13 @@ void server_restart(server *server); /* starts it again, empty, on the same sock
 void server_freeze(server *server);  /* SIGSTOP */
 void server_thaw(server *server);    /* SIGCONT */
 bool server_is_up(const server *server); /* neither killed nor frozen by us */
+
+/* From now on, also after a restart, it announces that port as a node of a cluster, as a replica or as
+ * a sentinel; server_tcp_url, and what cluster.h, fleet.h and sentinel.h say of it, name that port. */
+void server_announce(server *server, int port);
+/* When set, each server that is started announces the port that this gives for it: that of what the
+ * test has put before it (tests/fault/support/fronts.h). */
+extern int (*server_front)(const server *server);
 
 /* One command on the fixture's own connection (made again when needed); printf-like as
  * redisCommand. Fails the test when there is no answer. Free with freeReplyObject. */
@@ -49,8 +58,9 @@ int64_t server_info(server *server, const char *field);
 char *server_keyspace(server *server);
 
 /* Messages published from now on, on every channel: server_listen starts a PSUBSCRIBE * on a
- * connection of its own; server_heard waits until `message` came on `channel` (true) or ms
- * passed; server_heard_all gives all lines "channel message\n" so far, to be freed. */
+ * connection of its own, which is made again when the server ends it; server_heard waits until
+ * `message` came on `channel` (true) or ms passed; server_heard_all gives all lines
+ * "channel message\n" so far, to be freed. */
 void server_listen(server *server);
 bool server_heard(server *server, const char *channel, const char *message, int64_t ms);
 char *server_heard_all(server *server);

@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 static bool greet(redisContext *context, const char *password)
 {
@@ -49,16 +51,64 @@ static bool is_over(redisContext *context)
     return context->err || recv(context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+/* Writing to a connection that the server closes meanwhile is an error here, and no signal. */
+static redisReply *send_and_receive(redisContext *context, const char *format, va_list args)
+{
+    sigset_t pipe, before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    redisReply *reply = redisvCommand(context, format, args);
+    int error = errno;
+    if (!sigismember(&before, SIGPIPE))
+        sigtimedwait(&pipe, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return reply;
+}
+
+/* Whether the connection failed before the server had read the command: a socket that is closed with
+ * something unread in it is reset. */
+static bool was_unread(const redisContext *context)
+{
+    return context->err == REDIS_ERR_IO && (errno == ECONNRESET || errno == EPIPE);
+}
+
+/* What only looks may be run twice. */
+static bool only_looks(const char *format)
+{
+    static const char *const looks[] = {
+        "INFO", "PING", "ROLE", "DBSIZE", "GET ", "EXISTS ", "PTTL ", "TTL ", "TYPE ", "KEYS ", "HGET", "LRANGE ",
+        "ZRANGE ", "PUBSUB ", "WAIT ", "CLIENT LIST", "CLUSTER SLOTS", "CLUSTER NODES", "CLUSTER INFO",
+        "SENTINEL MASTER", "SENTINEL REPLICAS", "SENTINEL GET-MASTER-ADDR-BY-NAME",
+    };
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        if (strncmp(format, looks[i], strlen(looks[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A sentinel that changes a server's role ends all its connections: then the command is sent again,
+ * if that cannot run it twice, or if it may be. */
 static redisReply *ask(server *self, const char *format, va_list args)
 {
     pthread_mutex_lock(&self->asking);
-    if (self->context && is_over(self->context)) {
-        redisFree(self->context);
-        self->context = NULL;
+    redisReply *reply = NULL;
+    for (bool again = true; !reply && again;) {
+        if (self->context && is_over(self->context)) {
+            redisFree(self->context);
+            self->context = NULL;
+        }
+        if (!self->context)
+            self->context = server_connect(self);
+        va_list copy;
+        va_copy(copy, args);
+        reply = self->context ? send_and_receive(self->context, format, copy) : NULL;
+        again = self->context && (was_unread(self->context) ||
+                                  (self->context->err == REDIS_ERR_EOF && only_looks(format)));
+        va_end(copy);
     }
-    if (!self->context)
-        self->context = server_connect(self);
-    redisReply *reply = self->context ? redisvCommand(self->context, format, args) : NULL;
     char error[160] = "not connected";
     if (!reply && self->context)
         snprintf(error, sizeof error, "%s", self->context->errstr);

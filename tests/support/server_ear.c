@@ -62,9 +62,8 @@ static void note_shard(server_ear *ear, const char *error)
     pthread_mutex_unlock(&ear->mutex);
 }
 
-static void *listen_on(void *arg)
+static void hear(server_ear *ear)
 {
-    server_ear *ear = arg;
     void *reply;
     while (redisGetReply(ear->context, &reply) == REDIS_OK) {
         redisReply *message = reply;
@@ -78,20 +77,59 @@ static void *listen_on(void *arg)
             note_shard(ear, message->str);
         freeReplyObject(message);
     }
+}
+
+/* NULL: the server is not there. */
+static redisContext *subscribe(server *self)
+{
+    redisContext *context = server_connect(self);
+    redisReply *reply = context ? redisCommand(context, "PSUBSCRIBE *") : NULL;
+    bool subscribed = reply && reply->type == REDIS_REPLY_ARRAY;
+    freeReplyObject(reply);
+    if (subscribed) {
+        redisSetTimeout(context, (struct timeval){0}); /* silence is no error */
+        return context;
+    }
+    redisFree(context);
+    return NULL;
+}
+
+/* A sentinel that changes a server's role ends its subscriptions: it listens again. */
+static bool listen_again(server *self)
+{
+    server_ear *ear = &self->ear;
+    redisContext *fresh = subscribe(self);
+    pthread_mutex_lock(&ear->mutex);
+    bool goes_on = !ear->stopping;
+    if (fresh && goes_on) {
+        redisFree(ear->context);
+        ear->context = fresh;
+    } else {
+        redisFree(fresh);
+    }
+    pthread_mutex_unlock(&ear->mutex);
+    if (!fresh && goes_on)
+        pass_ms(1);
+    return goes_on;
+}
+
+static void *listen_on(void *arg)
+{
+    server *self = arg;
+    do
+        hear(&self->ear);
+    while (listen_again(self));
     return NULL;
 }
 
 void ear_start(server *self)
 {
     server_ear *ear = &self->ear;
-    ear->context = server_connect(self);
+    ear->context = subscribe(self);
     cr_assert(ear->context != NULL, "cannot listen: no connection");
-    redisReply *reply = redisCommand(ear->context, "PSUBSCRIBE *");
-    cr_assert(reply && reply->type == REDIS_REPLY_ARRAY, "cannot listen: %s", ear->context->errstr);
-    freeReplyObject(reply);
-    redisSetTimeout(ear->context, (struct timeval){0}); /* silence is no error */
     ear->listening = true;
-    ear->running = pthread_create(&ear->thread, NULL, listen_on, ear) == 0;
+    ear->stopping = false;
+    ear->running = pthread_create(&ear->thread, NULL, listen_on, self) == 0;
     cr_assert(ear->running, "no thread to listen");
 }
 
@@ -100,7 +138,10 @@ void ear_stop(server *self)
     server_ear *ear = &self->ear;
     if (!ear->running)
         return;
+    pthread_mutex_lock(&ear->mutex);
+    ear->stopping = true;
     shutdown(ear->context->fd, SHUT_RDWR);
+    pthread_mutex_unlock(&ear->mutex);
     pthread_join(ear->thread, NULL);
     redisFree(ear->context);
     ear->running = false;
@@ -125,10 +166,12 @@ void server_listen_shard(server *self, const char *channel)
     server_ear *ear = &self->ear;
     char *command = NULL;
     int length = redisFormatCommand(&command, "SSUBSCRIBE %s", channel);
+    pthread_mutex_lock(&ear->mutex);
     /* Past hiredis, whose context is the thread's. */
-    cr_assert(length > 0 && send(ear->context->fd, command, (size_t)length, MSG_NOSIGNAL) == length,
-              "cannot listen: the connection is gone");
+    bool sent = length > 0 && send(ear->context->fd, command, (size_t)length, MSG_NOSIGNAL) == length;
+    pthread_mutex_unlock(&ear->mutex);
     redisFreeCommand(command);
+    cr_assert(sent, "cannot listen: the connection is gone");
     struct timespec deadline = instant(now_ms() + CONFIRMED_MS);
     char error[sizeof ear->shard_error];
     pthread_mutex_lock(&ear->mutex);

@@ -20,7 +20,8 @@ typedef struct server_ear {
     size_t length, room;
     int shards_asked, shards_answered; /* SSUBSCRIBEs; guarded, too */
     char shard_error[256];             /* what one was refused with; "": none was */
-    redisContext *context; /* read by the thread alone while it runs */
+    redisContext *context; /* read by the thread alone while it runs; changed under mutex */
+    bool stopping;         /* guarded, too */
     pthread_t thread;
     bool listening, running; /* wanted; there is a thread. Both: the test's thread only */
 } server_ear;
@@ -28,7 +29,7 @@ typedef struct server_ear {
 struct server {
     pid_t pid; /* 0: not running */
     bool frozen;
-    int port;
+    int port, announced_port; /* 0: it announces its own */
     int port_fds[2]; /* hold the port, and that of a cluster's bus; -1: none */
     folder folder;
     char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];

@@ -72,12 +72,17 @@ Test(sentinel_fixture, frozen_master_is_replaced_and_becomes_a_replica_once_thaw
     sentinel_stop(own);
 }
 
+/* The sentinel ends all connections of a server whose role it changes; the ear listens again. */
 Test(sentinel_fixture, forced_failover_swaps_master_and_replica_and_back)
 {
     sentinel *own = sentinel_start(&(sentinel_plan){.replicas = 1, .sentinels = 1});
+    server_listen(sentinel_server(own, 1));
     int64_t since_ms = now_ms();
     cr_assert(sentinel_fail_over(own) == 1);
     cr_log_info("failed over in %lld ms", (long long)(now_ms() - since_ms));
+    for (int64_t end_ms = now_ms() + 10000; server_integer(sentinel_server(own, 1), "PUBLISH news new") == 0; pass_ms(1))
+        cr_assert(now_ms() < end_ms, "nobody listens");
+    cr_assert(server_heard(sentinel_server(own, 1), "news", "new", 5000));
     cr_assert(sentinel_fail_over(own) == 0);
     sentinel_stop(own);
 }
