@@ -50,10 +50,10 @@ Test(idle_lane, is_pinged_when_it_has_been_idle_for_so_long_and_no_sooner)
     assert_counts(lanes.plain, "1");
     cr_assert(ping(lanes.plain, HOUR_MS));
     cr_assert(proxy_count(lanes.proxy, pings, PROXY_SEEN) == 0);
-    pass_ms(20);
-    cr_assert(ping(lanes.plain, 20));
+    pass_ms(500);
+    cr_assert(ping(lanes.plain, 500));
     cr_assert(proxy_count(lanes.proxy, pings, PROXY_ANSWERED) == 1);
-    cr_assert(ping(lanes.plain, HOUR_MS)); /* the ping itself counts as use */
+    cr_assert(ping(lanes.plain, 500)); /* the ping itself counts as use */
     cr_assert(proxy_count(lanes.proxy, pings, PROXY_SEEN) == 1);
     assert_counts(lanes.plain, "2");
     cr_assert(proxy_accepted(lanes.proxy) == 1);
@@ -124,6 +124,23 @@ Test(idle_lane, serves_requests_while_it_is_pinged)
     cr_assert(alive);
     cr_assert(proxy_accepted(lanes.proxy) == 1);
     actor_end(pinger);
+    actor_end(asker);
+}
+
+/* Who waits there finds out. */
+Test(idle_lane, is_not_pinged_while_a_request_is_waited_for)
+{
+    int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INCR", .times = 1});
+    int pings = note("PING");
+    actor *asker = actor_start();
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}};
+    actor_begin(asker, lane_run, &call);
+    cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS) && actor_asleep(asker, SOON_MS));
+    cr_assert(ping(lanes.plain, 0));
+    proxy_release(lanes.proxy, held);
+    assert_ok(actor_finish(asker, SOON_MS));
+    assert_answered(&call, "1");
+    cr_assert(proxy_count(lanes.proxy, pings, PROXY_SEEN) == 0);
     actor_end(asker);
 }
 
