@@ -1,64 +1,16 @@
-/* A client's settings: defaults, ranges, and the one list of their names. */
+/* A client's settings: rlock_config and URLs, checked and copied. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
+#include "config/config.h"
+#include "config/fields.h"
+#include "config/hint.h"
 #include "error.h"
 
-#include <errno.h>
-#include <limits.h>
+#include <arpa/inet.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DAY_MS INT64_C(86400000)
-
-/* Redisson's names with the ranges in which they make sense here. */
-static const struct number {
-    const char *name;
-    size_t offset;
-    bool wide; /* int64_t, else int */
-    int64_t lowest, highest;
-} numbers[] = {
-    /* A watchdog of less than 30 ms would renew more often than each 10 ms. */
-    {"lockWatchdogTimeout", offsetof(rli_settings, watchdog_timeout_ms), true, 30, 365 * DAY_MS},
-    {"lockWatchdogBatchSize", offsetof(rli_settings, batch_size), false, 1, 1000},
-    {"timeout", offsetof(rli_settings, timeout_ms), true, 1, DAY_MS},
-    {"connectTimeout", offsetof(rli_settings, connect_timeout_ms), true, 1, DAY_MS},
-    {"subscriptionTimeout", offsetof(rli_settings, subscription_timeout_ms), true, 1, DAY_MS},
-    {"fairLockWaitTimeout", offsetof(rli_settings, fair_wait_timeout_ms), true, 1, 365 * DAY_MS},
-    {"retryAttempts", offsetof(rli_settings, retry_attempts), false, 0, 1000},
-    {"retryBaseDelay", offsetof(rli_settings, retry_base_delay_ms), true, 0, DAY_MS},
-    {"retryMaxDelay", offsetof(rli_settings, retry_max_delay_ms), true, 0, DAY_MS},
-    {"connectionPoolSize", offsetof(rli_settings, pool_size), false, 1, 64},
-    {"database", offsetof(rli_settings, database), false, 0, INT_MAX},
-};
-
-static const struct text {
-    const char *name;
-    size_t offset;
-} texts[] = {
-    {"clientName", offsetof(rli_settings, client_name)},
-    {"namePrefix", offsetof(rli_settings, name_prefix)},
-};
-
-void rlock_config_init(rlock_config *config)
-{
-    if (!config)
-        return;
-    *config = (rlock_config){
-        .size = sizeof *config,
-        .lock_watchdog_timeout_ms = 30000,
-        .lock_watchdog_batch_size = 100,
-        .timeout_ms = 3000,
-        .connect_timeout_ms = 10000,
-        .subscription_timeout_ms = 7500,
-        .fair_lock_wait_timeout_ms = 300000,
-        .retry_attempts = 4,
-        .retry_base_delay_ms = 1000,
-        .retry_max_delay_ms = 2000,
-        .connection_pool_size = 8,
-    };
-}
 
 rlock_status rli_settings_copy(char **field, const char *text, size_t length)
 {
@@ -72,83 +24,124 @@ rlock_status rli_settings_copy(char **field, const char *text, size_t length)
     return RLOCK_OK;
 }
 
-static rlock_status set_number(rli_settings *settings, const struct number *number, int64_t value)
+rlock_status rli_settings_set(rli_settings *settings, const char *name, const char *value, bool named)
 {
-    if (value < number->lowest || value > number->highest)
-        return rli_fail(RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld", number->name,
-                        (long long)value, (long long)number->lowest, (long long)number->highest);
-    void *field = (char *)settings + number->offset;
-    if (number->wide)
-        *(int64_t *)field = value;
-    else
-        *(int *)field = (int)value;
+    char hint[RLI_HINT_SHOWN];
+    const rli_field *field = rli_field_find(name);
+    if (!field && !named)
+        return rli_fail(RLOCK_INVALID, "the URL has a parameter that is no setting; if it is part of a password, "
+                        "write %%26 for an & in that");
+    if (!field)
+        return rli_fail(RLOCK_INVALID, "unknown setting \"%.60s\" in the URL%s; the names are those of Redisson, "
+                        "listed in <rlock/config.h>", name, rli_hint(name, rli_field_name, hint));
+    void *place = (char *)settings + field->in_settings;
+    if (field->kind == RLI_TEXT)
+        return rli_settings_copy((char **)place, value, strlen(value));
+    int64_t number;
+    rlock_status status = rli_field_read(field, value, &number);
+    if (status == RLOCK_OK)
+        rli_field_store(field, place, number);
+    return status;
+}
+
+static rlock_status take_text(char **field, const char *text)
+{
+    return text ? rli_settings_copy(field, text, strlen(text)) : RLOCK_OK;
+}
+
+static rlock_status take_fields(rli_settings *settings, const rlock_config *config)
+{
+    rlock_status status = take_text(&settings->username, config->username);
+    if (status == RLOCK_OK)
+        status = take_text(&settings->password, config->password);
+    const rli_field *field;
+    for (size_t i = 0; status == RLOCK_OK && (field = rli_field_at(i)); i++) {
+        const void *from = (const char *)config + field->in_config;
+        void *to = (char *)settings + field->in_settings;
+        if (field->kind == RLI_TEXT) {
+            status = take_text((char **)to, *(const char *const *)from);
+            continue;
+        }
+        int64_t value = rli_field_load(field, from);
+        status = rli_field_check(field, value);
+        if (status == RLOCK_OK)
+            rli_field_store(field, to, value);
+    }
+    return status;
+}
+
+static rlock_status take_addresses(rli_settings *settings, const rlock_config *config)
+{
+    if (config->address && config->address_count)
+        return rli_fail(RLOCK_INVALID, "both address and addresses are given; set one of them, the other to NULL and 0");
+    if (config->address)
+        return rli_settings_read_url(settings, config->address);
+    if (!config->address_count || !config->addresses)
+        return rli_fail(RLOCK_INVALID, "no address given; use for example redis://127.0.0.1:6379");
+    rlock_status status = RLOCK_OK;
+    for (size_t i = 0; status == RLOCK_OK && i < config->address_count; i++) {
+        if (!config->addresses[i])
+            return rli_fail(RLOCK_INVALID, "addresses[%zu] is NULL", i);
+        status = rli_settings_read_server(settings, config->addresses[i], i == 0);
+    }
+    return status;
+}
+
+static bool is_ip(const char *host)
+{
+    unsigned char bytes[16];
+    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+}
+
+/* As in Redisson: the user of a cluster's only address, when that is a name, is the user of all the nodes
+ * that it stands for. */
+static void share_user(rli_settings *settings)
+{
+    rli_address *only = &settings->addresses[0];
+    if (settings->mode != RLI_CLUSTER || settings->address_count != 1 || !only->password || is_ip(only->host))
+        return;
+    free(settings->username);
+    free(settings->password);
+    settings->username = only->username;
+    settings->password = only->password;
+    only->username = only->password = NULL;
+}
+
+/* What follows from other settings. */
+static void complete(rli_settings *settings)
+{
+    share_user(settings);
+    if (!settings->scan_interval_ms)
+        settings->scan_interval_ms = settings->mode == RLI_CLUSTER ? 5000 : 1000;
+    if (settings->dns_interval_ms < 0)
+        settings->dns_interval_ms = 0;
+    /* As in Redisson: who names whom to trust wants that checked. */
+    if (settings->tls.verification == RLI_VERIFY_NONE && settings->tls.truststore)
+        settings->tls.verification = RLI_VERIFY_CA_ONLY;
+}
+
+static rlock_status check_addresses(const rli_settings *settings)
+{
+    for (size_t i = 0; i < settings->address_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(settings->addresses[i].text, settings->addresses[j].text) == 0)
+                return rli_fail(RLOCK_INVALID, "the address %s is given twice", settings->addresses[i].text);
+        }
+    }
     return RLOCK_OK;
 }
 
-rlock_status rli_settings_set(rli_settings *settings, const char *name, const char *value)
+static rlock_status check_sentinel(const rli_settings *settings)
 {
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (strcmp(numbers[i].name, name) != 0)
-            continue;
-        char *end;
-        errno = 0;
-        long long number = strtoll(value, &end, 10);
-        if (end == value || *end || errno)
-            return rli_fail(RLOCK_INVALID, "%s is \"%.40s\"; it must be a whole number%s", name, value,
-                            numbers[i].wide ? " of milliseconds" : "");
-        return set_number(settings, &numbers[i], number);
-    }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (strcmp(texts[i].name, name) == 0)
-            return rli_settings_copy((char **)(void *)((char *)settings + texts[i].offset), value,
-                                     strlen(value));
-    }
-    return rli_fail(RLOCK_INVALID,
-                    "unknown setting \"%.60s\" in the URL; known are lockWatchdogTimeout, "
-                    "lockWatchdogBatchSize, timeout, connectTimeout, subscriptionTimeout, fairLockWaitTimeout, "
-                    "retryAttempts, retryBaseDelay, retryMaxDelay, connectionPoolSize, database "
-                    "(or db), clientName and namePrefix",
-                    name);
-}
-
-static rlock_status take_numbers(rli_settings *settings, const rlock_config *config)
-{
-    const int64_t values[] = {
-        config->lock_watchdog_timeout_ms, config->lock_watchdog_batch_size,
-        config->timeout_ms,               config->connect_timeout_ms,
-        config->subscription_timeout_ms,  config->fair_lock_wait_timeout_ms,
-        config->retry_attempts,           config->retry_base_delay_ms,
-        config->retry_max_delay_ms,       config->connection_pool_size,
-        config->database,
-    };
-    _Static_assert(sizeof values / sizeof *values == sizeof numbers / sizeof *numbers,
-                   "one value for each number, in its order");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        rlock_status status = set_number(settings, &numbers[i], values[i]);
-        if (status != RLOCK_OK)
-            return status;
-    }
-    return RLOCK_OK;
-}
-
-static rlock_status take_texts(rli_settings *settings, const rlock_config *config)
-{
-    const struct {
-        char **field;
-        const char *text;
-    } fields[] = {
-        {&settings->username, config->username},
-        {&settings->password, config->password},
-        {&settings->client_name, config->client_name},
-        {&settings->name_prefix, config->name_prefix},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!fields[i].text)
-            continue;
-        rlock_status status = rli_settings_copy(fields[i].field, fields[i].text, strlen(fields[i].text));
-        if (status != RLOCK_OK)
-            return status;
-    }
+    if (settings->mode != RLI_SENTINEL && (settings->master_name || settings->sentinel_username ||
+                                           settings->sentinel_password))
+        return rli_fail(RLOCK_INVALID, "%s is given, but the address is no redis-sentinel://",
+                        settings->master_name ? "masterName" : "a sentinel's user or password");
+    if (settings->mode == RLI_SENTINEL && (!settings->master_name || !*settings->master_name))
+        return rli_fail(RLOCK_INVALID, "masterName is missing: what the sentinels call the master; add for example "
+                        "?masterName=mymaster");
+    if (settings->sentinel_username && !settings->sentinel_password)
+        return rli_fail(RLOCK_INVALID, "sentinelUsername without sentinelPassword; set both or neither");
     return RLOCK_OK;
 }
 
@@ -159,29 +152,25 @@ static rlock_status check(const rli_settings *settings)
     if (settings->client_name && strpbrk(settings->client_name, " \n\r\t"))
         return rli_fail(RLOCK_INVALID, "clientName \"%.40s\" has white space, which Redis refuses",
                         settings->client_name);
-    return RLOCK_OK;
+    if (settings->mode == RLI_CLUSTER && settings->database)
+        return rli_fail(RLOCK_INVALID, "database is %d; a cluster has only database 0", settings->database);
+    rlock_status status = check_sentinel(settings);
+    return status == RLOCK_OK ? check_addresses(settings) : status;
 }
 
 rlock_status rli_settings_make(rli_settings *settings, const rlock_config *config)
 {
-    *settings = (rli_settings){.check_synced = true, .sync_timeout_ms = 1000, .scan_interval_ms = 1000,
-                               .dns_interval_ms = 5000, .ping_interval_ms = 30000};
-    rlock_config own;
-    rlock_config_init(&own);
-    if (!config)
-        return rli_fail(RLOCK_INVALID, "config is NULL; start with rlock_config_init()");
-    if (config->size != sizeof own)
-        return rli_fail(RLOCK_INVALID, "config->size is %zu, not %zu; start with rlock_config_init()",
-                        config->size, sizeof own);
-    if (!config->address)
-        return rli_fail(RLOCK_INVALID, "no address given; use for example redis://127.0.0.1:6379");
-    rlock_status status = take_numbers(settings, config);
+    rlock_config full;
+    *settings = (rli_settings){0};
+    rlock_status status = rli_config_read(&full, config);
     if (status == RLOCK_OK)
-        status = take_texts(settings, config);
+        status = take_fields(settings, &full);
     if (status == RLOCK_OK)
-        status = rli_settings_read_url(settings, config->address);
-    if (status == RLOCK_OK)
+        status = take_addresses(settings, &full);
+    if (status == RLOCK_OK) {
+        complete(settings);
         status = check(settings);
+    }
     if (status != RLOCK_OK)
         rli_settings_free(settings);
     return status;

@@ -1,4 +1,4 @@
-/* A client's settings: rlock_config and URL, checked and copied. */
+/* A client's settings: rlock_config and URLs, checked and copied. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SETTINGS_H
 #define RLI_SETTINGS_H
@@ -57,22 +57,31 @@ typedef struct rli_settings {
     int retry_attempts;
     int64_t retry_base_delay_ms, retry_max_delay_ms;
     int pool_size;
+    bool tcp_keep_alive;
+    int tcp_keep_alive_count, tcp_keep_alive_idle_s, tcp_keep_alive_interval_s, tcp_user_timeout_ms; /* 0: system's */
 } rli_settings;
 
 void rli_address_free(rli_address *address);
 /* Appends an empty address. NULL: out of memory. */
 rli_address *rli_settings_add_address(rli_settings *settings);
 
-/* From a config whose address is set. On failure nothing is left to free. RLOCK_OK,
- * RLOCK_INVALID, RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY. */
+/* Names of modes and schemes, in url.c. */
+const char *rli_mode_scheme(rli_mode mode, bool tls); /* "rediss-cluster" */
+
+/* From a config whose address is set, or whose addresses are. On failure nothing is left to free.
+ * RLOCK_OK, RLOCK_INVALID, RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY. */
 rlock_status rli_settings_make(rli_settings *settings, const rlock_config *config);
 void rli_settings_free(rli_settings *settings);
 
-/* Reads `url` into `settings` (url.c): scheme, address, user, database, query parameters. */
+/* Reads `url` into `settings` (url.c): scheme, addresses, common user, database, query parameters. */
 rlock_status rli_settings_read_url(rli_settings *settings, const char *url);
+/* Reads the URL of one of several servers (url.c): scheme, address, that server's own user. `first`: its
+ * scheme says the mode; else it must be the same. */
+rlock_status rli_settings_read_server(rli_settings *settings, const char *url, bool first);
 
-/* One setting by its Redisson name, as text (settings.c). RLOCK_INVALID: unknown or malformed. */
-rlock_status rli_settings_set(rli_settings *settings, const char *name, const char *value);
+/* One setting by its Redisson name, as text (settings.c). RLOCK_INVALID: unknown or malformed; `named`:
+ * an unknown name may be shown. */
+rlock_status rli_settings_set(rli_settings *settings, const char *name, const char *value, bool named);
 
 /* Replaces *field by a copy of `length` bytes of `text`. */
 rlock_status rli_settings_copy(char **field, const char *text, size_t length);

@@ -1,4 +1,4 @@
-/* URLs: redis://[user:password@]host[:port][/db]?… and unix:///path?… */
+/* URLs: redis-sentinel://[user:password@]host[:port],…[/db]?… and its like, and unix:///path?… */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
@@ -8,7 +8,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMS "redis://[user:password@]host[:port][/db] or unix:///path[?db=n]"
+#define FORMS "redis://[user:password@]host[:port][/db], rediss:// for TLS, unix:///path[?db=n], " \
+              "redis-sentinel://host,…?masterName=…, redis-cluster://host,…, redis-master-slave://master,replica,… " \
+              "or redis-replicated://host,…"
+
+static const struct scheme {
+    const char *name, *with_tls;
+    rli_mode mode;
+    int port; /* when none is given */
+} schemes[] = {
+    {"redis", "rediss", RLI_SINGLE, 6379},
+    {"redis-sentinel", "rediss-sentinel", RLI_SENTINEL, 26379},
+    {"redis-cluster", "rediss-cluster", RLI_CLUSTER, 6379},
+    {"redis-replicated", "rediss-replicated", RLI_REPLICATED, 6379},
+    {"redis-master-slave", "rediss-master-slave", RLI_MASTER_SLAVE, 6379},
+};
+#define SCHEME_COUNT (sizeof schemes / sizeof *schemes)
+
+const char *rli_mode_scheme(rli_mode mode, bool tls)
+{
+    size_t i = 0;
+    while (schemes[i].mode != mode)
+        i++;
+    return tls ? schemes[i].with_tls : schemes[i].name;
+}
+
+/* The scheme of `url` and where the rest of that begins; NULL: none of ours. */
+static const struct scheme *find_scheme(const char *url, bool *tls, const char **rest)
+{
+    const char *end = strstr(url, "://");
+    size_t length = end ? (size_t)(end - url) : 0;
+    for (size_t i = 0; end && i < SCHEME_COUNT; i++) {
+        const char *names[] = {schemes[i].name, schemes[i].with_tls};
+        for (int secure = 0; secure < 2; secure++) {
+            if (strlen(names[secure]) == length && memcmp(names[secure], url, length) == 0) {
+                *tls = secure;
+                *rest = end + 3;
+                return &schemes[i];
+            }
+        }
+    }
+    return NULL;
+}
 
 static int hex_digit(char c)
 {
@@ -48,16 +89,16 @@ static rlock_status take(char **field, const char *text, size_t length, const ch
     return status == RLOCK_OK ? decode(*field, what) : status;
 }
 
-static rlock_status read_user(rli_settings *settings, const char *user, size_t length)
+static rlock_status read_user(char **username, char **password, const char *user, size_t length)
 {
     const char *colon = memchr(user, ':', length);
     if (!colon)
         return rli_fail(RLOCK_INVALID, "the URL has \"…@\" without a colon before it; write "
                         "user:password@ or :password@");
     size_t name_length = (size_t)(colon - user);
-    rlock_status status = take(&settings->password, colon + 1, length - name_length - 1, "password");
+    rlock_status status = take(password, colon + 1, length - name_length - 1, "password");
     if (status == RLOCK_OK && name_length)
-        status = take(&settings->username, user, name_length, "user");
+        status = take(username, user, name_length, "user");
     return status;
 }
 
@@ -75,11 +116,12 @@ static rlock_status read_port(rli_address *at, const char *text, size_t length)
 }
 
 /* host, host:port, [v6] or [v6]:port */
-static rlock_status read_place(rli_settings *settings, const char *place, size_t length)
+static rlock_status read_place(rli_settings *settings, const struct scheme *scheme, const char *place, size_t length)
 {
     rli_address *at = rli_settings_add_address(settings);
     if (!at)
         return RLOCK_NO_MEMORY;
+    at->sentinel = scheme->mode == RLI_SENTINEL;
     const char *end = place + length, *host = place, *host_end, *colon;
     if (length && *place == '[') {
         host = place + 1;
@@ -95,9 +137,9 @@ static rlock_status read_place(rli_settings *settings, const char *place, size_t
         colon = host_end;
     }
     if (host_end == host)
-        return rli_fail(RLOCK_INVALID, "the URL names no host; write %s", FORMS);
+        return rli_fail(RLOCK_INVALID, "a host is missing in the URL; write %s", FORMS);
     rlock_status status = take(&at->host, host, (size_t)(host_end - host), "host");
-    at->port = 6379;
+    at->port = scheme->port;
     if (status == RLOCK_OK && colon < end)
         status = read_port(at, colon + 1, (size_t)(end - colon - 1));
     if (status == RLOCK_OK)
@@ -105,21 +147,42 @@ static rlock_status read_place(rli_settings *settings, const char *place, size_t
     return status;
 }
 
+/* host[:port],host[:port]… */
+static rlock_status read_places(rli_settings *settings, const struct scheme *scheme, const char *places,
+                                const char *end)
+{
+    rlock_status status = RLOCK_OK;
+    for (const char *comma; status == RLOCK_OK; places = comma + 1) {
+        comma = memchr(places, ',', (size_t)(end - places));
+        if (comma && scheme->mode == RLI_SINGLE)
+            return rli_fail(RLOCK_INVALID, "the URL has several servers; redis:// takes one: write redis-sentinel://, "
+                            "redis-cluster://, redis-master-slave:// or redis-replicated://");
+        if (!comma)
+            return read_place(settings, scheme, places, (size_t)(end - places));
+        status = read_place(settings, scheme, places, (size_t)(comma - places));
+    }
+    return status;
+}
+
+/* Names and values that stand behind a password may be parts of it, by an & that was not encoded: no
+ * message shows them. */
 static rlock_status read_query(rli_settings *settings, const char *query)
 {
     rlock_status status = RLOCK_OK;
+    bool behind_secret = false;
     while (status == RLOCK_OK && *query) {
         size_t length = strcspn(query, "&");
         const char *equals = memchr(query, '=', length);
         if (!equals)
-            return rli_fail(RLOCK_INVALID, "\"%.*s\" in the URL has no value; write name=value",
-                            (int)(length > 40 ? 40 : length), query);
+            return rli_fail(RLOCK_INVALID, "parameter without a value in the URL; write name=value, and %%26 for an & "
+                            "in a value");
         char *name = NULL, *value = NULL;
         status = take(&name, query, (size_t)(equals - query), "name of a parameter");
         if (status == RLOCK_OK)
             status = take(&value, equals + 1, length - (size_t)(equals - query) - 1, "value of a parameter");
         if (status == RLOCK_OK)
-            status = rli_settings_set(settings, strcmp(name, "db") == 0 ? "database" : name, value);
+            status = rli_settings_set(settings, strcmp(name, "db") == 0 ? "database" : name, value, !behind_secret);
+        behind_secret = behind_secret || (name && strstr(name, "Password"));
         free(name);
         free(value);
         query += length;
@@ -129,30 +192,47 @@ static rlock_status read_query(rli_settings *settings, const char *query)
     return status;
 }
 
-static rlock_status read_tcp(rli_settings *settings, const char *rest)
+/* The end of the part with user and servers; `places`: where its servers begin. */
+static rlock_status find_places(const struct scheme *scheme, const char *rest, const char **places, const char **end)
 {
-    size_t length = strcspn(rest, "/?");
-    const char *place = rest, *end = rest + length;
+    *places = rest;
+    *end = rest + strcspn(rest, "/?");
     /* Else parts of a password would be taken for a port or a parameter, and shown in a message. */
-    if (strchr(end, '@'))
+    if (strchr(*end, '@'))
         return rli_fail(RLOCK_INVALID, "the URL has an @ behind a / or ?; write %%2F and %%3F for those in a user "
                         "or password, and %%40 for an @ in a parameter");
-    for (const char *at = rest; at < end; at++) {
-        if (*at == '@')
-            place = at + 1; /* the last one: passwords may hold an @ */
+    int count = 0;
+    for (const char *at = rest; at < *end; at++) {
+        if (*at == '@') {
+            *places = at + 1; /* the last one: passwords may hold an @ */
+            count++;
+        }
     }
-    rlock_status status = RLOCK_OK;
-    if (place > rest)
-        status = read_user(settings, rest, (size_t)(place - rest) - 1);
+    /* Else the first servers of a list would be taken for a part of the password. */
+    if (count > 1 && scheme->mode != RLI_SINGLE)
+        return rli_fail(RLOCK_INVALID, "the URL has more than one @; one user:password@ goes for all servers (write "
+                        "%%40 for an @ in it); rlock_config's addresses take one each");
+    return RLOCK_OK;
+}
+
+static rlock_status read_tcp(rli_settings *settings, const struct scheme *scheme, const char *rest)
+{
+    const char *places, *end;
+    rlock_status status = find_places(scheme, rest, &places, &end);
+    if (status == RLOCK_OK && places > rest)
+        status = read_user(&settings->username, &settings->password, rest, (size_t)(places - rest) - 1);
     if (status == RLOCK_OK)
-        status = read_place(settings, place, (size_t)(end - place));
+        status = read_places(settings, scheme, places, end);
     if (status == RLOCK_OK && *end == '/') {
-        length = strcspn(end + 1, "?");
+        size_t length = strcspn(end + 1, "?");
         char *database = NULL;
+        if (length && scheme->mode == RLI_SENTINEL && strspn(end + 1, "-0123456789") != length)
+            return rli_fail(RLOCK_INVALID, "what stands behind the sentinels' / is no number of a database; write the "
+                            "master's name as ?masterName=");
         if (length)
             status = take(&database, end + 1, length, "database");
         if (status == RLOCK_OK && length)
-            status = rli_settings_set(settings, "database", database);
+            status = rli_settings_set(settings, "database", database, true);
         free(database);
         end += 1 + length;
     }
@@ -180,17 +260,54 @@ static rlock_status read_unix(rli_settings *settings, const char *rest)
     return status;
 }
 
+static rlock_status no_scheme(void)
+{
+    return rli_fail(RLOCK_INVALID, "the URL does not start with a known scheme; write %s", FORMS);
+}
+
 rlock_status rli_settings_read_url(rli_settings *settings, const char *url)
 {
-    static const char *const later[] = {"rediss://", "redis-sentinel://", "redis-cluster://"};
-
-    if (strncmp(url, "redis://", 8) == 0)
-        return read_tcp(settings, url + 8);
+    const char *rest;
     if (strncmp(url, "unix://", 7) == 0)
         return read_unix(settings, url + 7);
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        if (strncmp(url, later[i], strlen(later[i])) == 0)
-            return rli_fail(RLOCK_UNSUPPORTED, "%s is not supported by this version; use %s", later[i], FORMS);
-    }
-    return rli_fail(RLOCK_INVALID, "the URL does not start with a known scheme; write %s", FORMS);
+    const struct scheme *scheme = find_scheme(url, &settings->tls.on, &rest);
+    if (!scheme)
+        return no_scheme();
+    settings->mode = scheme->mode;
+    return read_tcp(settings, scheme, rest);
+}
+
+/* One server alone, with a user of its own. */
+static rlock_status read_one(rli_settings *settings, const struct scheme *scheme, const char *rest)
+{
+    const char *place, *end;
+    rlock_status status = find_places(scheme, rest, &place, &end);
+    if (status == RLOCK_OK && (memchr(place, ',', (size_t)(end - place)) || strcmp(*end == '/' ? end + 1 : end, "") != 0))
+        return rli_fail(RLOCK_INVALID, "each of rlock_config's addresses names one server and nothing else; database "
+                        "and parameters are fields of their own");
+    if (status == RLOCK_OK)
+        status = read_place(settings, scheme, place, (size_t)(end - place));
+    if (status != RLOCK_OK || place == rest)
+        return status;
+    rli_address *at = &settings->addresses[settings->address_count - 1];
+    return read_user(&at->username, &at->password, rest, (size_t)(place - rest) - 1);
+}
+
+rlock_status rli_settings_read_server(rli_settings *settings, const char *url, bool first)
+{
+    const char *rest = NULL;
+    bool tls = false, is_unix = strncmp(url, "unix://", 7) == 0;
+    const struct scheme *scheme = is_unix ? &schemes[0] : find_scheme(url, &tls, &rest);
+    if (!scheme)
+        return no_scheme();
+    if (!first && scheme->mode == RLI_SINGLE)
+        return rli_fail(RLOCK_INVALID, "several addresses; redis:// and unix:// take one: write redis-sentinel://, "
+                        "redis-cluster://, redis-master-slave:// or redis-replicated://");
+    if (!first && (settings->mode != scheme->mode || settings->tls.on != tls))
+        return rli_fail(RLOCK_INVALID, "one of the addresses begins with %s://, another with %s://; all must begin "
+                        "alike", rli_mode_scheme(settings->mode, settings->tls.on),
+                        rli_mode_scheme(scheme->mode, tls));
+    settings->mode = scheme->mode;
+    settings->tls.on = tls;
+    return is_unix ? read_unix(settings, url + 7) : read_one(settings, scheme, rest);
 }

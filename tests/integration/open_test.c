@@ -103,9 +103,9 @@ Test(open, refuses_malformed_urls)
         {"unix:///", RLOCK_INVALID},
         {"unix://redis.sock", RLOCK_INVALID},
         {"unix:///redis.sock?db=x", RLOCK_INVALID},
-        {"rediss://localhost", RLOCK_UNSUPPORTED},
-        {"redis-sentinel://localhost/mymaster", RLOCK_UNSUPPORTED},
-        {"redis-cluster://localhost", RLOCK_UNSUPPORTED},
+        {"rediss://", RLOCK_INVALID},
+        {"redis-sentinel://localhost/mymaster", RLOCK_INVALID},
+        {"redis-cluster://localhost/1", RLOCK_INVALID},
     };
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
         assert_refused(urls[i].url, urls[i].status, "");

@@ -3,6 +3,7 @@
 #include "src/config/settings.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static rlock_status parse(const char *url, rli_settings *settings)
@@ -57,6 +58,50 @@ Test(url, well_formed_ones_mean_what_they_say)
     }
 }
 
+/* Servers as "host:port host:port", those that are sentinels with a * behind. */
+static const struct {
+    const char *url, *servers;
+    rli_mode mode;
+    bool tls;
+    const char *user, *password;
+    int database;
+} several[] = {
+    {"redis://a", "a:6379", RLI_SINGLE, false, NULL, NULL, 0},
+    {"rediss://u:p@a/3", "a:6379", RLI_SINGLE, true, "u", "p", 3},
+    {"redis-sentinel://a,b:7,c?masterName=m", "a:26379* b:7* c:26379*", RLI_SENTINEL, false, NULL, NULL, 0},
+    {"rediss-sentinel://u:p@a:1,b:2/5?masterName=m", "a:1* b:2*", RLI_SENTINEL, true, "u", "p", 5},
+    {"redis-cluster://[::1]:7,b,[fe80::2]", "::1:7 b:6379 fe80::2:6379", RLI_CLUSTER, false, NULL, NULL, 0},
+    {"rediss-cluster://:p%40q@a/0", "a:6379", RLI_CLUSTER, true, NULL, "p@q", 0},
+    {"redis-master-slave://m:1,r:1,r:2/7", "m:1 r:1 r:2", RLI_MASTER_SLAVE, false, NULL, NULL, 7},
+    {"rediss-master-slave://m", "m:6379", RLI_MASTER_SLAVE, true, NULL, NULL, 0},
+    {"redis-replicated://c,b,a", "c:6379 b:6379 a:6379", RLI_REPLICATED, false, NULL, NULL, 0},
+    {"rediss-replicated://u:p@a,b", "a:6379 b:6379", RLI_REPLICATED, true, "u", "p", 0},
+};
+
+Test(url, each_scheme_says_the_mode_and_its_servers_keep_their_order)
+{
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        rli_settings settings;
+        assert_ok(parse(several[i].url, &settings));
+        char servers[300] = "";
+        for (size_t j = 0; j < settings.address_count; j++) {
+            const rli_address *at = &settings.addresses[j];
+            size_t length = strlen(servers);
+            snprintf(servers + length, sizeof servers - length, "%s%s:%d%s", j ? " " : "", at->host, at->port,
+                     at->sentinel ? "*" : "");
+            cr_assert(!at->username && !at->password, "%s: the user is that of all", several[i].url);
+            cr_assert(strstr(at->text, at->host), "%s is shown as %s", several[i].url, at->text);
+        }
+        cr_assert(same(servers, several[i].servers), "%s has %s", several[i].url, servers);
+        cr_assert(settings.mode == several[i].mode, "%s has mode %d", several[i].url, (int)settings.mode);
+        cr_assert(settings.tls.on == several[i].tls, "%s: TLS", several[i].url);
+        cr_assert(same(settings.username, several[i].user), "%s has user %s", several[i].url, settings.username);
+        cr_assert(same(settings.password, several[i].password), "%s has password %s", several[i].url, settings.password);
+        cr_assert(settings.database == several[i].database, "%s has database %d", several[i].url, settings.database);
+        rli_settings_free(&settings);
+    }
+}
+
 Test(url, every_setting_can_be_a_parameter)
 {
     rli_settings settings;
@@ -77,6 +122,24 @@ Test(url, every_setting_can_be_a_parameter)
     cr_assert(settings.database == 5);
     cr_assert(same(settings.client_name, "me"));
     cr_assert(same(settings.name_prefix, "a&b="));
+    rli_settings_free(&settings);
+
+    assert_ok(parse("rediss-sentinel://h?masterName=m&sentinelUsername=su&sentinelPassword=s%26p&sslTruststore=/t.pem"
+                    "&sslTruststorePassword=tp&sslKeystore=/k.p12&sslKeystorePassword=kp&sslProtocols=TLSv1.2,TLSv1.3"
+                    "&sslCiphers=A:B&sslVerificationMode=CA_ONLY&shardedSubscriptionMode=OFF"
+                    "&checkLockSyncedSlaves=false&slavesSyncTimeout=21&scanInterval=22&dnsMonitoringInterval=23"
+                    "&pingConnectionInterval=24&tcpKeepAlive=false&tcpKeepAliveCount=25&tcpKeepAliveIdle=26"
+                    "&tcpKeepAliveInterval=27&tcpUserTimeout=28", &settings));
+    cr_assert(same(settings.master_name, "m"));
+    cr_assert(same(settings.sentinel_username, "su") && same(settings.sentinel_password, "s&p"));
+    cr_assert(same(settings.tls.truststore, "/t.pem") && same(settings.tls.truststore_password, "tp"));
+    cr_assert(same(settings.tls.keystore, "/k.p12") && same(settings.tls.keystore_password, "kp"));
+    cr_assert(same(settings.tls.protocols, "TLSv1.2,TLSv1.3") && same(settings.tls.ciphers, "A:B"));
+    cr_assert(settings.tls.verification == RLI_VERIFY_CA_ONLY && settings.sharding == RLI_SHARDING_OFF);
+    cr_assert(!settings.check_synced && settings.sync_timeout_ms == 21 && settings.scan_interval_ms == 22);
+    cr_assert(settings.dns_interval_ms == 23 && settings.ping_interval_ms == 24);
+    cr_assert(!settings.tcp_keep_alive && settings.tcp_keep_alive_count == 25 && settings.tcp_keep_alive_idle_s == 26);
+    cr_assert(settings.tcp_keep_alive_interval_s == 27 && settings.tcp_user_timeout_ms == 28);
     rli_settings_free(&settings);
 }
 
@@ -152,10 +215,44 @@ static const struct {
     {"unix:///run/%", RLOCK_INVALID, "path"},
     {"unix:///run/0123456789012345678901234567890123456789012345678901234567890123456789"
      "0123456789012345678901234567890123456789", RLOCK_INVALID, "107"},
-    {"rediss://host", RLOCK_UNSUPPORTED, "rediss://"},
-    {"rediss://:SECRET@host", RLOCK_UNSUPPORTED, "rediss://"},
-    {"redis-sentinel://host", RLOCK_UNSUPPORTED, "redis-sentinel://"},
-    {"redis-cluster://host", RLOCK_UNSUPPORTED, "redis-cluster://"},
+    {"rediss://", RLOCK_INVALID, "host"},
+    {"redis-rediss://host", RLOCK_INVALID, "scheme"},
+    {"redis-sentinel:host", RLOCK_INVALID, "scheme"},
+    {"redis://a,b", RLOCK_INVALID, "redis-sentinel://"},
+    {"rediss://:SECRET@a:1,b:2", RLOCK_INVALID, "takes one"},
+    {"redis-cluster://", RLOCK_INVALID, "host"},
+    {"redis-cluster://a,", RLOCK_INVALID, "host"},
+    {"redis-cluster://a,,b", RLOCK_INVALID, "host"},
+    {"redis-cluster://,a", RLOCK_INVALID, "host"},
+    {"redis-cluster://a:1,b:x", RLOCK_INVALID, "port"},
+    {"redis-cluster://a:1;b:2", RLOCK_INVALID, "port"},
+    {"redis-cluster://a:1,[::1", RLOCK_INVALID, "]"},
+    {"redis-cluster://a:1,b:2,a:1", RLOCK_INVALID, "a:1 is given twice"},
+    {"redis-replicated://a,a:6379", RLOCK_INVALID, "twice"},
+    {"redis-cluster://a/1", RLOCK_INVALID, "database 0"},
+    {"redis-cluster://a?database=2", RLOCK_INVALID, "database is 2"},
+    {"redis-cluster://u:SECRET@a,u:SECRET@b", RLOCK_INVALID, "more than one @"},
+    {"redis-cluster://u:SECRET@ET@a,b", RLOCK_INVALID, "%40"},
+    {"redis-cluster://u:SEC,RET", RLOCK_INVALID, "port"}, /* @host was forgotten */
+    {"redis-sentinel://a", RLOCK_INVALID, "masterName"},
+    {"redis-sentinel://a/mymaster", RLOCK_INVALID, "?masterName="},
+    {"redis-sentinel://a?masterName=", RLOCK_INVALID, "masterName"},
+    {"redis-sentinel://a?mastername=m", RLOCK_INVALID, "did you mean \"masterName\""},
+    {"redis-sentinel://a?masterName=m&sentinelUsername=u", RLOCK_INVALID, "sentinelPassword"},
+    {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET", RLOCK_INVALID, "%26"},
+    {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET=x", RLOCK_INVALID, "%26"},
+    {"redis-sentinel://a?masterName=m&sentinelPassword=SE%RET", RLOCK_INVALID, "%25"},
+    {"redis://a?masterName=m", RLOCK_INVALID, "no redis-sentinel://"},
+    {"redis-cluster://a?sentinelPassword=SECRET", RLOCK_INVALID, "no redis-sentinel://"},
+    {"redis://a?sslVerificationMode=none", RLOCK_INVALID, "STRICT, CA_ONLY or NONE"},
+    {"redis://a?shardedSubscriptionMode=YES", RLOCK_INVALID, "AUTO, ON or OFF"},
+    {"redis://a?checkLockSyncedSlaves=yes", RLOCK_INVALID, "false or true"},
+    {"redis://a?slavesSyncTimeout=0", RLOCK_INVALID, "slavesSyncTimeout"},
+    {"redis://a?scanInterval=-1", RLOCK_INVALID, "scanInterval"},
+    {"redis://a?dnsMonitoringInterval=-2", RLOCK_INVALID, "dnsMonitoringInterval"},
+    {"redis://a?pingConnectionInterval=-1", RLOCK_INVALID, "pingConnectionInterval"},
+    {"redis://a?tcpKeepAliveCount=128", RLOCK_INVALID, "tcpKeepAliveCount"},
+    {"redis://a?tiemout=5", RLOCK_INVALID, "did you mean \"timeout\""},
 };
 
 Test(url, each_malformed_one_has_its_status_and_a_message_that_names_the_fault)

@@ -1,0 +1,80 @@
+/* rlock_config as programs of any version hand it over: its defaults, and its length. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include "config/owned.h"
+#include "error.h"
+
+#include <string.h>
+
+/* What rlock_config was before it told its length; it ended with a field that left no gap behind it. */
+#define FIRST_SIZE offsetof(rlock_config, addresses)
+
+_Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),
+               "what an older program has behind its last field is not taken for a newer one");
+_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, owned) + sizeof(void *),
+               "nor what this one has");
+
+static const rlock_config defaults = {
+    .lock_watchdog_timeout_ms = 30000,
+    .lock_watchdog_batch_size = 100,
+    .timeout_ms = 3000,
+    .connect_timeout_ms = 10000,
+    .subscription_timeout_ms = 7500,
+    .fair_lock_wait_timeout_ms = 300000,
+    .retry_attempts = 4,
+    .retry_base_delay_ms = 1000,
+    .retry_max_delay_ms = 2000,
+    .connection_pool_size = 8,
+    .slaves_sync_timeout_ms = 1000,
+    .dns_monitoring_interval_ms = 5000,
+    .ping_connection_interval_ms = 30000,
+    .check_lock_synced_slaves = true,
+    .tcp_keep_alive = true,
+};
+
+void rlock_config_init_size(rlock_config *config, size_t size)
+{
+    if (!config || size < sizeof config->size)
+        return;
+    /* A newer program's further fields are 0; it hears of its length when it opens a client. */
+    memset(config, 0, size);
+    memcpy(config, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    config->size = size;
+}
+
+/* For programs that were linked before there was rlock_config_init_size(). */
+void (rlock_config_init)(rlock_config *config)
+{
+    rlock_config_init_size(config, FIRST_SIZE);
+}
+
+rlock_status rli_config_read(rlock_config *full, const rlock_config *config)
+{
+    if (!config)
+        return rli_fail(RLOCK_INVALID, "config is NULL; start with rlock_config_init()");
+    if (config->size > sizeof *full && config->size <= 16 * sizeof *full)
+        return rli_fail(RLOCK_INVALID, "config->size is %zu, but this librlock knows %zu bytes: the program was built "
+                        "for a newer one", config->size, sizeof *full);
+    if (config->size < FIRST_SIZE || config->size > sizeof *full)
+        return rli_fail(RLOCK_INVALID, "config->size is %zu, not %zu; start with rlock_config_init()", config->size,
+                        sizeof *full);
+    *full = defaults;
+    memcpy(full, config, config->size);
+    return RLOCK_OK;
+}
+
+const char *rlock_config_warnings(const rlock_config *config)
+{
+    rlock_config full;
+    return config && rli_config_read(&full, config) == RLOCK_OK && full.owned ? rli_owned_warnings(full.owned) : "";
+}
+
+void rlock_config_free(rlock_config *config)
+{
+    rlock_config full;
+    if (!config || rli_config_read(&full, config) != RLOCK_OK)
+        return;
+    rli_owned_free(full.owned);
+    rlock_config_init_size(config, full.size);
+}

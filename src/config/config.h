@@ -1,0 +1,12 @@
+/* rlock_config as programs of any version hand it over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_CONFIG_H
+#define RLI_CONFIG_H
+
+#include <rlock/config.h>
+
+/* Fills *full with the fields that `config` has, and with the defaults of those that it is too old to
+ * have. RLOCK_INVALID: NULL, or a size that rlock_config_init has not set. */
+rlock_status rli_config_read(rlock_config *full, const rlock_config *config);
+
+#endif

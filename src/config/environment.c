@@ -1,0 +1,124 @@
+/* ${NAME} and ${NAME:-default} in a configuration file, as Redisson replaces them: in the text, before it
+ * is read as YAML, so nothing is quoted and comments count. A name has letters, digits, _ and dots. What
+ * does not look like this, an empty default included, stays as it is; so does a name that is not set. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/environment.h"
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct output {
+    char *text;
+    size_t length, room;
+} output;
+
+static rlock_status put(output *to, const char *text, size_t length)
+{
+    if (to->room - to->length <= length) {
+        size_t room = (to->length + length + 1) * 2;
+        char *more = realloc(to->text, room);
+        if (!more)
+            return rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
+        to->text = more;
+        to->room = room;
+    }
+    memcpy(to->text + to->length, text, length);
+    to->length += length;
+    to->text[to->length] = 0;
+    return RLOCK_OK;
+}
+
+typedef struct reference {
+    const char *name, *standby, *end; /* standby: the default; NULL: none */
+    size_t name_length, standby_length;
+} reference;
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* Reads the reference that begins with the $ at `at`; false: it is none. */
+static bool read_reference(const char *at, const char *end, reference *found)
+{
+    if (end - at < 4 || at[1] != '{')
+        return false;
+    const char *name_end = at + 2;
+    while (name_end < end && is_name(*name_end))
+        name_end++;
+    *found = (reference){.name = at + 2, .name_length = (size_t)(name_end - at) - 2};
+    if (!found->name_length || name_end == end)
+        return false;
+    found->end = name_end + 1;
+    if (*name_end == '}')
+        return true;
+    if (end - name_end < 4 || name_end[0] != ':' || name_end[1] != '-' || name_end[2] == '\n')
+        return false;
+    found->standby = name_end + 2;
+    /* At least one character, so a } right there is one of the default's. */
+    const char *brace = found->standby + 1;
+    while (brace < end && *brace != '}' && *brace != '\n')
+        brace++;
+    if (brace == end || *brace != '}')
+        return false;
+    found->standby_length = (size_t)(brace - found->standby);
+    found->end = brace + 1;
+    return true;
+}
+
+/* In Redisson a default with a :- of its own is none. */
+static bool has_standby(const reference *found)
+{
+    return found->standby && !memmem(found->standby, found->standby_length, ":-", 2);
+}
+
+/* *set: there was something to put. */
+static rlock_status put_value(output *to, const reference *found, bool *set)
+{
+    char *name = strndup(found->name, found->name_length);
+    if (!name)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
+    const char *value = getenv(name);
+    free(name);
+    *set = value || has_standby(found);
+    if (value)
+        return put(to, value, strlen(value));
+    return *set ? put(to, found->standby, found->standby_length) : RLOCK_OK;
+}
+
+rlock_status rli_environment_expand(const char *text, size_t length, char **expanded, size_t *expanded_length,
+                                    rli_unset_fn *unset, void *arg)
+{
+    output to = {0};
+    const char *end = text + length;
+    size_t line = 1;
+    rlock_status status = put(&to, "", 0);
+    for (const char *at = text; status == RLOCK_OK && at < end;) {
+        reference found;
+        const char *plain_end = at;
+        for (; plain_end < end && *plain_end != '$'; plain_end++)
+            line += *plain_end == '\n';
+        status = put(&to, at, (size_t)(plain_end - at));
+        at = plain_end;
+        if (status != RLOCK_OK || at == end)
+            break;
+        bool set = false, is_one = read_reference(at, end, &found);
+        if (is_one)
+            status = put_value(&to, &found, &set);
+        if (status == RLOCK_OK && is_one && !set)
+            status = unset(arg, line, found.name, found.name_length);
+        if (status == RLOCK_OK && !set)
+            status = put(&to, at, is_one ? (size_t)(found.end - at) : 1);
+        at = is_one ? found.end : at + 1;
+    }
+    if (status != RLOCK_OK) {
+        free(to.text);
+        return status;
+    }
+    *expanded = to.text;
+    *expanded_length = to.length;
+    return RLOCK_OK;
+}

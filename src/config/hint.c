@@ -1,0 +1,51 @@
+/* Which name may have been meant by one that is unknown. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/hint.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST 63
+
+/* How many letters must be put in, left out or changed to make one of the other, whatever their case. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[LONGEST + 1], b_length = strlen(b);
+    if (strlen(a) > LONGEST || b_length > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+            diagonal = row[j];
+            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < other ? change : other;
+        }
+    }
+    return row[b_length];
+}
+
+const char *rli_hint(const char *name, rli_names_fn *names, char shown[RLI_HINT_SHOWN])
+{
+    const char *like = NULL, *one;
+    size_t length = strlen(name), best = length > 5 ? 3 : length > 2 ? 2 : 1; /* below this it counts */
+    for (size_t i = 0; (one = names(i)); i++) {
+        size_t away = distance(name, one);
+        if (away < best) {
+            best = away;
+            like = one;
+        }
+    }
+    for (size_t i = 0; !like && length > 3 && (one = names(i)); i++) {
+        if (strcasestr(one, name))
+            like = one; /* a piece of one */
+    }
+    shown[0] = 0;
+    if (like)
+        snprintf(shown, RLI_HINT_SHOWN, " (did you mean \"%s\"?)", like);
+    return shown;
+}
