@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/back_off.h"
+#include "locks/synced.h"
 #include "redis/reply.h"
 
 #include <limits.h>
@@ -223,6 +224,34 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
     };
 }
 
+/* --- one question --- */
+
+typedef struct question_of {
+    const rli_kind *kind;
+    const rli_request *request;
+} question_of;
+
+static void put(rli_call *call, const void *what)
+{
+    const question_of *asked = what;
+    asked->kind->acquire(call, asked->request);
+}
+
+static bool is_grant(const redisReply *reply, const void *what)
+{
+    const question_of *asked = what;
+    return asked->kind->granted(reply).grant == RLI_GRANTED;
+}
+
+static void take_back(rli_call *call, const void *what)
+{
+    const question_of *asked = what;
+    rli_request request = *asked->request;
+    request.count--;
+    request.unheard = "";
+    asked->kind->release(call, &request);
+}
+
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
@@ -232,9 +261,9 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     rli_request request;
     int64_t lease_ms = asked->lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : asked->lease_ms;
 
-    *again_ms = RLI_NEVER;
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&holds->mutex);
+    *again_ms = RLI_NEVER;
     rlock_status status = begin_turn(attempt);
     rli_session *session = attempt->session;
     bool turn = status == RLOCK_OK && !attempt->moved, asks = turn && !attempt->waiter.handed;
@@ -250,10 +279,12 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         return status;
 
     rli_call call;
-    asked->kind->acquire(&call, &request);
+    const question_of question = {asked->kind, &request};
+    const rli_grantable grantable = {put, is_grant, take_back, &question};
     if (asked->wait_ms > 0)
-        attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
-    status = rli_call_run(&call, &attempt->caller, &attempt->entry->route);
+        attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms) +
+            rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length);
+    status = rli_synced_run(&grantable, &call, &attempt->caller, &attempt->entry->route);
 
     pthread_mutex_lock(&holds->mutex);
     rli_session_end_turn(session);

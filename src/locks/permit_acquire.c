@@ -5,6 +5,7 @@
 #include "error.h"
 #include "locks/permit_id.h"
 #include "locks/permit_semaphore.h"
+#include "locks/synced.h"
 #include "redis/reply.h"
 #include "watchdog/doubts.h"
 
@@ -86,19 +87,41 @@ static rlock_status read_answer(acquiring *attempt, const redisReply *reply, int
                     rli_show_name(names->name, shown), attempt->asked->count);
 }
 
+static void put(rli_call *call, const void *what)
+{
+    const acquiring *attempt = what;
+    rli_permit_call(call, &attempt->waiting.object->names, &rli_script_permit_semaphore_acquire);
+    rli_call_add_number(call, attempt->asked->count);
+    rli_call_add_number(call, attempt->lease_ms);
+    rli_call_add(call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
+}
+
+static bool is_grant(const redisReply *reply, const void *what)
+{
+    (void)what;
+    return rli_reply_is_nil(reply);
+}
+
+static void take_back(rli_call *call, const void *what)
+{
+    const acquiring *attempt = what;
+    rli_permit_call(call, &attempt->waiting.object->names, &rli_script_permit_semaphore_undo);
+    rli_call_add_number(call, attempt->asked->count);
+    rli_call_add(call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
+}
+
 static rlock_status ask(rli_wait *wait, int64_t *again_ms)
 {
     acquiring *attempt = (acquiring *)(void *)wait;
     const rli_object *object = attempt->waiting.object;
     rli_call call;
     *again_ms = RLI_NEVER;
-    rli_permit_call(&call, &object->names, &rli_script_permit_semaphore_acquire);
-    rli_call_add_number(&call, attempt->asked->count);
-    rli_call_add_number(&call, attempt->lease_ms);
-    rli_call_add(&call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
+    const rli_grantable grantable = {put, is_grant, take_back, attempt};
+    rli_caller *caller = &attempt->waiting.caller;
     if (attempt->waiting.wait_ms > 0)
-        attempt->waiting.caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
-    rlock_status status = rli_call_run(&call, &attempt->waiting.caller, NULL);
+        caller->deadline_ms = rli_wait_request_deadline(wait->deadline_ms) +
+                              rli_synced_patience_ms(caller, object->names.name, object->names.length);
+    rlock_status status = rli_synced_run(&grantable, &call, caller, NULL);
     attempt->unanswered += call.unanswered;
     if (status == RLOCK_OK)
         status = read_answer(attempt, call.reply, again_ms);

@@ -98,7 +98,8 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
 static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_kind *kind,
                             const rli_names *names)
 {
-    char owner[RLI_OWNER_TEXT], heir_owner[RLI_OWNER_TEXT];
+    char owner[RLI_OWNER_TEXT];
+    rli_hand_over_texts texts;
     rli_owner_text(holds, session->number, owner);
     int highest = session->highest;
     bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
@@ -109,11 +110,14 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     int64_t lease_ms = rli_session_lease(holds, session);
     rli_request request = {
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
-    rli_session *heir = count == 0 ? rli_hand_over_begin(holds, session->entry, kind, &request, heir_owner) : NULL;
+    /* An heir's grant, too, would have to be confirmed by replicas. */
+    bool hands_over = count == 0 && !rli_topology_has_replicas(&caller->client->topology, session->entry->slot);
+    rli_session *heir = hands_over ? rli_hand_over_begin(holds, session->entry, kind, &request, &texts) : NULL;
     pthread_mutex_unlock(&holds->mutex);
 
     rli_call call;
     kind->release(&call, &request);
+    call.synced = true; /* not confirmed by any, it is a release all the same */
     rlock_status status = rli_call_run(&call, caller, &session->entry->route);
 
     pthread_mutex_lock(&holds->mutex);

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/object.h"
+#include "locks/synced.h"
 #include "redis/reply.h"
 
 struct rlock_semaphore {
@@ -141,6 +142,15 @@ rlock_status rlock_semaphore_delete(rlock_semaphore *semaphore, bool *deleted)
 
 /* --- taking and giving back --- */
 
+static void start_release(rli_call *call, const rlock_semaphore *semaphore, int permits, bool existing)
+{
+    start(call, semaphore, &rli_script_semaphore_release, true);
+    rli_call_add_number(call, permits);
+    rli_call_add_number(call, existing);
+    call->once = true;
+    call->synced = true;
+}
+
 typedef struct acquiring {
     rli_waiting waiting; /* first: the wait loop hands it back */
     const rlock_semaphore *semaphore;
@@ -160,6 +170,27 @@ static rlock_status read_answer(const acquiring *attempt, const rli_call *call)
                     rli_show_name(object->names.name, shown), attempt->permits);
 }
 
+static void put(rli_call *call, const void *what)
+{
+    const acquiring *attempt = what;
+    start(call, attempt->semaphore, &rli_script_semaphore_acquire, false);
+    rli_call_add_number(call, attempt->permits);
+    call->once = true;
+}
+
+static bool is_grant(const redisReply *reply, const void *what)
+{
+    (void)what;
+    int64_t taken = 0;
+    return rli_reply_integer(reply, &taken) && taken == 1;
+}
+
+static void take_back(rli_call *call, const void *what)
+{
+    const acquiring *attempt = what;
+    start_release(call, attempt->semaphore, attempt->permits, false);
+}
+
 /* A request that left is waited for, whatever ends the wait meanwhile: permits that it takes without
  * our hearing would be nobody's, for ever. So neither the token nor the wait's end cuts it short. */
 static rlock_status ask(rli_wait *wait, int64_t *again_ms)
@@ -170,18 +201,19 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rlock_cancel *cancel = caller->cancel;
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
-    start(&call, attempt->semaphore, &rli_script_semaphore_acquire, false);
-    rli_call_add_number(&call, attempt->permits);
-    call.once = true;
+    const rli_grantable grantable = {put, is_grant, take_back, attempt};
     if (attempt->waiting.wait_ms > 0) {
         int64_t answer_by_ms = rli_after_ms(client->settings.timeout_ms);
         caller->deadline_ms = wait->deadline_ms > answer_by_ms ? wait->deadline_ms : answer_by_ms;
     }
     caller->cancel = NULL;
-    rlock_status status = rli_call_run(&call, caller, NULL);
+    rlock_status status = rli_synced_run(&grantable, &call, caller, NULL);
     caller->cancel = cancel;
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call);
+    else if (status == RLOCK_NOT_SYNCED && call.unanswered)
+        status = rli_fail(RLOCK_UNKNOWN, "no replica confirmed the permits, and giving them back was not answered; look "
+                          "at what is available before you repeat it");
     rli_call_clear(&call);
     return status;
 }
@@ -225,10 +257,7 @@ static rlock_status release(rlock_semaphore *semaphore, int permits, bool existi
         return RLOCK_OK;
     }
     rli_call call;
-    start(&call, semaphore, &rli_script_semaphore_release, true);
-    rli_call_add_number(&call, permits);
-    rli_call_add_number(&call, existing);
-    call.once = true;
+    start_release(&call, semaphore, permits, existing);
     return rli_object_ask_flag(&semaphore->object, &call, released);
 }
 

@@ -176,6 +176,8 @@ static void take(course *run)
     call->reply = run->answer.reply;
     call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
     call->unconfirmed = run->answer.synced == 0;
+    if (run->answer.synced >= 0 && run->answer.synced < run->answer.asked) /* are there so many still? */
+        rli_topology_suspect(run->topology);
 }
 
 /* Whether there is somebody else to be asked at once. */
@@ -265,16 +267,27 @@ static int64_t pause_ms(const rli_settings *settings, int done)
     return delay / 2 + rli_random_up_to(delay / 2);
 }
 
-/* Until it is worth another attempt: at the latest when the pause is over, at once when the topology
- * changes. */
+/* At the latest when the pause is over, at once when the topology changes. */
+static rlock_status pause(rli_caller *caller, int done, unsigned version)
+{
+    rli_topology *topology = &caller->client->topology;
+    int64_t until_ms = rli_after_ms(pause_ms(topology->settings, done - 1));
+    rli_topology_await_change(topology, caller, version, until_ms);
+    return rli_caller_check(caller);
+}
+
+/* Until it is worth another attempt. */
 static rlock_status rest(course *run, int done, unsigned version)
 {
     /* A connection that broke under us says nothing about the server: ask again at once. */
     if (run->outcome == RLI_BROKEN && done == 1)
         return RLOCK_OK;
-    int64_t until_ms = rli_after_ms(pause_ms(run->topology->settings, done - 1));
-    rli_topology_await_change(run->topology, run->caller, version, until_ms);
-    return rli_caller_check(run->caller);
+    return pause(run->caller, done, version);
+}
+
+rlock_status rli_call_rest(rli_caller *caller, int done)
+{
+    return pause(caller, done, atomic_load(&caller->client->topology.version));
 }
 
 rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route)

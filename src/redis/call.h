@@ -55,6 +55,9 @@ void rli_call_add_number(rli_call *call, int64_t number);
  * the caller's deadline used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route);
+/* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the
+ * caller's deadline. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
+rlock_status rli_call_rest(rli_caller *caller, int done);
 void rli_call_clear(rli_call *call);
 
 #endif

@@ -27,6 +27,13 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     return node;
 }
 
+bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms)
+{
+    return rli_pool_ping_if_idle(&node->pool, caller, idle_ms) &&
+           rli_lane_ping_if_idle(&node->synced, caller, idle_ms) &&
+           rli_lane_ping_if_idle(&node->background, caller, idle_ms);
+}
+
 void rli_node_abandon(rli_node *node)
 {
     for (int twice = 0; twice < 2; twice++) { /* once would let requests under way be answered yet */

@@ -50,6 +50,14 @@ rli_lane *rli_pool_pick(rli_pool *pool)
     return best;
 }
 
+bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms)
+{
+    bool alive = true;
+    for (int i = 0; i < atomic_load(&pool->in_use) && alive; i++)
+        alive = rli_lane_ping_if_idle(&pool->lanes[i], caller, idle_ms);
+    return alive;
+}
+
 void rli_pool_drop(rli_pool *pool)
 {
     for (int i = 0; i < atomic_load(&pool->in_use); i++)

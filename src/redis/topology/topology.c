@@ -45,6 +45,12 @@ rli_node *rli_topology_node(const rli_topology *topology, unsigned slot)
     return atomic_load_explicit(&topology->owners[slot], memory_order_acquire);
 }
 
+bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot)
+{
+    rli_node *node = rli_topology_node(topology, slot);
+    return node && atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0;
+}
+
 static bool serves_anything(const rli_topology *topology, const rli_node *node)
 {
     for (size_t slot = 0; slot < topology->slot_count; slot++) {
@@ -210,37 +216,70 @@ static rlock_status look(rli_topology *topology)
     return status;
 }
 
-/* Until the first look when something is wrong, or a reason to look comes. False: the end. */
-static bool await_reason(rli_topology *topology, int64_t looked_ms)
+/* --- the thread --- */
+
+static void ping(rli_topology *topology)
+{
+    rli_caller caller;
+    if (rli_caller_begin(&caller, topology->client, NULL) != RLOCK_OK)
+        return;
+    for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next))
+        rli_node_ping_if_idle(node, &caller, topology->settings->ping_interval_ms);
+    rli_caller_end(&caller);
+}
+
+/* When it is due to look, while nothing gives reason to do so earlier. */
+static int64_t look_at(const rli_topology *topology)
 {
     int64_t interval_ms = topology->scout->interval_ms(topology->settings);
-    int64_t due_ms = interval_ms > 0 ? looked_ms + interval_ms : RLI_NEVER;
-    bool stopping = false, reason = false;
-    while (!stopping && !reason) {
-        pthread_mutex_lock(&topology->mutex);
-        stopping = topology->stopping;
-        topology->troubled = topology->wanted;
-        pthread_mutex_unlock(&topology->mutex);
-        bool heard = topology->scout->has_heard && topology->scout->has_heard(topology);
-        int64_t until_ms = topology->troubled && looked_ms + HURRY_MS < due_ms ? looked_ms + HURRY_MS : due_ms;
-        reason = heard || rli_now_ms() >= until_ms;
-        if (!stopping && !reason)
-            rli_park(&topology->parker, until_ms);
-    }
+    int64_t due_ms = interval_ms > 0 ? topology->looked_ms + interval_ms : RLI_NEVER;
+    int64_t soon_ms = topology->looked_ms + HURRY_MS;
+    return topology->troubled && soon_ms < due_ms ? soon_ms : due_ms;
+}
+
+/* A connection is idle for a quarter more than it should be at most. */
+static int64_t ping_at(const rli_topology *topology)
+{
+    int64_t interval_ms = topology->settings->ping_interval_ms;
+    return interval_ms > 0 && !topology->settings->addresses[0].socket_path
+               ? topology->pinged_ms + interval_ms / 4 + 1 : RLI_NEVER;
+}
+
+/* False: the end. */
+static bool go_on(rli_topology *topology, bool *heard)
+{
+    pthread_mutex_lock(&topology->mutex);
+    bool stopping = topology->stopping;
+    topology->troubled = topology->wanted;
+    pthread_mutex_unlock(&topology->mutex);
+    *heard = !stopping && topology->scout->has_heard && topology->scout->has_heard(topology);
     return !stopping;
+}
+
+static void look_again(rli_topology *topology)
+{
+    pthread_mutex_lock(&topology->mutex);
+    topology->wanted = false;
+    pthread_mutex_unlock(&topology->mutex);
+    topology->looked_ms = rli_now_ms();
+    if (look(topology) != RLOCK_OK)
+        rli_topology_suspect(topology); /* it is not over yet */
 }
 
 static void *run(void *argument)
 {
     rli_topology *topology = argument;
-    int64_t looked_ms = rli_now_ms();
-    while (await_reason(topology, looked_ms)) {
-        pthread_mutex_lock(&topology->mutex);
-        topology->wanted = false;
-        pthread_mutex_unlock(&topology->mutex);
-        looked_ms = rli_now_ms();
-        if (look(topology) != RLOCK_OK)
-            rli_topology_suspect(topology); /* it is not over yet */
+    bool heard;
+    while (go_on(topology, &heard)) {
+        int64_t look_ms = look_at(topology), ping_ms = ping_at(topology);
+        if (heard || rli_now_ms() >= look_ms) {
+            look_again(topology);
+        } else if (rli_now_ms() >= ping_ms) {
+            topology->pinged_ms = rli_now_ms();
+            ping(topology);
+        } else {
+            rli_park(&topology->parker, look_ms < ping_ms ? look_ms : ping_ms);
+        }
     }
     return NULL;
 }
@@ -264,7 +303,8 @@ static rlock_status connect_to_one(rli_topology *topology)
 /* A thread only where there is something to watch. */
 static rlock_status start(rli_topology *topology)
 {
-    if (topology->scout->interval_ms(topology->settings) <= 0)
+    topology->looked_ms = topology->pinged_ms = rli_now_ms();
+    if (look_at(topology) == RLI_NEVER && ping_at(topology) == RLI_NEVER)
         return RLOCK_OK;
     rlock_status status = rli_thread_start(&topology->thread, "rlock-topology", run, topology);
     topology->running = status == RLOCK_OK;

@@ -48,6 +48,7 @@ struct rli_topology {
     rli_parker parker;                /* of the thread */
 
     /* of the scout alone */
+    int64_t looked_ms, pinged_ms;     /* when it did so last */
     bool troubled;                    /* it looks because something is wrong */
     uint64_t epoch;                   /* the highest that anybody knew: who knows less is cut off */
     rli_node *asked;                  /* cluster.c: who answered last */
@@ -68,6 +69,8 @@ void rli_topology_destroy(rli_topology *topology); /* …and when no call is und
 unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length);
 /* The node that serves a slot now; NULL: none is known to. */
 rli_node *rli_topology_node(const rli_topology *topology, unsigned slot);
+/* Whether what is written there can be confirmed by replicas. */
+bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot);
 /* The node at an address that a redirect names; made if need be. An empty host means that of `from`.
  * NULL: out of memory. */
 rli_node *rli_topology_node_at(rli_topology *topology, const rli_node *from, const char *host, size_t length, int port);
