@@ -29,8 +29,12 @@ rli_advice rli_reply_advice(const redisReply *reply)
         if (starts(reply->str, starting[i].start))
             return starting[i].advice;
     }
-    /* Found out within the script, which puts words before the code. */
-    return strstr(reply->str, "READONLY") ? RLI_DEMOTED : strstr(reply->str, "-NOREPLICAS") ? RLI_LATER : RLI_REFUSED;
+    /* Found out within the script, which puts words before the code. The last is a key of a slot that is
+     * on the move: it is here no more, or not yet. */
+    if (strstr(reply->str, "READONLY"))
+        return RLI_DEMOTED;
+    return strstr(reply->str, "-NOREPLICAS") || strstr(reply->str, "attempted to access a non local key")
+               ? RLI_LATER : RLI_REFUSED;
 }
 
 bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
