@@ -11,10 +11,10 @@
 
 int ask_command(char **argv, const cli_question *question)
 {
-    const char *url = NULL;
+    cli_server server = {0};
     bool json = false;
     const cli_kind *kind = NULL;
-    const cli_option options[] = {{.name = "--url", .text = &url},
+    const cli_option options[] = {SERVER_OPTIONS(server),
                                   {.name = "--json", .flag = &json},
                                   {.name = question->of_kind ? "--kind" : NULL, .kind = &kind},
                                   {0}};
@@ -31,7 +31,7 @@ int ask_command(char **argv, const cli_question *question)
         return usage_error(words.command, "a %s is no lock: --kind must be " KIND_LOCKS, kind->name);
 
     rlock_client *client;
-    int code = server_open(&client, url);
+    int code = server_open(&client, &server);
     if (code != EXIT_DONE)
         return code;
     rlock_status status = question->ask(client, words.name, kind, json);

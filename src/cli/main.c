@@ -21,8 +21,8 @@ static const char help[] =
     "  rlock COMMAND --help                    more about one of them\n"
     "  rlock --version\n"
     "\n"
-    "The server is that of --url, else RLOCK_URL from the environment, else\n"
-    "redis://127.0.0.1:6379.\n";
+    "The server is that of --url or of Redisson's YAML file in --config, else RLOCK_URL\n"
+    "or RLOCK_CONFIG from the environment, else redis://127.0.0.1:6379.\n";
 
 /* A descriptor among 0 to 2 that came closed would go to a connection, and messages with it. */
 static bool fill_standard_descriptors(void)

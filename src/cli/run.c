@@ -50,7 +50,7 @@ static const char help[] =
     "cannot be run; 127 not found.\n";
 
 typedef struct run_options {
-    const char *url;
+    cli_server server;
     const cli_kind *kind;
     int64_t wait_ms, lease_ms, kill_after_ms;
     int permits, set_permits; /* 0: not given */
@@ -135,7 +135,7 @@ static int run(const char *name, char **command, const run_options *options)
     rlock_cancel *cancel = rlock_cancel_new();
     if (!cancel || !interruption_start(&interruption, &signals, cancel))
         return no_start("signals cannot be listened to");
-    int code = server_open(&client, options->url);
+    int code = server_open(&client, &options->server);
     if (code == EXIT_DONE) {
         code = run_with(client, name, command, &signals, &interruption, options);
         rlock_client_close(client);
@@ -150,7 +150,7 @@ int run_command(char **argv)
 {
     run_options found = {.kind = &kind_plain, .wait_ms = RLOCK_FOREVER, .lease_ms = RLOCK_WATCHDOG,
                          .kill_after_ms = 5000};
-    const cli_option options[] = {{.name = "--url", .text = &found.url},
+    const cli_option options[] = {SERVER_OPTIONS(found.server),
                                   {.name = "--kind", .kind = &found.kind},
                                   {.name = "--permits", .number = &found.permits},
                                   {.name = "--set-permits", .number = &found.set_permits},

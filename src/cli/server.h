@@ -5,13 +5,26 @@
 
 #include <rlock/client.h>
 
-/* Opens a client of `url`, or when that is NULL of RLOCK_URL, or of a server on this machine.
- * Says on stderr what failed and answers the exit status; EXIT_DONE: *client is set. */
-int server_open(rlock_client **client, const char *url);
+/* The words of --url and --config; NULL: not given. */
+typedef struct cli_server {
+    const char *url, *config;
+} cli_server;
+
+/* For a table of options. */
+#define SERVER_OPTIONS(server) {.name = "--url", .text = &(server).url}, {.name = "--config", .text = &(server).config}
+
+/* Opens a client of that URL or configuration file, or when neither was given of RLOCK_URL or RLOCK_CONFIG,
+ * or of a server on this machine. Says on stderr what failed, and of a file what was not followed in it, and
+ * answers the exit status; EXIT_DONE: *client is set. */
+int server_open(rlock_client **client, const cli_server *server);
 
 #define SERVER_HELP                                                                                \
-    "  --url URL   the server: redis://[user:password@]host[:port][/db] or\n"                      \
-    "              unix:///path[?db=n]; else RLOCK_URL from the environment,\n"                    \
-    "              else redis://127.0.0.1:6379\n"
+    "  --url URL   the server: redis://[user:password@]host[:port][/db], rediss://\n"              \
+    "              for TLS, unix:///path[?db=n], redis-sentinel://host,…?masterName=…\n"           \
+    "              or redis-cluster://host,…; else RLOCK_URL from the environment,\n"              \
+    "              else redis://127.0.0.1:6379\n"                                                  \
+    "  --config FILE\n"                                                                            \
+    "              the servers and settings of Redisson's YAML file instead; else\n"               \
+    "              RLOCK_CONFIG from the environment\n"
 
 #endif

@@ -53,6 +53,7 @@ static _Noreturn void become(const char *const *words, const char *url, int inpu
         setenv("RLOCK_URL", url, 1);
     else
         unsetenv("RLOCK_URL");
+    unsetenv("RLOCK_CONFIG");
     setenv("RLOCK_COMMAND", binary(), 1);
     if (dup2(input, 0) == 0 && dup2(c->out, 1) == 1 && dup2(c->err, 2) == 2)
         execvp(words[0], (char *const *)words);

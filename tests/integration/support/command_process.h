@@ -10,7 +10,7 @@
 typedef struct command command;
 
 /* Starts `rlock` with the words, as in COMMAND("run", "order", "--", "true"), its input a pipe
- * and its output noted; RLOCK_URL is `url` (NULL: not set). The binary is that of RLOCK_COMMAND,
+ * and its output noted; RLOCK_URL is `url` (NULL: not set), RLOCK_CONFIG is not set. The binary is that of RLOCK_COMMAND,
  * which $RLOCK_COMMAND in a word's shell code finds as well. It dies with the test. */
 command *command_start(const char *url, const char *const *words);
 #define COMMAND(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -1,0 +1,101 @@
+/* The rlock command on Redisson's configuration file. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void end(void)
+{
+    stage_close();
+    scratch_remove();
+}
+
+TestSuite(command_config, .init = stage_open, .fini = end, .timeout = 120);
+
+#define NAME "order"
+
+/* The path of a file for the stage's server, with further lines for the section and the top. */
+static const char *file_with(const char *section, const char *top)
+{
+    static char path[4200];
+    char text[1000];
+    snprintf(text, sizeof text, "singleServerConfig:\n  address: \"redis+uds://%s\"\n%s%s", server_socket(stage.server),
+             section, top);
+    scratch_write("redisson.yaml", text);
+    snprintf(path, sizeof path, "%s/redisson.yaml", scratch_folder());
+    return path;
+}
+
+static void assert_outcome(outcome found, int status, const char *out, const char *err)
+{
+    cr_assert(found.status == status, "%d instead of %d: %s", found.status, status, found.err);
+    cr_assert(strstr(found.out, out), "\"%s\" is not in: %s", out, found.out);
+    cr_assert(strstr(found.err, err), "\"%s\" is not in: %s", err, found.err);
+    cr_assert(*err || !*found.err, "%s", found.err);
+    outcome_free(&found);
+}
+
+/* The prefix shows that the file was followed. */
+Test(command_config, locks_with_the_settings_of_the_file)
+{
+    const char *path = file_with("  clientName: nightly\n", "nameMapper: !<a.PrefixMapper> {prefix: \"shop:\"}\n");
+    command *c = command_start("unix:///no/server/here", COMMAND("run", "--config", path, NAME, "--", "cat"));
+    cr_assert(server_wait_exists(stage.server, "shop:" NAME, true, 10000));
+    char *clients = server_text(stage.server, "CLIENT LIST");
+    cr_assert(strstr(clients, "name=nightly"), "%s", clients);
+    free(clients);
+    assert_outcome(command_outcome(NULL, COMMAND("inspect", "--config", path, NAME)), 0, "lock", "");
+    command_close_input(c);
+    cr_assert(command_wait(c, 10000) == 0, "%s", command_err(c));
+    command_free(c);
+    assert_outcome(command_outcome(NULL, COMMAND("force-unlock", "--config", path, NAME)), 0, "", "");
+}
+
+Test(command_config, takes_the_file_from_the_environment_when_no_option_says_otherwise)
+{
+    char words[5000];
+    const char *path = file_with("", "");
+    snprintf(words, sizeof words, "unset RLOCK_URL; RLOCK_CONFIG='%s' \"$RLOCK_COMMAND\" inspect " NAME, path);
+    command *c = command_start_program(NULL, COMMAND("sh", "-c", words));
+    cr_assert(command_wait(c, 30000) == 0, "%s", command_err(c));
+    command_free(c);
+    snprintf(words, sizeof words, "RLOCK_CONFIG=/no/such/file \"$RLOCK_COMMAND\" inspect --url '%s' " NAME,
+             server_url(stage.server));
+    c = command_start_program(NULL, COMMAND("sh", "-c", words));
+    cr_assert(command_wait(c, 30000) == 0, "%s", command_err(c));
+    command_free(c);
+}
+
+Test(command_config, tells_what_it_does_not_follow_and_goes_on)
+{
+    const char *path = file_with("", "colour: red\n");
+    assert_outcome(command_outcome(NULL, COMMAND("run", "--config", path, NAME, "--", "echo", "done")), 0, "done\n",
+                   "redisson.yaml:3: unknown key \"colour\"");
+}
+
+Test(command_config, refuses_wrong_files_with_64)
+{
+    assert_outcome(command_outcome(NULL, COMMAND("inspect", "--config", "/no/such/file", NAME)), 64, "",
+                   "rlock: --config: the configuration file /no/such/file cannot be read");
+    assert_outcome(command_outcome(NULL, COMMAND("inspect", "--config", file_with("  timeout: soon\n", ""), NAME)), 64,
+                   "", "redisson.yaml:3: timeout is \"soon\"");
+    const char *path = file_with("", "nameMapper: !<com.example.Tenants> {}\n");
+    assert_outcome(command_outcome(NULL, COMMAND("run", "--config", path, NAME, "--", "true")), 64, "", "\"Tenants\"");
+}
+
+Test(command_config, refuses_to_choose_between_two_places)
+{
+    const char *path = file_with("", ""), *url = server_url(stage.server);
+    assert_outcome(command_outcome(NULL, COMMAND("inspect", "--config", path, "--url", url, NAME)), 64, "",
+                   "--url and --config are both given");
+    char words[5000];
+    snprintf(words, sizeof words, "RLOCK_CONFIG='%s' \"$RLOCK_COMMAND\" inspect " NAME, path);
+    command *c = command_start_program(url, COMMAND("sh", "-c", words));
+    cr_assert(command_wait(c, 30000) == 64);
+    cr_assert(strstr(command_err(c), "RLOCK_URL and RLOCK_CONFIG are both set"), "%s", command_err(c));
+    command_free(c);
+}
