@@ -61,13 +61,15 @@ static void share_password(cluster *self)
     cluster_each(self, "CONFIG SET masterauth %s", password);
 }
 
-/* Everybody meets everybody, which is quicker than gossip. */
+/* Everybody meets everybody, which is quicker than gossip. An epoch is for a node that knows nobody yet. */
 static void introduce(cluster *self)
 {
+    for (int i = 0; i < self->masters; i++) {
+        server *node = self->nodes[i];
+        must(node, server_command(node, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "SET-CONFIG-EPOCH");
+    }
     for (int i = 0; i < self->count; i++) {
         server *node = self->nodes[i];
-        if (i < self->masters)
-            must(node, server_command(node, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "SET-CONFIG-EPOCH");
         for (int j = i + 1; j < self->count; j++)
             must(node, server_command(node, "CLUSTER MEET 127.0.0.1 %d", server_port(self->nodes[j])), "MEET");
     }
