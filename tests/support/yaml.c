@@ -17,6 +17,17 @@ static void write_indented(FILE *out, const char *lines)
     }
 }
 
+/* Redisson opens 24 connections to each node at once, unless it is told. */
+static void write_idle_sizes(FILE *out, const char *given)
+{
+    static const char *const sizes[] = {"masterConnectionMinimumIdleSize", "slaveConnectionMinimumIdleSize",
+                                        "subscriptionConnectionMinimumIdleSize"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (!given || !strstr(given, sizes[i]))
+            fprintf(out, "  %s: 1\n", sizes[i]);
+    }
+}
+
 const char *yaml_write(texts *kept, const yaml *self)
 {
     static int number;
@@ -31,6 +42,7 @@ const char *yaml_write(texts *kept, const yaml *self)
         fprintf(out, "  %s:\n", self->list);
     for (int i = 0; i < self->count; i++)
         fprintf(out, "  - \"%s\"\n", server_tcp_url(self->listed[i]));
+    write_idle_sizes(out, self->more);
     write_indented(out, self->more);
     fprintf(out, "threads: 4\nnettyThreads: 4\n%s", self->top ? self->top : "");
     cr_assert(fclose(out) == 0, "%s: %s", path, strerror(errno));

@@ -18,7 +18,7 @@ typedef struct yaml {
 } yaml;
 
 /* Writes the file into the folder of the first server listed, or of the one addressed; gives its path.
- * Few threads and idle connections, so that Redisson starts fast. */
+ * Few threads and idle connections, so that Redisson starts fast; `more` may ask for other sizes. */
 const char *yaml_write(texts *texts, const yaml *yaml);
 
 #endif

@@ -216,12 +216,26 @@ const answer *agent_await(agent *self, int tag, int64_t ms)
     return &self->answers[tag];
 }
 
+static void assert_opened(const answer *opened)
+{
+    cr_assert(!opened->threw, "Redisson does not open: %s: %s", opened->text, opened->message);
+}
+
 void agent_open(agent *self, const char *url, int64_t watchdog_ms)
 {
     char ms[24];
     snprintf(ms, sizeof ms, "%lld", (long long)watchdog_ms);
-    const answer *opened = agent_await(self, BEGIN(self, "agent", "open", url, ms), START_MS);
-    cr_assert(!opened->threw, "Redisson does not open: %s: %s", opened->text, opened->message);
+    assert_opened(agent_await(self, BEGIN(self, "agent", "open", url, ms), START_MS));
+}
+
+const answer *agent_try_file(agent *self, const char *path)
+{
+    return agent_await(self, BEGIN(self, "agent", "openFile", path), START_MS);
+}
+
+void agent_open_file(agent *self, const char *path)
+{
+    assert_opened(agent_try_file(self, path));
 }
 
 void assert_result(const answer *got, const char *text)

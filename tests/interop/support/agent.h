@@ -28,6 +28,11 @@ pid_t agent_pid(const agent *agent);
 /* Redisson.create() on the server at `url`; watchdog_ms 0: Redisson's default. */
 void agent_open(agent *agent, const char *url, int64_t watchdog_ms);
 
+/* Redisson.create() with its own configuration file, as cluster_yaml, sentinel_yaml and fleet_…_yaml
+ * write it; agent_try_file gives what came of it, which may be an exception. */
+void agent_open_file(agent *agent, const char *path);
+const answer *agent_try_file(agent *agent, const char *path);
+
 /* Sends a command in words, as in BEGIN(java, "t1", "lock", name, "try", "0", "5000"): thread,
  * kind, name, operation, its arguments. Does not wait; gives the tag for agent_await. Any thread. */
 int agent_begin(agent *agent, const char *const *words);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 agent *java;
-static server *javas; /* the server that Java's client is on */
+static server *javas; /* the server that Java's client is on; NULL: it is on several */
 
 static void open_on(server *on, int64_t watchdog_ms)
 {
@@ -37,6 +37,17 @@ void java_stage_quick(void)
 void java_move_to(server *on)
 {
     open_on(on, 0);
+}
+
+void java_begin(void)
+{
+    java = agent_start();
+}
+
+void java_open_file(const char *path)
+{
+    javas = NULL;
+    agent_open_file(java, path);
 }
 
 /* Java first: a JVM without its server would try to reconnect until it ends. */
@@ -95,6 +106,8 @@ bool java_try(const char *thread, const char *name, int64_t wait_ms, int64_t lea
 
 void wait_no_latches(void)
 {
+    if (!javas)
+        return;
     for (int64_t end_ms = now_ms() + 5000;; pass_ms(1)) {
         redisReply *latches = server_command(javas, "KEYS redisson_unlock_latch:*");
         size_t count = latches->elements;
@@ -130,7 +143,8 @@ void wait_disconnected(const char *client_name)
 void java_kill(void)
 {
     agent_kill(java);
-    wait_disconnected("java");
+    if (javas)
+        wait_disconnected("java");
 }
 
 bool java_force(const char *thread, const char *name)

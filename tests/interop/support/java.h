@@ -16,6 +16,12 @@ void java_stage_close(void);
 
 /* Another client, on another server; the one before goes idle. */
 void java_move_to(server *server);
+/* For a test whose stage is no single server: java_begin is its first step, so that it is skipped without
+ * Java before it has started anything; java_open_file opens Redisson with a configuration file
+ * (agent_open_file), and agent_end(java) comes before the servers' end. Where is no single server,
+ * java_unlock does not wait for the unlock latch to go, nor java_kill for the connections' end. */
+void java_begin(void);
+void java_open_file(const char *path);
 /* Kills the JVM; the server has read the last that it sent. */
 void java_kill(void);
 /* Waits until the server has none left of the connections with that client name, and so has read

@@ -5,6 +5,7 @@ package org.rlock.agent;
 import static org.rlock.agent.Operations.ms;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -29,8 +30,8 @@ import org.redisson.config.Config;
  * A command is {@code <tag> <thread> <kind> <name> <operation> [argument…]}: the Java thread of
  * that name (made when first named, an owner of its own) runs the operation on Redisson's object
  * of that kind and name. {@code <tag> agent <operation> [argument…]} is for the agent itself:
- * {@code open <redis url> [watchdog ms [fair lock wait timeout ms]]}, {@code id}, {@code clock},
- * {@code asleep <thread>}, {@code close}, {@code exit}. Kinds and their operations: {@link Kinds} and
+ * {@code open <redis url> [watchdog ms [fair lock wait timeout ms]]}, {@code openFile <path of a
+ * Redisson configuration in YAML>}, {@code id}, {@code clock}, {@code asleep <thread>}, {@code close}, {@code exit}. Kinds and their operations: {@link Kinds} and
  * the tables it names.
  *
  * <p>An answer is {@code <tag> <began ns> <ended ns> ok <text>} or
@@ -97,10 +98,13 @@ public final class Agent {
         }
     }
 
-    private Object onAgent(String[] words) {
+    private Object onAgent(String[] words) throws IOException {
         switch (words[0]) {
             case "open":
                 client = open(words[1], words.length > 2 ? ms(words[2]) : 0, words.length > 3 ? ms(words[3]) : 0);
+                return client.getId();
+            case "openFile":
+                client = openFile(words[1]);
                 return client.getId();
             case "id":
                 return client.getId();
@@ -151,6 +155,15 @@ public final class Agent {
             config.setFairLockWaitTimeout(fairWaitMs);
         }
         config.useSingleServer().setAddress(url).setClientName("java").setConnectionMinimumIdleSize(2);
+        return Redisson.create(config);
+    }
+
+    /** Sentinels, clusters, replicas, TLS: whatever the file says; values are texts, unless it says otherwise. */
+    private static RedissonClient openFile(String path) throws IOException {
+        Config config = Config.fromYAML(new File(path));
+        if (config.getCodec() == null) {
+            config.setCodec(StringCodec.INSTANCE);
+        }
         return Redisson.create(config);
     }
 
