@@ -45,10 +45,10 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
     if (status == RLOCK_OK && !inspection)
         status = rli_fail(RLOCK_INVALID, "the place for the inspection is NULL");
     if (status == RLOCK_OK)
-        status = rli_names_make(&queue, client->settings.name_prefix, name, &fair);
+        status = rli_names_make(&queue, client, name, &fair);
     if (status != RLOCK_OK)
         return status;
-    status = rli_names_make(&more, client->settings.name_prefix, name, &others);
+    status = rli_names_make(&more, client, name, &others);
     if (status == RLOCK_OK) {
         status = rli_caller_begin(&caller, client, NULL);
         if (status == RLOCK_OK) {

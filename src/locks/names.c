@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/names.h"
 
+#include "client.h"
 #include "error.h"
 
 #include <stdlib.h>
@@ -71,8 +72,34 @@ static bool make_all(rli_names *names, const char *client_prefix, const char *na
     return !naming->key_suffix || (names->keys[0] = suffixed(names, naming->key_suffix, &names->key_lengths[0]));
 }
 
-rlock_status rli_names_make(rli_names *names, const char *client_prefix, const char *name, const rli_naming *naming)
+/* A cluster goes by what stands between the first { and the next }, if anything does. That has to be what
+ * the rules above take for it. */
+static bool keeps_together(const rli_names *names)
 {
+    const char *open = memchr(names->name, '{', names->length);
+    const char *close = memchr(open ? open : names->name, '}', names->length - (size_t)(open ? open - names->name : 0));
+    return open ? close && close > open + 1 : !close;
+}
+
+/* WIRE.md, Names: refused in a cluster. */
+static rlock_status check_in_cluster(const rli_names *names, const rlock_client *client, const rli_naming *naming)
+{
+    char shown[RLI_NAME_SHOWN];
+    if (!keeps_together(names))
+        return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its keys in different slots of the cluster: "
+                        "leave { and } out of it, or put a part of it between them, as in a{b}c",
+                        naming->what, rli_show_name(names->name, shown));
+    /* Redisson puts braces around braces there; a script may publish in its own slot alone. */
+    if (naming->braces_always && memchr(names->name, '{', names->length) && client->topology.spread == RLI_SHARDED)
+        return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
+                        "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere",
+                        naming->what, rli_show_name(names->name, shown));
+    return RLOCK_OK;
+}
+
+rlock_status rli_names_make(rli_names *names, const rlock_client *client, const char *name, const rli_naming *naming)
+{
+    const char *client_prefix = client ? client->settings.name_prefix : NULL;
     *names = (rli_names){0};
     if (!name)
         return rli_fail(RLOCK_INVALID, "the %s's name is NULL", naming->what);
@@ -84,10 +111,14 @@ rlock_status rli_names_make(rli_names *names, const char *client_prefix, const c
     if (names->length + longest_addition(naming) > RLI_NAME_MAX)
         return rli_fail(RLOCK_INVALID, "the %s's name has %zu bytes; with what Redisson puts before it, "
                         "that is more than the 512 MiB that Redis takes", naming->what, own_length);
-    if (make_all(names, client_prefix, name, naming))
-        return RLOCK_OK;
-    rli_names_free(names);
-    return rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);
+    rlock_status status = RLOCK_OK;
+    if (!make_all(names, client_prefix, name, naming))
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);
+    else if (client && client->settings.mode == RLI_CLUSTER)
+        status = check_in_cluster(names, client, naming);
+    if (status != RLOCK_OK)
+        rli_names_free(names);
+    return status;
 }
 
 void rli_names_free(rli_names *names)

@@ -22,7 +22,7 @@ void *rli_object_new(size_t size, rlock_client *client, const char *name, const 
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's handle", naming->what);
         return NULL;
     }
-    if (rli_names_make(&object->names, client->settings.name_prefix, name, naming) != RLOCK_OK) {
+    if (rli_names_make(&object->names, client, name, naming) != RLOCK_OK) {
         free(object);
         return NULL;
     }

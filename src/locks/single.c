@@ -245,7 +245,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's handle");
         return NULL;
     }
-    if (rli_names_make(&lock->names, client->settings.name_prefix, text, &kind->naming) != RLOCK_OK) {
+    if (rli_names_make(&lock->names, client, text, &kind->naming) != RLOCK_OK) {
         free(lock);
         return NULL;
     }

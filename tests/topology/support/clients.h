@@ -1,0 +1,24 @@
+/* Clients of servers that stand on no stage: opened by URL, closed when the test ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TOPOLOGY_CLIENTS_H
+#define TOPOLOGY_CLIENTS_H
+
+#include <rlock/rlock.h>
+
+/* Attempts that end soon, and enough of them to outlast a failover: 10 s at least. */
+#define SPRY "timeout=1000&connectTimeout=1000&retryAttempts=30&retryBaseDelay=100&retryMaxDelay=500&scanInterval=500"
+#define SPRY_WATCHDOG SPRY "&lockWatchdogTimeout=6000"
+
+/* A client, closed by clients_close. printf-like; fails the test when it can't be opened. Its handles
+ * are those of stage.h. */
+__attribute__((format(printf, 1, 2))) rlock_client *client_at(const char *format, ...);
+/* Closes one now. */
+void client_end(rlock_client *client);
+/* Closes all, and frees all handles: before the servers are stopped. */
+void clients_close(void);
+
+/* Fails the test unless opening that URL answers `expected` and its message has all of the texts (ended by
+ * NULL) in it. Gives how long it took, ms. */
+__attribute__((sentinel)) long long refused_at(const char *url, rlock_status expected, const char *text, ...);
+
+#endif

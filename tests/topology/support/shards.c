@@ -1,0 +1,148 @@
+/* The stage of a test in a cluster. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/topology/support/shards.h"
+
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/objects.h"
+#include "tests/support/event.h"
+#include "tests/support/lateness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CLIENTS 16
+#define COMPOSITES 16
+
+struct shards shards;
+
+static rlock_client *clients[CLIENTS];
+static rlock *composites[COMPOSITES];
+static int client_count, composite_count;
+
+rlock_client *shards_client_at(const char *url)
+{
+    cr_assert(client_count < CLIENTS, "too many clients");
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, url));
+    clients[client_count++] = client;
+    lateness_watch();
+    return client;
+}
+
+rlock_client *shards_client(const char *query)
+{
+    return shards_client_at(query ? cluster_url_with(shards.cluster, query) : cluster_url(shards.cluster));
+}
+
+void shards_close_client(rlock_client *client)
+{
+    for (int i = 0; i < client_count; i++) {
+        if (clients[i] == client)
+            clients[i] = NULL;
+    }
+    rlock_client_close(client);
+}
+
+void shards_start(int masters, int replicas_each, const char *const *args)
+{
+    /* Ends a test that hangs in a call, whatever the runner makes of its time limit. */
+    alarm((unsigned)(at_most_ms(100000) / 1000));
+    shards.cluster = cluster_start(masters, replicas_each, args);
+}
+
+void shards_open_with(int replicas_each, const char *const *args, const char *query)
+{
+    shards_start(MASTERS, replicas_each, args);
+    shards.client = shards_client(query);
+    shards.other = shards_client(query);
+}
+
+void shards_open(void)
+{
+    shards_open_with(0, NULL, PATIENT);
+}
+
+void shards_close(void)
+{
+    for (int i = 0; i < client_count; i++)
+        rlock_client_close(clients[i]);
+    for (int i = 0; i < composite_count; i++)
+        rlock_free(composites[i]);
+    client_count = composite_count = 0;
+    kinds_close();
+    objects_close();
+    cluster_stop(shards.cluster);
+    shards = (struct shards){0};
+}
+
+rlock *shards_composite(shards_maker *make, rlock_client *client, const char *const names[MASTERS])
+{
+    rlock *members[MASTERS];
+    for (int i = 0; i < MASTERS; i++)
+        members[i] = lock_of(client, names[i]);
+    rlock *lock = make(members, MASTERS);
+    cr_assert(lock && composite_count < COMPOSITES, "no handle: %s", rlock_last_error());
+    return composites[composite_count++] = lock;
+}
+
+/* --- all nodes at once --- */
+
+int64_t shards_keys(void)
+{
+    int64_t keys = 0;
+    for (int i = 0; i < cluster_size(shards.cluster); i++) {
+        server *node = cluster_node(shards.cluster, i);
+        if (!server_is_up(node))
+            continue;
+        char *info = server_text(node, "INFO replication");
+        if (strstr(info, "role:master"))
+            keys += server_integer(node, "DBSIZE");
+        free(info);
+    }
+    return keys;
+}
+
+static size_t channels_of(const char *command)
+{
+    size_t channels = 0;
+    for (int i = 0; i < cluster_size(shards.cluster); i++) {
+        if (!server_is_up(cluster_node(shards.cluster, i)))
+            continue;
+        redisReply *reply = server_command(cluster_node(shards.cluster, i), command);
+        channels += reply->elements;
+        freeReplyObject(reply);
+    }
+    return channels;
+}
+
+bool shards_wait_no_channels(int64_t ms)
+{
+    for (int64_t until_ms = now_ms() + ms;; pass_ms(2)) {
+        if (channels_of("PUBSUB SHARDCHANNELS") + channels_of("PUBSUB CHANNELS") == 0)
+            return true;
+        if (now_ms() >= until_ms)
+            return false;
+    }
+}
+
+void shards_assert_nothing_left(void)
+{
+    cr_assert(shards_wait_no_channels(5000), "still subscribed");
+    cr_assert(shards_keys() == 0, "%lld keys are left", (long long)shards_keys());
+}
+
+const char *shards_channel(const char *name)
+{
+    return kind_channel(&kind_reentrant, name);
+}
+
+const char *shards_holder(const char *name)
+{
+    static char holder[128];
+    redisReply *fields = server_command(cluster_at(shards.cluster, name), "HKEYS %s", name);
+    snprintf(holder, sizeof holder, "%s", fields->elements ? fields->element[0]->str : "");
+    freeReplyObject(fields);
+    return holder;
+}
