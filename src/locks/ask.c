@@ -282,8 +282,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     const question_of question = {asked->kind, &request};
     const rli_grantable grantable = {put, is_grant, take_back, &question};
     if (asked->wait_ms > 0)
-        attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms) +
-            rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length);
+        attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms,
+            rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length));
     status = rli_synced_run(&grantable, &call, &attempt->caller, &attempt->entry->route);
 
     pthread_mutex_lock(&holds->mutex);

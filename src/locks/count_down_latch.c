@@ -124,7 +124,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     start(&call, object, &rli_script_count_down_latch_state);
     if (waiting->wait_ms > 0)
-        waiting->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms);
+        waiting->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms, 0);
     rlock_status status = rli_call_run(&call, &waiting->caller, NULL);
     if (status == RLOCK_OK)
         status = read_state(object, call.reply, &count, &ttl_ms);

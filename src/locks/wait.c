@@ -8,9 +8,9 @@
 
 #define FAIR_CHANCE_MS 250
 
-int64_t rli_wait_request_deadline(int64_t deadline_ms)
+int64_t rli_wait_request_deadline(int64_t deadline_ms, int64_t more_ms)
 {
-    int64_t fair_ms = rli_now_ms() + FAIR_CHANCE_MS;
+    int64_t fair_ms = rli_now_ms() + FAIR_CHANCE_MS + more_ms;
     return deadline_ms > fair_ms ? deadline_ms : fair_ms;
 }
 

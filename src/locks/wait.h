@@ -37,7 +37,7 @@ void rli_wait_leave(rli_wait *wait);
 rlock_status rli_wait_run(rli_wait *wait);
 
 /* How long a request may take within a wait that ends at `deadline_ms`: a short wait still gives
- * the server a fair chance to answer. */
-int64_t rli_wait_request_deadline(int64_t deadline_ms);
+ * the server a fair chance to answer, and `more_ms` when it has reason to take longer. */
+int64_t rli_wait_request_deadline(int64_t deadline_ms, int64_t more_ms);
 
 #endif
