@@ -126,11 +126,10 @@ static login login_at(const rli_settings *settings, const rli_address *address)
     return (login){settings->username, settings->password};
 }
 
-static bool compose(rli_buffer *greeting, const rli_settings *settings, const rli_address *address,
+static bool compose(rli_buffer *greeting, const rli_settings *settings, const rli_address *address, login as,
                     bool said[GREETINGS])
 {
     char database[RLI_DECIMAL];
-    login as = login_at(settings, address);
     rli_decimal(settings->database, database);
     said[AUTH] = as.password;
     said[SELECT] = settings->database && !address->sentinel;
@@ -156,14 +155,21 @@ static uint64_t run_of(const redisReply *info)
     return strtoull(digits, NULL, 16);
 }
 
+static rlock_status locked_out(const rli_address *address, const char *said)
+{
+    if (address->sentinel)
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text, said);
+    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password (put it into the URL: redis://user:password@host): %s",
+                    address->text, said);
+}
+
 static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what,
                          const redisReply *reply)
 {
     static const char *const refused[] = {
-        [AUTH] = "refused the user or password",
-        [SELECT] = "refused the database",
-        [NAME] = "refused the clientName",
-        [INFO] = "wants a password (put it into the URL: redis://user:password@host)",
+        [AUTH] = "the user or password",
+        [SELECT] = "the database",
+        [NAME] = "the clientName",
     };
     if (reply->type != REDIS_REPLY_ERROR) {
         if (what == INFO)
@@ -172,9 +178,16 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
     }
     if (rli_reply_advice(reply) == RLI_LATER)
         return unreachable(address, reply->str);
-    if (what == INFO && strncmp(reply->str, "NOAUTH", 6) != 0)
+    if (strncmp(reply->str, "NOAUTH", 6) == 0)
+        return locked_out(address, reply->str);
+    if (what == INFO)
         return RLOCK_OK; /* an ACL may forbid it; then no run is known */
-    return rli_fail(RLOCK_SERVER, "Redis at %s %s: %s", address->text, refused[what], reply->str);
+    if (what == AUTH && address->sentinel && strstr(reply->str, "without any password configured"))
+        return RLOCK_OK; /* as Redisson, which tells a sentinel its password only when asked for it */
+    if (what == AUTH && address->sentinel)
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s", address->text,
+                        reply->str);
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s", address->text, refused[what], reply->str);
 }
 
 static bool send_all(const rli_connection *connection, const rli_buffer *greeting, const rli_patience *patience)
@@ -214,12 +227,12 @@ redisReply *rli_connection_ask(const rli_connection *connection, const rli_comma
 }
 
 static rlock_status greet(rli_connection *connection, const rli_settings *settings, const rli_address *address,
-                          const rli_patience *patience)
+                          login as, const rli_patience *patience)
 {
     bool said[GREETINGS];
     rli_buffer greeting = {0};
     rlock_status status = RLOCK_OK;
-    if (!compose(&greeting, settings, address, said))
+    if (!compose(&greeting, settings, address, as, said))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     else if (!send_all(connection, &greeting, patience))
         status = silent(connection, address);
@@ -234,6 +247,21 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
     return status;
 }
 
+/* As Redisson: a sentinel for which there is no password is told that of the servers, if it asks for one. */
+static login login_to(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                      const rli_patience *patience)
+{
+    login as = login_at(settings, address);
+    if (!address->sentinel || as.password || !settings->password)
+        return as;
+    const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4}};
+    redisReply *reply = rli_connection_ask(connection, &ping, patience);
+    if (reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOAUTH", 6) == 0)
+        as.password = settings->password;
+    freeReplyObject(reply);
+    return as;
+}
+
 rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
                                  const rli_address *address, const rli_patience *patience)
 {
@@ -246,7 +274,7 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
     if (status == RLOCK_OK) {
         int64_t greet_by_ms = rli_after_ms(settings->timeout_ms);
         own.deadline_ms = patience->deadline_ms < greet_by_ms ? patience->deadline_ms : greet_by_ms;
-        status = greet(connection, settings, address, &own);
+        status = greet(connection, settings, address, login_to(connection, settings, address, &own), &own);
     }
     if (status != RLOCK_OK)
         rli_connection_close(connection);

@@ -10,7 +10,8 @@
 
 #define SWITCHED "+switch-master"
 
-/* A sentinel whose messages wake the topology's thread. */
+/* A sentinel whose messages wake the topology's thread. All are listened to: one that is cut off, or that
+ * waits for the last replica, has nothing to tell while the others have. */
 typedef struct heard {
     struct heard *next;
     rli_node *sentinel;
@@ -49,25 +50,43 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
         rli_fail(RLOCK_SERVER, "the sentinel at %s refused: %.150s", sentinel->address.text, text);
 }
 
+/* One question to a sentinel. RLOCK_OK: *reply, an array. */
+static rlock_status question(rli_topology *topology, rli_caller *caller, rli_node *sentinel, const char *what,
+                             redisReply **reply)
+{
+    rlock_status status = rli_topology_ask(topology, caller, sentinel, (const char *const[]){
+        "SENTINEL", what, topology->settings->master_name, NULL}, reply);
+    if (status != RLOCK_OK || (*reply)->type == REDIS_REPLY_ARRAY)
+        return status;
+    refused(topology, sentinel, *reply);
+    freeReplyObject(*reply);
+    return RLOCK_SERVER;
+}
+
+/* The epoch is in MASTER's answer. The address there is the former master's until every replica follows the
+ * new one; GET-MASTER-ADDR-BY-NAME tells the new one as soon as it is a master. It is asked second: an
+ * address newer than its epoch does no harm, an older one would seem to be the latest. */
 static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *sentinel, saying *said)
 {
     redisReply *reply;
-    rlock_status status = rli_topology_ask(topology, caller, sentinel, (const char *const[]){
-        "SENTINEL", "MASTER", topology->settings->master_name, NULL}, &reply);
+    rlock_status status = question(topology, caller, sentinel, "MASTER", &reply);
     if (status != RLOCK_OK)
         return status;
-    bool told = reply->type == REDIS_REPLY_ARRAY;
-    const char *host = told ? field(reply, "ip") : NULL, *port = told ? field(reply, "port") : NULL;
-    const char *epoch = told ? field(reply, "config-epoch") : NULL;
-    if (host && port) {
-        snprintf(said->host, sizeof said->host, "%s", host);
-        said->port = atoi(port);
-        said->epoch = epoch ? strtoull(epoch, NULL, 10) : 0;
+    const char *epoch = field(reply, "config-epoch");
+    said->epoch = epoch ? strtoull(epoch, NULL, 10) : 0;
+    freeReplyObject(reply);
+    status = question(topology, caller, sentinel, "GET-MASTER-ADDR-BY-NAME", &reply);
+    if (status != RLOCK_OK)
+        return status;
+    bool told = reply->elements == 2 && reply->element[0]->str && reply->element[1]->str;
+    if (told) {
+        snprintf(said->host, sizeof said->host, "%s", reply->element[0]->str);
+        said->port = atoi(reply->element[1]->str);
     } else {
         refused(topology, sentinel, reply);
     }
     freeReplyObject(reply);
-    return host && port ? RLOCK_OK : RLOCK_SERVER;
+    return told ? RLOCK_OK : RLOCK_SERVER;
 }
 
 /* Who is told of later need not be configured. */
@@ -110,11 +129,16 @@ static rlock_status follow(rli_topology *topology, rli_caller *caller, const say
     if (!node)
         return RLOCK_NO_MEMORY;
     rlock_status status = rli_topology_ask_role(topology, caller, node, &master);
-    if (status != RLOCK_OK)
-        return status;
+    if (status != RLOCK_OK) {
+        char why[300];
+        snprintf(why, sizeof why, "%.299s", rlock_last_error());
+        return rli_fail(status, "%s; the sentinels name it as the master of \"%.60s\"", why,
+                        topology->settings->master_name);
+    }
     if (!master)
-        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels say that %s is the master, but it is a replica yet",
-                        node->address.text);
+        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels name %s as the master of \"%.60s\", but it says that it is a "
+                        "replica: try again when their failover is over, or see SENTINEL MASTER and that server's "
+                        "REPLICAOF", node->address.text, topology->settings->master_name);
     topology->epoch = said->epoch;
     rli_topology_serve(topology, 0, 0, node);
     return RLOCK_OK;
@@ -132,47 +156,73 @@ static rlock_status meet_configured(rli_topology *topology)
     return RLOCK_OK;
 }
 
-static rlock_status look(rli_topology *topology, rli_caller *caller)
+/* Asks one after the other until one knows enough. How many answered; *newest: what the one said that has
+ * heard of most failovers. None: *trouble is why, and so is the last error. */
+static int ask_around(rli_topology *topology, rli_caller *caller, saying *newest, rlock_status *trouble)
 {
-    saying newest = {.port = 0};
-    int sentinels = 0, answered = 0;
-    rlock_status status = atomic_load(&topology->sentinels) ? RLOCK_OK : meet_configured(topology);
-    if (status != RLOCK_OK)
-        return status;
-    rlock_status trouble = RLOCK_UNAVAILABLE;
+    int answered = 0;
+    char why[300] = "";
+    *trouble = RLOCK_UNAVAILABLE;
     for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next)) {
         saying said;
-        sentinels++;
-        status = ask(topology, caller, sentinel, &said);
-        if (status == RLOCK_SERVER)
-            trouble = status;
+        rlock_status status = ask(topology, caller, sentinel, &said);
+        if (status != RLOCK_OK && *trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
+            *trouble = status;
+            snprintf(why, sizeof why, "%.299s", rlock_last_error());
+        }
         if (status != RLOCK_OK)
             continue;
         if (answered++ == 0)
             meet_others(topology, caller, sentinel);
-        listen_to(topology, sentinel);
-        if (newest.port == 0 || said.epoch > newest.epoch)
-            newest = said;
+        if (answered == 1 || said.epoch > newest->epoch)
+            *newest = said;
         /* Somebody who knows more than all before is enough; so is anybody while nothing is wrong. */
         if (said.epoch > topology->epoch || (said.epoch == topology->epoch && !topology->troubled))
             break;
     }
-    if (answered == 0) {
+    if (answered == 0)
+        rli_fail_as(*trouble, why);
+    return answered;
+}
+
+static int count(const rli_topology *topology)
+{
+    int sentinels = 0;
+    for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next))
+        sentinels++;
+    return sentinels;
+}
+
+static rlock_status look(rli_topology *topology, rli_caller *caller)
+{
+    rlock_status status = atomic_load(&topology->sentinels) ? RLOCK_OK : meet_configured(topology);
+    if (status != RLOCK_OK)
+        return status;
+    saying newest;
+    int answered = ask_around(topology, caller, &newest, &status);
+    if (answered == 0 && status == RLOCK_UNAVAILABLE) {
         char why[300];
         snprintf(why, sizeof why, "%.299s", rlock_last_error());
-        return rli_fail(trouble, trouble == RLOCK_SERVER ? "%s" : "none of the sentinels answers: %s", why);
+        return rli_fail(status, "none of the sentinels answers: %s", why);
     }
+    if (answered == 0)
+        return status;
+    for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next))
+        listen_to(topology, sentinel);
     /* A few that know less than was known before are cut off from the others, or were all set up anew. */
-    if (newest.epoch < topology->epoch && 2 * answered <= sentinels)
+    if (newest.epoch < topology->epoch && 2 * answered <= count(topology))
         return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer have not heard of the last failover");
     return follow(topology, caller, &newest);
 }
 
+/* What one of them has published, the others may not know yet: all are asked then. So they are when one can
+ * be heard (again), which may have been cut off until now. */
 static bool has_heard(rli_topology *topology)
 {
     bool any = false;
     for (heard *own = topology->heard; own; own = own->next)
         any |= rli_listener_take(&own->sentinel->subscriber, &own->listener);
+    topology->troubled |= any;
     return any;
 }
 
