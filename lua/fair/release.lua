@@ -4,16 +4,18 @@
 --       4 the head that nobody heard when it was told before, some time ago, or ''
 --       5 the heir: an owner that has the lock next, with no message, if it is the head, or ''
 --       6 the lease that the heir asked for, ms   7 how long it asked to keep its place, ms (see fair/acquire)
+--       8 an owner that asks again before that lease can end, or ''
 -- nil  not the owner, nothing changed | 0  still held | 1  freed, the head told: `0`
 -- { n, head }  n = 1 freed, 0 it was free before; the head was told; head: nobody heard it, else ''
 -- 2  freed, and the heir holds it, with count 1 | 3  not the owner, but the heir holds it
--- Also publishes `0` to those whose time in the queue was up, and to a new head when the heir's lease is short.
+-- Also publishes `0` to those whose time in the queue was up, and to a new head when the heir's lease is short,
+-- unless it asks in time by itself.
 -- May be repeated: it sets the count; a second last release finds no field and, when the lock is free,
 -- tells the head once more. The heir is given the lock by the owner alone, which is not an owner twice; a
 -- second run finds it there.
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, count, lease_ms, unheard = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local heir, heir_lease_ms, heir_place_ms = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local heir, heir_lease_ms, heir_place_ms, calm = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 --@include fair/queue.inc
 local held = redis.call('hexists', lock, owner) == 1
 if not held and redis.call('exists', lock) == 1 then
@@ -35,7 +37,10 @@ end
 redis.call('del', lock)
 if held and heir ~= '' and head_of_queue() == heir then
     take_lock(heir, heir_lease_ms, heir_place_ms, heir)
-    call_next(redis.call('lindex', queue, 0), heir_lease_ms)
+    local next_head = redis.call('lindex', queue, 0)
+    if next_head ~= calm then
+        call_next(next_head, heir_lease_ms)
+    end
     return 2
 end
 local head, heard = call_head(unheard)

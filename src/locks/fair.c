@@ -40,6 +40,7 @@ static void release(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->heir ? request->heir : "");
     rli_call_add_number(call, request->heir_lease_ms);
     rli_call_add_number(call, request->heir_place_ms);
+    rli_call_add_text(call, request->calm ? request->calm : "");
 }
 
 static void give_up(rli_call *call, const rli_request *request)

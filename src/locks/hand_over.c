@@ -10,16 +10,17 @@ static rli_attempt *attempt_of(rli_waiter *waiter)
     return RLI_ITEM(rli_attempt, waiter, waiter);
 }
 
-/* Who asked for its place first. The server may know of others before it, or have got the questions in another
- * order: then it hands nothing over. */
-static rli_waiter *first_in_line(const rli_entry *entry)
+/* Who asked for its place first, of those that did after `before`. The server may know of others before it, or
+ * have got the questions in another order: then it hands nothing over. */
+static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
 {
-    rli_waiter *first = NULL;
+    rli_waiter *next = NULL;
     for (rli_waiter *waiter = entry->queues[RLI_ON_SERVER].first; waiter; waiter = waiter->next) {
-        if (waiter->session->queued && (!first || waiter->session->place < first->session->place))
-            first = waiter;
+        const rli_session *session = waiter->session;
+        if (session->queued && session->place > before && (!next || session->place < next->session->place))
+            next = waiter;
     }
-    return first;
+    return next;
 }
 
 /* Whether its wait goes on, and nothing else is under way for it. */
@@ -31,10 +32,16 @@ static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
            !atomic_load(attempt->caller.closed);
 }
 
-rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
-                                 char text[RLI_OWNER_TEXT])
+/* Whether it asks before a lease that begins now can end. */
+static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
 {
-    rli_waiter *waiter = kind->inherited ? first_in_line(entry) : NULL;
+    return !waiter->session->busy && attempt_of(waiter)->wait.again_ms <= rli_after_ms(lease_ms);
+}
+
+rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
+                                 rli_hand_over_texts *texts)
+{
+    rli_waiter *waiter = kind->inherited ? next_in_line(entry, 0) : NULL;
     if (!waiter || !can_take(waiter, attempt_of(waiter)))
         return NULL;
     rli_session *heir = waiter->session;
@@ -43,9 +50,12 @@ rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_k
     heir->taker = waiter;
     if (heir->highest < 1)
         heir->highest = 1;
-    request->heir = rli_owner_text(holds, heir->number, text);
+    request->heir = rli_owner_text(holds, heir->number, texts->heir);
     request->heir_lease_ms = lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
     request->heir_place_ms = heir->place_ms;
+    rli_waiter *behind = next_in_line(entry, heir->place);
+    if (behind && is_calm(behind, request->heir_lease_ms))
+        request->calm = rli_owner_text(holds, behind->session->number, texts->calm);
     return heir;
 }
 

@@ -6,12 +6,17 @@
 
 #include "locks/ask.h"
 
+/* The wire owners that such a request speaks of. */
+typedef struct rli_hand_over_texts {
+    char heir[RLI_OWNER_TEXT], calm[RLI_OWNER_TEXT];
+} rli_hand_over_texts;
+
 /* Names the waiter of the entry that comes next in the queue on the server, as far as this process knows, in a
- * request for a last release; `text` is for its wire owner. Has the turn of its session, so that it asks for
+ * request for a last release. Has the turn of its session, so that it asks for
  * nothing meanwhile: end it with rli_hand_over_end. NULL: nobody waits, or who comes next is not to be
  * bothered now; the request is as it was. */
 rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
-                                 char text[RLI_OWNER_TEXT]);
+                                 rli_hand_over_texts *texts);
 
 /* The release is done, with that status: if the heir has the lock now, its wait ends with RLOCK_OK; if that is not
  * known, it asks at once. May free the session. */

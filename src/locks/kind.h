@@ -25,6 +25,7 @@ typedef struct rli_request {
      * that it asked for, and how long it asked to keep its place. */
     const char *heir;
     int64_t heir_lease_ms, heir_place_ms;
+    const char *calm;    /* one that asks before that lease can end, and need not be told to; NULL: none */
 } rli_request;
 
 /* What acquire answered. */

@@ -6,6 +6,8 @@
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
+#include <stdatomic.h>
+
 static void hand_over_end(void)
 {
     /* Waits that a failed test left behind end with their client, before their handles go. */
@@ -431,4 +433,75 @@ Test(hand_over_in_faults, ends_with_the_client)
     proxy_release(scene.proxy, rule);
     actor_end(holder);
     actor_end(waiter);
+}
+
+/* --- many faults --- */
+
+enum { CROWD = 8, FAULTS = 24, FAULT_MS = 60 };
+
+static struct {
+    rlock *lock;
+    atomic_int inside, together;
+    atomic_long turns;
+    atomic_bool over;
+} crowd;
+
+/* Takes turns until it is over; some waits are short. Nothing else than a fault may end one. */
+static rlock_status take_turns(void *arg)
+{
+    int number = *(const int *)arg;
+    for (int i = 0; !atomic_load(&crowd.over); i++) {
+        int64_t wait_ms = (number + i) % 3 ? RLOCK_FOREVER : 5 + i % 90;
+        rlock_status status = rlock_try_lock(crowd.lock, wait_ms, i % 2 ? RLOCK_WATCHDOG : 25000);
+        if (status == RLOCK_OK) {
+            if (atomic_fetch_add(&crowd.inside, 1) != 0)
+                atomic_fetch_add(&crowd.together, 1);
+            if (i % 4 == 0)
+                pass_ms(1);
+            atomic_fetch_sub(&crowd.inside, 1);
+            atomic_fetch_add(&crowd.turns, 1);
+            status = rlock_unlock(crowd.lock);
+        } else if (status == RLOCK_TIMEOUT && wait_ms != RLOCK_FOREVER) {
+            status = RLOCK_OK;
+        }
+        if (status != RLOCK_OK && status != RLOCK_UNAVAILABLE)
+            return status;
+    }
+    return RLOCK_OK;
+}
+
+/* One fault after the other in the midst of a crowd: never are two inside, all go on, and nothing is left. */
+Test(hand_over_in_faults, of_a_crowd_lets_one_in_at_a_time)
+{
+    static const proxy_act acts[] = {PROXY_CUT_AFTER, PROXY_HOLD_REQUEST, PROXY_CUT_BEFORE, PROXY_HOLD_REPLY};
+    static int numbers[CROWD];
+    actor *actors[CROWD];
+    int rules[FAULTS];
+    crowd.lock = mine();
+    for (int i = 0; i < CROWD; i++) {
+        numbers[i] = i;
+        actors[i] = actor_start();
+        actor_begin(actors[i], take_turns, &numbers[i]);
+    }
+    for (int i = 0; i < FAULTS; i++) {
+        rules[i] = on_script(i % 3 ? &rli_script_fair_release : &rli_script_fair_acquire, acts[i % 4], 1);
+        cr_assert(proxy_await(scene.proxy, rules[i], PROXY_ACTED, 1, 2 * SOON_MS), "nobody goes on");
+        if (i % 8 == 7)
+            proxy_cut_subscribers(scene.proxy);
+        pass_ms(FAULT_MS);
+        if (i >= 6) /* what was kept comes late */
+            proxy_release(scene.proxy, rules[i - 6]);
+    }
+    for (int i = FAULTS - 6; i < FAULTS; i++)
+        proxy_release(scene.proxy, rules[i]);
+    long turns = atomic_load(&crowd.turns);
+    for (int64_t until_ms = now_ms() + SOON_MS; atomic_load(&crowd.turns) < turns + 100; pass_ms(1))
+        cr_assert(now_ms() < until_ms, "they do not go on as before");
+    atomic_store(&crowd.over, true);
+    for (int i = 0; i < CROWD; i++) {
+        assert_ok(actor_finish(actors[i], 2 * SOON_MS));
+        actor_end(actors[i]);
+    }
+    cr_assert(atomic_load(&crowd.together) == 0, "two were inside at once");
+    assert_free_soon();
 }

@@ -34,13 +34,13 @@ static size_t runs_of(monitor *tap, const rli_script *script)
 /* --- what it costs --- */
 
 /* Four wait: each unlock is one request, nobody is told, and nobody asks. */
-Test(hand_over, costs_one_request_a_turn)
+static void count_requests(int64_t lease_ms)
 {
     rlock *lock = mine();
     actor *waiters[4];
-    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_try_lock(lock, 0, lease_ms));
     for (int i = 0; i < 4; i++)
-        waiters[i] = queue_up(lock);
+        waiters[i] = queue_up_for(lock, 60000, lease_ms);
     monitor *tap = monitor_open();
     assert_ok(rlock_unlock(lock));
     for (int i = 0; i < 4; i++) {
@@ -53,6 +53,38 @@ Test(hand_over, costs_one_request_a_turn)
     assert_no_keys();
     cr_assert(wait_no_channels(5000));
     monitor_close(tap);
+    for (int i = 0; i < 4; i++)
+        actor_end(waiters[i]);
+}
+
+Test(hand_over, costs_one_request_a_turn)
+{
+    count_requests(RLOCK_WATCHDOG);
+}
+
+/* Who becomes first behind a hold that may end soon need not be told when it looks by then in any case. */
+Test(hand_over, of_short_holds_costs_one_request_a_turn)
+{
+    count_requests(10000);
+}
+
+/* Nobody unlocks: each has it when the lease of the one before it is over, whether it was told of that lease or
+ * knew of one as short. */
+Test(hand_over, of_short_holds_goes_on_as_they_run_out)
+{
+    static const int64_t leases_ms[] = {600, 800, 300, 300};
+    rlock *lock = mine();
+    actor *waiters[4];
+    assert_ok(rlock_try_lock(lock, 0, 1000));
+    for (int i = 0; i < 4; i++)
+        waiters[i] = queue_up_for(lock, 60000, leases_ms[i]);
+    assert_ok(rlock_unlock(lock));
+    for (int i = 0; i < 4; i++) {
+        assert_ok(actor_finish(waiters[i], 5000));
+        int64_t after_ms = i ? actor_ended_at(waiters[i]) - actor_ended_at(waiters[i - 1]) : 0;
+        assert_between(after_ms, i ? leases_ms[i - 1] - at_most_ms(50) : 0,
+                       i ? leases_ms[i - 1] + at_most_ms(200) : 0);
+    }
     for (int i = 0; i < 4; i++)
         actor_end(waiters[i]);
 }
