@@ -11,10 +11,10 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count > 1 then
         return -3
     end
-    if pttl ~= -2 then
-        redis.call('del', lock)
-    end
     redis.call('hset', lock, owner, 1)
+    if pttl ~= -2 then
+        redis.call('hdel', lock, over)
+    end
     redis.call('pexpire', lock, lease_ms)
     return nil
 end

@@ -1,15 +1,15 @@
 -- write/acquire: take the write lock, or take it once more.       WIRE.md ReadWriteLock/write acquire
--- KEYS  1 lock hash   2 channel   derived, in the lock's slot: the timeout keys of read holds
--- ARGV  1 owner   2 lease ms   3 the count that the hold will have
---       4 an owner whose session is over and whose field this one replaces, or ''
---       5 what timeout keys begin with
+-- KEYS  1 lock hash   derived, in the lock's slot: the timeout keys of read holds
+-- ARGV  1 channel   2 owner   3 lease ms   4 the count that the hold will have
+--       5 an owner whose session is over and whose field this one replaces, or ''
+--       6 what timeout keys begin with
 -- { PTTL }  held, with that count | n ≥ -1  others hold it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- Re-entry adds its lease to what is left. May be repeated: it adds only when the count changes.
 -- `1` is published when the replaced field stood above reads of the same owner: they stay, alone,
 -- as long as they last.
-local lock, channel, field = KEYS[1], KEYS[2], ARGV[1] .. ':write'
-local lease_ms, count, over, prefix = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local lock, channel, field = KEYS[1], ARGV[1], ARGV[2] .. ':write'
+local lease_ms, count, over, prefix = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then

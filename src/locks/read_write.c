@@ -28,7 +28,7 @@ static void read_acquire(rli_call *call, const rli_request *request)
 static void read_release(rli_call *call, const rli_request *request)
 {
     const rli_names *names = request->names;
-    rli_call_script(call, &rli_script_read_release, 2);
+    rli_call_script(call, &rli_script_read_release, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);
@@ -39,7 +39,7 @@ static void read_release(rli_call *call, const rli_request *request)
 
 static void force(rli_call *call, const rli_names *names, const rli_script *script)
 {
-    rli_call_script(call, script, 2);
+    rli_call_script(call, script, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add(call, names->channel, names->channel_length);
     call->once = true;
@@ -75,7 +75,7 @@ static rli_verdict read_granted(const redisReply *reply)
 static void write_acquire(rli_call *call, const rli_request *request)
 {
     const rli_names *names = request->names;
-    rli_call_script(call, &rli_script_write_acquire, 2);
+    rli_call_script(call, &rli_script_write_acquire, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);
@@ -88,7 +88,7 @@ static void write_acquire(rli_call *call, const rli_request *request)
 static void write_release(rli_call *call, const rli_request *request)
 {
     const rli_names *names = request->names;
-    rli_call_script(call, &rli_script_write_release, 2);
+    rli_call_script(call, &rli_script_write_release, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);

@@ -15,7 +15,7 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 
 void rli_reentrant_release(rli_call *call, const rli_request *request)
 {
-    rli_call_script(call, &rli_script_lock_release, 2);
+    rli_call_script(call, &rli_script_lock_release, 1);
     rli_call_add(call, request->names->name, request->names->length);
     rli_call_add(call, request->names->channel, request->names->channel_length);
     rli_call_add_text(call, request->owner);
@@ -25,7 +25,7 @@ void rli_reentrant_release(rli_call *call, const rli_request *request)
 
 void rli_reentrant_force(rli_call *call, const rli_names *names)
 {
-    rli_call_script(call, &rli_script_lock_force, 2);
+    rli_call_script(call, &rli_script_lock_force, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add(call, names->channel, names->channel_length);
     call->once = true;

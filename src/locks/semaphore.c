@@ -40,11 +40,11 @@ const char *rlock_semaphore_name(const rlock_semaphore *semaphore)
     return rli_object_name(object_of(semaphore));
 }
 
-/* A call on the counter alone, or on the counter with the channel. */
+/* A call on the counter, which is told the channel or not. */
 static void start(rli_call *call, const rlock_semaphore *semaphore, const rli_script *script, bool publishes)
 {
     const rli_names *names = &semaphore->object.names;
-    rli_call_script(call, script, publishes ? 2 : 1);
+    rli_call_script(call, script, 1);
     rli_call_add(call, names->name, names->length);
     if (publishes)
         rli_call_add(call, names->channel, names->channel_length);
