@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 128 /* more than there are in yaml_keys.c */
+#define MERGES_MAX 300 /* by <<; more are a circle, or a file that unfolds without end */
 
 /* Redisson looks for them in this order, and takes the first that it finds. */
 static const struct section {
@@ -48,28 +48,27 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
     return rli_yaml_warn(loader, rli_yaml_line(at), "unknown key \"%s\" is passed over%s", shown, hint);
 }
 
-/* Takes the keys of a mapping that belong `where`. `depth`: how many << led to it. */
-static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where, int depth);
+static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where);
 
 /* `<<: *other` and `<<: [*one, *other]`: the keys of others, which those beside it override. */
-static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, unsigned where, int depth)
+static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, unsigned where)
 {
-    if (depth >= 8)
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "<< leads through too many mappings");
+    if (++loader->merges > MERGES_MAX)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "<< leads to too many mappings");
     if (value->type == YAML_MAPPING_NODE)
-        return read_keys(loader, value, where, depth + 1);
+        return read_keys(loader, value, where);
     if (value->type != YAML_SEQUENCE_NODE)
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "<< must be followed by a mapping, such as *name");
     rlock_status status = RLOCK_OK;
     /* The first goes before the later ones. */
     yaml_node_item_t *from = value->data.sequence.items.start;
     for (yaml_node_item_t *item = value->data.sequence.items.top; status == RLOCK_OK && item-- > from;)
-        status = read_merged(loader, yaml_document_get_node(&loader->document, *item), where, depth + 1);
+        status = read_merged(loader, yaml_document_get_node(&loader->document, *item), where);
     return status;
 }
 
 static rlock_status read_pair(rli_yaml_loader *loader, yaml_node_t *key_node, yaml_node_t *value, unsigned where,
-                              bool seen[KEYS_MAX])
+                              bool seen[RLI_YAML_KEYS_MAX])
 {
     const char *name = rli_yaml_text(key_node);
     if (!name)
@@ -87,9 +86,10 @@ static rlock_status read_pair(rli_yaml_loader *loader, yaml_node_t *key_node, ya
     return status == RLOCK_OK ? rli_yaml_use(loader, key, value) : status;
 }
 
-static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where, int depth)
+/* Takes the keys of a mapping that belong `where`, those that << brings first. */
+static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where)
 {
-    bool seen[KEYS_MAX] = {false};
+    bool seen[RLI_YAML_KEYS_MAX] = {false};
     yaml_node_pair_t *from = mapping->data.mapping.pairs.start, *end = mapping->data.mapping.pairs.top;
     rlock_status status = RLOCK_OK;
     for (int merged = 1; merged >= 0; merged--) {
@@ -99,7 +99,7 @@ static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, uns
             const char *name = rli_yaml_text(key);
             bool is_merge = name && strcmp(name, "<<") == 0;
             if (is_merge && merged)
-                status = read_merged(loader, value, where, depth);
+                status = read_merged(loader, value, where);
             else if (!is_merge && !merged)
                 status = read_pair(loader, key, value, where, seen);
         }
@@ -185,12 +185,12 @@ static rlock_status read_root(rli_yaml_loader *loader, yaml_node_t *root)
     if (status != RLOCK_OK)
         return status;
     loader->mode = chosen->mode;
-    status = read_keys(loader, root, RLI_AT_TOP, 0);
+    status = read_keys(loader, root, RLI_AT_TOP);
     if (status == RLOCK_OK)
-        status = read_keys(loader, body, chosen->where, 0);
+        status = read_keys(loader, body, chosen->where);
     loader->again = true;
     if (status == RLOCK_OK)
-        status = read_keys(loader, root, RLI_AT_TOP, 0);
+        status = read_keys(loader, root, RLI_AT_TOP);
     loader->again = false;
     return status == RLOCK_OK ? finish(loader, chosen, body) : status;
 }

@@ -142,6 +142,8 @@ static const rli_yaml_key keys[] = {
     {"monitorIPChanges", REPLICATED, RLI_USE_NOT, NULL, false},
 };
 
+_Static_assert(sizeof keys / sizeof *keys <= RLI_YAML_KEYS_MAX, "readers have room for each");
+
 const rli_yaml_key *rli_yaml_key_at(size_t i)
 {
     return i < sizeof keys / sizeof *keys ? &keys[i] : NULL;

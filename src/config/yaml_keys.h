@@ -46,6 +46,7 @@ typedef struct rli_yaml_key {
 
 /* The key called `name` at `where`; NULL: unknown there. */
 const rli_yaml_key *rli_yaml_key_find(unsigned where, const char *name);
+#define RLI_YAML_KEYS_MAX 128 /* there are not more */
 /* The i-th key, and its name; NULL behind the last. */
 const rli_yaml_key *rli_yaml_key_at(size_t i);
 const char *rli_yaml_key_name(size_t i);

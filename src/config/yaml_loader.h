@@ -28,6 +28,7 @@ typedef struct rli_yaml_loader {
     rli_yaml_server *master, *servers, **last_server; /* the one of an …address; those of a list */
     bool tls, tls_known;
     bool delay_given;          /* retryDelay: it goes before retryInterval */
+    int merges;                /* how many << were followed */
     bool again;                /* the second look at the top: nothing is warned of twice */
 } rli_yaml_loader;
 

@@ -457,7 +457,7 @@ Test(yaml, what_is_no_readable_file_is_refused_by_name)
     assert_status(rlock_config_load_yaml(&config, scratch_folder()), RLOCK_INVALID);
     cr_assert(strstr(rlock_last_error(), strerror(EISDIR)), "%s", rlock_last_error());
     assert_status(rlock_config_load_yaml(&config, "/dev/zero"), RLOCK_INVALID);
-    cr_assert(strstr(rlock_last_error(), "megabyte"), "%s", rlock_last_error());
+    cr_assert(strstr(rlock_last_error(), "64 kilobytes"), "%s", rlock_last_error());
     assert_status(rlock_config_load_yaml(&config, "/dev/null"), RLOCK_INVALID);
     cr_assert(strstr(rlock_last_error(), "empty"), "%s", rlock_last_error());
 }
@@ -812,6 +812,30 @@ Test(yaml, a_file_with_any_byte_changed_is_read_or_refused)
             load_damaged(text, sizeof whole - 1);
         }
     }
+}
+
+/* Neither the depth of a file nor what its aliases unfold to is walked to the end. */
+Test(yaml, a_file_that_nests_or_unfolds_without_end_is_refused)
+{
+    static const char *const pieces[] = {"[", "{", "- ", "? ", "{a: "};
+    static char text[32 << 10];
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        size_t length = strlen(pieces[i]), size = 0;
+        for (; size + length < sizeof text / 8; size += length)
+            memcpy(text + size, pieces[i], length);
+        text[size] = 0;
+        assert_status(load_text(text), RLOCK_INVALID);
+    }
+    size_t size = (size_t)sprintf(text, "singleServerConfig:\n  address: redis://h:1\n  <<: &m0 {database: 1}\n");
+    for (int level = 1; level < 12; level++) {
+        size += (size_t)sprintf(text + size, "m%d: &m%d {<<: [", level, level);
+        for (int i = 0; i < 50; i++)
+            size += (size_t)sprintf(text + size, "%s*m%d", i ? ", " : "", level - 1);
+        size += (size_t)sprintf(text + size, "]}\n");
+    }
+    sprintf(text + size, "<<: *m11\n");
+    assert_status(load_text(text), RLOCK_INVALID);
+    cr_assert(strstr(rlock_last_error(), "too many"), "%s", rlock_last_error());
 }
 
 Test(yaml, a_file_with_any_line_left_out_or_twice_is_read_or_refused)
