@@ -22,6 +22,7 @@
 bool rli_patience_ended(const rli_patience *patience)
 {
     return rli_cancel_fired(patience->cancel) || atomic_load(patience->closed) ||
+           (patience->drops && atomic_load(patience->drops) != patience->drops_before) ||
            rli_now_ms() >= patience->deadline_ms;
 }
 

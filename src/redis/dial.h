@@ -15,6 +15,8 @@ typedef struct rli_patience {
     int64_t deadline_ms;
     rlock_cancel *cancel;      /* NULL: none */
     const atomic_bool *closed; /* looked at every few ms */
+    const atomic_uint *drops;  /* likewise, for another value than that; NULL: none */
+    unsigned drops_before;
 } rli_patience;
 
 /* Waits until `fd` is ready for `events`, or patience ends. True: ready. */

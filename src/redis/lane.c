@@ -31,24 +31,33 @@ static void tell_connectors(rli_lane *lane, rlock_status status, const char *why
     rli_turn_wake_all(lane->connectors);
 }
 
+/* The server may be another's replica by now, or another may be at its address: whoever comes from before
+ * that has to look again where it is to go. */
+static rlock_status dropped(const rli_lane *lane)
+{
+    return rli_fail(RLOCK_UNAVAILABLE, "the connection to Redis at %s was given up while it was made: the server there "
+                    "changes its part", lane->address->text);
+}
+
 static rlock_status connect_lane(rli_lane *lane, const rli_caller *caller, int64_t deadline_ms)
 {
-    rli_patience patience = {deadline_ms, caller->cancel, caller->closed};
-    unsigned drops = lane->drops;
+    rli_patience patience = {.deadline_ms = deadline_ms, .cancel = caller->cancel, .closed = caller->closed,
+                             .drops = &lane->drops, .drops_before = atomic_load(&lane->drops)};
     lane->connecting = true;
     pthread_mutex_unlock(&lane->mutex);
     rli_wire *wire = NULL;
     rlock_status status = rli_wire_open(&wire, lane->settings, lane->address, lane->guard, lane->replicas, &patience);
     pthread_mutex_lock(&lane->mutex);
     lane->connecting = false;
-    if (status == RLOCK_OK && (lane->closed || lane->drops != drops)) {
-        rli_wire_end(wire, RLI_GAVE_UP);
-        rli_wire_leave(wire);
-        if (lane->closed)
-            status = rli_fail(RLOCK_CLOSED, "the client was closed");
-    } else if (status == RLOCK_OK) {
+    bool is_dropped = atomic_load(&lane->drops) != patience.drops_before;
+    if (status == RLOCK_OK && !lane->closed && !is_dropped)
         lane->wire = wire;
-    }
+    else if (status == RLOCK_OK)
+        rli_wire_leave(wire);
+    if (status == RLOCK_OK && lane->closed)
+        status = rli_fail(RLOCK_CLOSED, "the client was closed");
+    else if (is_dropped && (status == RLOCK_OK || status == RLOCK_UNAVAILABLE))
+        status = dropped(lane);
     /* When only this caller's own patience ended, the others are to try for themselves. */
     bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(caller->cancel) || rli_now_ms() >= caller->deadline_ms);
     tell_connectors(lane, own_end ? RLOCK_OK : status, rlock_last_error());
@@ -238,7 +247,7 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
 void rli_lane_drop(rli_lane *lane)
 {
     pthread_mutex_lock(&lane->mutex);
-    lane->drops++;
+    atomic_fetch_add(&lane->drops, 1);
     if (lane->dropped)
         drop_wire(lane, lane->dropped, RLI_BROKEN);
     lane->dropped = lane->wire;

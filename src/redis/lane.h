@@ -45,7 +45,7 @@ typedef struct rli_lane {
     pthread_mutex_t mutex;
     struct rli_wire *wire;              /* NULL: not connected */
     struct rli_wire *dropped;           /* takes no more requests; ends with those under way */
-    unsigned drops;                     /* how often rli_lane_drop was called */
+    atomic_uint drops;                  /* how often rli_lane_drop was called */
     bool connecting, closed;            /* a thread connects; the client is closed */
     rli_turn *connectors;               /* calls that wait for that thread… */
     unsigned connects;                  /* …to raise this… */
@@ -76,7 +76,8 @@ void rli_lane_refresh(rli_lane *lane);
  * that is dead without a sign is found before a request needs it. False: it was, and is dropped. */
 bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);
 /* From now on, requests go over a new connection: the name of the server may lead elsewhere, or its role
- * has changed. What is under way is still waited for on the old one; a second drop ends that. */
+ * has changed. What is under way is still waited for on the old one; a second drop ends that. Who is
+ * connecting gets RLI_UNSENT, to see for itself where it should go now. */
 void rli_lane_drop(rli_lane *lane);
 /* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
 void rli_lane_close(rli_lane *lane);

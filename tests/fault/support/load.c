@@ -132,10 +132,16 @@ static void *run(void *arg)
 
 load *load_start(const char *query, int64_t lease_ms)
 {
+    rlock_client *one = scene_client(query), *other = scene_client(query);
+    return load_start_of(one, other, lease_ms);
+}
+
+load *load_start_of(rlock_client *client, rlock_client *other, int64_t lease_ms)
+{
     static load only; /* a test runs in a process of its own */
     load *self = &only;
     self->lease_ms = lease_ms;
-    rlock_client *clients[] = {scene_client(query), scene_client(query)};
+    rlock_client *clients[] = {client, other};
     for (int i = 0; i < THREADS; i++) {
         member *one = &self->members[i];
         one->load = self;

@@ -13,6 +13,8 @@ typedef struct load load;
 /* Starts threads of two new clients with that query; from then on they lock and unlock, some turns three times over.
  * lease_ms: RLOCK_WATCHDOG, or a lease. */
 load *load_start(const char *query, int64_t lease_ms);
+/* The same with two clients of the test's, wherever they are connected. */
+load *load_start_of(rlock_client *client, rlock_client *other, int64_t lease_ms);
 
 /* The server's data is about to be lost, and has been: holds from before it and from after it may be
  * valid side by side, since no client can know. Holds taken in between count as neither. */
