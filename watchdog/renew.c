@@ -101,6 +101,17 @@ static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call 
     return status;
 }
 
+/* Again soon; at the deadline the watchdog declares it lost. */
+static void put_off(rli_holds *holds, rli_session *session, int64_t until_ms)
+{
+    rli_agenda_set(&holds->agenda, &session->due, until_ms < session->deadline_ms ? until_ms : session->deadline_ms);
+}
+
+static int64_t soon(const rli_holds *holds)
+{
+    return rli_after_ms(holds->settings->watchdog_timeout_ms / 30 + 1);
+}
+
 static void apply(rli_holds *holds, rli_session *session, bool lengthened, const rli_call *call,
                   const redisReply *answer)
 {
@@ -109,10 +120,7 @@ static void apply(rli_holds *holds, rli_session *session, bool lengthened, const
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released, or declared lost, while the renewal was under way */
     if (!answer) {
-        /* Again soon; at the deadline the watchdog declares it lost. */
-        int64_t soon_ms = rli_after_ms(watchdog_ms / 30 + 1);
-        rli_agenda_set(&holds->agenda, &session->due,
-                       soon_ms < session->deadline_ms ? soon_ms : session->deadline_ms);
+        put_off(holds, session, soon(holds));
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* Beneath the owner's write hold: that one's key was lengthened, too. */
         rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &session->owner) : NULL;
@@ -126,10 +134,29 @@ static void apply(rli_holds *holds, rli_session *session, bool lengthened, const
     }
 }
 
+/* Holds of a node that kept a batch waiting in vain do not wait for it one batch after the other: those of
+ * other nodes are due as well. */
+static bool is_mute(const rli_node *node)
+{
+    return node && rli_now_ms() < node->mute_until_ms;
+}
+
+static void note_silence(const rli_holds *holds, rli_node *node, int64_t since_ms)
+{
+    if (node && rli_now_ms() - since_ms > holds->settings->watchdog_timeout_ms / 12)
+        node->mute_until_ms = soon(holds);
+}
+
 void rli_renew_due(rli_watchdog *watchdog)
 {
     rli_holds *holds = &watchdog->client->holds;
     renewals batch = {0};
+    rli_session *due = RLI_ITEM(rli_session, rli_agenda_first(&holds->agenda), due);
+    rli_node *node = rli_topology_node(&watchdog->client->topology, due->entry->slot);
+    if (is_mute(node)) {
+        put_off(holds, due, node->mute_until_ms);
+        return;
+    }
     if (!make_room(&batch, holds->settings->batch_size)) {
         rli_due *first = rli_agenda_first(&holds->agenda);
         rli_agenda_set(&holds->agenda, first, rli_after_ms(holds->settings->watchdog_timeout_ms / 30 + 1));
@@ -140,6 +167,7 @@ void rli_renew_due(rli_watchdog *watchdog)
     if (batch.count > 0) {
         pthread_mutex_unlock(&holds->mutex);
         rli_call call;
+        int64_t since_ms = rli_now_ms();
         rlock_status status = ask(watchdog, &batch, &call);
         pthread_mutex_lock(&holds->mutex);
         for (int i = 0; i < batch.count; i++) {
@@ -147,6 +175,8 @@ void rli_renew_due(rli_watchdog *watchdog)
                   status == RLOCK_OK ? call.reply->element[i] : NULL);
             rli_session_settle(holds, batch.sessions[i]);
         }
+        if (status == RLOCK_UNAVAILABLE)
+            note_silence(holds, node, since_ms);
         rli_call_clear(&call);
     }
     free_batch(&batch);

@@ -18,6 +18,7 @@ typedef struct rli_node {
      * wait for nobody's requests, and a short deadline ends no one else's connection. */
     rli_lane background;
     rli_subscriber subscriber;
+    int64_t mute_until_ms;  /* the watchdog's alone: it did not answer, and is not asked again before */
 } rli_node;
 
 /* Makes one, which connects when it is first used; takes over what `address` points to, also on

@@ -104,6 +104,24 @@ int64_t shards_keys(void)
     return keys;
 }
 
+int64_t shards_channels_at(int node)
+{
+    redisReply *reply = server_command(cluster_node(shards.cluster, node), "PUBSUB SHARDCHANNELS");
+    int64_t channels = (int64_t)reply->elements;
+    freeReplyObject(reply);
+    return channels;
+}
+
+bool shards_wait_channels_at(int node, int64_t count, int64_t ms)
+{
+    for (int64_t until_ms = now_ms() + ms;; pass_ms(1)) {
+        if (shards_channels_at(node) == count)
+            return true;
+        if (now_ms() >= until_ms)
+            return false;
+    }
+}
+
 static size_t channels_of(const char *command)
 {
     size_t channels = 0;

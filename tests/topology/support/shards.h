@@ -5,6 +5,7 @@
 
 #include "tests/integration/support/stage.h"
 #include "tests/support/cluster.h"
+#include "tests/support/texts.h"
 
 #define MASTERS 3
 
@@ -39,6 +40,9 @@ rlock *shards_composite(shards_maker *make, rlock_client *client, const char *co
 
 /* How many keys all masters that are up have. */
 int64_t shards_keys(void);
+/* How many channels somebody is subscribed to at a node, by SSUBSCRIBE; waits until it is that many. */
+int64_t shards_channels_at(int node);
+bool shards_wait_channels_at(int node, int64_t count, int64_t ms);
 /* Waits until nobody is subscribed to anything, at any node that is up, plainly or sharded. */
 bool shards_wait_no_channels(int64_t ms);
 /* Fails the test unless there is neither key nor subscription. */

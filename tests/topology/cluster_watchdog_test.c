@@ -1,0 +1,101 @@
+/* Renewal in a cluster: many slots, several nodes, one of which may not answer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/losses.h"
+#include "tests/support/event.h"
+#include "tests/topology/support/shards.h"
+
+#include <stdio.h>
+
+TestSuite(cluster_watchdog, .fini = shards_close, .timeout = 120);
+
+#define LOCKS 500
+#define UNCOVERED ARGS("--cluster-require-full-coverage", "no")
+
+static rlock *locks[LOCKS];
+static int at[LOCKS]; /* which node serves it */
+static losses lost;
+
+static void hold_all(const char *watchdog)
+{
+    char query[200];
+    snprintf(query, sizeof query, PATIENT "&lockWatchdogTimeout=%s", watchdog);
+    shards_start(MASTERS, 0, UNCOVERED);
+    shards.client = shards_client(query);
+    losses_init(&lost);
+    rlock_on_lost(shards.client, losses_note, &lost);
+    for (int i = 0; i < LOCKS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "held:%d", i);
+        at[i] = cluster_slot(name) * MASTERS / CLUSTER_SLOTS; /* equal shares, in order */
+        locks[i] = lock_of(shards.client, name);
+        assert_ok(rlock_lock(locks[i]));
+    }
+}
+
+/* How many holds of that node cannot be relied on. */
+static int gone(int node)
+{
+    int count = 0;
+    for (int i = 0; i < LOCKS; i++)
+        count += at[i] == node && rlock_valid_for(locks[i]) == 0;
+    return count;
+}
+
+static void assert_all_kept(const char *watchdog, int64_t ms)
+{
+    hold_all(watchdog);
+    pass_ms(ms);
+    cr_assert(event_count(&lost.came) == 0, "%d of %d locks were lost", event_count(&lost.came), LOCKS);
+    for (int i = 0; i < LOCKS; i++)
+        assert_ok(rlock_unlock(locks[i]));
+    shards_assert_nothing_left();
+}
+
+Test(cluster_watchdog, renews_500_locks_in_all_slots_every_third_of_a_second)
+{
+    assert_all_kept("1000", 4000);
+}
+
+Test(cluster_watchdog, renews_500_locks_in_all_slots_every_second)
+{
+    assert_all_kept("3000", 7000);
+}
+
+/* Locks on other masters must not be lost because one of them does not answer. */
+static void freeze_one(const char *watchdog, int64_t ms)
+{
+    hold_all(watchdog);
+    server_freeze(cluster_node(shards.cluster, 1));
+    pass_ms(ms);
+    int elsewhere = gone(0) + gone(2), there = gone(1);
+    cr_log_info("watchdog %s: %d on the frozen master and %d on others were lost", watchdog, there, elsewhere);
+    cr_assert(elsewhere == 0, "%d locks on masters that answer were lost", elsewhere);
+    cr_assert(there > 100);
+    server_thaw(cluster_node(shards.cluster, 1));
+    cr_assert(event_wait_count(&lost.came, there, at_most_ms(5000)));
+    for (int i = 0; i < LOCKS; i++)
+        assert_status(rlock_unlock(locks[i]), at[i] == 1 ? RLOCK_LOST : RLOCK_OK);
+}
+
+Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen)
+{
+    freeze_one("1000", 4000);
+}
+
+Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen_with_more_time)
+{
+    freeze_one("3000", 9000);
+}
+
+/* A master that was away for less than the holds last costs nobody his hold. */
+Test(cluster_watchdog, keeps_all_holds_over_a_short_freeze)
+{
+    hold_all("3000");
+    server_freeze(cluster_node(shards.cluster, 1));
+    pass_ms(1200);
+    server_thaw(cluster_node(shards.cluster, 1));
+    pass_ms(3000);
+    cr_assert(event_count(&lost.came) == 0, "%d of %d locks were lost", event_count(&lost.came), LOCKS);
+    for (int i = 0; i < LOCKS; i++)
+        assert_ok(rlock_unlock(locks[i]));
+}
