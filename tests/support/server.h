@@ -48,6 +48,8 @@ extern int (*server_front)(const server *server);
 /* One command on the fixture's own connection (made again when needed); printf-like as
  * redisCommand. Fails the test when there is no answer. Free with freeReplyObject. */
 redisReply *server_command(server *server, const char *format, ...);
+/* Whether it has that command: Redis 6.2 lacks some of those of 7.0, as SSUBSCRIBE. */
+bool server_knows(server *server, const char *command);
 /* The same, for an integer or a text answer; the text must be freed, NULL for nil. */
 int64_t server_integer(server *server, const char *format, ...);
 char *server_text(server *server, const char *format, ...);

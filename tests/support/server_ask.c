@@ -126,6 +126,14 @@ redisReply *server_command(server *self, const char *format, ...)
     return reply;
 }
 
+bool server_knows(server *self, const char *command)
+{
+    redisReply *reply = server_command(self, "COMMAND INFO %s", command);
+    bool knows = reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY;
+    freeReplyObject(reply);
+    return knows;
+}
+
 int64_t server_integer(server *self, const char *format, ...)
 {
     va_list args;

@@ -98,7 +98,8 @@ Test(cluster_fixture, slot_on_the_move_answers_ask_and_try_again_and_then_moved)
     snprintf(key, sizeof key, "{%s}1", tag);
     cluster_move_key(own, key);
     assert_refused(server_command(from, "GET %s", key), "ASK");
-    assert_refused(server_command(from, "MGET {%s}1 {%s}2", tag, tag), "TRYAGAIN");
+    /* Redis before 7.0 has the other node say so. */
+    assert_refused(server_command(from, "MGET {%s}1 {%s}2", tag, tag), server_knows(from, "SSUBSCRIBE") ? "TRYAGAIN" : "ASK");
     assert_refused(server_command(to, "GET %s", key), "MOVED");
     freeReplyObject(server_command(to, "ASKING"));
     char *value = server_text(to, "GET %s", key);
@@ -140,6 +141,8 @@ Test(cluster_fixture, ear_hears_sharded_and_plain_messages_and_follows_when_aske
 {
     cluster *own = cluster_start(3, 0, NULL);
     const char *channel = cluster_key(own, 0, "channel");
+    if (!server_knows(cluster_node(own, 0), "SSUBSCRIBE"))
+        cr_skip_test("Redis before 7.0 has no messages of shards");
     cluster_listen(own, channel);
     cr_assert(cluster_wait_subscribers(own, channel, 1, 5000));
     cr_assert(server_integer(cluster_node(own, 0), "SPUBLISH %s sharded", channel) == 1);
