@@ -3,12 +3,13 @@
 #include "tests/support/certificates.h"
 
 #include "tests/support/folder.h"
-#include "tests/support/server.h"
+#include "tests/support/server_parts.h"
 #include "tests/support/shell.h"
 #include "tests/support/test.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LOCAL_NAMES "DNS:localhost,IP:127.0.0.1"
@@ -55,17 +56,20 @@ static void make_authority(const struct kind *kind, const char *file, const char
              kind->common_name, key, file);
 }
 
-/* `x509 -days` takes negative numbers: such a one ended yesterday. */
+/* One that has ended needs two options of newer versions of openssl; older ones take a negative number
+ * of days. */
 static void make_signed(const struct kind *kind, const char *file, const char *key)
 {
     const char *signer = certificate_file(kind->signer), *signer_key = certificate_key(kind->signer);
     shell_do("openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj '/CN=%s' "
-             "-addext 'subjectAltName=%s' -keyout '%s' -out '%s.csr' && "
-             "printf 'basicConstraints=CA:FALSE\\nsubjectAltName=%s\\n' >'%s.ext' && "
-             "openssl x509 -req -in '%s.csr' -CA '%s' -CAkey '%s' -set_serial 0x%d%d -days %d -extfile '%s.ext' "
-             "-out '%s'",
-             kind->common_name, kind->names, key, key, kind->names, key, key, signer, signer_key, (int)getpid(),
-             (int)(kind - kinds), kind->expired ? -1 : 2, key, file);
+             "-keyout '%s' -out '%s.csr' && "
+             "printf 'basicConstraints=CA:FALSE\nsubjectAltName=%s\n' >'%s.ext' && "
+             "sign() { openssl x509 -req -in '%s.csr' -CA '%s' -CAkey '%s' -set_serial 0x%d%d -extfile '%s.ext' "
+             "-out '%s' \"$@\"; } && "
+             "if %s; then sign -not_before 20200101000000Z -not_after 20200102000000Z || sign -days -1; "
+             "else sign -days 2; fi",
+             kind->common_name, key, key, kind->names, key, key, signer, signer_key, (int)getpid(),
+             (int)(kind - kinds), key, file, kind->expired ? "true" : "false");
 }
 
 static struct made *made(certificate which)
@@ -132,10 +136,35 @@ const char *const *certificates_args(texts *kept, certificate shown, const char 
                       args);
 }
 
+static void set(server *on, const char *name, const char *value)
+{
+    redisReply *reply = server_command(on, "CONFIG SET %s %s", name, value);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "CONFIG SET %s %s: %s", name, value, reply->str);
+    freeReplyObject(reply);
+}
+
+static bool shows_from(server *on, const char *path)
+{
+    redisReply *reply = server_command(on, "CONFIG GET tls-cert-file");
+    bool so = reply->elements == 2 && strcmp(reply->element[1]->str, path) == 0;
+    freeReplyObject(reply);
+    return so;
+}
+
+/* Redis 6.2 sets one file at a time, and takes none that does not go with the other. So both are written
+ * anew where they are, and the server reads both again when one of them is called by another name. */
 void certificate_show(server *on, certificate shown)
 {
-    redisReply *reply = server_command(on, "CONFIG SET tls-cert-file %s tls-key-file %s", certificate_file(shown),
-                                       certificate_key(shown));
-    cr_assert(reply->type != REDIS_REPLY_ERROR, "CONFIG SET: %s", reply->str);
-    freeReplyObject(reply);
+    char file[200], again[200], key[200];
+    snprintf(file, sizeof file, "%s/shown.crt", server_folder(on));
+    snprintf(again, sizeof again, "%s/./shown.crt", server_folder(on));
+    snprintf(key, sizeof key, "%s/shown.key", server_folder(on));
+    if (!shows_from(on, file) && !shows_from(on, again)) {
+        shell_do("cp '%s' '%s' && cp '%s' '%s'", server_argument(on, "--tls-cert-file"), file,
+                 server_argument(on, "--tls-key-file"), key);
+        set(on, "tls-cert-file", file);
+        set(on, "tls-key-file", key);
+    }
+    shell_do("cp '%s' '%s' && cp '%s' '%s'", certificate_file(shown), file, certificate_key(shown), key);
+    set(on, "tls-cert-file", shows_from(on, file) ? again : file);
 }

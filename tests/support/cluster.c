@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replicas stay where they are put: none moves to a master that has lost its own. */
+/* Replicas stay where they are put: none moves to a master that has lost its own. And one that got its
+ * master's data by way of a file counts for WAIT at once, else up to a second later. */
 #define ARGUMENTS                                                                                  \
     ARGS("--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",                        \
          "--cluster-node-timeout", "1500", "--cluster-migration-barrier", "99",                    \
-         "--repl-diskless-sync-delay", "0")
+         "--repl-diskless-sync", "no")
 
 static void must(server *node, redisReply *reply, const char *what)
 {
@@ -122,6 +123,7 @@ cluster *cluster_start(int masters, int replicas_each, const char *const *args)
     self->masters = masters;
     self->count = masters * (1 + replicas_each);
     start_nodes(self, args);
+    self->tls = server_argument(self->nodes[0], "--tls-cert-file") != NULL;
     share_password(self);
     introduce(self);
     share_slots(self);

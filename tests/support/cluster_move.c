@@ -70,7 +70,7 @@ void cluster_move_end(cluster *self, int slot)
     int from = self->moving_from[slot], to = self->moving_to[slot];
     run(self, to, "CLUSTER SETSLOT %d NODE %s", slot, self->ids[to]);
     run(self, from, "CLUSTER SETSLOT %d NODE %s", slot, self->ids[to]);
-    cluster_await_port(self, slot, server_public_port(self->nodes[to]));
+    cluster_await_owner(self, slot, to);
 }
 
 void cluster_move(cluster *self, int slot, int to)
@@ -91,7 +91,7 @@ void cluster_uncover(cluster *self, int slot)
         cr_assert(now_ms() < end_ms, "slot %d stays known", slot);
         known = false;
         for (int i = 0; i < self->count; i++) {
-            if (!server_is_up(self->nodes[i]) || cluster_port_of(self, i, slot) == 0)
+            if (!server_is_up(self->nodes[i]) || cluster_owner_of(self, i, slot) < 0)
                 continue;
             known = true;
             freeReplyObject(server_command(self->nodes[i], "CLUSTER DELSLOTS %d", slot));
@@ -102,6 +102,6 @@ void cluster_uncover(cluster *self, int slot)
 void cluster_cover(cluster *self, int slot, int node)
 {
     run(self, node, "CLUSTER ADDSLOTS %d", slot);
-    cluster_await_port(self, slot, server_public_port(self->nodes[node]));
+    cluster_await_owner(self, slot, node);
     cr_assert(cluster_await_settled(self, CLUSTER_WAIT_MS), "the cluster is not well again");
 }

@@ -15,6 +15,7 @@ struct cluster {
     int count, masters;
     const char *hosts, *url;
     const char *password; /* NULL: none */
+    bool tls;
     int moving_from[CLUSTER_SLOTS], moving_to[CLUSTER_SLOTS];
     texts texts;
 };
@@ -31,9 +32,9 @@ cluster_self cluster_ask_self(cluster *cluster, int node);
 bool cluster_has_slot(const cluster_self *self, int slot);
 /* Whether the node says that the cluster is well. */
 bool cluster_is_well(cluster *cluster, int node);
-/* The port that a node names for a slot; 0: none. */
-int cluster_port_of(cluster *cluster, int node, int slot);
-/* Waits until all nodes that are up name that port for the slot; fails the test otherwise. */
-void cluster_await_port(cluster *cluster, int slot, int port);
+/* The node that another names for a slot; -1: none. */
+int cluster_owner_of(cluster *cluster, int node, int slot);
+/* Waits until all nodes that are up name that one for the slot; fails the test otherwise. */
+void cluster_await_owner(cluster *cluster, int slot, int owner);
 
 #endif

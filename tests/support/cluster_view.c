@@ -49,26 +49,35 @@ bool cluster_is_well(cluster *self, int node)
     return well;
 }
 
-int cluster_port_of(cluster *self, int node, int slot)
+/* The first node of a range of CLUSTER SLOTS, by its id: which port is named depends on the server's
+ * version and on how it is asked. */
+static int owner_of(const cluster *self, const redisReply *range)
+{
+    int owner = self->count;
+    while (owner-- && strcmp(self->ids[owner], range->element[2]->element[2]->str) != 0)
+        ;
+    return owner;
+}
+
+int cluster_owner_of(cluster *self, int node, int slot)
 {
     redisReply *slots = server_command(self->nodes[node], "CLUSTER SLOTS");
-    int port = 0;
+    int owner = -1;
     for (size_t i = 0; i < slots->elements; i++) {
         const redisReply *range = slots->element[i];
         if (range->element[0]->integer <= slot && slot <= range->element[1]->integer)
-            port = (int)range->element[2]->element[1]->integer;
+            owner = owner_of(self, range);
     }
     freeReplyObject(slots);
-    return port;
+    return owner;
 }
 
-void cluster_await_port(cluster *self, int slot, int port)
+void cluster_await_owner(cluster *self, int slot, int owner)
 {
     int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;
     for (int i = 0; i < self->count; i++) {
-        while (server_is_up(self->nodes[i]) && cluster_port_of(self, i, slot) != port) {
-            cr_assert(now_ms() < end_ms, "port %d does not learn that slot %d is at port %d",
-                      server_port(self->nodes[i]), slot, port);
+        while (server_is_up(self->nodes[i]) && cluster_owner_of(self, i, slot) != owner) {
+            cr_assert(now_ms() < end_ms, "node %d does not learn that slot %d is at node %d", i, slot, owner);
             pass_ms(5);
         }
     }
@@ -177,47 +186,80 @@ void cluster_promote(cluster *self, int replica)
     cr_assert(cluster_await_settled(self, CLUSTER_WAIT_MS), "the cluster does not settle on the new master");
 }
 
-/* Who serves which slots, as this node sees it: ranges and ports. To be freed. */
+/* Who serves which slots, as this node sees it: where a range of one master begins, and its number. To be
+ * freed. */
 static char *view_of(cluster *self, int node)
 {
+    signed char owners[CLUSTER_SLOTS];
+    memset(owners, -1, sizeof owners);
     redisReply *slots = server_command(self->nodes[node], "CLUSTER SLOTS");
-    static unsigned short ports[CLUSTER_SLOTS];
-    memset(ports, 0, sizeof ports);
     for (size_t i = 0; i < slots->elements; i++) {
         const redisReply *range = slots->element[i];
+        int owner = owner_of(self, range);
         for (long long slot = range->element[0]->integer; slot <= range->element[1]->integer; slot++)
-            ports[slot] = (unsigned short)range->element[2]->element[1]->integer;
+            owners[slot] = (signed char)owner;
     }
     freeReplyObject(slots);
     char *view = NULL;
     size_t size;
     FILE *out = open_memstream(&view, &size);
     for (int slot = 0; slot < CLUSTER_SLOTS; slot++) {
-        if (slot == 0 || ports[slot] != ports[slot - 1])
-            fprintf(out, "%d:%d ", slot, ports[slot]);
+        if (slot == 0 || owners[slot] != owners[slot - 1])
+            fprintf(out, "%d:%d ", slot, owners[slot]);
     }
     fclose(out);
     return view;
 }
 
-/* And where each of them is. */
+/* A field of a map in an answer; NULL: it has none. */
+static const redisReply *field_of(const redisReply *map, const char *field)
+{
+    for (size_t i = 0; i + 1 < map->elements; i += 2) {
+        if (strcmp(map->element[i]->str, field) == 0)
+            return map->element[i + 1];
+    }
+    return NULL;
+}
+
+/* The port on which that node speaks TLS, as this one has heard, whoever asks for it; 0: not yet. */
+static int tls_port_of(cluster *self, int node, const char *id)
+{
+    redisReply *shards = server_command(self->nodes[node], "CLUSTER SHARDS");
+    int port = 0;
+    for (size_t i = 0; i < shards->elements; i++) {
+        const redisReply *nodes = field_of(shards->element[i], "nodes");
+        for (size_t j = 0; nodes && j < nodes->elements; j++) {
+            const redisReply *its = field_of(nodes->element[j], "tls-port");
+            if (its && strcmp(field_of(nodes->element[j], "id")->str, id) == 0)
+                port = (int)its->integer;
+        }
+    }
+    freeReplyObject(shards);
+    return port;
+}
+
+/* Whether the node knows where all are. To one that asks without TLS, some versions name no port for it. */
 static bool knows_all(cluster *self, int node)
 {
     char *nodes = server_text(self->nodes[node], "CLUSTER NODES");
     bool all = true;
     for (int i = 0; i < self->count && all; i++) {
+        int port = server_public_port(self->nodes[i]);
         char known[CLUSTER_ID + 32];
-        snprintf(known, sizeof known, "%s 127.0.0.1:%d@", self->ids[i], server_public_port(self->nodes[i]));
-        all = strstr(nodes, known) != NULL;
+        snprintf(known, sizeof known, "%s 127.0.0.1:%d@", self->ids[i], port);
+        all = strstr(nodes, known) || (self->tls && tls_port_of(self, node, self->ids[i]) == port);
     }
     free(nodes);
     return all && cluster_is_well(self, node);
 }
 
+/* WAIT counts a replica when its master, too, knows that it has the data. */
 static bool in_step(cluster *self, int node)
 {
     char *info = server_text(self->nodes[node], "INFO replication");
     bool so = !strstr(info, "role:slave") || strstr(info, "master_link_status:up");
+    for (const char *at = info; so && (at = strstr(at, ",state=")); at++)
+        so = strncmp(at, ",state=online", strlen(",state=online")) == 0;
     free(info);
     return so;
 }

@@ -29,7 +29,8 @@ __attribute__((format(printf, 2, 3))) void fleet_each(fleet *fleet, const char *
 void fleet_promote(fleet *fleet, int node);
 /* Makes `node` a replica of `master`, and waits until it has its data. */
 void fleet_follow(fleet *fleet, int node, int master);
-/* Waits until that node says that it is a master, or a replica which has its master's data. */
+/* Waits until that node says that it is a master; until it is a replica that has its master's data, and
+ * that its master, which must be up, counts for WAIT. */
 bool fleet_wait_master(fleet *fleet, int node, int64_t ms);
 bool fleet_wait_in_step(fleet *fleet, int node, int64_t ms);
 
