@@ -138,7 +138,7 @@ valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) 
 	@VALGRIND=1 $(run_tests) $(filter unit integration,$(have))
 
 .PHONY: matrix
-matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration fault,$(have))) | deps-interop ## some tests on each version of server and hiredis; ARGS=--all: all of them (docs/versions.md)
+matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration topology fault,$(have))) | deps-interop ## tests against each version of server and hiredis; ARGS=--all: all of them (docs/versions.md)
 	@B='$(abspath $(B))' CC='$(CC)' MAKE='$(MAKE)' sh tests/matrix/run $(ARGS)
 
 # --- The demo and the benchmark: plain programs ---
