@@ -207,7 +207,7 @@ static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
     if (advice == RLI_MOVED || advice == RLI_ASK)
         return run->topology->slot_count > 1;
     if (advice == RLI_DEMOTED) /* its name may lead to another server by now */
-        rli_node_abandon(run->node);
+        rli_node_renew(run->node);
     return advice == RLI_LATER || advice == RLI_DEMOTED;
 }
 

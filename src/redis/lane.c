@@ -244,17 +244,29 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
     return outcome != RLI_BROKEN && outcome != RLI_SILENT;
 }
 
-void rli_lane_drop(rli_lane *lane)
+static void drop(rli_lane *lane, bool gently)
 {
     pthread_mutex_lock(&lane->mutex);
-    atomic_fetch_add(&lane->drops, 1);
-    if (lane->dropped)
-        drop_wire(lane, lane->dropped, RLI_BROKEN);
-    lane->dropped = lane->wire;
-    lane->wire = NULL;
-    if (lane->dropped && rli_wire_is_left(lane->dropped))
-        drop_wire(lane, lane->dropped, RLI_BROKEN);
+    if (!gently || !lane->dropped) {
+        atomic_fetch_add(&lane->drops, 1);
+        if (lane->dropped)
+            drop_wire(lane, lane->dropped, RLI_BROKEN);
+        lane->dropped = lane->wire;
+        lane->wire = NULL;
+        if (lane->dropped && rli_wire_is_left(lane->dropped))
+            drop_wire(lane, lane->dropped, RLI_BROKEN);
+    }
     pthread_mutex_unlock(&lane->mutex);
+}
+
+void rli_lane_drop(rli_lane *lane)
+{
+    drop(lane, false);
+}
+
+void rli_lane_renew(rli_lane *lane)
+{
+    drop(lane, true);
 }
 
 bool rli_lane_guarded(rli_lane *lane)

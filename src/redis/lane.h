@@ -79,6 +79,8 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);
  * has changed. What is under way is still waited for on the old one; a second drop ends that. Who is
  * connecting gets RLI_UNSENT, to see for itself where it should go now. */
 void rli_lane_drop(rli_lane *lane);
+/* The same, unless that would end what is under way on the one dropped before. */
+void rli_lane_renew(rli_lane *lane);
 /* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
 void rli_lane_close(rli_lane *lane);
 /* No call may be under way any more. */

@@ -34,6 +34,14 @@ bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms)
            rli_lane_ping_if_idle(&node->background, caller, idle_ms);
 }
 
+void rli_node_renew(rli_node *node)
+{
+    rli_pool_renew(&node->pool);
+    rli_lane_renew(&node->synced);
+    rli_lane_renew(&node->background);
+    rli_subscriber_drop(&node->subscriber);
+}
+
 void rli_node_abandon(rli_node *node)
 {
     for (int twice = 0; twice < 2; twice++) { /* once would let requests under way be answered yet */

@@ -28,6 +28,9 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
 /* Pings the server on connections that were idle for so long. False: one of them is dead, and given up;
  * the others are for the next time, since each may take a whole timeout. */
 bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms);
+/* New connections from now on: its name may lead elsewhere. The server answers what is under way, which
+ * may be such that it must not be asked again. */
+void rli_node_renew(rli_node *node);
 /* Its server serves nothing any more: requests under way end unanswered, those who listen look again. */
 void rli_node_abandon(rli_node *node);
 /* Ends what is under way, and what comes later, with RLI_GAVE_UP; */

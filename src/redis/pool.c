@@ -64,6 +64,12 @@ void rli_pool_drop(rli_pool *pool)
         rli_lane_drop(&pool->lanes[i]);
 }
 
+void rli_pool_renew(rli_pool *pool)
+{
+    for (int i = 0; i < atomic_load(&pool->in_use); i++)
+        rli_lane_renew(&pool->lanes[i]);
+}
+
 void rli_pool_close(rli_pool *pool)
 {
     for (int i = 0; i < pool->settings->pool_size; i++)

@@ -19,6 +19,7 @@ rli_lane *rli_pool_pick(rli_pool *pool);
 bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms);
 /* On all of its lanes: rli_lane_drop. */
 void rli_pool_drop(rli_pool *pool);
+void rli_pool_renew(rli_pool *pool); /* rli_lane_renew */
 void rli_pool_close(rli_pool *pool);
 void rli_pool_destroy(rli_pool *pool);
 

@@ -73,6 +73,7 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"WRONGPASS", "check user and password"},
         {"NOAUTH", "put the password into the URL: redis://user:password@host"},
         {"READONLY", "the server is a replica; connect to the master"},
+        {"MASTERDOWN", "the server is a replica that has lost its master; connect to the master"},
         {"CLUSTERDOWN", "a part of the cluster is down, or a slot is served by no node: see CLUSTER INFO and "
          "CLUSTER SLOTS"},
         {"NOREPLICAS", "fewer replicas are connected than min-replicas-to-write asks for"},

@@ -39,9 +39,14 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     return rli_fail(RLOCK_UNAVAILABLE, "no master among the %zu addresses: %.280s", settings->address_count, why);
 }
 
+#define DAY_MS INT64_C(86400000)
+
+/* Never 0: when something fails, that is a reason to look all the same. */
 static int64_t interval_ms(const rli_settings *settings)
 {
-    return settings->mode == RLI_MASTER_SLAVE ? settings->dns_interval_ms : settings->scan_interval_ms;
+    if (settings->mode == RLI_REPLICATED)
+        return settings->scan_interval_ms;
+    return settings->dns_interval_ms > 0 ? settings->dns_interval_ms : DAY_MS;
 }
 
 const rli_scout rli_scout_replicated = {.look = look, .interval_ms = interval_ms};
