@@ -87,7 +87,7 @@ static rlock_status reach(rli_connection *connection, const rli_settings *settin
                           const rli_patience *patience)
 {
     const char *why;
-    int fd = rli_dial(address, patience, &why);
+    int fd = rli_dial(settings, address, patience, &why);
     if (fd < 0)
         return unreachable(address, why);
     if (!rli_fd_track(fd)) {

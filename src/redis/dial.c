@@ -81,18 +81,27 @@ static int dial_unix(const rli_address *address, const rli_patience *patience, c
     return open_socket(AF_UNIX, (const struct sockaddr *)&path, sizeof path, patience, why);
 }
 
-static void tune(int fd)
+static void set(int fd, int level, int option, int value)
 {
-    const int on = 1, idle_s = 15, between_s = 5, probes = 3, unacknowledged_ms = 30000;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between_s, sizeof between_s);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
+    setsockopt(fd, level, option, &value, sizeof value);
 }
 
-static int dial_tcp(const rli_address *address, const rli_patience *patience, const char **why)
+/* Where the settings leave it to us: a server that has vanished is noticed within half a minute, also by who
+ * only listens. */
+static void tune(int fd, const rli_settings *settings)
+{
+    int idle_s = settings->tcp_keep_alive_idle_s, interval_s = settings->tcp_keep_alive_interval_s;
+    int count = settings->tcp_keep_alive_count, unacknowledged_ms = settings->tcp_user_timeout_ms;
+    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(fd, SOL_SOCKET, SO_KEEPALIVE, settings->tcp_keep_alive);
+    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, idle_s ? idle_s : 15);
+    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, interval_s ? interval_s : 5);
+    set(fd, IPPROTO_TCP, TCP_KEEPCNT, count ? count : 3);
+    set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms ? unacknowledged_ms : 30000);
+}
+
+static int dial_tcp(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
+                    const char **why)
 {
     char port[RLI_DECIMAL];
     rli_decimal(address->port, port);
@@ -108,12 +117,13 @@ static int dial_tcp(const rli_address *address, const rli_patience *patience, co
         fd = open_socket(one->ai_family, one->ai_addr, one->ai_addrlen, patience, why);
     freeaddrinfo(addresses);
     if (fd >= 0)
-        tune(fd);
+        tune(fd, settings);
     return fd;
 }
 
-int rli_dial(const rli_address *address, const rli_patience *patience, const char **why)
+int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
+             const char **why)
 {
     *why = "it does not answer";
-    return address->socket_path ? dial_unix(address, patience, why) : dial_tcp(address, patience, why);
+    return address->socket_path ? dial_unix(address, patience, why) : dial_tcp(settings, address, patience, why);
 }

@@ -24,7 +24,8 @@ bool rli_patience_poll(const rli_patience *patience, int fd, short events);
 bool rli_patience_ended(const rli_patience *patience);
 
 /* Tries all that the name of the host stands for, one after the other. The socket is blocking, closed on exec,
- * and not tracked yet. -1: *why says why (static text or strerror). */
-int rli_dial(const rli_address *address, const rli_patience *patience, const char **why);
+ * tuned as the tcp… settings say, and not tracked yet. -1: *why says why (static text or strerror). */
+int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
+             const char **why);
 
 #endif

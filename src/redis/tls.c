@@ -21,13 +21,13 @@ struct rli_tls_stream {
     SSL *ssl;
     BIO *coming, *leaving; /* its ends in memory: off the socket, and for it; the SSL's own */
     int fd;
-    size_t owed;           /* bytes whose encryption has not wholly left: the caller will offer them again */
+    size_t owed;           /* bytes of a record that has not wholly left: the caller will offer them again */
     bool ended;
     rli_tls_trouble trouble;
 };
 
-/* At most so much is encrypted ahead of the socket. */
-#define PIECE 65536
+/* One record, of which the server can read nothing before it has all of it: what counts as not sent has not run. */
+#define PIECE SSL3_RT_MAX_PLAIN_LENGTH
 
 /* --- making --- */
 

@@ -20,8 +20,8 @@ rlock_status rli_tls_open(rli_tls_stream **stream, const rli_tls *settings, cons
 /* Says nothing to the server. The socket is its owner's to close. */
 void rli_tls_close(rli_tls_stream *stream);
 
-/* As rli_connection_send. Bytes of which a part could not leave count as not sent, although they are
- * encrypted: they must be offered again, before others. */
+/* As rli_connection_send. Bytes of a record of which a part could not leave count as not sent, although they
+ * are encrypted: they must be offered again, before others. */
 ssize_t rli_tls_send(rli_tls_stream *stream, const char *bytes, size_t length);
 
 /* Decrypts `length` bytes off the socket, which stand in `bytes`, and feeds them to `reader`; all `size` of
