@@ -1,7 +1,7 @@
 /* A master and its replicas, whose addresses are configured: the one that says it is the master serves
  * everything. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/topology/topology.h"
+#include "redis/topology/host_name.h"
 
 #include "error.h"
 
@@ -15,6 +15,8 @@ static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node
     if (rli_topology_ask_role(topology, caller, node, &master) != RLOCK_OK || !master)
         return false;
     rli_topology_serve(topology, 0, 0, node);
+    if (topology->settings->mode == RLI_MASTER_SLAVE && topology->settings->dns_interval_ms > 0)
+        rli_host_name_follow(topology, node);
     return true;
 }
 
@@ -49,4 +51,4 @@ static int64_t interval_ms(const rli_settings *settings)
     return settings->dns_interval_ms > 0 ? settings->dns_interval_ms : DAY_MS;
 }
 
-const rli_scout rli_scout_replicated = {.look = look, .interval_ms = interval_ms};
+const rli_scout rli_scout_replicated = {.look = look, .interval_ms = interval_ms, .end = rli_host_name_end};
