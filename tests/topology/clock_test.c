@@ -1,0 +1,159 @@
+/* The server's clock is set: locks end at times of that clock, so a step forward ends them early, which
+ * their holders are told, and a step back makes them last longer where nobody gives them back. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/losses.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+#include "tests/support/server.h"
+#include "tests/support/shell.h"
+#include "tests/topology/support/clients.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "order"
+#define WATCHDOG 6000 /* SPRY_WATCHDOG's */
+#define HOUR_MS INT64_C(3600000)
+
+static volatile int64_t *shift_us;
+static server *single;
+static rlock_client *client, *other;
+
+static void map_shift(void)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/shift", scratch_folder());
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    cr_assert(fd >= 0 && ftruncate(fd, sizeof *shift_us) == 0);
+    void *map = mmap(NULL, sizeof *shift_us, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    cr_assert(map != MAP_FAILED);
+    close(fd);
+    shift_us = map;
+}
+
+/* A program redis-server that starts the real one with a clock that can be shifted, first in PATH. */
+static void open_shifted(void)
+{
+    const char *compiler = getenv("CC"), *path = getenv("PATH");
+    char script[9000], longer[9000];
+    map_shift();
+    shell_do("%s -O1 -D_GNU_SOURCE -shared -fPIC -o '%s/clock.so' tests/topology/clock/shifted.c",
+             compiler && *compiler ? compiler : "cc", scratch_folder());
+    char *real = shell("command -v redis-server");
+    real[strcspn(real, "\n")] = 0;
+    snprintf(script, sizeof script, "#!/bin/sh\nSHIFT='%s/shift' LD_PRELOAD='%s/clock.so' exec '%s' \"$@\"\n",
+             scratch_folder(), scratch_folder(), real);
+    free(real);
+    scratch_write("redis-server", script);
+    shell_do("chmod +x '%s/redis-server'", scratch_folder());
+    snprintf(longer, sizeof longer, "%s:%s", scratch_folder(), path);
+    setenv("PATH", longer, 1);
+    single = server_start();
+    setenv("PATH", longer + strlen(scratch_folder()) + 1, 1);
+    client = client_at("%s?" SPRY_WATCHDOG, server_tcp_url(single));
+    other = client_at("%s?" SPRY_WATCHDOG, server_tcp_url(single));
+}
+
+static void close_shifted(void)
+{
+    clients_close();
+    server_stop(single);
+    scratch_remove();
+}
+
+TestSuite(clock, .init = open_shifted, .fini = close_shifted, .timeout = 120);
+
+/* By so much at once, and the server has seen it. */
+static void shift(int64_t ms)
+{
+    redisReply *before = server_command(single, "TIME");
+    *shift_us += ms * 1000;
+    redisReply *after = server_command(single, "TIME");
+    long long moved_ms = (atoll(after->element[0]->str) - atoll(before->element[0]->str)) * 1000;
+    cr_assert(llabs(moved_ms - ms) < 5000, "the server's clock moved by %lld ms", moved_ms);
+    freeReplyObject(before);
+    freeReplyObject(after);
+}
+
+/* Every lock is free at once. Its former holder hears of it at its next renewal, a third of the watchdog
+ * timeout later at most: until then there may be two, which no client can know. */
+Test(clock, that_jumps_ahead_ends_holds_and_tells_their_holders)
+{
+    static losses lost;
+    losses_init(&lost);
+    rlock_on_lost(client, losses_note, &lost);
+    rlock *lock = lock_of(client, NAME), *others = lock_of(other, NAME);
+    assert_ok(rlock_lock(lock));
+    int64_t since_ms = now_ms();
+    shift(HOUR_MS);
+    assert_ok(rlock_try_lock(others, 0, RLOCK_WATCHDOG));
+    cr_assert(event_wait_ms(&lost.came, WATCHDOG), "the loss was not told");
+    cr_log_info("told after %lld ms", (long long)(lost.all[0].at_ms - since_ms));
+    assert_between(lost.all[0].at_ms - since_ms, 0, at_most_ms(WATCHDOG / 3 + 300));
+    cr_assert(rlock_valid_for(lock) == 0);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    cr_assert(rlock_valid_for(others) > 0);
+    assert_ok(rlock_unlock(others));
+}
+
+/* They sleep until the time that they were told has passed; what they take then is renewed as any. */
+Test(clock, that_jumps_ahead_leaves_waiters_that_wake)
+{
+    rlock *lock = lock_of(client, NAME), *waiting = lock_of(other, NAME);
+    assert_ok(rlock_lock(lock));
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, waiting);
+    cr_assert(actor_asleep(waiter, 5000));
+    int64_t since_ms = now_ms();
+    shift(HOUR_MS);
+    assert_ok(actor_finish(waiter, 2 * WATCHDOG)); /* when the TTL that it was told has passed, at the latest */
+    cr_log_info("the waiter had it after %lld ms", (long long)(actor_ended_at(waiter) - since_ms));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(WATCHDOG + 300));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    pass_ms(WATCHDOG);
+    cr_assert(actor_valid_for(waiter, waiting) > 0);
+    assert_ok(actor_unlock(waiter, waiting));
+    actor_end(waiter);
+}
+
+/* What is held stays so, is renewed, and goes with its unlock, which wakes. */
+Test(clock, that_jumps_back_takes_nothing_from_holders_and_waiters)
+{
+    static losses lost;
+    losses_init(&lost);
+    rlock_on_lost(client, losses_note, &lost);
+    rlock *lock = lock_of(client, NAME), *waiting = lock_of(other, NAME);
+    assert_ok(rlock_lock(lock));
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, waiting);
+    cr_assert(actor_asleep(waiter, 5000));
+    shift(-HOUR_MS);
+    pass_ms(WATCHDOG + WATCHDOG / 3);
+    cr_assert(rlock_valid_for(lock) > 0 && lost.count == 0 && !actor_ended(waiter, 0));
+    cr_assert(server_integer(single, "PTTL " NAME) > HOUR_MS - 2 * WATCHDOG, "the TTL was lowered");
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(300));
+    assert_between(server_integer(single, "PTTL " NAME), 1, WATCHDOG); /* not the former one's */
+    assert_ok(actor_unlock(waiter, waiting));
+    actor_end(waiter);
+}
+
+/* Who dies then leaves a lock for an hour longer: that is what is assumed of servers' clocks. Its lease is
+ * over for the holder all the same. */
+Test(clock, that_jumps_back_lengthens_no_lease_for_its_holder)
+{
+    rlock *lock = lock_of(client, NAME);
+    assert_ok(rlock_lock_lease(lock, 1000));
+    shift(-HOUR_MS);
+    pass_ms(1000);
+    cr_assert(rlock_valid_for(lock) == 0);
+    cr_assert(server_integer(single, "EXISTS " NAME) == 1);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
