@@ -218,7 +218,7 @@ static bool worth_another(const course *run, int done, int attempts)
         return false;
     if (run->outcome == RLI_UNSENT)
         return run->answer.status == RLOCK_UNAVAILABLE;
-    return run->outcome == RLI_ANSWERED || !run->call->once;
+    return run->outcome == RLI_ANSWERED || !run->call->once || !run->answer.left;
 }
 
 static rlock_status unavailable(const course *run, int done, const char *why)
@@ -315,7 +315,7 @@ rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route)
             rlock_status refused;
             if (!may_ask_again(&run, &refused, &at_once))
                 return refused;
-        } else if (run.outcome != RLI_UNSENT) {
+        } else if (run.outcome != RLI_UNSENT && run.answer.left) {
             note_unanswered(&run);
         }
         if (at_once) { /* nothing has failed */
