@@ -193,6 +193,8 @@ static bool redirect(course *run, rli_advice advice)
         rli_topology_moved(run->topology, run->slot, node);
     else
         run->redirected = node;
+    if (advice == RLI_ASK)
+        rli_topology_gone_ahead(run->topology, run->node);
     return ++run->redirects <= REDIRECTS;
 }
 

@@ -16,15 +16,17 @@ static uint64_t number_after(const redisReply *info, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Raised by each failover: a node that knows a lower one than was known before is cut off from the others. */
-static uint64_t epoch_of(rli_topology *topology, rli_caller *caller, rli_node *node)
+/* Raised by each failover: a node that knows a lower one than was known before is cut off from the others.
+ * 0: it does not tell. */
+static rlock_status ask_epoch(rli_topology *topology, rli_caller *caller, rli_node *node, uint64_t *epoch)
 {
     redisReply *info;
-    rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
-    uint64_t epoch = number_after(info, "cluster_current_epoch:");
+    rlock_status status =
+        rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
+    *epoch = number_after(info, "cluster_current_epoch:");
     if (info)
         freeReplyObject(info);
-    return epoch;
+    return status;
 }
 
 static bool is_range(const redisReply *range)
@@ -73,12 +75,13 @@ static rlock_status take_map(rli_topology *topology, rli_node *from, const redis
 
 static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_node *node)
 {
-    uint64_t epoch = epoch_of(topology, caller, node);
-    if (epoch && epoch < topology->epoch)
-        return rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
+    uint64_t epoch;
     redisReply *map;
-    rlock_status status =
-        rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "SLOTS", NULL}, &map);
+    rlock_status status = ask_epoch(topology, caller, node, &epoch);
+    if (status == RLOCK_OK && epoch && epoch < topology->epoch)
+        status = rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
+    if (status == RLOCK_OK)
+        status = rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "SLOTS", NULL}, &map);
     if (status != RLOCK_OK)
         return status;
     if (map->type == REDIS_REPLY_ERROR)
@@ -135,6 +138,7 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     rli_node *start = topology->asked ? after(topology, topology->asked) : atomic_load(&topology->nodes);
     rli_node *node = start;
     rlock_status trouble = RLOCK_UNAVAILABLE;
+    char why[300] = "";
     do {
         status = ask_node(topology, caller, node);
         if (status == RLOCK_OK) {
@@ -143,12 +147,13 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
                 choose_spread(topology, caller, node);
             return RLOCK_OK;
         }
+        /* What a server said tells more than that others are down. */
+        if (status == RLOCK_SERVER || trouble != RLOCK_SERVER)
+            snprintf(why, sizeof why, "%.299s", rlock_last_error());
         if (status == RLOCK_SERVER)
             trouble = status;
         node = after(topology, node);
     } while (node != start);
-    char why[300];
-    snprintf(why, sizeof why, "%.299s", rlock_last_error());
     return rli_fail(trouble, trouble == RLOCK_SERVER ? "%s" : "no node of the cluster tells its slots: %s", why);
 }
 

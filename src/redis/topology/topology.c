@@ -102,6 +102,23 @@ void rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *node)
     rli_topology_suspect(topology); /* where one slot went, others may have gone */
 }
 
+/* A slot's keys go one by one, so that there are more such answers as long as it is on its way. */
+#define AHEAD_MS 1000
+
+bool rli_topology_is_moving(const rli_topology *topology)
+{
+    int64_t ahead_ms = atomic_load(&topology->ahead_ms);
+    return ahead_ms && rli_now_ms() - ahead_ms < AHEAD_MS;
+}
+
+void rli_topology_gone_ahead(rli_topology *topology, rli_node *node)
+{
+    bool known = rli_topology_is_moving(topology);
+    atomic_store(&topology->ahead_ms, rli_now_ms());
+    if (!known) /* those who sleep do so for too long */
+        rli_subscriber_rouse(&node->subscriber);
+}
+
 /* --- the nodes --- */
 
 static bool is_at(const rli_node *node, const char *host, size_t length, int port)
@@ -284,19 +301,28 @@ static void *run(void *argument)
     return NULL;
 }
 
-static rlock_status connect_to_one(rli_topology *topology)
+static rlock_status connect_to(rli_topology *topology, rli_node *node)
 {
     rli_caller caller;
-    rli_node *node = NULL;
-    for (size_t slot = 0; !node && slot < topology->slot_count; slot++)
-        node = rli_topology_node(topology, (unsigned)slot);
-    if (!node)
-        return rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
     rlock_status status = rli_caller_begin(&caller, topology->client, NULL);
     if (status != RLOCK_OK)
         return status;
     status = rli_lane_connect(&node->pool.lanes[0], &caller);
     rli_caller_end(&caller);
+    return status;
+}
+
+/* Who has just answered, if that one serves anything; else any that does. In a cluster one may be down. */
+static rlock_status connect_to_one(rli_topology *topology)
+{
+    rlock_status status = rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
+    if (topology->asked && serves_anything(topology, topology->asked))
+        return connect_to(topology, topology->asked);
+    for (rli_node *node = atomic_load(&topology->nodes); node && status == RLOCK_UNAVAILABLE;
+         node = atomic_load(&node->next)) {
+        if (serves_anything(topology, node))
+            status = connect_to(topology, node);
+    }
     return status;
 }
 

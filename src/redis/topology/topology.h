@@ -36,6 +36,7 @@ struct rli_topology {
     size_t slot_count;                /* 1; in a cluster RLI_SLOTS */
     _Atomic(rli_node *) *owners;      /* by slot; NULL: nobody serves it */
     atomic_uint version;              /* counts the changes of owners */
+    _Atomic int64_t ahead_ms;         /* when a key was last found to have gone ahead of its slot */
 
     pthread_mutex_t mutex;            /* guards the rest; lists only grow, and are read without it */
     rli_node *_Atomic nodes;          /* all servers met so far; they end with the client */
@@ -77,6 +78,10 @@ bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot);
 rli_node *rli_topology_node_at(rli_topology *topology, const rli_node *from, const char *host, size_t length, int port);
 /* A server said that the slot is that node's now. */
 void rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *node);
+/* The server said that a key has gone ahead of its slot, which is still that node's. */
+void rli_topology_gone_ahead(rli_topology *topology, rli_node *node);
+/* Whether one was found to be so in the last second: what is let go there, those who wait do not hear. */
+bool rli_topology_is_moving(const rli_topology *topology);
 /* Something failed that a change would explain: has the topology looked at soon. */
 void rli_topology_suspect(rli_topology *topology);
 /* Sleeps until the topology is no longer of that version, the call was ended, or `until_ms`. */
