@@ -1,0 +1,400 @@
+/* Access rights: the rule of docs/security.md suffices for all, and what is missing is said clearly. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/script.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/objects.h"
+#include "tests/integration/support/rights.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "order"
+
+static void say(const char *command)
+{
+    redisReply *reply = server_command(stage.server, command);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", command, reply->str);
+    freeReplyObject(reply);
+}
+
+/* --- the stage --- */
+
+static rlock_client *open_as(const char *user, const char *query)
+{
+    char url[256];
+    rlock_client *client = NULL;
+    snprintf(url, sizeof url, "redis://%s@127.0.0.1:%d/1?namePrefix=" RIGHTS_PREFIX "&clientName=orders&%s", user,
+             server_port(stage.server), query);
+    assert_ok(rlock_client_open(&client, url));
+    return client;
+}
+
+/* Both clients are the user of the page, in a database of their own, and with a name. */
+static void open_stage(void)
+{
+    stage_open(); /* for the alarm, and its watch on lateness */
+    rights_give(stage.server, RIGHTS);
+    stage_close_client(stage.client);
+    stage_close_client(stage.other);
+    stage.client = open_as("locks:secret", "lockWatchdogTimeout=1000");
+    stage.other = open_as("locks:secret", "lockWatchdogTimeout=1000");
+    say("SELECT 1");
+}
+
+static void close_stage(void)
+{
+    rlock_client_close(stage.client);
+    rlock_client_close(stage.other);
+    objects_close();
+    kinds_close();
+}
+
+TestSuite(acl, .init = open_stage, .fini = close_stage, .timeout = 60);
+
+static void use_lock(const kind *of, const char *name)
+{
+    rlock *lock = kind_of(of, stage.client, name), *rival = rival_of(of, stage.other, name);
+    actor *waiter = actor_start();
+    bool flag = false;
+    int count = 0;
+    int64_t ms = 0;
+    rlock_inspection *seen = NULL;
+    assert_ok(rlock_lock(lock));
+    if (!of->once) {
+        assert_ok(rlock_lock_lease(lock, 5000));
+        assert_ok(rlock_unlock(lock));
+    }
+    assert_ok(rlock_is_locked(lock, &flag));
+    assert_ok(rlock_is_held(lock, &flag));
+    assert_ok(rlock_get_hold_count(lock, &count));
+    assert_ok(rlock_remain_time_to_live(lock, &ms));
+    assert_ok(rlock_inspect(stage.client, name, &seen));
+    rlock_inspection_free(seen);
+    assert_status(actor_try(waiter, rival, 50, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    actor_begin_lock(waiter, rival);
+    cr_assert(!actor_ended(waiter, 1500)); /* longer than it stands without renewal */
+    cr_assert(rlock_valid_for(lock) > 0 && count == 1 && flag);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, at_most_ms(900)));
+    assert_ok(rlock_inspect(stage.client, name, &seen));
+    rlock_inspection_free(seen);
+    assert_ok(rlock_force_unlock(rival, &flag));
+    cr_assert(flag);
+    assert_status(actor_unlock(waiter, rival), RLOCK_LOST);
+    actor_end(waiter);
+    assert_nothing_refused(stage.server);
+}
+
+/* --- the rule suffices --- */
+
+#define KIND_SUITE acl_kinds
+TestSuite(acl_kinds, .init = open_stage, .fini = close_stage, .timeout = 60);
+
+KIND_TEST(is_all_that_the_rule_allows_for)
+{
+    use_lock(of, NAME);
+    rights_give(stage.server, RIGHTS_FOR_BRACES);
+    use_lock(of, "{order}:of:tom");
+}
+
+Test(acl, rule_suffices_for_tokens_and_several_locks)
+{
+    uint64_t token = 0;
+    rlock *members[] = {kind_of(&kind_fenced, stage.client, "a"), kind_of(&kind_reentrant, stage.client, "b"),
+                        kind_of(&kind_fair, stage.client, "c")};
+    rlock *multi = rlock_get_multi_lock(members, 3), *red = rlock_get_red_lock(members, 3);
+    assert_ok(rlock_lock(members[0]));
+    assert_ok(rlock_get_token(members[0], &token));
+    assert_ok(rlock_unlock(members[0]));
+    assert_ok(rlock_lock(multi));
+    assert_ok(rlock_unlock(multi));
+    assert_ok(rlock_lock_lease(red, 5000));
+    assert_ok(rlock_unlock(red));
+    rlock_free(multi);
+    rlock_free(red);
+    assert_nothing_refused(stage.server);
+}
+
+Test(acl, rule_suffices_for_semaphores)
+{
+    rlock_semaphore *semaphore = semaphore_of(stage.client, NAME);
+    bool flag = false;
+    int count = 0;
+    assert_ok(rlock_semaphore_try_set_permits_ttl(semaphore, 1, 60000, &flag));
+    assert_ok(rlock_semaphore_release_if_exists(semaphore, 1, &flag));
+    assert_ok(rlock_semaphore_add_permits(semaphore, -1));
+    assert_ok(rlock_semaphore_acquire(semaphore, 1));
+    taking waited = {.semaphore = semaphore_of(stage.other, NAME), .permits = 1, .wait_ms = 10000};
+    actor *waiter = actor_start();
+    actor_begin(waiter, take, &waited);
+    cr_assert(wait_semaphore_heard(RIGHTS_PREFIX NAME, 1));
+    assert_ok(rlock_semaphore_release(semaphore, 1));
+    assert_ok(actor_finish(waiter, at_most_ms(5000)));
+    actor_end(waiter);
+    assert_ok(rlock_semaphore_drain_permits(semaphore, &count));
+    assert_ok(rlock_semaphore_available_permits(semaphore, &count));
+    assert_ok(rlock_semaphore_delete(semaphore, &flag));
+    cr_assert(flag);
+    assert_nothing_refused(stage.server);
+}
+
+Test(acl, rule_suffices_for_permits_that_expire)
+{
+    rlock_permit_semaphore *semaphore = permits_of(stage.client, NAME);
+    rlock_permit one, two[2];
+    bool flag = false;
+    int count = 0;
+    int64_t ms = 0;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, &flag));
+    assert_ok(rlock_permit_semaphore_set_permits(semaphore, 2));
+    assert_ok(rlock_permit_semaphore_add_permits(semaphore, 1));
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, 60000, &one));
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, 2, RLOCK_PERMIT_FOREVER, two));
+    assert_ok(rlock_permit_semaphore_update_lease_time(semaphore, one.id, 30000, &flag));
+    assert_ok(rlock_permit_semaphore_get_lease_time(semaphore, one.id, &ms));
+    rlock_permit another;
+    leasing waited = {.semaphore = permits_of(stage.other, NAME), .count = 1, .wait_ms = 10000, .lease_ms = 1000,
+                      .permits = &another};
+    actor *waiter = actor_start();
+    actor_begin(waiter, lease, &waited);
+    cr_assert(wait_semaphore_heard(RIGHTS_PREFIX NAME, 1));
+    assert_ok(rlock_permit_semaphore_release(semaphore, one.id));
+    assert_ok(actor_finish(waiter, at_most_ms(5000)));
+    actor_end(waiter);
+    assert_ok(rlock_permit_semaphore_try_release_many(semaphore, 2, two, &count));
+    assert_ok(rlock_permit_semaphore_get_permits(semaphore, &count));
+    assert_ok(rlock_permit_semaphore_delete(semaphore, &flag));
+    cr_assert(flag && count == 3);
+    assert_nothing_refused(stage.server);
+}
+
+Test(acl, rule_suffices_for_latches)
+{
+    rlock_count_down_latch *latch = latch_of(stage.client, NAME);
+    bool flag = false;
+    int64_t count = 0;
+    assert_ok(rlock_count_down_latch_try_set_count(latch, 1, &flag));
+    assert_ok(rlock_count_down_latch_get_count(latch, &count));
+    awaiting waited = {.latch = latch_of(stage.other, NAME), .wait_ms = 10000};
+    actor *waiter = actor_start();
+    actor_begin(waiter, await_open, &waited);
+    cr_assert(wait_latch_heard(RIGHTS_PREFIX NAME, 1));
+    assert_ok(rlock_count_down_latch_count_down(latch));
+    assert_ok(actor_finish(waiter, at_most_ms(5000)));
+    actor_end(waiter);
+    assert_ok(rlock_count_down_latch_try_set_count(latch, 1, &flag));
+    assert_ok(rlock_count_down_latch_delete(latch, &flag));
+    cr_assert(flag);
+    assert_nothing_refused(stage.server);
+}
+
+/* --- and allows no more --- */
+
+/* Fails the test unless what the script calls in that form is there: call('hset' and call('pubsub', 'numsub'. */
+static void assert_calls(const rli_script *script, rli_spread spread, const char *words, const char *more)
+{
+    for (const char *at = script->text[spread]; (at = strstr(at, "call('"));) {
+        char wanted[80];
+        at += strlen("call('");
+        int length = (int)strcspn(at, "'");
+        const char *sub = strncmp(at, "pubsub', '", 10) == 0 ? at + 10 : NULL;
+        snprintf(wanted, sizeof wanted, " +%.*s%s%.*s ", length, at, sub ? "|" : "", sub ? (int)strcspn(sub, "'") : 0,
+                 sub ? sub : "");
+        cr_assert(strstr(words, wanted) || (more && strstr(more, wanted)), "the rule of the page has no%s", wanted);
+    }
+}
+
+/* A script that is changed must not wait for somebody to miss a right. */
+Test(acl, rule_has_every_command_that_a_script_calls)
+{
+    char *words = rights_to_commands(RIGHTS), *more = rights_to_commands(RIGHTS_FOR_CLUSTERS);
+    for (size_t i = 0; rli_scripts[i]; i++) {
+        assert_calls(rli_scripts[i], RLI_COUNTED, words, NULL);
+        assert_calls(rli_scripts[i], RLI_SCATTERED, words, NULL);
+        assert_calls(rli_scripts[i], RLI_SHARDED, words, more);
+    }
+    free(words);
+    free(more);
+}
+
+/* What the library itself sends. */
+static const char sent[] = " +evalsha +eval +subscribe +unsubscribe +ping +info|server +client|setname +select ";
+
+static bool is_called(const char *command)
+{
+    char call[64];
+    const char *bar = strchr(command, '|');
+    snprintf(call, sizeof call, bar ? "call('%.*s', '%s'" : "call('%.*s'", bar ? (int)(bar - command) : 40, command,
+             bar ? bar + 1 : "");
+    for (size_t i = 0; rli_scripts[i]; i++) {
+        if (strstr(rli_scripts[i]->text[RLI_COUNTED], call))
+            return true;
+    }
+    return false;
+}
+
+Test(acl, rule_has_no_command_that_nobody_asks_for)
+{
+    char *words = rights_to_commands(RIGHTS), *rest = words, *word;
+    int count = 0;
+    while ((word = strtok_r(rest, " ", &rest))) {
+        char padded[64];
+        snprintf(padded, sizeof padded, " %s ", word);
+        count++;
+        cr_assert(strstr(sent, padded) || is_called(word + 1), "%s is of no use", word);
+    }
+    cr_assert(count > 30, "%d commands", count);
+    free(words);
+}
+
+/* One of each that has keys or a channel of its own. */
+static bool all_works(void)
+{
+    static const kind *const locks[] = {&kind_reentrant, &kind_fair, &kind_fenced, &kind_read, &kind_write};
+    int failed = 0, number = 0;
+    rlock_permit permit;
+    for (int i = 0; i < 5; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "lock-%d", i);
+        rlock *lock = kind_of(locks[i], stage.client, name);
+        failed += rlock_lock(lock) != RLOCK_OK;
+        failed += rlock_unlock(lock) != RLOCK_OK;
+    }
+    failed += rlock_semaphore_add_permits(semaphore_of(stage.client, "semaphore"), 1) != RLOCK_OK;
+    failed += rlock_permit_semaphore_add_permits(permits_of(stage.client, "permits"), 1) != RLOCK_OK;
+    failed += rlock_permit_semaphore_try_acquire(permits_of(stage.client, "permits"), 0, 1000, &permit) != RLOCK_OK;
+    failed += rlock_permit_semaphore_get_permits(permits_of(stage.client, "permits"), &number) != RLOCK_OK;
+    failed += rlock_count_down_latch_try_set_count(latch_of(stage.client, "latch"), 1, NULL) != RLOCK_OK;
+    failed += rlock_count_down_latch_count_down(latch_of(stage.client, "latch")) != RLOCK_OK;
+    return failed == 0;
+}
+
+Test(acl, rule_has_no_pattern_of_keys_or_channels_that_nothing_needs)
+{
+    cr_assert(all_works(), "%s", rlock_last_error());
+    char left_out[64];
+    int n = 0;
+    for (; rights_give_without(stage.server, RIGHTS, n, left_out); n++) {
+        say("FLUSHALL");
+        cr_assert(!all_works(), "without %s all works as well", left_out);
+    }
+    cr_assert(n > 8, "%d patterns", n);
+}
+
+Test(acl, rule_allows_nothing_under_other_names)
+{
+    char url[128];
+    rlock_client *client = NULL;
+    snprintf(url, sizeof url, "redis://locks:secret@127.0.0.1:%d", server_port(stage.server));
+    assert_ok(rlock_client_open(&client, url));
+    rlock *lock = rlock_get_lock(client, "another");
+    assert_status(rlock_lock(lock), RLOCK_SERVER);
+    cr_assert(strstr(rlock_last_error(), "\"another\"") && strstr(rlock_last_error(), "key"), "%s", rlock_last_error());
+    rlock_free(lock);
+    rlock_client_close(client);
+}
+
+Test(acl, rule_for_clusters_names_commands_that_there_are)
+{
+    rights_give(stage.server, RIGHTS_FOR_CLUSTERS);
+    use_lock(&kind_reentrant, NAME);
+}
+
+/* --- what is missing --- */
+
+static void assert_said_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        cr_assert(strstr(text, *words) != NULL, "no \"%s\" in: %s", *words, text);
+}
+#define assert_error(...) assert_said_of(rlock_last_error(), (const char *const[]){__VA_ARGS__, NULL})
+
+/* The lock is given back all the same; who waits does without the message. */
+Test(acl, right_to_publish_that_is_missing_is_named)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    say("ACL SETUSER locks resetchannels");
+    assert_status(rlock_unlock(lock), RLOCK_SERVER);
+    assert_error("\"app:order\"", "channel", "docs/security.md");
+    cr_assert(server_integer(stage.server, "EXISTS app:order") == 0);
+    cr_assert(rlock_valid_for(lock) == 0);
+    assert_ok(rlock_lock(lock));
+    say("ACL SETUSER locks allchannels");
+    assert_ok(rlock_unlock(lock));
+}
+
+Test(acl, right_to_subscribe_that_is_missing_ends_the_wait)
+{
+    rlock *held = lock_of(stage.other, NAME);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(held));
+    say("ACL SETUSER locks resetchannels");
+    actor_begin_lock(waiter, lock_of(stage.client, NAME));
+    assert_status(actor_finish(waiter, 20000), RLOCK_SERVER);
+    assert_said_of(actor_error(waiter), (const char *const[]){"redisson_lock__channel:{app:order}", "channel", NULL});
+    actor_end(waiter);
+}
+
+Test(acl, right_to_publish_as_a_command_that_is_missing_is_named)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    say("ACL SETUSER locks -publish");
+    assert_status(rlock_unlock(lock), RLOCK_SERVER);
+    assert_error("\"app:order\"", "command", "docs/security.md");
+}
+
+Test(acl, right_to_run_scripts_that_is_missing_is_named_at_once)
+{
+    static const char *const rights[] = {"ACL SETUSER locks -evalsha", "ACL SETUSER locks +evalsha -eval"};
+    rlock *lock = lock_of(stage.client, NAME);
+    for (int i = 0; i < 2; i++) {
+        say(rights[i]);
+        say("SCRIPT FLUSH");
+        int64_t since_ms = now_ms();
+        assert_status(rlock_lock(lock), RLOCK_SERVER);
+        assert_error("\"app:order\"", i == 0 ? "'evalsha'" : "'eval'", "docs/security.md");
+        assert_between(now_ms() - since_ms, 0, at_most_ms(400)); /* it was not asked for again */
+        cr_assert(rlock_valid_for(lock) == 0);
+    }
+}
+
+Test(acl, right_to_a_key_that_is_missing_is_named)
+{
+    rlock *lock = kind_of(&kind_fair, stage.client, NAME);
+    say("ACL SETUSER locks resetkeys ~app:*");
+    assert_status(rlock_lock(lock), RLOCK_SERVER);
+    assert_error("\"app:order\"", "key", "docs/security.md");
+    cr_assert(server_integer(stage.server, "EXISTS app:order") == 0);
+}
+
+Test(acl, user_or_password_that_is_wrong_is_named_and_not_shown)
+{
+    static const char *const users[] = {"locks:s3cret-one", "nobody:s3cret-one", ":s3cret-one"};
+    say("CONFIG SET requirepass other");
+    for (int i = 0; i < 3; i++) {
+        char url[128];
+        rlock_client *client = NULL;
+        snprintf(url, sizeof url, "redis://%s@127.0.0.1:%d", users[i], server_port(stage.server));
+        assert_status(rlock_client_open(&client, url), RLOCK_SERVER);
+        assert_error("refused the user or password", "WRONGPASS");
+        cr_assert(strstr(rlock_last_error(), "s3cret") == NULL, "%s", rlock_last_error());
+    }
+}
+
+/* His connections end with him; what he held stays until its time is up. */
+Test(acl, user_who_is_deleted_is_refused_by_the_next_call)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    say("ACL DELUSER locks");
+    assert_status(rlock_unlock(lock), RLOCK_SERVER);
+    assert_error("refused the user or password", "WRONGPASS");
+    cr_assert(server_integer(stage.server, "PEXPIRE app:order 10") == 1);
+}
