@@ -84,7 +84,8 @@ void cluster_cover(cluster *cluster, int slot, int node);
 void cluster_listen(cluster *cluster, const char *channel);
 /* Waits until `message` came on `channel`, wherever it is listened to; false: not within ms. */
 bool cluster_heard(cluster *cluster, const char *channel, const char *message, int64_t ms);
-/* Waits until the channel has `count` sharded subscribers at the node that serves it. */
+/* Waits until the channel has `count` sharded subscribers at the node that serves it; plain ones where the
+ * server knows no sharded (Redis 6.2). */
 bool cluster_wait_subscribers(cluster *cluster, const char *channel, int64_t count, int64_t ms);
 
 #endif

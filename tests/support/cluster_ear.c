@@ -28,7 +28,9 @@ bool cluster_wait_subscribers(cluster *self, const char *channel, int64_t count,
         int node = cluster_serving(self, channel);
         int64_t now = -1;
         if (node >= 0) {
-            redisReply *reply = server_command(self->nodes[node], "PUBSUB SHARDNUMSUB %s", channel);
+            server *at = self->nodes[node];
+            redisReply *reply = server_knows(at, "SSUBSCRIBE") ? server_command(at, "PUBSUB SHARDNUMSUB %s", channel)
+                                                               : server_command(at, "PUBSUB NUMSUB %s", channel);
             now = reply->elements == 2 ? reply->element[1]->integer : -1;
             freeReplyObject(reply);
         }
