@@ -67,6 +67,11 @@ typedef struct rlock_config {
     const char *master_name;          /* masterName: what the sentinels call the master; needed with them */
     const char *sentinel_username;    /* sentinelUsername, and */
     const char *sentinel_password;    /* sentinelPassword: for the sentinels alone */
+    const char *nat_map;              /* natMapper, natMap: where servers are whose own addresses lead nowhere
+                                         from here (Docker, NAT), as in "172.18.0.1:7000=127.0.0.1:7001" for
+                                         HostPortNatMapper, "172.18.0.1=10.0.0.1" for HostNatMapper; several
+                                         are separated by commas, IPv6 stands in brackets. With sentinels,
+                                         clusters and replicated servers; in URLs natMap */
     const char *ssl_truststore;       /* sslTruststore: path of a PEM or PKCS#12 file; NULL: the system's */
     const char *ssl_truststore_password; /* sslTruststorePassword: opens a PKCS#12 file */
     const char *ssl_keystore;         /* sslKeystore: certificate and key of this client, PEM or PKCS#12 */

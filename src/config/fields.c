@@ -51,6 +51,7 @@ static const rli_field fields[] = {
     {"masterName", TEXT(master_name, master_name)},
     {"sentinelUsername", TEXT(sentinel_username, sentinel_username)},
     {"sentinelPassword", SECRET(sentinel_password, sentinel_password)},
+    {"natMap", TEXT(nat_map, nat_map)},
     {"sslTruststore", TEXT(ssl_truststore, tls.truststore)},
     {"sslTruststorePassword", SECRET(ssl_truststore_password, tls.truststore_password)},
     {"sslKeystore", TEXT(ssl_keystore, tls.keystore)},

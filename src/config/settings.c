@@ -108,7 +108,7 @@ static void share_user(rli_settings *settings)
 }
 
 /* What follows from other settings. */
-static void complete(rli_settings *settings)
+static rlock_status complete(rli_settings *settings)
 {
     share_user(settings);
     if (!settings->scan_interval_ms)
@@ -118,6 +118,7 @@ static void complete(rli_settings *settings)
     /* As in Redisson: who names whom to trust wants that checked. */
     if (settings->tls.verification == RLI_VERIFY_NONE && settings->tls.truststore)
         settings->tls.verification = RLI_VERIFY_CA_ONLY;
+    return settings->nat_map ? rli_nat_read(&settings->nat, settings->nat_map) : RLOCK_OK;
 }
 
 static rlock_status check_addresses(const rli_settings *settings)
@@ -154,6 +155,9 @@ static rlock_status check(const rli_settings *settings)
                         settings->client_name);
     if (settings->mode == RLI_CLUSTER && settings->database)
         return rli_fail(RLOCK_INVALID, "database is %d; a cluster has only database 0", settings->database);
+    if (settings->nat.count && (settings->mode == RLI_SINGLE || settings->mode == RLI_MASTER_SLAVE))
+        return rli_fail(RLOCK_INVALID, "natMap is given, but the address is no redis-sentinel://, redis-cluster:// or "
+                        "redis-replicated://; where each address is configured, write the one that leads there");
     rlock_status status = check_sentinel(settings);
     return status == RLOCK_OK ? check_addresses(settings) : status;
 }
@@ -167,10 +171,10 @@ rlock_status rli_settings_make(rli_settings *settings, const rlock_config *confi
         status = take_fields(settings, &full);
     if (status == RLOCK_OK)
         status = take_addresses(settings, &full);
-    if (status == RLOCK_OK) {
-        complete(settings);
+    if (status == RLOCK_OK)
+        status = complete(settings);
+    if (status == RLOCK_OK)
         status = check(settings);
-    }
     if (status != RLOCK_OK)
         rli_settings_free(settings);
     return status;
@@ -208,6 +212,8 @@ void rli_settings_free(rli_settings *settings)
     free(settings->tls.keystore_password);
     free(settings->tls.protocols);
     free(settings->tls.ciphers);
+    rli_nat_free(&settings->nat);
+    free(settings->nat_map);
     free(settings->master_name);
     free(settings->sentinel_username);
     free(settings->sentinel_password);

@@ -3,6 +3,8 @@
 #ifndef RLI_SETTINGS_H
 #define RLI_SETTINGS_H
 
+#include "config/nat.h"
+
 #include <rlock/config.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +47,8 @@ typedef struct rli_settings {
     rli_tls tls;
     char *username, *password, *client_name, *name_prefix; /* NULL: not set */
     char *master_name, *sentinel_username, *sentinel_password;
+    char *nat_map;          /* its text, which `nat` points into */
+    rli_nat nat;            /* natMapper: for each address that is configured or that a server tells */
     rli_sharding sharding;
     bool check_synced;           /* checkLockSyncedSlaves */
     int64_t sync_timeout_ms;     /* slavesSyncTimeout */

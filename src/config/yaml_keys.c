@@ -77,8 +77,8 @@ static const rli_yaml_key keys[] = {
     {"sentinelPassword", SENTINEL, RLI_USE_FIELD, NULL, false},
     {"scanInterval", SENTINEL | CLUSTER | REPLICATED, RLI_USE_FIELD, NULL, false},
     {"shardedSubscriptionMode", CLUSTER, RLI_USE_FIELD, NULL, false},
-    {"natMapper", SEVERAL, RLI_USE_JAVA, NULL, false},
-    {"natMap", SEVERAL, RLI_USE_JAVA, NULL, false},
+    {"natMapper", SENTINEL | CLUSTER | REPLICATED, RLI_USE_NAT, NULL, false},
+    {"natMap", SENTINEL | CLUSTER, RLI_USE_NAT, NULL, false},
 
     /* Redisson PRO's; an encrypted password is refused itself. */
     {"secretKey", TOP, RLI_USE_NOT, NULL, false},

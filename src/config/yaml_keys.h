@@ -30,6 +30,7 @@ typedef enum rli_key_use {
     RLI_USE_DELAY,        /* retryDelay */
     RLI_USE_INTERVAL,     /* retryInterval */
     RLI_USE_PREFIX,       /* nameMapper */
+    RLI_USE_NAT,          /* natMapper, natMap */
     RLI_USE_SECTION,      /* …ServersConfig */
     RLI_USE_JAVA,         /* a Java class of the program: only Redisson's own default can be followed */
     RLI_USE_JAVA_NEEDED,  /* the same, and without it locks would be others */

@@ -53,6 +53,7 @@ rlock_status rli_yaml_use(rli_yaml_loader *loader, const rli_yaml_key *key, yaml
 /* The uses of the values that are Java objects (yaml_object.c). */
 rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
 rlock_status rli_yaml_use_prefix(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
+rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
 rlock_status rli_yaml_use_java(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
 
 /* The uses of addresses (yaml_servers.c), and what becomes of them in the end. */

@@ -5,6 +5,7 @@
 #include "config/yaml_loader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The class of an object: its tag, or as in Redisson's JSON the key "class". Without the package; "" when
@@ -126,6 +127,90 @@ static bool is_empty(const yaml_node_t *value)
 {
     return value->type == YAML_MAPPING_NODE && value->data.mapping.pairs.start == value->data.mapping.pairs.top &&
            value->tag && strcmp((const char *)value->tag, YAML_MAP_TAG) == 0;
+}
+
+/* As in natMap's text; what is wrong with it, or NULL. Java splits at the last colon, and has no brackets. */
+static const char *write_place(FILE *to, const char *text, bool with_port)
+{
+    const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']'), *end = text + strlen(text);
+    if (strpbrk(text, ",= \t\r\n"))
+        return "no host";
+    if (with_port && (!colon || (bracket && bracket > colon)))
+        return "no host:port";
+    if (!with_port && *text != '[' && colon && strchr(text, ':') == colon)
+        return "no host alone; HostPortNatMapper takes host:port";
+    const char *host_end = with_port ? colon : end;
+    bool bare = *text != '[' && memchr(text, ':', (size_t)(host_end - text));
+    fprintf(to, bare ? "[%.*s]%s" : "%.*s%s", (int)(host_end - text), text, host_end);
+    return NULL;
+}
+
+static rlock_status write_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map, bool with_port,
+                                 FILE *to)
+{
+    for (yaml_node_pair_t *pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *sides[] = {yaml_document_get_node(&loader->document, pair->key),
+                                      yaml_document_get_node(&loader->document, pair->value)};
+        for (int side = 0; side < 2; side++) {
+            const char *text = rli_yaml_text(sides[side]);
+            fputs(side ? "=" : pair == map->data.mapping.pairs.start ? "" : ",", to);
+            const char *why = text ? write_place(to, text, with_port) : "no text";
+            if (why)
+                return rli_yaml_fail(loader, sides[side], RLOCK_INVALID, "%s has \"%.60s\", which is %s", key->name,
+                                     text ? text : "", why);
+        }
+    }
+    return RLOCK_OK;
+}
+
+/* Takes the pairs of `map` as the text of natMap. */
+static rlock_status take_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map, bool with_port)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    if (!to)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the config");
+    rlock_status status = write_places(loader, key, map, with_port, to);
+    if (fclose(to) != 0 && status == RLOCK_OK)
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for the config");
+    rli_nat nat;
+    if (status == RLOCK_OK && (status = rli_nat_read(&nat, text)) == RLOCK_INVALID)
+        status = rli_yaml_fail_again(loader, map, status);
+    if (status == RLOCK_OK) {
+        rli_nat_free(&nat);
+        const char *copy = rli_owned_text(loader->owned, text, length);
+        status = copy ? RLOCK_OK : RLOCK_NO_MEMORY;
+        loader->draft.nat_map = copy;
+    }
+    free(text);
+    return status;
+}
+
+/* Redisson's two mappers, and natMap, which was there before them and is as the first. */
+rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
+{
+    static const char *const of_places[] = {"hostsPortMap"}, *const of_hosts[] = {"hostsMap"};
+    const char *class = class_of(loader, value);
+    bool bare = strcmp(key->name, "natMap") == 0, with_port = bare || strcmp(class, "HostPortNatMapper") == 0;
+    yaml_node_t *map = value;
+    if (!bare && (strcmp(class, "DefaultNatMapper") == 0 || is_empty(value)))
+        return RLOCK_OK;
+    if (!with_port && strcmp(class, "HostNatMapper") != 0) {
+        if (loader->draft.nat_map)
+            return RLOCK_OK;
+        return rli_yaml_warn(loader, rli_yaml_line(value), "%s is the Java class \"%.60s\", which cannot be followed here; "
+                             "write it as a HostPortNatMapper or HostNatMapper, or set config->nat_map before loading",
+                             key->name, class);
+    }
+    bool only = bare || read_properties(loader, value, with_port ? of_places : of_hosts, 1, &map);
+    if (!only || !map || map->type != YAML_MAPPING_NODE)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be %s", key->name,
+                             bare ? "{\"10.0.0.1:7000\": \"127.0.0.1:7001\"}" :
+                             with_port ? "!<org.redisson.config.HostPortNatMapper> {hostsPortMap: {\"10.0.0.1:7000\": "
+                                         "\"127.0.0.1:7001\"}}"
+                                       : "!<org.redisson.config.HostNatMapper> {hostsMap: {\"10.0.0.1\": \"127.0.0.1\"}}");
+    return take_places(loader, key, map, with_port);
 }
 
 rlock_status rli_yaml_use_java(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)

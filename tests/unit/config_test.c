@@ -27,6 +27,7 @@ Test(config, defaults_are_redissons)
     cr_assert(config.connection_pool_size == 8);
     cr_assert(!config.addresses && !config.address_count && !config.owned);
     cr_assert(!config.master_name && !config.sentinel_username && !config.sentinel_password);
+    cr_assert(!config.nat_map);
     cr_assert(!config.ssl_truststore && !config.ssl_truststore_password && !config.ssl_keystore);
     cr_assert(!config.ssl_keystore_password && !config.ssl_protocols && !config.ssl_ciphers);
     cr_assert(config.ssl_verification_mode == RLOCK_SSL_STRICT);

@@ -143,6 +143,49 @@ Test(url, every_setting_can_be_a_parameter)
     rli_settings_free(&settings);
 }
 
+Test(url, nat_map_leads_each_address_where_it_says_and_leaves_others)
+{
+    static const struct {
+        const char *host;
+        int port;
+        const char *to;
+        int to_port;
+    } cases[] = {{"10.0.0.1", 7000, "127.0.0.1", 7001}, /* before the pair of hosts */
+                 {"10.0.0.1", 7002, "near", 7002},
+                 {"far", 1, "::1", 1},
+                 {"fd00::1", 7000, "fd00::2", 65535},
+                 {"fd00::1", 7001, "fd00::1", 7001},
+                 {"10.0.0.11", 7000, "10.0.0.11", 7000},
+                 {"10.0.0", 7000, "10.0.0", 7000},
+                 {"near", 7000, "near", 7000}, /* not twice */
+                 {"", 0, "", 0}};
+    static const char *const schemes[] = {"redis-sentinel://a?masterName=m&", "redis-cluster://a?", "redis-replicated://a?"};
+    for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++) {
+        char url[200];
+        snprintf(url, sizeof url, "%snatMap=10.0.0.1=near,far=[::1],10.0.0.1:7000=127.0.0.1:7001,near:1=b:1,"
+                 "[fd00::1]:7000=[fd00::2]:65535", schemes[s]);
+        rli_settings settings;
+        assert_ok(parse(url, &settings));
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            const char *host = cases[i].host;
+            size_t length = strlen(host);
+            int port = cases[i].port;
+            rli_nat_map(&settings.nat, &host, &length, &port);
+            cr_assert(length == strlen(cases[i].to) && memcmp(host, cases[i].to, length) == 0 && port == cases[i].to_port,
+                      "%s:%d became %.*s:%d", cases[i].host, cases[i].port, (int)length, host, port);
+        }
+        rli_settings_free(&settings);
+    }
+}
+
+Test(url, an_empty_nat_map_is_none)
+{
+    rli_settings settings;
+    assert_ok(parse("redis://a?natMap=", &settings));
+    cr_assert(settings.nat.count == 0);
+    rli_settings_free(&settings);
+}
+
 /* SECRET stands wherever a password may be meant. */
 static const struct {
     const char *url;
@@ -252,6 +295,26 @@ static const struct {
     {"redis://a?dnsMonitoringInterval=-2", RLOCK_INVALID, "dnsMonitoringInterval"},
     {"redis://a?pingConnectionInterval=-1", RLOCK_INVALID, "pingConnectionInterval"},
     {"redis://a?tcpKeepAliveCount=128", RLOCK_INVALID, "tcpKeepAliveCount"},
+    {"redis-cluster://a?natMap=a", RLOCK_INVALID, "a = is missing"},
+    {"redis-cluster://a?natMap=a=", RLOCK_INVALID, "host is missing"},
+    {"redis-cluster://a?natMap==b", RLOCK_INVALID, "host is missing"},
+    {"redis-cluster://a?natMap=a=b,", RLOCK_INVALID, "a = is missing"},
+    {"redis-cluster://a?natMap=a=b,,c=d", RLOCK_INVALID, "a = is missing"},
+    {"redis-cluster://a?natMap=a:1=b", RLOCK_INVALID, "one side alone"},
+    {"redis-cluster://a?natMap=a=b:1", RLOCK_INVALID, "one side alone"},
+    {"redis-cluster://a?natMap=a:0=b:1", RLOCK_INVALID, "65535"},
+    {"redis-cluster://a?natMap=a:1=b:65536", RLOCK_INVALID, "65535"},
+    {"redis-cluster://a?natMap=a:1=b:", RLOCK_INVALID, "65535"},
+    {"redis-cluster://a?natMap=a:1=:2", RLOCK_INVALID, "host is missing"},
+    {"redis-cluster://a?natMap=::1=b", RLOCK_INVALID, "[ ]"},
+    {"redis-cluster://a?natMap=[::1=b", RLOCK_INVALID, "without a ]"},
+    {"redis-cluster://a?natMap=[::1]1=b:1", RLOCK_INVALID, "behind a ]"},
+    {"redis-cluster://a?natMap=[]=b", RLOCK_INVALID, "host is missing"},
+    {"redis-cluster://a?natMap=a=b,%20c=d", RLOCK_INVALID, "white space"},
+    {"redis-cluster://a?natMap=a=b=c", RLOCK_INVALID, "more than one ="},
+    {"redis-cluster://a?natMap=a=b,c=d,a=e", RLOCK_INVALID, "\"a=e\", of which the left side"},
+    {"redis://a?natMap=a=b", RLOCK_INVALID, "redis-sentinel://"},
+    {"redis-master-slave://a?natMap=a=b", RLOCK_INVALID, "natMap"},
     {"redis://a?tiemout=5", RLOCK_INVALID, "did you mean \"timeout\""},
 };
 

@@ -25,6 +25,7 @@ static void tear_down(void)
 TestSuite(yaml, .init = setup, .fini = tear_down, .timeout = 60);
 
 #define SINGLE "singleServerConfig:\n  address: redis://h:1\n"
+#define CLUSTER_OF "clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n"
 
 static const char *path_of(const char *name)
 {
@@ -420,6 +421,22 @@ static const struct {
     {SINGLE "  retryDelay: !<org.redisson.config.ConstantDelay> {baseDelay: PT1S}\n", RLOCK_INVALID,
      {"yaml:3: retryDelay", "only delay"}},
 
+    {CLUSTER_OF "  natMap: 7\n", RLOCK_INVALID, {"yaml:3: natMap must be", "127.0.0.1:7001"}},
+    {CLUSTER_OF "  natMap: [a]\n", RLOCK_INVALID, {"yaml:3: natMap must be", "127.0.0.1:7001"}},
+    {CLUSTER_OF "  natMap: {a: b}\n", RLOCK_INVALID, {"yaml:3: natMap has \"a\"", "no host:port"}},
+    {CLUSTER_OF "  natMap: {\"[::1]\": \"b:1\"}\n", RLOCK_INVALID, {"yaml:3: natMap has \"[::1]\"", "no host:port"}},
+    {CLUSTER_OF "  natMap: {\"a:1\": [b]}\n", RLOCK_INVALID, {"yaml:3: natMap has", "no text"}},
+    {CLUSTER_OF "  natMap: {\"a:1\": \"b:x\"}\n", RLOCK_INVALID, {"yaml:3: natMap has \"a:1=b:x\"", "65535"}},
+    {CLUSTER_OF "  natMap: {\"a:1\": \":2\"}\n", RLOCK_INVALID, {"yaml:3: natMap has", "host is missing"}},
+    {CLUSTER_OF "  natMap: {\"a:1\": \"b:2,c:3\"}\n", RLOCK_INVALID, {"yaml:3: natMap has", "no host"}},
+    {CLUSTER_OF "  natMap: {\"a:1\": \"b:2\", \"a:1\": \"c:3\"}\n", RLOCK_INVALID, {"yaml:3: natMap has", "already"}},
+    {CLUSTER_OF "  natMapper: !<org.redisson.config.HostNatMapper> {hostsMap: {\"a:1\": b}}\n", RLOCK_INVALID,
+     {"yaml:3: natMapper has \"a:1\"", "HostPortNatMapper"}},
+    {CLUSTER_OF "  natMapper: !<org.redisson.config.HostNatMapper> {hostsPortMap: {\"a:1\": \"b:1\"}}\n", RLOCK_INVALID,
+     {"yaml:3: natMapper must be", "hostsMap"}},
+    {CLUSTER_OF "  natMapper: !<org.redisson.config.HostPortNatMapper> {}\n", RLOCK_INVALID,
+     {"yaml:3: natMapper must be", "hostsPortMap"}},
+
     {SINGLE "nameMapper: !<com.example.Tenants> {}\n", RLOCK_UNSUPPORTED, {"yaml:3: nameMapper", "\"Tenants\""}},
     {SINGLE "nameMapper: !<com.example.Tenants> {prefix: a}\n", RLOCK_UNSUPPORTED, {"yaml:3: nameMapper", "name_prefix"}},
     {SINGLE "nameMapper: !<com.example.PrefixMapper> {prefix: a, suffix: b}\n", RLOCK_UNSUPPORTED,
@@ -471,6 +488,51 @@ Test(yaml, a_config_that_is_too_short_for_a_file_is_refused)
     rlock_config_init(&config);
 }
 
+/* ---- natMapper ---- */
+
+static const struct {
+    const char *line, *nat_map;
+} mappers[] = {
+    {"natMapper: !<org.redisson.config.HostPortNatMapper> {hostsPortMap: {\"172.18.0.1:7000\": \"127.0.0.1:7001\"}}",
+     "172.18.0.1:7000=127.0.0.1:7001"},
+    {"natMapper: !!org.redisson.config.HostPortNatMapper {hostsPortMap: {\"a:1\": \"b:2\", \"c:3\": \"d:4\"}}", "a:1=b:2,c:3=d:4"},
+    {"natMapper: {class: org.redisson.config.HostPortNatMapper, hostsPortMap: {\"a:1\": \"b:2\"}}", "a:1=b:2"},
+    {"natMapper: !<org.redisson.config.HostNatMapper> {hostsMap: {172.18.0.1: 127.0.0.1, a: b}}", "172.18.0.1=127.0.0.1,a=b"},
+    {"natMapper: !<org.redisson.config.HostNatMapper> {hostsMap: {\"fd00::1\": \"[::1]\"}}", "[fd00::1]=[::1]"},
+    {"natMapper: !<org.redisson.config.HostPortNatMapper> {hostsPortMap: {\"fd00::1:7\": \"[::1]:8\"}}", "[fd00::1]:7=[::1]:8"},
+    {"natMapper: !<org.redisson.config.DefaultNatMapper> {}", NULL},
+    {"natMap: {\"a:1\": \"b:2\"}", "a:1=b:2"},
+    {"natMap: {}", ""},
+    {"natMap:", NULL},
+    {"natMapper: null", NULL},
+};
+
+Test(yaml, nat_mappers_of_redissons_own_are_followed)
+{
+    for (size_t i = 0; i < sizeof mappers / sizeof *mappers; i++) {
+        char text[400];
+        snprintf(text, sizeof text, CLUSTER_OF "  %s\n", mappers[i].line);
+        load(text);
+        assert_no_warnings();
+        assert_text(config.nat_map, mappers[i].nat_map);
+        rli_settings settings;
+        assert_ok(rli_settings_make(&settings, &config));
+        rli_settings_free(&settings);
+        rlock_config_free(&config);
+    }
+}
+
+/* The program knows what a class of its own does. */
+Test(yaml, nat_map_of_the_program_stands_for_a_mapper_that_cannot_be_followed_alone)
+{
+    config.nat_map = "a=b";
+    load(CLUSTER_OF "  natMapper: !<com.example.Docker> {}\n");
+    assert_no_warnings();
+    assert_text(config.nat_map, "a=b");
+    load(CLUSTER_OF "  natMap: {\"c:1\": \"d:2\"}\n");
+    assert_text(config.nat_map, "c:1=d:2");
+}
+
 /* ---- What is passed over, but told ---- */
 
 static const struct {
@@ -494,9 +556,8 @@ static const struct {
     {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\", \"redis://u:SECRET@h:1\"]\n", "yaml:2: clusterServersConfig "
      "has the address h:1 twice"},
     {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n"
-     "  natMapper: !<org.redisson.config.HostPortNatMapper> {hostsPortMap: {\"a:1\": \"b:2\"}}\n",
-     "yaml:3: natMapper is the Java class \"HostPortNatMapper\""},
-    {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  natMap: {\"a:1\": \"b:2\"}\n", "yaml:3: natMap is an object"},
+     "  natMapper: !<com.example.Docker> {}\n", "yaml:3: natMapper is the Java class \"Docker\""},
+    {"replicatedServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  natMap: {}\n", "\"natMap\" does not belong here"},
     {SINGLE "  clientName: ${RLOCK_TEST_UNSET}\n", "yaml:3: ${RLOCK_TEST_UNSET} is not set"},
 };
 

@@ -150,6 +150,7 @@ static rlock_status copy_address(rli_address *to, const char *host, size_t lengt
 rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, const char *host, size_t length, int port,
                             const rli_address *like)
 {
+    rli_nat_map(&topology->settings->nat, &host, &length, &port);
     pthread_mutex_lock(&topology->mutex);
     rli_node *node = atomic_load(list);
     while (node && !is_at(node, host, length, port)) {

@@ -97,7 +97,8 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_no
                               redisReply **reply);
 /* Asks a node whether it is a master, and notes how many replicas are connected to it. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master);
-/* Makes a node in that list, or finds it there. NULL: out of memory. */
+/* Makes a node in that list, or finds it there, at the address that natMapper gives for this one. NULL: out of
+ * memory. */
 rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, const char *host, size_t length, int port,
                             const rli_address *like);
 
