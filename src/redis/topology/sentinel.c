@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
+#include "clock.h"
 #include "error.h"
 
 #include <stdio.h>
@@ -17,7 +18,10 @@ typedef struct heard {
     rli_node *sentinel;
     rli_channel *channel;
     rli_listener listener;
+    int64_t mute_until_ms; /* it did not answer: until then it is asked only when nobody else does */
 } heard;
+
+#define MUTE_MS 5000
 
 /* What a sentinel says of the master. */
 typedef struct saying {
@@ -104,11 +108,17 @@ static void meet_others(rli_topology *topology, rli_caller *caller, rli_node *se
         freeReplyObject(reply);
 }
 
-static void listen_to(rli_topology *topology, rli_node *sentinel)
+static heard *heard_of(const rli_topology *topology, const rli_node *sentinel)
 {
     heard *own = topology->heard;
     while (own && own->sentinel != sentinel)
         own = own->next;
+    return own;
+}
+
+static void listen_to(rli_topology *topology, rli_node *sentinel)
+{
+    heard *own = heard_of(topology, sentinel);
     if (own || !(own = calloc(1, sizeof *own)))
         return;
     if (rli_subscriber_join(&sentinel->subscriber, SWITCHED, strlen(SWITCHED), &own->channel) != RLOCK_OK) {
@@ -156,19 +166,35 @@ static rlock_status meet_configured(rli_topology *topology)
     return RLOCK_OK;
 }
 
-/* Asks one after the other until one knows enough. How many answered; *newest: what the one said that has
- * heard of most failovers. None: *trouble is why, and so is the last error. */
-static int ask_around(rli_topology *topology, rli_caller *caller, saying *newest, rlock_status *trouble)
+/* A machine that is gone costs a second each time: often that which the master was on. */
+static bool is_mute(const rli_topology *topology, const rli_node *sentinel)
+{
+    const heard *own = heard_of(topology, sentinel);
+    return own && own->mute_until_ms > rli_now_ms();
+}
+
+static void note_answer(rli_topology *topology, const rli_node *sentinel, rlock_status status)
+{
+    heard *own = heard_of(topology, sentinel);
+    if (own)
+        own->mute_until_ms = status == RLOCK_UNAVAILABLE ? rli_after_ms(MUTE_MS) : 0;
+}
+
+/* Asks one after the other until one knows enough; `mute`: those that are mute, else those that are not. How
+ * many answered; *newest: what the one said that has heard of most failovers. None: *trouble is why, and `why`. */
+static int ask_around(rli_topology *topology, rli_caller *caller, bool mute, saying *newest, rlock_status *trouble,
+                      char why[300])
 {
     int answered = 0;
-    char why[300] = "";
-    *trouble = RLOCK_UNAVAILABLE;
     for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next)) {
         saying said;
+        if (is_mute(topology, sentinel) != mute)
+            continue;
         rlock_status status = ask(topology, caller, sentinel, &said);
+        note_answer(topology, sentinel, status);
         if (status != RLOCK_OK && *trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
             *trouble = status;
-            snprintf(why, sizeof why, "%.299s", rlock_last_error());
+            snprintf(why, 300, "%.299s", rlock_last_error());
         }
         if (status != RLOCK_OK)
             continue;
@@ -180,8 +206,6 @@ static int ask_around(rli_topology *topology, rli_caller *caller, saying *newest
         if (said.epoch > topology->epoch || (said.epoch == topology->epoch && !topology->troubled))
             break;
     }
-    if (answered == 0)
-        rli_fail_as(*trouble, why);
     return answered;
 }
 
@@ -199,14 +223,13 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     if (status != RLOCK_OK)
         return status;
     saying newest;
-    int answered = ask_around(topology, caller, &newest, &status);
-    if (answered == 0 && status == RLOCK_UNAVAILABLE) {
-        char why[300];
-        snprintf(why, sizeof why, "%.299s", rlock_last_error());
-        return rli_fail(status, "none of the sentinels answers: %s", why);
-    }
+    char why[300] = "";
+    status = RLOCK_UNAVAILABLE;
+    int answered = ask_around(topology, caller, false, &newest, &status, why);
     if (answered == 0)
-        return status;
+        answered = ask_around(topology, caller, true, &newest, &status, why);
+    if (answered == 0)
+        return rli_fail(status, status == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s", why);
     for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next))
         listen_to(topology, sentinel);
     /* A few that know less than was known before are cut off from the others, or were all set up anew. */
