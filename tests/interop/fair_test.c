@@ -94,7 +94,7 @@ static void claim_leaving(party *holder, party *stranger)
     party *leaving[] = {party_of(NULL, &fair, NAME), party_of(stage.client, &fair, NAME)};
     assert_ok(party_lock(holder));
     for (int i = 0; i < 2; i++) {
-        party_begin_try(leaving[i], 500, RLOCK_WATCHDOG);
+        party_begin_try(leaving[i], 2000, RLOCK_WATCHDOG);
         party_await_waiting(leaving[i]);
         party_begin_lock(next[i]);
         party_await_waiting(next[i]);
