@@ -141,10 +141,12 @@ static bool is_mute(const rli_node *node)
     return node && rli_now_ms() < node->mute_until_ms;
 }
 
+/* Long enough that the others' renewals get most of the time; short enough for a few more tries. */
 static void note_silence(const rli_holds *holds, rli_node *node, int64_t since_ms)
 {
-    if (node && rli_now_ms() - since_ms > holds->settings->watchdog_timeout_ms / 12)
-        node->mute_until_ms = soon(holds);
+    int64_t while_ms = holds->settings->watchdog_timeout_ms / 12;
+    if (node && rli_now_ms() - since_ms > while_ms)
+        node->mute_until_ms = rli_after_ms(while_ms);
 }
 
 void rli_renew_due(rli_watchdog *watchdog)
