@@ -37,7 +37,8 @@ typedef struct rlock_config {
     const char *username;             /* username: ACL user; NULL: the default user. No URL parameter: it
                                          stands before the @ */
     const char *password;             /* password; as username */
-    int database;                     /* database: 0 and up (default 0; in a cluster always 0) */
+    int database;                     /* database: 0 and up (0); in a cluster more than 0 needs Valkey 9
+                                         with cluster-databases */
     const char *client_name;          /* clientName: for CLIENT LIST */
     const char *name_prefix;          /* nameMapper, as a prefix before every lock's name; in URLs namePrefix */
     int64_t lock_watchdog_timeout_ms; /* lockWatchdogTimeout: 30 ms to a year (30000); renewed every third;
@@ -66,7 +67,8 @@ typedef struct rlock_config {
     size_t address_count;             /* how many those are */
     const char *master_name;          /* masterName: what the sentinels call the master; needed with them */
     const char *sentinel_username;    /* sentinelUsername, and */
-    const char *sentinel_password;    /* sentinelPassword: for the sentinels alone */
+    const char *sentinel_password;    /* sentinelPassword: for the sentinels alone; NULL: a sentinel that asks
+                                         for one is told `password` */
     const char *nat_map;              /* natMapper, natMap: where servers are whose own addresses lead nowhere
                                          from here (Docker, NAT), as in "172.18.0.1:7000=127.0.0.1:7001" for
                                          HostPortNatMapper, "172.18.0.1=10.0.0.1" for HostNatMapper; several

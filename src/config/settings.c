@@ -141,8 +141,8 @@ static rlock_status check_sentinel(const rli_settings *settings)
     if (settings->mode == RLI_SENTINEL && (!settings->master_name || !*settings->master_name))
         return rli_fail(RLOCK_INVALID, "masterName is missing: what the sentinels call the master; add for example "
                         "?masterName=mymaster");
-    if (settings->sentinel_username && !settings->sentinel_password)
-        return rli_fail(RLOCK_INVALID, "sentinelUsername without sentinelPassword; set both or neither");
+    if (settings->sentinel_username && !settings->sentinel_password && !settings->password)
+        return rli_fail(RLOCK_INVALID, "sentinelUsername without any password; set sentinelPassword as well");
     return RLOCK_OK;
 }
 
@@ -153,8 +153,6 @@ static rlock_status check(const rli_settings *settings)
     if (settings->client_name && strpbrk(settings->client_name, " \n\r\t"))
         return rli_fail(RLOCK_INVALID, "clientName \"%.40s\" has white space, which Redis refuses",
                         settings->client_name);
-    if (settings->mode == RLI_CLUSTER && settings->database)
-        return rli_fail(RLOCK_INVALID, "database is %d; a cluster has only database 0", settings->database);
     if (settings->nat.count && (settings->mode == RLI_SINGLE || settings->mode == RLI_MASTER_SLAVE))
         return rli_fail(RLOCK_INVALID, "natMap is given, but the address is no redis-sentinel://, redis-cluster:// or "
                         "redis-replicated://; where each address is configured, write the one that leads there");

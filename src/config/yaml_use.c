@@ -81,9 +81,6 @@ static rlock_status check_number(rli_yaml_loader *loader, const rli_yaml_key *ke
     if (*number < field->lowest || *number > field->highest)
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld", key->name,
                              (long long)*number, (long long)field->lowest, (long long)field->highest);
-    if (*number && loader->mode == RLI_CLUSTER && strcmp(key->name, "database") == 0)
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "database is %lld; a cluster has only database 0",
-                             (long long)*number);
     return RLOCK_OK;
 }
 

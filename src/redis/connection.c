@@ -187,6 +187,9 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
     if (what == AUTH && address->sentinel)
         return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s", address->text,
                         reply->str);
+    if (what == SELECT && strstr(reply->str, "cluster mode"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s; leave database at 0 there (others are for "
+                        "Valkey 9 with cluster-databases)", address->text, reply->str);
     return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s", address->text, refused[what], reply->str);
 }
 

@@ -221,6 +221,34 @@ Test(sentinel_login, falls_back_to_that_of_the_servers_as_redissons_does)
     assert_works(client_at("redis-sentinel://:secret@%s/?masterName=" SENTINEL_MASTER, sentinel_hosts(own)));
 }
 
+/* The file of most users: one password, whoever asks for it. */
+Test(sentinel_login, takes_the_only_password_of_redissons_file)
+{
+    open_with_passwords("secret", "secret");
+    rlock_config config;
+    rlock_config_init(&config);
+    assert_ok(rlock_config_load_yaml(&config, sentinel_yaml(own, "password: secret\n", NULL)));
+    cr_assert(!config.sentinel_password && strcmp(rlock_config_warnings(&config), "") == 0);
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open_config(&client, &config));
+    rlock_config_free(&config);
+    assert_works(client);
+    stage_close(); /* which has the handles */
+    rlock_client_close(client);
+}
+
+/* A user of the sentinels' own, with the password of the servers. */
+Test(sentinel_login, falls_back_to_the_password_of_the_servers_for_a_user_of_its_own)
+{
+    own = sentinel_start(&(sentinel_plan){
+        .replicas = 1,
+        .server_args = (const char *const[]){"--requirepass", "secret", NULL},
+        .sentinel_args = (const char *const[]){"--requirepass", "other", "--user", "watcher", "on", ">secret", "~*", "&*",
+                                               "+@all", NULL},
+    });
+    assert_works(client_at("redis-sentinel://:secret@%s/?masterName=" SENTINEL_MASTER "&sentinelUsername=watcher", sentinel_hosts(own)));
+}
+
 Test(sentinel_login, that_a_sentinel_does_not_ask_for_is_kept_back_as_redissons_is)
 {
     open_with_passwords("secret", NULL);

@@ -247,9 +247,8 @@ Test(config, what_has_no_meaning_for_the_servers_is_refused)
     config.address = "redis-sentinel://a";
     assert_refused(&config, "masterName");
     config = defaults();
-    config.address = "redis-cluster://a";
-    config.database = 3;
-    assert_refused(&config, "database");
+    config.nat_map = "a=b";
+    assert_refused(&config, "natMap");
 }
 
 /* Redisson's rule: who names whom to trust wants that checked. */

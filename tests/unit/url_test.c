@@ -72,6 +72,7 @@ static const struct {
     {"rediss-sentinel://u:p@a:1,b:2/5?masterName=m", "a:1* b:2*", RLI_SENTINEL, true, "u", "p", 5},
     {"redis-cluster://[::1]:7,b,[fe80::2]", "::1:7 b:6379 fe80::2:6379", RLI_CLUSTER, false, NULL, NULL, 0},
     {"rediss-cluster://:p%40q@a/0", "a:6379", RLI_CLUSTER, true, NULL, "p@q", 0},
+    {"redis-cluster://a/3", "a:6379", RLI_CLUSTER, false, NULL, NULL, 3}, /* Valkey 9's */
     {"redis-master-slave://m:1,r:1,r:2/7", "m:1 r:1 r:2", RLI_MASTER_SLAVE, false, NULL, NULL, 7},
     {"rediss-master-slave://m", "m:6379", RLI_MASTER_SLAVE, true, NULL, NULL, 0},
     {"redis-replicated://c,b,a", "c:6379 b:6379 a:6379", RLI_REPLICATED, false, NULL, NULL, 0},
@@ -272,8 +273,7 @@ static const struct {
     {"redis-cluster://a:1,[::1", RLOCK_INVALID, "]"},
     {"redis-cluster://a:1,b:2,a:1", RLOCK_INVALID, "a:1 is given twice"},
     {"redis-replicated://a,a:6379", RLOCK_INVALID, "twice"},
-    {"redis-cluster://a/1", RLOCK_INVALID, "database 0"},
-    {"redis-cluster://a?database=2", RLOCK_INVALID, "database is 2"},
+    {"redis-cluster://a/-1", RLOCK_INVALID, "database is -1"},
     {"redis-cluster://u:SECRET@a,u:SECRET@b", RLOCK_INVALID, "more than one @"},
     {"redis-cluster://u:SECRET@ET@a,b", RLOCK_INVALID, "%40"},
     {"redis-cluster://u:SEC,RET", RLOCK_INVALID, "port"}, /* @host was forgotten */
@@ -282,6 +282,7 @@ static const struct {
     {"redis-sentinel://a?masterName=", RLOCK_INVALID, "masterName"},
     {"redis-sentinel://a?mastername=m", RLOCK_INVALID, "did you mean \"masterName\""},
     {"redis-sentinel://a?masterName=m&sentinelUsername=u", RLOCK_INVALID, "sentinelPassword"},
+    {"redis-sentinel://u:SECRET@a?sentinelUsername=u", RLOCK_INVALID, "masterName"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET=x", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SE%RET", RLOCK_INVALID, "%25"},

@@ -240,7 +240,7 @@ static const struct {
     {"reconnectionDelay", "!<org.redisson.config.ConstantDelay> {delay: PT1S}", SECTIONS},
     {"clientName", "text", SECTIONS},
     {"sslEnableEndpointIdentification keepAlive tcpNoDelay", "true", SECTIONS},
-    {"database", "0", SECTIONS},
+    {"database", "7", SECTIONS},
 
     {"loadBalancer", "!<org.redisson.connection.balancer.RoundRobinLoadBalancer> {}", SEVERAL},
     {"failedSlaveNodeDetector", "!<org.redisson.client.FailedConnectionDetector> {}", SEVERAL},
@@ -354,8 +354,7 @@ static const struct {
     {"clusterServersConfig:\n  nodeAddresses:\n  - redis://h:1\n  - [a]\n", RLOCK_INVALID, {"yaml:4: ", "nodeAddresses"}},
     {"clusterServersConfig:\n  nodeAddresses:\n  - redis://h:1\n  - rediss://h:2\n", RLOCK_INVALID, {"yaml:4: ", "TLS"}},
     {"clusterServersConfig:\n  nodeAddresses: [\"redis+uds:///s\"]\n", RLOCK_INVALID, {"yaml:2: ", "socket"}},
-    {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  database: 1\n", RLOCK_INVALID,
-     {"yaml:3: ", "only database 0"}},
+    {CLUSTER_OF "  database: one\n", RLOCK_INVALID, {"yaml:3: database", "whole number"}},
     {"singleServerConfig:\n  address: [\"redis://h:1\"]\n", RLOCK_INVALID, {"yaml:2: ", "address must be"}},
     {"singleServerConfig:\n  address: h:1\n", RLOCK_INVALID, {"yaml:2: address", "redis://"}},
     {"singleServerConfig:\n  address: redis://h\n", RLOCK_INVALID, {"yaml:2: address", "no port"}},
