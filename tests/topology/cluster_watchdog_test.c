@@ -43,13 +43,21 @@ static int gone(int node)
     return count;
 }
 
+static void unlock_all(void)
+{
+    for (int i = 0; i < LOCKS; i++) {
+        rlock_status status = rlock_unlock(locks[i]);
+        cr_assert(status == RLOCK_OK, "unlock %d: %s; %d told of, the first for reason %d", i, rlock_strstatus(status),
+                  event_count(&lost.came), (int)lost.all[0].reason);
+    }
+}
+
 static void assert_all_kept(int64_t watchdog_ms)
 {
     hold_all(watchdog_ms);
     pass_ms(3 * watchdog_ms);
     cr_assert(event_count(&lost.came) == 0, "%d of %d locks were lost", event_count(&lost.came), LOCKS);
-    for (int i = 0; i < LOCKS; i++)
-        assert_ok(rlock_unlock(locks[i]));
+    unlock_all();
     shards_assert_nothing_left();
 }
 
@@ -99,6 +107,5 @@ Test(cluster_watchdog, keeps_all_holds_over_a_short_freeze)
     server_thaw(cluster_node(shards.cluster, 1));
     pass_ms(3000);
     cr_assert(event_count(&lost.came) == 0, "%d of %d locks were lost", event_count(&lost.came), LOCKS);
-    for (int i = 0; i < LOCKS; i++)
-        assert_ok(rlock_unlock(locks[i]));
+    unlock_all();
 }
