@@ -56,6 +56,7 @@ static rlock_status release(rlock_permit_semaphore *semaphore, const char *text,
     rli_call call;
     int64_t said;
     start(&call, semaphore, &rli_script_permit_semaphore_release);
+    call.synced = true;
     rli_call_add(&call, id, sizeof id);
     status = rli_object_ask(&semaphore->object, &call, &said);
     if (status == RLOCK_OK)
@@ -92,6 +93,7 @@ rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *se
         return status;
     rli_call call;
     start(&call, semaphore, &rli_script_permit_semaphore_update_lease);
+    call.synced = true;
     rli_call_add(&call, id, sizeof id);
     rli_call_add_number(&call, lease_ms);
     return rli_object_ask_flag(&semaphore->object, &call, updated);
@@ -146,6 +148,7 @@ static rlock_status release_many(rlock_permit_semaphore *semaphore, int count, c
         rli_call call;
         int64_t said = 0;
         start(&call, semaphore, &rli_script_permit_semaphore_release_many);
+        call.synced = true;
         rli_call_add_number(&call, count);
         rli_call_add(&call, ids, (size_t)count * RLI_PERMIT_ID);
         status = rli_object_ask(&semaphore->object, &call, &said);

@@ -73,6 +73,7 @@ static rlock_status change(rlock_permit_semaphore *semaphore, const rli_script *
         return status;
     rli_call call;
     start(&call, semaphore, script);
+    call.synced = true;
     rli_call_add_number(&call, permits);
     call.once = true;
     return rli_object_ask_flag(&semaphore->object, &call, changed);
@@ -100,6 +101,7 @@ rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphor
         return status;
     rli_call call;
     start(&call, semaphore, &rli_script_permit_semaphore_add);
+    call.synced = true;
     rli_call_add_number(&call, permits);
     call.once = true;
     return rli_object_ask_flag(&semaphore->object, &call, NULL);

@@ -64,6 +64,7 @@ static rlock_status set(rlock_semaphore *semaphore, int permits, int64_t ttl_ms,
 {
     rli_call call;
     start(&call, semaphore, &rli_script_semaphore_set, true);
+    call.synced = true;
     rli_call_add_number(&call, permits);
     rli_call_add_number(&call, ttl_ms);
     call.once = true;
@@ -93,6 +94,7 @@ rlock_status rlock_semaphore_add_permits(rlock_semaphore *semaphore, int permits
         return status;
     rli_call call;
     start(&call, semaphore, &rli_script_semaphore_add, true);
+    call.synced = true;
     rli_call_add_number(&call, permits);
     call.once = true;
     return rli_object_ask_flag(&semaphore->object, &call, NULL);
@@ -107,6 +109,7 @@ rlock_status rlock_semaphore_drain_permits(rlock_semaphore *semaphore, int *perm
     int64_t drained;
     int number = 0;
     start(&call, semaphore, &rli_script_semaphore_drain, false);
+    call.synced = true;
     call.once = true;
     status = rli_object_ask(&semaphore->object, &call, &drained);
     if (status == RLOCK_OK)
