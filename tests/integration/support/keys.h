@@ -38,5 +38,7 @@ const char *channel_of(const char *name);
 bool wait_listened(const char *name, int64_t ms);
 bool wait_unlistened(const char *name, int64_t ms);
 bool wait_no_channels(int64_t ms);
+/* How many channels the server has subscribers to, plain and sharded ones, without those of sentinels. */
+int64_t channels_listened(void);
 
 #endif

@@ -129,9 +129,10 @@ void monitor_each(monitor *self, const char *text, void (*see)(const char *line,
 /* A line is: time [db address] "command" "argument"… */
 static void append_messaging(FILE *out, const char *line)
 {
-    static const char *const commands[] = {"SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH"};
+    static const char *const commands[] = {"SUBSCRIBE",  "UNSUBSCRIBE",  "PUBLISH",
+                                           "SSUBSCRIBE", "SUNSUBSCRIBE", "SPUBLISH"};
     const char *command = strstr(line, "] \"");
-    if (!command)
+    if (!command || strstr(command, "\"__sentinel__:hello\"")) /* which sentinels say all the time */
         return;
     command += 3;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

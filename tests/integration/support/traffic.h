@@ -20,7 +20,8 @@ size_t monitor_count(monitor *monitor, const char *const *texts);
 /* The same for one text; commands are as the server prints them: "evalsha" "…" "1" "name". */
 size_t monitor_saw(monitor *monitor, const char *text);
 /* What was said to publish and subscribe, in order, as lines "SUBSCRIBE channel",
- * "PUBLISH channel message"; to be freed. */
+ * "PUBLISH channel message", or with the S of sharded ones; but not what sentinels say;
+ * to be freed. */
 char *monitor_messaging(monitor *monitor);
 /* Each command of which monitor_saw(text) counts; `line` is valid during the call. */
 void monitor_each(monitor *monitor, const char *text, void (*see)(const char *line, void *arg), void *arg);

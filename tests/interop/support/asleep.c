@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/interop/support/asleep.h"
 
+#include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
@@ -30,10 +31,7 @@ int64_t scripts_ended(void)
 
 static bool is_listened(void)
 {
-    redisReply *channels = server_command(stage.server, "PUBSUB CHANNELS");
-    bool any = channels->elements > 0;
-    freeReplyObject(channels);
-    return any;
+    return channels_listened() > 0;
 }
 
 void await_asleep(actor *waiter, int64_t before, bool listens)

@@ -50,6 +50,11 @@ void java_open_file(const char *path)
     agent_open_file(java, path);
 }
 
+void java_is_at(server *at)
+{
+    javas = at;
+}
+
 /* Java first: a JVM without its server would try to reconnect until it ends. */
 void java_stage_close(void)
 {

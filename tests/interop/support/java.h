@@ -22,6 +22,8 @@ void java_move_to(server *server);
  * java_unlock does not wait for the unlock latch to go, nor java_kill for the connections' end. */
 void java_begin(void);
 void java_open_file(const char *path);
+/* The one of them that is meant by that from now on. */
+void java_is_at(server *server);
 /* Kills the JVM; the server has read the last that it sent. */
 void java_kill(void);
 /* Waits until the server has none left of the connections with that client name, and so has read

@@ -14,10 +14,11 @@ typedef struct parity_step {
 /* Runs the steps by C and then by Java on the stage's server, which is empty before each. After each
  * step the keyspaces must be equal, also to that of the notes (those that are named there, in the
  * order of the section `section`), the TTLs near, and at the end what was subscribed to and
- * published. `ours`: NULL, or where C is known to do otherwise. */
+ * published. `section` NULL: there are no notes of it. `ours`: NULL, or where C is known to do otherwise. */
 typedef struct parity_difference {
     const char *messages; /* what C says instead, as monitor_messaging() has it */
     bool number_a_name;   /* one owner has other numbers at other locks */
+    bool sharded;         /* a cluster's messages: what is noted, with an S before it */
 } parity_difference;
 void assert_parity(const char *section, const parity_step *steps, size_t count, const parity_difference *ours);
 #define ASSERT_PARITY(section, steps, ours) \

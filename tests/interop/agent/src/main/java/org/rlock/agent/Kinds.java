@@ -33,6 +33,10 @@ final class Kinds {
         return number -> client.getCountDownLatch(prefix + number);
     }
 
+    private static IntFunction<RLock> locks(RedissonClient client, String prefix) {
+        return number -> client.getLock(prefix + number);
+    }
+
     private static final Map<String, Kind<?>> ALL = Map.ofEntries(
         Map.entry("lock", lock(RedissonClient::getLock)),
         Map.entry("fair", lock(RedissonClient::getFairLock)),
@@ -46,6 +50,7 @@ final class Kinds {
         Map.entry("semaphore", new Kind<>(RedissonClient::getSemaphore, SemaphoreOperations.PLAIN)),
         Map.entry("permits", new Kind<>(RedissonClient::getPermitExpirableSemaphore, SemaphoreOperations.EXPIRABLE)),
         Map.entry("readwrite", new Kind<>(RedissonClient::getReadWriteLock, LockOperations.PAIR)),
+        Map.entry("locks", new Kind<>(Kinds::locks, LockOperations.MANY)),
         Map.entry("latches", new Kind<>(Kinds::latches, LatchOperations.MANY)),
         Map.entry("latch", new Kind<>(RedissonClient::getCountDownLatch, LatchOperations.ALL)));
 

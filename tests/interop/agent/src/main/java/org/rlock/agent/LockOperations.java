@@ -1,10 +1,12 @@
-// The operations of an RLock of any kind, those that only a fenced one has, and of a read-write pair.
+// The operations of an RLock of any kind, those that only a fenced one has, of a read-write pair, and of many locks.
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.agent;
 
 import static org.rlock.agent.Operations.MS;
+import static org.rlock.agent.Operations.count;
 import static org.rlock.agent.Operations.ms;
 
+import java.util.function.IntFunction;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
@@ -25,6 +27,10 @@ final class LockOperations {
         .ask("isHeld", (lock, a) -> lock.isHeldByCurrentThread())
         .ask("ttl", (lock, a) -> lock.remainTimeToLive())
         .ask("turns", (lock, a) -> Games.turns(lock, new Board(a[0]), Long.parseLong(a[1])));
+
+    /** Of many locks, by number. */
+    static final Operations<IntFunction<RLock>> MANY = new Operations<IntFunction<RLock>>()
+        .ask("keep", (all, a) -> new Ledger(a[0], count(a[2])).keep(all, count(a[1]), count(a[2])));
 
     static final Operations<RReadWriteLock> PAIR = new Operations<RReadWriteLock>()
         .ask("turns", (pair, a) -> Games.readers(pair, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
