@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
+#include "config/hint.h"
 #include "error.h"
 
 #include <stdio.h>
@@ -260,9 +261,21 @@ static rlock_status read_unix(rli_settings *settings, const char *rest)
     return status;
 }
 
-static rlock_status no_scheme(void)
+static const char *scheme_name(size_t i)
 {
-    return rli_fail(RLOCK_INVALID, "the URL does not start with a known scheme; write %s", FORMS);
+    return i < 2 * SCHEME_COUNT ? (i % 2 ? schemes[i / 2].with_tls : schemes[i / 2].name) : NULL;
+}
+
+/* What stands there is not shown: it may be a password. */
+static rlock_status no_scheme(const char *url)
+{
+    char given[40], hint[RLI_HINT_SHOWN] = "";
+    const char *end = strstr(url, "://");
+    if (end && (size_t)(end - url) < sizeof given) {
+        snprintf(given, sizeof given, "%.*s", (int)(end - url), url);
+        rli_hint(given, scheme_name, hint);
+    }
+    return rli_fail(RLOCK_INVALID, "the URL does not start with a known scheme%s; write %s", hint, FORMS);
 }
 
 rlock_status rli_settings_read_url(rli_settings *settings, const char *url)
@@ -272,7 +285,7 @@ rlock_status rli_settings_read_url(rli_settings *settings, const char *url)
         return read_unix(settings, url + 7);
     const struct scheme *scheme = find_scheme(url, &settings->tls.on, &rest);
     if (!scheme)
-        return no_scheme();
+        return no_scheme(url);
     settings->mode = scheme->mode;
     return read_tcp(settings, scheme, rest);
 }
@@ -299,7 +312,7 @@ rlock_status rli_settings_read_server(rli_settings *settings, const char *url, b
     bool tls = false, is_unix = strncmp(url, "unix://", 7) == 0;
     const struct scheme *scheme = is_unix ? &schemes[0] : find_scheme(url, &tls, &rest);
     if (!scheme)
-        return no_scheme();
+        return no_scheme(url);
     if (!first && scheme->mode == RLI_SINGLE)
         return rli_fail(RLOCK_INVALID, "several addresses; redis:// and unix:// take one: write redis-sentinel://, "
                         "redis-cluster://, redis-master-slave:// or redis-replicated://");

@@ -159,8 +159,8 @@ static rlock_status locked_out(const rli_address *address, const char *said)
 {
     if (address->sentinel)
         return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text, said);
-    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password (put it into the URL: redis://user:password@host): %s",
-                    address->text, said);
+    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password: %s; give it as redis://user:password@host, or as "
+                    "password in the configuration", address->text, said);
 }
 
 static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what,

@@ -133,6 +133,18 @@ Test(replica, is_all_that_there_is_says_the_message)
     refused_at(url, RLOCK_UNAVAILABLE, "no master", "refused", NULL);
 }
 
+/* A refusal is no silence, whoever else is silent. */
+Test(replica, that_refuses_the_password_outweighs_one_that_is_down)
+{
+    char url[300];
+    for (int node = 0; node < 3; node++)
+        freeReplyObject(server_command(fleet_node(own, node), "ACL SETUSER locks on >right ~* &* +@all"));
+    server_kill(fleet_node(own, 0));
+    server_kill(fleet_node(own, 2));
+    snprintf(url, sizeof url, "redis-replicated://locks:wrong@%s", fleet_hosts(own));
+    refused_at(url, RLOCK_SERVER, "WRONGPASS", "password", NULL);
+}
+
 /* --- servers that do not write for a while --- */
 
 static server *single;

@@ -8,11 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether it is the master, which then serves everything. */
-static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node)
+/* Why none was found so far. */
+typedef struct failure {
+    rlock_status status;
+    char why[300];
+} failure;
+
+/* Whether it is the master, which then serves everything. What one server said outweighs that others are
+ * silent, and both that they are replicas. */
+static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node, failure *trouble)
 {
     bool master = false;
-    if (rli_topology_ask_role(topology, caller, node, &master) != RLOCK_OK || !master)
+    rlock_status status = rli_topology_ask_role(topology, caller, node, &master);
+    if (status != RLOCK_OK && trouble->status != RLOCK_SERVER) {
+        trouble->status = status;
+        snprintf(trouble->why, sizeof trouble->why, "%.299s", rlock_last_error());
+    }
+    if (!master)
         return false;
     rli_topology_serve(topology, 0, 0, node);
     if (topology->settings->mode == RLI_MASTER_SLAVE && topology->settings->dns_interval_ms > 0)
@@ -23,22 +35,20 @@ static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
     const rli_settings *settings = topology->settings;
+    failure trouble = {RLOCK_UNAVAILABLE, "every server there says that it is a replica"};
     rli_node *present = rli_topology_node(topology, 0);
-    if (present && is_master(topology, caller, present))
+    if (present && is_master(topology, caller, present, &trouble))
         return RLOCK_OK;
-    char why[300] = "every server there says that it is a replica";
     for (size_t i = 0; i < settings->address_count; i++) {
         const rli_address *address = &settings->addresses[i];
         rli_node *node =
             rli_topology_meet(topology, &topology->nodes, address->host, strlen(address->host), address->port, address);
         if (!node)
             return RLOCK_NO_MEMORY;
-        rli_fail(RLOCK_OK, "%s", why);
-        if (node != present && is_master(topology, caller, node))
+        if (node != present && is_master(topology, caller, node, &trouble))
             return RLOCK_OK;
-        snprintf(why, sizeof why, "%.299s", rlock_last_error());
     }
-    return rli_fail(RLOCK_UNAVAILABLE, "no master among the %zu addresses: %.280s", settings->address_count, why);
+    return rli_fail(trouble.status, "no master among the %zu addresses: %.280s", settings->address_count, trouble.why);
 }
 
 #define DAY_MS INT64_C(86400000)

@@ -49,7 +49,8 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
     else if (strncmp(text, "NOAUTH", 6) == 0)
         rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", sentinel->address.text, text);
     else if (strstr(text, "unknown command"))
-        rli_fail(RLOCK_SERVER, "the server at %s is no sentinel: %.150s", sentinel->address.text, text);
+        rli_fail(RLOCK_SERVER, "the server at %s is no sentinel, as redis-sentinel:// wants (their port is mostly 26379): %.150s",
+                 sentinel->address.text, text);
     else
         rli_fail(RLOCK_SERVER, "the sentinel at %s refused: %.150s", sentinel->address.text, text);
 }
