@@ -15,18 +15,36 @@ extern "C" {
 
 typedef struct rlock_client rlock_client;
 
-/* Opens a client and checks that the server answers.
- * url: redis://[user:password@]host[:port][/db] or unix:///path[?db=n], then optionally query
- *      parameters named as in rlock_config, such as ?lockWatchdogTimeout=10000&timeout=500.
- *      User and password may be percent-encoded.
- * *client is set only on RLOCK_OK; end it with rlock_client_close(). A process needs one; it
- * may be shared by all threads. Blocks for at most the connect timeout plus the timeout.
- * RLOCK_OK; RLOCK_INVALID (the URL or a value in it); RLOCK_UNAVAILABLE (no server there);
- * RLOCK_SERVER (password or database refused); RLOCK_UNSUPPORTED (a scheme that is not built);
- * RLOCK_NO_MEMORY. */
+/* Opens a client: finds the master, or the masters of a cluster, and connects to one. Redisson.create().
+ * url: one of
+ *      redis://[user:password@]host[:port][/db]                     one server (singleServerConfig)
+ *      unix:///path[?db=n]                                          the same, on a socket
+ *      redis-sentinel://[user:password@]host[:port],…[/db]?masterName=…  sentinels (sentinelServersConfig)
+ *      redis-cluster://[user:password@]host[:port],…[/db]           some nodes of a cluster (clusterServersConfig)
+ *      redis-replicated://[user:password@]host[:port],…[/db]        a master and replicas (replicatedServersConfig)
+ *      redis-master-slave://[user:password@]master[:port],replica[:port],…[/db]  (masterSlaveServersConfig)
+ *      with rediss in the place of redis for TLS; then optionally query parameters named as in
+ *      rlock_config, such as ?lockWatchdogTimeout=10000&timeout=500. User, password and values may be
+ *      percent-encoded. The user is that of the servers; sentinels have sentinelUsername.
+ * *client is set only on RLOCK_OK; end it with rlock_client_close(). A process needs one; it may be shared
+ * by all threads. One attempt, without retries: blocks for at most the connect timeout plus the timeout;
+ * with several servers for a second for each that does not answer before.
+ * RLOCK_OK.
+ * RLOCK_INVALID: the URL, a value in it, or a file that it names: a truststore or keystore that cannot be
+ * read; masterName is missing.
+ * RLOCK_UNAVAILABLE: nobody answers there, or not yet (it is loading, its failover is not over): the server; all
+ * of the sentinels, or the master that they name; all nodes of the cluster that were given, or all masters
+ * that they name; no master is among the servers given.
+ * RLOCK_SERVER: somebody answered and refused: user, password or database; masterName is none that the
+ * sentinels watch; the server is no sentinel, or no cluster; there is no agreement on TLS: its
+ * certificate is wrong, expired, or for another host, or only one of both speaks TLS.
+ * RLOCK_NO_MEMORY.
+ * rlock_last_error() says which server, what it said and what to do, never a password. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open(rlock_client **client, const char *url);
 
-/* As rlock_client_open, from a struct. `config` may be changed or freed afterwards. */
+/* As rlock_client_open, from a struct, which rlock_config_load_yaml() can fill from Redisson's own file.
+ * RLOCK_INVALID also for what rlock_config_init() has not filled. `config` may be changed or freed
+ * afterwards. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **client,
                                                                  const rlock_config *config);
 
