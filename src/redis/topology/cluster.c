@@ -73,12 +73,14 @@ static rlock_status take_map(rli_topology *topology, rli_node *from, const redis
     return status;
 }
 
-static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_node *node)
+/* *behind: it knows a lower epoch than somebody did before. */
+static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_node *node, bool *behind)
 {
     uint64_t epoch;
     redisReply *map;
     rlock_status status = ask_epoch(topology, caller, node, &epoch);
-    if (status == RLOCK_OK && epoch && epoch < topology->epoch)
+    *behind = status == RLOCK_OK && epoch && epoch < topology->epoch;
+    if (*behind)
         status = rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
     if (status == RLOCK_OK)
         status = rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "SLOTS", NULL}, &map);
@@ -139,8 +141,12 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     rli_node *node = start;
     rlock_status trouble = RLOCK_UNAVAILABLE;
     char why[300] = "";
+    int nodes = 0, behind = 0;
     do {
-        status = ask_node(topology, caller, node);
+        bool is_behind;
+        status = ask_node(topology, caller, node, &is_behind);
+        nodes++;
+        behind += is_behind;
         if (status == RLOCK_OK) {
             topology->asked = node;
             if (first)
@@ -154,6 +160,9 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
             trouble = status;
         node = after(topology, node);
     } while (node != start);
+    /* They are not cut off from the others, they are the others: the cluster was made anew. */
+    if (2 * behind > nodes)
+        topology->epoch = 0;
     return rli_fail(trouble, trouble == RLOCK_SERVER ? "%s" : "no node of the cluster tells its slots: %s", why);
 }
 
