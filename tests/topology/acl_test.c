@@ -43,6 +43,8 @@ Test(acl, rights_suffice_in_a_cluster)
         rights_give(cluster_node(nodes, i), RIGHTS);
         rights_give(cluster_node(nodes, i), RIGHTS_FOR_REPLICAS);
         rights_give(cluster_node(nodes, i), RIGHTS_FOR_CLUSTERS);
+        if (server_knows(cluster_node(nodes, i), "SSUBSCRIBE"))
+            rights_give(cluster_node(nodes, i), RIGHTS_FOR_SHARDS);
     }
     char url[512];
     snprintf(url, sizeof url, "redis-cluster://locks:secret@%s?namePrefix=" RIGHTS_PREFIX "&lockWatchdogTimeout=1000",
