@@ -64,6 +64,8 @@ static const char *advice_on_rights(const char *text)
     return "allow the ACL user the commands in docs/security.md";
 }
 
+#define SENTINEL_PERHAPS "the server runs no scripts; if it is a sentinel, use a redis-sentinel:// URL with masterName"
+
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
 {
     static const struct {
@@ -82,8 +84,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
-        {"unknown command 'EVAL", "the server runs no scripts; if it is a sentinel, use a redis-sentinel:// URL with "
-         "masterName"},
+        {"unknown command 'EVAL", SENTINEL_PERHAPS},
+        {"unknown command `EVAL", SENTINEL_PERHAPS}, /* of Redis 6.2 */
     };
     const char *advice = advice_on_rights(reply->str);
     for (size_t i = 0; !advice && i < sizeof advices / sizeof *advices; i++) {
