@@ -113,6 +113,11 @@ static bool is_cut_by_limit(const passage *self, const rule_set *rules)
     return !rules->stalls && (allowed(self, rules, TO_SERVER) == 0 || allowed(self, rules, TO_CLIENT) == 0);
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* --- requests --- */
 
 static bool is_holding(const rule_set *rules, int rule)
@@ -151,8 +156,11 @@ static bool judge_request(passage *self, rule_set *rules, size_t length, int64_t
     int acting;
     uint64_t matched = rules_judge(rules, false, self->from_client.data, length, &acting);
     const proxy_rule *rule = acting < 0 ? NULL : &rules->all[acting].asked;
-    if (rule && rule->act == PROXY_CUT_BEFORE)
+    if (rule && rule->act == PROXY_CUT_BEFORE) {
+        bytes_move(&self->from_client, &self->to_server, least((size_t)rule->amount, length));
+        write_all(self, rules, TO_SERVER);
         return false;
+    }
     if (rule && (rule->act == PROXY_HOLD_REQUEST || rule->act == PROXY_DELAY)) {
         self->held_request = acting;
         self->held_until_ms = rule->act == PROXY_DELAY ? now_ms + rule->amount : 0;
@@ -218,7 +226,7 @@ static int judge_reply(passage *self, rule_set *rules, size_t length)
     asked *one = is_farewell(self, length) ? NULL : next_asked(self);
     if (!one)
         return -1;
-    rules_answered(rules, one->matched, one->kept_by);
+    rules_answered(rules, one->matched, one->kept_by, length);
     acting = one->acting;
     free(one);
     return acting;
@@ -229,8 +237,7 @@ static void pass_reply(passage *self, rule_set *rules, size_t length)
     int acting = judge_reply(self, rules, length);
     const acting_rule *rule = acting < 0 ? NULL : &rules->all[acting];
     if (rule && rule->asked.act == PROXY_CUT_AFTER) {
-        size_t kept = (size_t)rule->asked.amount < length ? (size_t)rule->asked.amount : length;
-        bytes_move(&self->from_server, &self->to_client, kept);
+        bytes_move(&self->from_server, &self->to_client, least((size_t)rule->asked.amount, length));
         self->ending = true;
     } else if (rule && rule->asked.act == PROXY_HOLD_REPLY && rule->up) {
         self->held_reply = acting;
@@ -255,6 +262,18 @@ static bool pass_replies(passage *self, rule_set *rules)
         pass_reply(self, rules, (size_t)length);
     }
     return true;
+}
+
+/* --- a rule whose number is given to another --- */
+
+void passage_forget(passage *self, int rule)
+{
+    for (asked *one = self->first; one; one = one->next) {
+        one->matched &= ~(UINT64_C(1) << rule);
+        one->acting = one->acting == rule ? -1 : one->acting;
+        one->kept_by = one->kept_by == rule ? -1 : one->kept_by;
+    }
+    self->held_matched &= ~(UINT64_C(1) << rule);
 }
 
 /* --- bytes without a meaning --- */

@@ -28,7 +28,7 @@ typedef enum proxy_act {
     PROXY_HOLD_REQUEST, /* it and all behind it are kept, also when the client hangs up meanwhile;
                            proxy_release sends them to the server */
     PROXY_HOLD_REPLY,   /* it passes; its answer and all behind that are kept until proxy_release */
-    PROXY_CUT_BEFORE,   /* the connection is cut, the request thrown away */
+    PROXY_CUT_BEFORE,   /* the connection is cut, the request thrown away, but for the first `amount` bytes */
     PROXY_CUT_AFTER,    /* it passes; the connection is cut when its answer has come, which is thrown
                            away, but for the first `amount` bytes */
     PROXY_DELAY         /* it and all behind it are kept for `amount` ms */
@@ -43,19 +43,23 @@ typedef struct proxy_rule {
     int64_t amount;
 } proxy_rule;
 
-#define PROXY_RULES 64 /* of one proxy */
+#define PROXY_RULES 64 /* of one proxy at a time */
 #define PROXY_TEXT 256 /* the longest text, with its end */
 
-/* Puts a rule up; of several that want to act on a request, the oldest does. Gives its number. */
+/* Puts a rule up; of several that want to act on a request, the oldest does. Gives its number: after
+ * PROXY_RULES of them that of one that was taken down, which then goes before those of higher numbers. */
 int proxy_add(proxy *proxy, const proxy_rule *rule);
-/* Takes the rule down; what it keeps goes on its way. Its counts stay. */
+/* Takes the rule down; what it keeps goes on its way. Its counts stay, until another has its number. */
 void proxy_release(proxy *proxy, int rule);
 
 typedef enum proxy_count_of {
     PROXY_SEEN,     /* requests (or messages) that had the rule's texts */
     PROXY_ANSWERED, /* of these, what the server has answered, and so has run */
     PROXY_ACTED,    /* of these, what the rule has acted on */
-    PROXY_LATE      /* requests that the rule kept, and that the server has answered since */
+    PROXY_LATE,     /* requests that the rule kept, and that the server has answered since */
+    PROXY_REQUEST_BYTES, /* of the request that came first after those it skips: its length, */
+    PROXY_REPLY_BYTES,   /* and that of its answer */
+    PROXY_COUNTS
 } proxy_count_of;
 int proxy_count(proxy *proxy, int rule, proxy_count_of what);
 /* Waits until it is `count` at least; false: not within ms. One thread of the test at a time. */

@@ -40,12 +40,13 @@ typedef struct acting_rule {
     proxy_rule asked;
     char text[PROXY_TEXT], and_text[PROXY_TEXT];
     bool up;
-    int counts[PROXY_LATE + 1]; /* by proxy_count_of */
+    int counts[PROXY_COUNTS]; /* by proxy_count_of */
 } acting_rule;
 
 typedef struct rule_set {
     acting_rule all[PROXY_RULES];
-    int count;
+    int count;  /* numbers in use */
+    int reused; /* the number that was given anew last */
     bool pass_to_server, pass_to_client;
     int64_t limits[2]; /* by way; -1: none */
     bool stalls, resets;
@@ -53,8 +54,10 @@ typedef struct rule_set {
 
 /* The rules whose texts it has, as bits; counts it for each. *acting: the one that acts; -1: none. */
 uint64_t rules_judge(rule_set *rules, bool message, const char *data, size_t length, int *acting);
-/* A request of theirs was answered; `kept_by` had kept it; -1: none had. */
-void rules_answered(rule_set *rules, uint64_t matched, int kept_by);
+/* A request of theirs was answered with so many bytes; `kept_by` had kept it; -1: none had. */
+void rules_answered(rule_set *rules, uint64_t matched, int kept_by, size_t length);
+/* A number for a new rule; -1: all are up. */
+int rules_number(rule_set *rules);
 
 /* --- one connection (passage.c) --- */
 
@@ -93,5 +96,8 @@ void passage_close(passage *passage, bool resets);
 void passage_wants(const passage *passage, const rule_set *rules, struct pollfd polled[2]);
 /* Reads what has come, passes on what may pass, writes. False: it is over. */
 bool passage_step(passage *passage, rule_set *rules, const struct pollfd polled[2], int64_t now_ms);
+
+/* What was for that rule is for none: its number goes to another. */
+void passage_forget(passage *passage, int rule);
 
 #endif

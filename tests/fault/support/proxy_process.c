@@ -89,13 +89,16 @@ static int count_of(const order *about)
 
 static int add(const order *given)
 {
-    if (process.rules.count == PROXY_RULES)
+    int number = rules_number(&process.rules);
+    if (number < 0)
         return -1;
-    acting_rule *fresh = &process.rules.all[process.rules.count];
+    for (passage *one = process.passages; one; one = one->next)
+        passage_forget(one, number);
+    acting_rule *fresh = &process.rules.all[number];
     *fresh = (acting_rule){.asked = given->added, .up = true};
     memcpy(fresh->text, given->text, sizeof fresh->text);
     memcpy(fresh->and_text, given->and_text, sizeof fresh->and_text);
-    return process.rules.count++;
+    return number;
 }
 
 static void set_accepting(bool accepts)

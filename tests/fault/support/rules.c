@@ -23,7 +23,8 @@ uint64_t rules_judge(rule_set *self, bool message, const char *data, size_t leng
         if (!is_about(one, message, data, length))
             continue;
         matched |= UINT64_C(1) << i;
-        one->counts[PROXY_SEEN]++;
+        if (one->counts[PROXY_SEEN]++ == one->asked.skip)
+            one->counts[PROXY_REQUEST_BYTES] = (int)length;
         if (*acting < 0 && acts(one)) {
             one->counts[PROXY_ACTED]++;
             *acting = i;
@@ -32,10 +33,31 @@ uint64_t rules_judge(rule_set *self, bool message, const char *data, size_t leng
     return matched;
 }
 
-void rules_answered(rule_set *self, uint64_t matched, int kept_by)
+static void note_answer(acting_rule *one, size_t length)
 {
-    for (int i = 0; i < self->count; i++)
-        self->all[i].counts[PROXY_ANSWERED] += (int)(matched >> i & 1);
+    if (one->counts[PROXY_ANSWERED]++ == one->asked.skip)
+        one->counts[PROXY_REPLY_BYTES] = (int)length;
+}
+
+void rules_answered(rule_set *self, uint64_t matched, int kept_by, size_t length)
+{
+    for (int i = 0; i < self->count; i++) {
+        if (matched >> i & 1)
+            note_answer(&self->all[i], length);
+    }
     if (kept_by >= 0)
         self->all[kept_by].counts[PROXY_LATE]++;
+}
+
+/* One after the other, so that what was counted for a rule can still be asked for long after it. */
+int rules_number(rule_set *self)
+{
+    if (self->count < PROXY_RULES)
+        return self->count++;
+    for (int i = 0; i < PROXY_RULES; i++) {
+        self->reused = (self->reused + 1) % PROXY_RULES;
+        if (!self->all[self->reused].up)
+            return self->reused;
+    }
+    return -1;
 }
