@@ -181,12 +181,16 @@ static rli_session *next_marked(rli_entry *entry)
     return NULL;
 }
 
-static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone)
+/* `unknown`: a field that was not removed would stand, and nobody give it back, as long as its lease. */
+static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone, bool unknown)
 {
     for (rli_session *session; (session = next_marked(entry));) {
         session->forced = false;
-        if (gone && session->phase == RLI_OPEN && session->count > 0)
-            rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+        if (!gone || session->phase != RLI_OPEN || session->count == 0)
+            continue;
+        if (unknown)
+            rli_session_doubt(session, rli_session_lease(holds, session));
+        rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
     }
 }
 
@@ -230,7 +234,7 @@ rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const
         /* One side of a read-write lock that was free says nothing about the other. */
         bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->crowd || kind->writes)));
         pthread_mutex_lock(&holds->mutex);
-        lose_marked(holds, entry, gone);
+        lose_marked(holds, entry, gone, status == RLOCK_UNKNOWN);
         rli_holds_exit(holds, entry);
         pthread_mutex_unlock(&holds->mutex);
         if (status == RLOCK_OK && was_locked)

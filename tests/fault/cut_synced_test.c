@@ -1,0 +1,134 @@
+/* Calls that a replica has to confirm, cut off between the script's answer and that to the WAIT behind it, and
+ * everywhere else. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/cut.h"
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+#include "tests/support/fleet.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+
+static fleet *own;
+
+/* The client is told of one replica, at a proxy that it never needs: it asks the master who follows it. */
+static void open_pair(void)
+{
+    char url[128];
+    own = fleet_start(1, NULL);
+    server *master = fleet_node(own, 0);
+    freeReplyObject(server_command(master, "PUBLISH nobody hears"));
+    cr_assert(server_integer(master, "WAIT 1 10000") == 1, "the replica confirms nothing");
+    snprintf(url, sizeof url, "redis-master-slave://127.0.0.1:%%s,127.0.0.1:%d", server_port(fleet_node(own, 1)));
+    cuts_open_at(master, url);
+}
+
+static void close_pair(void)
+{
+    stage.server = NULL; /* the fleet's */
+    cuts_close();
+    fleet_stop(own);
+}
+
+TestSuite(cut_synced, .init = open_pair, .fini = close_pair, .timeout = 120);
+
+#define LEASE_MS 15000
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static rlock_status lock(cell *self)
+{
+    return rlock_try_lock(self->lock, 0, LEASE_MS);
+}
+
+static rlock_status unlock(cell *self)
+{
+    return rlock_unlock(self->lock);
+}
+
+static void five(cell *self)
+{
+    past(self, "SET %s 5");
+}
+
+static rlock_status acquire(cell *self)
+{
+    return rlock_semaphore_try_acquire(self->semaphore, 2, 0);
+}
+
+static rlock_status release(cell *self)
+{
+    return rlock_semaphore_release(self->semaphore, 2);
+}
+
+static rlock_status take(cell *self)
+{
+    return rlock_permit_semaphore_try_acquire(self->permits, 0, LEASE_MS, self->permit);
+}
+
+static void one_taken(cell *self)
+{
+    five(self);
+    rlock_permit_semaphore *others = rlock_get_permit_expirable_semaphore(stage.other, self->name);
+    assert_ok(rlock_permit_semaphore_try_acquire(others, 0, LEASE_MS, self->permit));
+    rlock_permit_semaphore_free(others);
+}
+
+static rlock_status give(cell *self)
+{
+    return rlock_permit_semaphore_release(self->permits, self->permit[0].id);
+}
+
+static void drop(cell *self, bool done)
+{
+    (void)done;
+    int permits = -1;
+    assert_ok(rlock_semaphore_available_permits(self->semaphore, &permits));
+    past(self, "DEL %s");
+    past(self, "DEL {%s}:timeout");
+}
+
+#define FIVE "N string 5\n"
+#define TAKEN "N string 4\n{N}:timeout zset 1\n"
+
+static const operation table[] = {
+    {"try", &kind_reentrant, NULL, lock, .undone = true, .says = -1, .has = 1},
+    {"second try", &kind_reentrant, NULL, lock, .says = -1, .had = 1, .has = 2},
+    {"last unlock", &kind_reentrant, NULL, unlock, .ends = true, .says = -1, .had = 1},
+    {"try", &kind_fair, NULL, lock, .undone = true, .says = -1, .has = 1},
+    {"last unlock", &kind_fair, NULL, unlock, .ends = true, .says = -1, .had = 1},
+    {"try", &kind_read, NULL, lock, .undone = true, .says = -1, .has = 1},
+    {"last unlock", &kind_read, NULL, unlock, .ends = true, .says = -1, .had = 1},
+    {"acquire", NULL, five, acquire, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 3\n"},
+    {"release", NULL, five, release, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 7\n"},
+    {"take a permit", NULL, five, take, drop, .undone = true, .says = -1, .is = FIVE, .becomes = TAKEN},
+    {"give a permit", NULL, one_taken, give, drop, .says = -1, .is = TAKEN, .becomes = FIVE},
+};
+
+Test(cut_synced, lock_is_held_once_or_not_at_all_however_it_is_cut)
+{
+    cut_operations(table, 7);
+}
+
+Test(cut_synced, permits_are_counted_once_however_a_call_is_cut)
+{
+    cut_operations(table + 7, COUNT(table) - 7);
+}
+
+/* The script has run and said so; that it is confirmed is never heard, or not whole. */
+static void cut_wait(const operation *of)
+{
+    rlock_client *client = cut_client(CUT_CALM);
+    for (int bytes = -1; bytes < 5; bytes++) { /* -1: the request for it is lost; :1\r\n has 4 */
+        proxy_rule rule = {.act = bytes < 0 ? PROXY_CUT_BEFORE : PROXY_CUT_AFTER, .text = "\r\nWAIT\r\n", .times = 1,
+                           .amount = bytes < 0 ? 0 : bytes};
+        cut_with(of, client, &rule, bytes >= 4);
+    }
+    cut_end(client);
+}
+
+Test(cut_synced, answer_without_that_to_wait_is_none)
+{
+    for (size_t i = 0; i < COUNT(table); i++)
+        cut_wait(&table[i]);
+}
