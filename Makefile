@@ -158,6 +158,16 @@ demo: all $(call programs,demo) | deps-test ## shows processes taking turns unde
 bench: all $(call programs,bench) | deps-test ## measures speed against raw hiredis
 	@B='$(B)' tests/bench/run
 
+# Made of what the tests are made of: clusters, sentinels, and Java's Redisson.
+failover := $(B)/tests/bench/failover/measure
+$(failover): $(failover).o $(B)/tests/support.a $(B)/librlock.a
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(criterion) $(LIBS)
+
+.PHONY: bench-failover
+bench-failover: all $(failover) | deps-interop ## measures failovers beside Java's Redisson, in some minutes; BENCH_RUNS=5 of each kind
+	@B='$(abspath $(B))' BENCH_RUNS='$(BENCH_RUNS)' ARGS='$(ARGS)' tests/bench/failover/run
+
 # --- Installing ---
 
 include_to := $(DESTDIR)$(PREFIX)/include/rlock
@@ -188,8 +198,8 @@ clean: ## removes the build folder
 	rm -rf $(B)
 
 help: ## lists the targets
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target what; do \
-	    printf '  make %-10s %s\n' "$$target" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target what; do \
+	    printf '  make %-14s %s\n' "$$target" "$$what"; done
 	@sed -n 's/^#   make/  make/p' Makefile
 
 .SECONDARY: # objects are kept
