@@ -56,6 +56,14 @@ static rlock_status unreachable(const rli_address *address, const char *why)
                     address->text, why);
 }
 
+/* There is a server, which says why it is of no use for now. */
+static rlock_status not_yet(const rli_address *address, const char *said)
+{
+    return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not serve for now: %s%s", address->text, said,
+                    strncmp(said, "BUSY ", 5) == 0 ? "; a script there runs for too long, and SCRIPT KILL ends it if it has "
+                    "written nothing" : "");
+}
+
 /* Why no answer came to the greeting. */
 static rlock_status silent(const rli_connection *connection, const rli_address *address)
 {
@@ -159,8 +167,8 @@ static rlock_status locked_out(const rli_address *address, const char *said)
 {
     if (address->sentinel)
         return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text, said);
-    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password: %s; give it as redis://user:password@host, or as "
-                    "password in the configuration", address->text, said);
+    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password; give it as redis://user:password@host, or as password in "
+                    "the configuration (%s)", address->text, said);
 }
 
 static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what,
@@ -177,7 +185,7 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
         return RLOCK_OK;
     }
     if (rli_reply_advice(reply) == RLI_LATER)
-        return unreachable(address, reply->str);
+        return not_yet(address, reply->str);
     if (strncmp(reply->str, "NOAUTH", 6) == 0)
         return locked_out(address, reply->str);
     if (what == INFO)
