@@ -9,13 +9,19 @@
 local counter, permits, channel = KEYS[1], KEYS[2], KEYS[3]
 local n, lease_ms, ids = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 --@include permit_semaphore/expired.inc
+--@include permit_semaphore/ids.inc
 take_back(n)
 local expiry = lease_ms < 0 and NO_EXPIRY or now + lease_ms
 local taken = tonumber(redis.call('zscore', permits, nth(ids, 1)) or 0) > now
 if taken or tonumber(available or 0) >= n then
-    local new = 0
-    for i = 1, n do
-        new = new + redis.call('zadd', permits, string.format('%.0f', expiry), nth(ids, i))
+    local new, score = 0, string.format('%.0f', expiry)
+    for i = 1, n, AT_ONCE do
+        local pairs = {}
+        for k = i, math.min(n, i + AT_ONCE - 1) do
+            pairs[#pairs + 1] = score
+            pairs[#pairs + 1] = nth(ids, k)
+        end
+        new = new + redis.call('zadd', permits, unpack(pairs))
     end
     if new > 0 then
         redis.call('decrby', counter, new)

@@ -8,10 +8,15 @@
 -- May be repeated: the second run says -1, and nothing changes.
 local counter, permits, channel, n, ids = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1]), ARGV[2]
 --@include permit_semaphore/expired.inc
+--@include permit_semaphore/ids.inc
 local seen = {}
+local expiries
 for i = 1, n do
-    local id = nth(ids, i)
-    local expiry = not seen[id] and redis.call('zscore', permits, id)
+    local id, at = nth(ids, i), (i - 1) % AT_ONCE + 1
+    if at == 1 then
+        expiries = redis.call('zmscore', permits, some(ids, i, n))
+    end
+    local expiry = not seen[id] and expiries[at]
     if not expiry then
         return -i
     elseif tonumber(expiry) <= now then
@@ -20,8 +25,8 @@ for i = 1, n do
     seen[id] = true
 end
 take_back()
-for i = 1, n do
-    redis.call('zrem', permits, nth(ids, i))
+for i = 1, n, AT_ONCE do
+    redis.call('zrem', permits, some(ids, i, n))
 end
 redis.call('incrby', counter, n)
 redis.call('publish', channel, n)

@@ -5,16 +5,24 @@
 -- the number of permits that have new ids now; the others have expired
 -- May be repeated: what has its new id is left alone.
 local permits, n, old, new = KEYS[1], tonumber(ARGV[1]), ARGV[2], ARGV[3]
+--@include permit_semaphore/ids.inc
 local replaced = 0
-for i = 1, n do
-    local from, to = string.sub(old, i * 16 - 15, i * 16), string.sub(new, i * 16 - 15, i * 16)
-    local expiry = redis.call('zscore', permits, from)
-    if expiry then
-        redis.call('zadd', permits, expiry, to) -- first, so that the key and its TTL stay
-        redis.call('zrem', permits, from)
+for i = 1, n, AT_ONCE do
+    local expiries = redis.call('zmscore', permits, some(old, i, n))
+    local added, removed = {}, {}
+    for k, expiry in ipairs(expiries) do
+        if expiry then
+            added[#added + 1] = expiry
+            added[#added + 1] = nth(new, i + k - 1)
+            removed[#removed + 1] = nth(old, i + k - 1)
+        end
     end
-    if expiry or redis.call('zscore', permits, to) then
-        replaced = replaced + 1
+    if #removed > 0 then
+        redis.call('zadd', permits, unpack(added)) -- first, so that the key and its TTL stay
+        redis.call('zrem', permits, unpack(removed))
+    end
+    for _, expiry in ipairs(redis.call('zmscore', permits, some(new, i, n))) do
+        replaced = replaced + (expiry and 1 or 0)
     end
 end
 return replaced

@@ -6,9 +6,10 @@
 local counter, permits, channel = KEYS[1], KEYS[2], KEYS[3]
 local n, ids = tonumber(ARGV[1]), ARGV[2]
 --@include permit_semaphore/expired.inc
+--@include permit_semaphore/ids.inc
 local removed = 0
-for i = 1, n do
-    removed = removed + redis.call('zrem', permits, nth(ids, i))
+for i = 1, n, AT_ONCE do
+    removed = removed + redis.call('zrem', permits, some(ids, i, n))
 end
 if removed > 0 then
     put_back(removed)
