@@ -26,6 +26,13 @@ static void with_long_patience(void)
 }
 
 TestSuite(fair_in_faults, .init = scene_open, .fini = fair_end, .timeout = 60);
+/* More attempts than a start of the server takes, however loaded the machine. */
+static void with_endless_patience(void)
+{
+    scene_open_with("timeout=1000&retryAttempts=100&retryBaseDelay=50&retryMaxDelay=100");
+}
+
+TestSuite(fair_at_a_restart, .init = with_endless_patience, .fini = fair_end, .timeout = 60);
 TestSuite(fair_with_patience, .init = with_long_patience, .fini = fair_end, .timeout = 60);
 
 #define NAME "f"
@@ -271,7 +278,7 @@ Test(fair_in_faults, late_release_leaves_the_next_one_alone)
 /* --- the server --- */
 
 /* It begins anew and has forgotten lock, queue and scripts: the waits go on, all of them. */
-Test(fair_in_faults, waits_go_on_when_the_server_begins_anew)
+Test(fair_at_a_restart, waits_go_on_when_the_server_begins_anew)
 {
     rlock *lock = mine();
     foreign_hold(NAME, 30000);
