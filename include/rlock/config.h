@@ -87,10 +87,10 @@ typedef struct rlock_config {
                                          what. 0, the default: 1000, in a cluster 5000 */
     int64_t dns_monitoring_interval_ms; /* dnsMonitoringInterval: 1 ms to a day (5000); -1 or 0: never */
     int64_t ping_connection_interval_ms; /* pingConnectionInterval: 1 ms to a day (30000); 0: never */
-    int tcp_keep_alive_count;         /* tcpKeepAliveCount: 0 (the system's) to 127 unanswered probes (0) */
-    int tcp_keep_alive_idle_s;        /* tcpKeepAliveIdle: 0 (the system's) to 32767 seconds (0) */
-    int tcp_keep_alive_interval_s;    /* tcpKeepAliveInterval: 0 (the system's) to 32767 seconds (0) */
-    int tcp_user_timeout_ms;          /* tcpUserTimeout: 0 (the system's) and up (0) */
+    int tcp_keep_alive_count;         /* tcpKeepAliveCount: up to 127 unanswered probes; 0, the default: 3 */
+    int tcp_keep_alive_idle_s;        /* tcpKeepAliveIdle: up to 32767 seconds; 0, the default: 15 */
+    int tcp_keep_alive_interval_s;    /* tcpKeepAliveInterval: up to 32767 seconds; 0, the default: 5 */
+    int tcp_user_timeout_ms;          /* tcpUserTimeout: 0, the default: 30000 */
     bool check_lock_synced_slaves;    /* checkLockSyncedSlaves (true): a lock that no replica confirmed is
                                          given back with RLOCK_NOT_SYNCED; never with a single server */
     bool tcp_keep_alive;              /* tcpKeepAlive (true) */

@@ -62,7 +62,7 @@ typedef struct rli_settings {
     int64_t retry_base_delay_ms, retry_max_delay_ms;
     int pool_size;
     bool tcp_keep_alive;
-    int tcp_keep_alive_count, tcp_keep_alive_idle_s, tcp_keep_alive_interval_s, tcp_user_timeout_ms; /* 0: system's */
+    int tcp_keep_alive_count, tcp_keep_alive_idle_s, tcp_keep_alive_interval_s, tcp_user_timeout_ms; /* 0: ours, in redis/dial.c */
 } rli_settings;
 
 void rli_address_free(rli_address *address);
