@@ -89,7 +89,7 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_while_slots_move,
         mixed_await_turns_of_c(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
     }
     mixed_rest_c(load);
-    mixed_await_turns_of_java(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
+    mixed_await_turns_of_java(load, 2, at_most_ms(SEVERAL_PATIENCE_MS));
     several_look(names[1]);
     crossing_end(at_most_ms(SEVERAL_PATIENCE_MS));
     mixed_stop(load);

@@ -18,7 +18,7 @@ static int client_count;
 static texts names;
 
 #define SECTION                                                                                    \
-    "timeout: 1000\nconnectTimeout: 1000\nretryAttempts: 20\nscanInterval: 500\n"                  \
+    "timeout: 1000\nconnectTimeout: 1000\nsubscriptionTimeout: 2000\nretryAttempts: 20\nscanInterval: 500\n" \
     "retryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.5S}\n"
 /* Longer than any takeover. */
 #define TOP "lockWatchdogTimeout: 9000\n"
