@@ -83,6 +83,7 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
+        {"Unknown Redis command", "is shardedSubscriptionMode ON? It must not be with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
         {"unknown command `EVAL", SENTINEL_PERHAPS}, /* of Redis 6.2 */

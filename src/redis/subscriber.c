@@ -396,8 +396,10 @@ rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *ch
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&subscriber->mutex);
     if (channel->refusal)
-        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s; give the ACL user the "
-                          "right to that channel", channel->name, channel->refusal);
+        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s; %s", channel->name,
+                          channel->refusal, strstr(channel->refusal, "unknown command")
+                          ? "shardedSubscriptionMode must not be ON with servers before Redis 7.0"
+                          : "give the ACL user the right to that channel");
     pthread_mutex_unlock(&subscriber->mutex);
     return status;
 }

@@ -34,12 +34,23 @@ static bool wait_total(const char *command, const char *channel, int64_t count)
     return false;
 }
 
-/* A waiter is heard of as `how` says, not as `other` does, and woken. */
-static void assert_spread(const char *mode, const char *how, const char *other)
+static void open_told(const char *mode)
 {
     char query[200];
-    snprintf(query, sizeof query, PATIENT "%s%s", *mode ? "&shardedSubscriptionMode=" : "", mode);
+    snprintf(query, sizeof query, PATIENT "&shardedSubscriptionMode=%s", mode);
     shards_open_with(0, NULL, query);
+}
+
+static void skip_unless(bool by_slot)
+{
+    if (shards_go_by_slot() != by_slot)
+        cr_skip_test("servers %s messages by slot", by_slot ? "without" : "with");
+}
+
+/* A waiter is heard of by slot, or plainly, not the other way, and woken. */
+static void assert_spread(bool by_slot)
+{
+    const char *how = by_slot ? "SHARDNUMSUB" : "NUMSUB", *other = by_slot ? "NUMSUB" : "SHARDNUMSUB";
     for (int node = 0; node < MASTERS; node++) {
         const char *name = cluster_key(shards.cluster, node, "heard:"), *channel = shards_channel(name);
         rlock *held = lock_of(shards.other, name), *wanted = lock_of(shards.client, name);
@@ -61,17 +72,39 @@ static void assert_spread(const char *mode, const char *how, const char *other)
 
 Test(cluster_messages, go_by_slot_where_the_servers_know_it)
 {
-    assert_spread("", "SHARDNUMSUB", "NUMSUB");
+    shards_open();
+    assert_spread(shards_go_by_slot());
 }
 
 Test(cluster_messages, go_by_slot_when_told_to)
 {
-    assert_spread("ON", "SHARDNUMSUB", "NUMSUB");
+    open_told("ON");
+    skip_unless(true);
+    assert_spread(true);
+}
+
+Test(cluster_messages, told_to_go_by_slot_are_refused_where_the_servers_do_not_know_it)
+{
+    open_told("ON");
+    skip_unless(false);
+    const char *name = cluster_key(shards.cluster, 0, "heard:");
+    freeReplyObject(server_command(cluster_at(shards.cluster, name), "HSET %s another:1 1", name));
+    freeReplyObject(server_command(cluster_at(shards.cluster, name), "PEXPIRE %s 60000", name));
+    rlock *wanted = lock_of(shards.client, name);
+    int64_t since_ms = now_ms();
+    assert_status(rlock_try_lock(wanted, SOON_MS, RLOCK_WATCHDOG), RLOCK_SERVER);
+    assert_between(now_ms() - since_ms, 0, at_most_ms(WOKEN_MS));
+    cr_assert(strstr(rlock_last_error(), "shardedSubscriptionMode must not be ON"), "%s", rlock_last_error());
+    freeReplyObject(server_command(cluster_at(shards.cluster, name), "DEL %s", name));
+    assert_ok(rlock_lock(wanted));
+    assert_status(rlock_unlock(wanted), RLOCK_SERVER);
+    cr_assert(strstr(rlock_last_error(), "shardedSubscriptionMode"), "%s", rlock_last_error());
 }
 
 Test(cluster_messages, go_to_everybody_when_told_to)
 {
-    assert_spread("OFF", "NUMSUB", "SHARDNUMSUB");
+    open_told("OFF");
+    assert_spread(false);
 }
 
 /* A plain message reaches those who listen at any node: as those of older Redissons do. */
@@ -109,6 +142,7 @@ static void cycle(const kind *of, const char *name)
 Test(cluster_messages, are_those_of_redisson)
 {
     shards_open();
+    skip_unless(true);
     char channel[128];
     const char *name = cluster_key(shards.cluster, 1, "said:");
     cluster_listen(shards.cluster, shards_channel(name));
@@ -143,6 +177,7 @@ Test(cluster_messages, are_those_of_redisson)
 Test(cluster_messages, of_a_fair_lock_are_for_the_head_of_the_queue)
 {
     shards_open();
+    skip_unless(true);
     const char *name = cluster_key(shards.cluster, 1, "fair:");
     server *node = cluster_at(shards.cluster, name);
     rlock *held = kind_of(&kind_fair, shards.other, name), *wanted = kind_of(&kind_fair, shards.client, name);

@@ -61,7 +61,8 @@ KIND_TEST(is_waited_for_where_its_slot_went)
     assert_ok(actor_finish(waiter, SOON_MS));
     cr_log_info("%s: listens %lld ms after the move, woken %lld ms after the unlock", of->name, (long long)followed_ms,
                 (long long)(actor_ended_at(waiter) - since_ms));
-    assert_between(followed_ms, 0, at_most_ms(WOKEN_MS));
+    if (shards_go_by_slot()) /* else what is said at the new node is heard at the old one, and there is no haste */
+        assert_between(followed_ms, 0, at_most_ms(WOKEN_MS));
     assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(WOKEN_MS));
     assert_ok(actor_unlock(waiter, wanted));
     actor_end(waiter);

@@ -63,6 +63,8 @@ Test(cluster_names, with_one_tag_or_none_serve_every_object)
 Test(cluster_names, with_braces_are_refused_for_a_latch_only_where_messages_go_by_slot)
 {
     shards_start(MASTERS, 0, NULL);
+    if (!shards_go_by_slot())
+        cr_skip_test("servers without messages by slot");
     assert_refused("latch", rlock_get_count_down_latch(shards_client(NULL), "a{b}"), "a{b}", "shardedSubscriptionMode");
     rlock_count_down_latch *latch = latch_of(shards_client("shardedSubscriptionMode=OFF"), "a{b}");
     bool set = false;

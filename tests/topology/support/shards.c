@@ -104,9 +104,18 @@ int64_t shards_keys(void)
     return keys;
 }
 
+bool shards_go_by_slot(void)
+{
+    int up = 0;
+    while (!server_is_up(cluster_node(shards.cluster, up)))
+        up++;
+    return server_knows(cluster_node(shards.cluster, up), "SSUBSCRIBE");
+}
+
 int64_t shards_channels_at(int node)
 {
-    redisReply *reply = server_command(cluster_node(shards.cluster, node), "PUBSUB SHARDCHANNELS");
+    server *at = cluster_node(shards.cluster, node);
+    redisReply *reply = server_command(at, shards_go_by_slot() ? "PUBSUB SHARDCHANNELS" : "PUBSUB CHANNELS redisson*");
     int64_t channels = (int64_t)reply->elements;
     freeReplyObject(reply);
     return channels;

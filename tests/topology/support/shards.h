@@ -40,7 +40,10 @@ rlock *shards_composite(shards_maker *make, rlock_client *client, const char *co
 
 /* How many keys all masters that are up have. */
 int64_t shards_keys(void);
-/* How many channels somebody is subscribed to at a node, by SSUBSCRIBE; waits until it is that many. */
+/* Whether the servers have messages by slot, as from Redis 7.0 on. */
+bool shards_go_by_slot(void);
+/* How many channels somebody is subscribed to at a node, by SSUBSCRIBE where there is that; waits until it is that
+ * many. */
 int64_t shards_channels_at(int node);
 bool shards_wait_channels_at(int node, int64_t count, int64_t ms);
 /* Waits until nobody is subscribed to anything, at any node that is up, plainly or sharded. */
