@@ -206,9 +206,12 @@ Test(cut_many, multi_lock_is_had_whole_or_not_at_all_however_it_is_cut)
 Test(cut_many, red_lock_is_had_by_all_its_members_however_it_is_cut)
 {
     static const operation table[] = {
-        {"red lock", NULL, make_red, lock, after_acquire, .undone = true, .says = -1, .is = "", .becomes = THREE},
-        {"red try", NULL, make_red, try_lock, after_acquire, .undone = true, .says = -1, .is = "", .becomes = THREE},
-        {"red unlock", NULL, red_held, unlock, after_release, .ends = true, .says = -1, .is = THREE, .becomes = ""},
+        {"red lock", NULL, make_red, lock, after_acquire, .undone = true, .most = true, .says = -1, .is = "",
+         .becomes = THREE},
+        {"red try", NULL, make_red, try_lock, after_acquire, .undone = true, .most = true, .says = -1, .is = "",
+         .becomes = THREE},
+        {"red unlock", NULL, red_held, unlock, after_release, .ends = true, .most = true, .says = -1, .is = THREE,
+         .becomes = ""},
     };
     cut_operations(table, COUNT(table));
 }

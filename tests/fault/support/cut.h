@@ -19,7 +19,7 @@ struct operation;
 typedef struct cell {
     const struct operation *operation;
     rlock_client *client;                  /* behind the proxy */
-    char name[32], second[32], third[32];  /* "N", "N:b", "N:c" below */
+    char name[64], second[64], third[64];  /* "N", "N:b", "N:c" below */
     rlock *lock;                           /* of the operation's kind, where it has one; else `before` makes it */
     rlock *also, *theirs;                  /* freed at the end; by `before` */
     rlock_semaphore *semaphore;            /* of `name`; the next two likewise */
@@ -42,6 +42,7 @@ typedef struct operation {
     bool ends;                         /* counts as carried out though nobody answered: a release */
     bool undone;                       /* leaves nothing when nobody answered: an acquisition */
     bool confirmed;                    /* an answer alone is none: that to WAIT has to follow */
+    bool most;                         /* succeeds with most of its members, though one does not answer in time */
     bool varies;                       /* how many requests it sends depends on who is faster */
     bool brief;                        /* does not ask a silent server again: RLOCK_UNAVAILABLE */
     rlock_status answer;               /* without a fault, and when it is repeated */
@@ -61,6 +62,11 @@ void cuts_close(void);
 /* The same with a server of the test's own, which goes with the stage. `url_format`: the URL without a query, with
  * %s for the proxy's port. */
 void cuts_open_at(server *master, const char *url_format);
+
+/* The same with a master of a cluster, behind that proxy, to which the slot of the key `tag` is on its way: all
+ * names have that tag, and whoever asks for them has to say ASKING. There is no stage.other. */
+void cuts_open_asking(server *to, proxy *before, const char *url, const char *tag);
+void cuts_close_asking(void);
 
 /* Runs them, one after the other: without a fault; then for each request that each of them sends: lost, cut
  * after every few bytes, carried out and the answer lost or cut after every byte, either with a reset, stalled
