@@ -389,7 +389,7 @@ static void cut_request(const operation *of, rlock_client *calm, rlock_client *h
     run(of, calm, &(fault){"reset instead of an answer", PROXY_CUT_AFTER, i, .resets = true});
     run(of, hasty, &(fault){"request stalled", PROXY_HOLD_REQUEST, i, .late = false});
     run(of, hasty, &(fault){"answer stalled", PROXY_HOLD_REPLY, i, .late = false});
-    if (!of->once)
+    if (!of->once && !of->most) /* most: what gives it back would not ask a stalled connection again */
         run(of, hasty, &(fault){"request stalled beyond the end", PROXY_HOLD_REQUEST, i, .late = true});
 }
 
