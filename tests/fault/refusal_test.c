@@ -70,7 +70,7 @@ Test(refusal, by_a_busy_server_is_asked_again)
     rlock_client *client = scene_client("retryAttempts=50&retryBaseDelay=20&retryMaxDelay=50");
     rlock *lock = lock_of(client, NAME);
     actor *caller = actor_start();
-    say("CONFIG SET busy-reply-threshold 50");
+    say("CONFIG SET lua-time-limit 50");
     redisContext *busy = redisConnectUnix(server_socket(stage.server));
     cr_assert(busy && !busy->err);
     redisAppendCommand(busy, "EVAL %s 0", "while true do end");
