@@ -16,11 +16,9 @@
 #define LONGEST_PAUSE_MS 3600000
 /* A request can't run late for longer than its server is frozen, or the network holds it. */
 #define WITHOUT_LEASE_MS 86400000
-/* It need not be answered to be done, and while it waits nothing is renewed or declared lost. */
-#define PATIENCE_MS 250
 
 /* How many of the permits there were; -1: not answered, or not even sent. */
-static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt)
+static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt, int64_t answer_by_ms)
 {
     rli_call call;
     rli_caller caller;
@@ -35,8 +33,7 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt)
         rli_call_add(&call, doubt->ids, (size_t)doubt->count * RLI_PERMIT_ID);
         call.background = true;
         call.attempts = 1;
-        int64_t patience_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
-        caller.deadline_ms = rli_after_ms(patience_ms < PATIENCE_MS ? patience_ms : PATIENCE_MS);
+        caller.deadline_ms = answer_by_ms;
         status = rli_call_run(&call, &caller, NULL);
         if (status == RLOCK_OK && !rli_reply_integer(call.reply, &found))
             found = 0;
@@ -77,8 +74,9 @@ static void attend(rli_watchdog *watchdog, rli_due *due)
     rli_doubt **place = soonest(doubts), *doubt = *place;
     *place = doubt->next;
     plan(holds, doubts);
+    int64_t answer_by_ms = rli_watchdog_tidy_by(watchdog);
     pthread_mutex_unlock(&holds->mutex);
-    int64_t found = give_back(watchdog, doubt);
+    int64_t found = give_back(watchdog, doubt, answer_by_ms);
     pthread_mutex_lock(&holds->mutex);
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     if (found < 0)

@@ -10,38 +10,36 @@
 
 #define FIRST_PAUSE_MS 500
 #define UNANSWERED_PAUSE_MS 2000
-/* It need not be answered to be done, and while it waits nothing is renewed or declared lost. */
-#define PATIENCE_MS 250
 
 /* Sends one script of the session. False: not answered, or not even sent. The call is to be cleared. */
-static bool send(rli_watchdog *watchdog, rli_call *call)
+static bool send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
     rli_caller caller;
     call->background = true;
     call->attempts = 1;
     if (rli_caller_begin(&caller, watchdog->client, NULL) != RLOCK_OK)
         return false;
-    int64_t patience_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
-    caller.deadline_ms = rli_after_ms(patience_ms < PATIENCE_MS ? patience_ms : PATIENCE_MS);
+    caller.deadline_ms = answer_by_ms;
     rlock_status status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
     return status == RLOCK_OK || status == RLOCK_SERVER;
 }
 
 /* *unheard: the head of the queue that did not hear; to be freed. */
-static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request, char **unheard)
+static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request,
+                          int64_t answer_by_ms, char **unheard)
 {
     rli_call call;
     if (kind->give_up) { /* a request that ran late may have queued */
         kind->give_up(&call, request);
-        bool answered = send(watchdog, &call);
+        bool answered = send(watchdog, &call, answer_by_ms);
         rli_call_clear(&call);
         if (!answered)
             return false;
     }
     const char *head = NULL;
     kind->release(&call, request);
-    bool answered = send(watchdog, &call);
+    bool answered = send(watchdog, &call, answer_by_ms);
     if (call.reply)
         kind->released(call.reply, &head);
     *unheard = head ? strdup(head) : NULL;
@@ -80,12 +78,13 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     };
     rli_agenda_remove(&holds->agenda, &session->due);
     session->busy = true; /* keeps it while the mutex is free */
+    int64_t answer_by_ms = rli_watchdog_tidy_by(watchdog);
     pthread_mutex_unlock(&holds->mutex);
     rli_names names;
     bool answered = false;
     if (rli_names_make(&names, NULL, entry->name, &session->kind->naming) == RLOCK_OK) {
         request.names = &names;
-        answered = release_again(watchdog, session->kind, &request, &unheard);
+        answered = release_again(watchdog, session->kind, &request, answer_by_ms, &unheard);
         rli_names_free(&names);
     }
     pthread_mutex_lock(&holds->mutex);

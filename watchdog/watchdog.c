@@ -52,6 +52,19 @@ void rli_watchdog_attend_session(rli_watchdog *watchdog, rli_due *due)
         rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
 }
 
+#define TIDY_MS 250
+#define TIDY_LEAST_MS 50
+
+int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
+{
+    int64_t sixth_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
+    int64_t by_ms = rli_after_ms(sixth_ms < TIDY_MS ? sixth_ms : TIDY_MS), least_ms = rli_after_ms(TIDY_LEAST_MS);
+    const rli_due *next = rli_agenda_first(&watchdog->client->holds.agenda);
+    if (next && next->at_ms < by_ms)
+        by_ms = next->at_ms > least_ms ? next->at_ms : least_ms;
+    return by_ms;
+}
+
 static void *run(void *argument)
 {
     rli_watchdog *watchdog = argument;
