@@ -78,6 +78,9 @@ Test(refusal, by_a_busy_server_is_asked_again)
     while (!done)
         redisBufferWrite(busy, &done);
     await_busy();
+    rlock_client *another = NULL;
+    assert_status(rlock_client_open(&another, server_url_with(stage.server, "retryAttempts=0")), RLOCK_UNAVAILABLE);
+    cr_assert(strstr(rlock_last_error(), "SCRIPT KILL ends it"), "%s", rlock_last_error());
     int rule = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
     actor_begin_lock(caller, lock);
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 3, 5000), "not asked again");
