@@ -18,8 +18,10 @@
  * take that long on a loaded machine. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HASTE "1000"
+#define HASTE_BEYOND_SHARE true /* longer than what a red lock gives to one of its members */
 #else
 #define HASTE "250"
+#define HASTE_BEYOND_SHARE false
 #endif
 #define HASTY "timeout=" HASTE "&connectTimeout=8000&retryAttempts=9&retryBaseDelay=2&retryMaxDelay=4&slavesSyncTimeout=300&lockWatchdogTimeout=20000"
 
@@ -295,7 +297,9 @@ static void run(const operation *of, rlock_client *client, const fault *by)
     int rule = proxy_add(scene.proxy, &(proxy_rule){.act = by->act, .text = self.name, .skip = by->request,
                                                     .times = by->all ? 0 : 1, .amount = by->bytes});
     rlock_status expected = expected_of(of, by), status = of->call(&self);
-    cr_assert(status == expected, "%s: answered %s, expected %s; last error: %s", doing, rlock_strstatus(status),
+    /* A silence that is noticed later than a member's share of the wait may cost all members on the connection. */
+    bool silenced = HASTE_BEYOND_SHARE && of->most && is_stall(by) && status == RLOCK_UNAVAILABLE;
+    cr_assert(status == expected || silenced, "%s: answered %s, expected %s; last error: %s", doing, rlock_strstatus(status),
               rlock_strstatus(expected), rlock_last_error());
     bool acted = proxy_count(scene.proxy, rule, PROXY_ACTED) >= 1;
     cr_assert(acted || of->varies, "%s: there was no such request", doing);
@@ -318,7 +322,7 @@ static void run(const operation *of, rlock_client *client, const fault *by)
     if (is_stall(by)) {
         proxy_release(scene.proxy, rule);
         cr_assert(runs || !acted || proxy_await(scene.proxy, rule, PROXY_LATE, 1, SOON_MS), "%s: it never came", doing);
-        done = true;
+        done = !silenced;
         if (by->late || !partly)
             cut_await(self.name, by->late ? "" : after_text(of), SOON_MS);
     }
