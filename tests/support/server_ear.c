@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,10 @@ static bool listen_again(server *self)
 static void *listen_on(void *arg)
 {
     server *self = arg;
+    sigset_t pipe; /* hiredis may write to a server that is just being ended */
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     do
         hear(&self->ear);
     while (listen_again(self));
