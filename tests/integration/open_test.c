@@ -105,7 +105,7 @@ Test(open, refuses_malformed_urls)
         {"unix:///redis.sock?db=x", RLOCK_INVALID},
         {"rediss://", RLOCK_INVALID},
         {"redis-sentinel://localhost/mymaster", RLOCK_INVALID},
-        {"redis-cluster://localhost/1", RLOCK_INVALID},
+        {"redis-cluster://localhost/one", RLOCK_INVALID},
     };
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
         assert_refused(urls[i].url, urls[i].status, "");

@@ -316,15 +316,18 @@ static rlock_status connect_to(rli_topology *topology, rli_node *node)
 /* Who has just answered, if that one serves anything; else any that does. In a cluster one may be down. */
 static rlock_status connect_to_one(rli_topology *topology)
 {
-    rlock_status status = rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
+    bool any = false;
+    rlock_status status = RLOCK_UNAVAILABLE;
     if (topology->asked && serves_anything(topology, topology->asked))
         return connect_to(topology, topology->asked);
     for (rli_node *node = atomic_load(&topology->nodes); node && status == RLOCK_UNAVAILABLE;
          node = atomic_load(&node->next)) {
-        if (serves_anything(topology, node))
-            status = connect_to(topology, node);
+        if (!serves_anything(topology, node))
+            continue;
+        any = true;
+        status = connect_to(topology, node);
     }
-    return status;
+    return any ? status : rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
 }
 
 /* A thread only where there is something to watch. */
