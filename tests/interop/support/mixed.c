@@ -5,6 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/interop/support/java.h"
 #include "tests/interop/support/ledger.h"
+#include "tests/interop/support/several.h"
 #include "tests/support/event.h"
 #include "tests/support/shell.h"
 
@@ -144,15 +145,41 @@ static const char *who(int number)
     return number < OURS ? "C" : "Java";
 }
 
+/* For the log of a test that fails: who has had how many turns, and who holds what. */
+static void tell_all(const mixed *self)
+{
+    for (int i = 0; i < LEDGER_MEMBERS; i++) {
+        const ledger_page *page = &self->ledger->pages[i];
+        fprintf(stderr, "thread %d (%s): %lld turns, %lld locks and %lld unlocks failed%s%s\n", i, who(i),
+                (long long)atomic_load(&page->turns), (long long)atomic_load(&page->locks_failed),
+                (long long)atomic_load(&page->unlocks_failed), i < OURS && *self->members[i].error ? ": " : "",
+                i < OURS ? self->members[i].error : "");
+    }
+    for (int n = 0; n < MIXED_NAMES; n++) {
+        char name[32];
+        snprintf(name, sizeof name, PREFIX "%d", n);
+        several_look(name);
+        redisReply *fields = server_command(stage.server, "HGETALL %s", name);
+        fprintf(stderr, "%s: %lld ms left", name, (long long)server_integer(stage.server, "PTTL %s", name));
+        for (size_t i = 0; i + 1 < fields->elements; i += 2)
+            fprintf(stderr, ", %s %s", fields->element[i]->str, fields->element[i + 1]->str);
+        fprintf(stderr, "; C is %s and %s\n", rlock_client_id(stage.client), rlock_client_id(stage.other));
+        freeReplyObject(fields);
+    }
+}
+
 static void await_turns(mixed *self, int from, int to, int turns, int64_t ms)
 {
     int64_t wanted[LEDGER_MEMBERS], until_ms = now_ms() + ms;
     for (int i = from; i < to; i++)
         wanted[i] = atomic_load(&self->ledger->pages[i].turns) + turns;
     for (int i = from; i < to; i++) {
-        for (; atomic_load(&self->ledger->pages[i].turns) < wanted[i]; pass_ms(1))
-            cr_assert(now_ms() < until_ms, "thread %d (%s) has not had %d turns more after %lld ms", i, who(i), turns,
-                      (long long)ms);
+        while (atomic_load(&self->ledger->pages[i].turns) < wanted[i] && now_ms() < until_ms)
+            pass_ms(1);
+        if (atomic_load(&self->ledger->pages[i].turns) >= wanted[i])
+            continue;
+        tell_all(self);
+        cr_assert(false, "thread %d (%s) has not had %d turns more after %lld ms", i, who(i), turns, (long long)ms);
     }
 }
 
