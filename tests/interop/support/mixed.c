@@ -22,6 +22,7 @@
 #define OURS (2 * MIXED_EACH)
 #define ENDS_MS 30000
 #define SPLITS 8
+#define PAUSE_MS 2 /* between turns: the locks are not fair, and who has one would take it again */
 
 typedef struct member {
     struct mixed *load;
@@ -70,6 +71,7 @@ static void take_turn(member *self, ledger_page *page, int turn)
     atomic_store(&page->turns, turns + 1);
     if (rlock_unlock(lock) != RLOCK_OK)
         failed(self, &page->unlocks_failed);
+    pass_ms(PAUSE_MS);
 }
 
 static void *run(void *arg)
