@@ -113,17 +113,6 @@ static void choose_spread(rli_topology *topology, rli_caller *caller, rli_node *
     topology->spread = sharded ? RLI_SHARDED : RLI_SCATTERED;
 }
 
-static rlock_status meet_configured(rli_topology *topology)
-{
-    const rli_settings *settings = topology->settings;
-    for (size_t i = 0; i < settings->address_count; i++) {
-        const rli_address *address = &settings->addresses[i];
-        if (!rli_topology_meet(topology, &topology->nodes, address->host, strlen(address->host), address->port, address))
-            return RLOCK_NO_MEMORY;
-    }
-    return RLOCK_OK;
-}
-
 static rli_node *after(rli_topology *topology, rli_node *node)
 {
     rli_node *next = atomic_load(&node->next);
@@ -133,7 +122,7 @@ static rli_node *after(rli_topology *topology, rli_node *node)
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
     bool first = !atomic_load(&topology->nodes);
-    rlock_status status = first ? meet_configured(topology) : RLOCK_OK;
+    rlock_status status = first ? rli_topology_meet_configured(topology, &topology->nodes) : RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
     /* Another node each time: when one is wrong, the next look hears the next. */

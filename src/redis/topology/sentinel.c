@@ -155,18 +155,6 @@ static rlock_status follow(rli_topology *topology, rli_caller *caller, const say
     return RLOCK_OK;
 }
 
-static rlock_status meet_configured(rli_topology *topology)
-{
-    const rli_settings *settings = topology->settings;
-    for (size_t i = 0; i < settings->address_count; i++) {
-        const rli_address *address = &settings->addresses[i];
-        if (!rli_topology_meet(topology, &topology->sentinels, address->host, strlen(address->host), address->port,
-                               address))
-            return RLOCK_NO_MEMORY;
-    }
-    return RLOCK_OK;
-}
-
 /* A machine that is gone costs a second each time: often that which the master was on. */
 static bool is_mute(const rli_topology *topology, const rli_node *sentinel)
 {
@@ -220,7 +208,7 @@ static int count(const rli_topology *topology)
 
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
-    rlock_status status = atomic_load(&topology->sentinels) ? RLOCK_OK : meet_configured(topology);
+    rlock_status status = atomic_load(&topology->sentinels) ? RLOCK_OK : rli_topology_meet_configured(topology, &topology->sentinels);
     if (status != RLOCK_OK)
         return status;
     saying newest;

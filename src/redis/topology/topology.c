@@ -168,6 +168,17 @@ rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, con
     return node;
 }
 
+rlock_status rli_topology_meet_configured(rli_topology *topology, rli_node *_Atomic *list)
+{
+    const rli_settings *settings = topology->settings;
+    for (size_t i = 0; i < settings->address_count; i++) {
+        const rli_address *address = &settings->addresses[i];
+        if (!rli_topology_meet(topology, list, address->host, strlen(address->host), address->port, address))
+            return RLOCK_NO_MEMORY;
+    }
+    return RLOCK_OK;
+}
+
 rli_node *rli_topology_node_at(rli_topology *topology, const rli_node *from, const char *host, size_t length, int port)
 {
     if (length == 0) {

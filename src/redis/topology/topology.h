@@ -101,5 +101,7 @@ rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, r
  * memory. */
 rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, const char *host, size_t length, int port,
                             const rli_address *like);
+/* The same with every configured address. RLOCK_OK or RLOCK_NO_MEMORY. */
+rlock_status rli_topology_meet_configured(rli_topology *topology, rli_node *_Atomic *list);
 
 #endif
