@@ -160,8 +160,7 @@ void rli_renew_due(rli_watchdog *watchdog)
         return;
     }
     if (!make_room(&batch, holds->settings->batch_size)) {
-        rli_due *first = rli_agenda_first(&holds->agenda);
-        rli_agenda_set(&holds->agenda, first, rli_after_ms(holds->settings->watchdog_timeout_ms / 30 + 1));
+        rli_agenda_set(&holds->agenda, &due->due, soon(holds));
         free_batch(&batch);
         return;
     }

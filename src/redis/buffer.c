@@ -18,17 +18,6 @@ static bool make_room(rli_buffer *buffer, size_t more)
     return true;
 }
 
-bool rli_buffer_append(rli_buffer *buffer, const char *bytes, size_t length)
-{
-    if (length == 0)
-        return true; /* memcpy wants a place even for nothing */
-    if (!make_room(buffer, length))
-        return false;
-    memcpy(buffer->bytes + buffer->length, bytes, length);
-    buffer->length += length;
-    return true;
-}
-
 size_t rli_decimal(int64_t number, char text[RLI_DECIMAL])
 {
     uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;

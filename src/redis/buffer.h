@@ -22,8 +22,7 @@ typedef struct rli_command {
     bool unsynced; /* on a synced lane: no WAIT is sent for its sake */
 } rli_command;
 
-/* Both answer false when out of memory; the buffer is as before then. */
-bool rli_buffer_append(rli_buffer *buffer, const char *bytes, size_t length);
+/* Appends it. False: out of memory; the buffer is as before then. */
 bool rli_buffer_command(rli_buffer *buffer, const rli_command *command);
 /* Takes out `length` bytes at `at`. */
 void rli_buffer_cut(rli_buffer *buffer, size_t at, size_t length);
