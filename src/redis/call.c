@@ -119,18 +119,30 @@ static rli_lane *lane_to(course *run, rli_node *node)
     return rli_route_to(run->route, node);
 }
 
-static void send_once(course *run, rli_lane *lane, bool whole_script)
+static void send_once(course *run, rli_lane *lane, const char *word, const char *script, size_t length)
 {
     rli_call *call = run->call;
-    rli_spread spread = run->topology->spread;
-    call->words[0] = whole_script ? "EVAL" : "EVALSHA";
-    call->lengths[0] = strlen(call->words[0]);
-    call->words[1] = whole_script ? call->script->text[spread] : call->script->sha1[spread];
-    call->lengths[1] = strlen(call->words[1]);
+    call->words[0] = word;
+    call->lengths[0] = strlen(word);
+    call->words[1] = script;
+    call->lengths[1] = length;
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
     rli_command command = {
         .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->redirected != NULL};
     run->outcome = rli_lane_call(lane, run->caller, &command, timeout_ms, &run->answer);
+}
+
+static void send_whole(course *run, rli_lane *lane, rli_spread spread)
+{
+    size_t length;
+    char *text = rli_script_text(run->call->script, spread, &length);
+    if (text) {
+        send_once(run, lane, "EVAL", text, length);
+        free(text);
+        return;
+    }
+    run->outcome = RLI_UNSENT;
+    run->answer = (rli_answer){.status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a script")};
 }
 
 /* By SHA1, and with the text when the server does not know the script (yet, or any more after a restart
@@ -149,10 +161,12 @@ static void attempt(course *run)
     rli_lane *lane = lane_to(run, run->node);
     if (run->call->once)
         rli_lane_refresh(lane);
-    send_once(run, lane, false);
+    rli_spread spread = run->topology->spread;
+    const char *sha1 = run->call->script->sha1[spread];
+    send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
     if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {
         freeReplyObject(run->answer.reply);
-        send_once(run, lane, true);
+        send_whole(run, lane, spread);
     }
     run->redirected = NULL;
 }

@@ -3,6 +3,8 @@
 #ifndef RLI_SCRIPT_H
 #define RLI_SCRIPT_H
 
+#include <stddef.h>
+
 /* How messages reach those who wait, and so which form of a script is the right one. */
 typedef enum rli_spread {
     RLI_COUNTED,   /* PUBLISH, whose count of receivers is complete */
@@ -12,9 +14,17 @@ typedef enum rli_spread {
 } rli_spread;
 
 typedef struct rli_script {
-    const char *sha1[RLI_SPREADS]; /* what EVALSHA wants, 40 hex digits */
-    const char *text[RLI_SPREADS];
+    char sha1[RLI_SPREADS][41]; /* what EVALSHA wants, 40 hex digits */
+    const char *packed;         /* the text; a byte above 127 stands for a part of it */
 } rli_script;
+
+/* The text that EVAL wants, terminated; *length without that. The caller frees it. NULL: out of memory. */
+char *rli_script_text(const rli_script *script, rli_spread spread, size_t *length);
+
+/* The parts, in the order of the bytes that stand for them: where the forms differ, then what scripts share. */
+enum { RLI_SCRIPT_FORMS = 3 };
+extern const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_SPREADS];
+extern const char *const rli_script_includes[];
 
 extern const rli_script *const rli_scripts[]; /* all of them, ended by NULL */
 

@@ -1,6 +1,5 @@
 /* Access rights: the rule of docs/security.md suffices for all, and what is missing is said clearly. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/script.h"
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
@@ -8,6 +7,7 @@
 #include "tests/integration/support/rights.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,7 +198,8 @@ Test(acl, rule_suffices_for_latches)
 /* Fails the test unless what the script calls in that form is there: call('hset' and call('pubsub', 'numsub'. */
 static void assert_calls(const rli_script *script, rli_spread spread, const char *words, const char *more)
 {
-    for (const char *at = script->text[spread]; (at = strstr(at, "call('"));) {
+    char *text = script_text(script, spread);
+    for (const char *at = text; (at = strstr(at, "call('"));) {
         char wanted[80];
         at += strlen("call('");
         int length = (int)strcspn(at, "'");
@@ -207,6 +208,7 @@ static void assert_calls(const rli_script *script, rli_spread spread, const char
                  sub ? sub : "");
         cr_assert(strstr(words, wanted) || (more && strstr(more, wanted)), "the rule of the page has no%s", wanted);
     }
+    free(text);
 }
 
 /* A script that is changed must not wait for somebody to miss a right. */
@@ -234,11 +236,13 @@ static bool is_called(const char *command)
     const char *bar = strchr(command, '|');
     snprintf(call, sizeof call, bar ? "call('%.*s', '%s'" : "call('%.*s'", bar ? (int)(bar - command) : 40, command,
              bar ? bar + 1 : "");
-    for (size_t i = 0; rli_scripts[i]; i++) {
-        if (strstr(rli_scripts[i]->text[RLI_COUNTED], call))
-            return true;
+    bool found = false;
+    for (size_t i = 0; rli_scripts[i] && !found; i++) {
+        char *text = script_text(rli_scripts[i], RLI_COUNTED);
+        found = strstr(text, call) != NULL;
+        free(text);
     }
-    return false;
+    return found;
 }
 
 Test(acl, rule_has_no_command_that_nobody_asks_for)

@@ -1,11 +1,11 @@
 /* rlock run --kind permit: as many commands at once as there are permits, which come back by themselves. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/script.h"
 #include "tests/fault/support/proxy.h"
 #include "tests/integration/support/command_process.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -187,7 +187,7 @@ Test(command_permit, runs_although_answers_were_lost)
     snprintf(url, sizeof url, "unix://%s?timeout=2000&retryAttempts=2", proxy_socket(between));
     set_permits(5);
     for (int i = 0; i < 2; i++) {
-        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", scripts[i]->text[RLI_COUNTED]));
+        server_load(stage.server, scripts[i], RLI_COUNTED);
         int rule = proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = scripts[i]->sha1[RLI_COUNTED], .times = 1});
         outcome found = command_outcome(url, COMMAND(PERMIT, "--permits", "2", NAME, "--", "echo", "ran"));
         cr_assert(proxy_count(between, rule, PROXY_ACTED) == 1);

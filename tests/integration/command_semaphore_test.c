@@ -1,11 +1,11 @@
 /* rlock run --kind semaphore: as many commands at once as there are permits. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/script.h"
 #include "tests/fault/support/proxy.h"
 #include "tests/integration/support/command_process.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -186,7 +186,7 @@ static const char *through(proxy *between)
  * it: the server has run it, nobody hears so. */
 static void lose_answer(proxy *between, const rli_script *script)
 {
-    freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", script->text[RLI_COUNTED]));
+    server_load(stage.server, script, RLI_COUNTED);
     proxy_add(between, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = script->sha1[RLI_COUNTED], .times = 1});
 }
 

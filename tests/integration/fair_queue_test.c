@@ -1,11 +1,11 @@
 /* The queue of a fair lock: who has a place in it, for how long, and what becomes of those behind. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/script.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -493,9 +493,10 @@ Test(fair_short_places, are_kept_by_who_asks_again)
 /* fair/acquire for an owner that waits 5000 ms: the number that it answers. */
 static int64_t answer_to(int owner)
 {
+    server_load(stage.server, &rli_script_fair_acquire, RLI_COUNTED);
     redisReply *reply = server_command(stage.server,
-        "EVAL %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1  5000  5000",
-        rli_script_fair_acquire.text[RLI_COUNTED], foreign_owner(owner));
+        "EVALSHA %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1  5000  5000",
+        rli_script_fair_acquire.sha1[RLI_COUNTED], foreign_owner(owner));
     cr_assert(reply->type != REDIS_REPLY_ERROR, "%s", reply->str);
     int64_t ms = reply->type == REDIS_REPLY_ARRAY ? reply->element[0]->integer : reply->integer;
     freeReplyObject(reply);

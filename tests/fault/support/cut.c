@@ -5,6 +5,7 @@
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/objects.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,8 @@ static void ask(void)
 static void load_scripts(void)
 {
     for (size_t i = 0; rli_scripts[i]; i++) {
-        for (int spread = 0; spread < RLI_SPREADS; spread++)
-            freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", rli_scripts[i]->text[spread]));
+        for (rli_spread spread = 0; spread < RLI_SPREADS; spread++)
+            server_load(stage.server, rli_scripts[i], spread);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ void scene_close_client(rlock_client *client)
 void scene_load_scripts(void)
 {
     for (size_t i = 0; rli_scripts[i]; i++)
-        freeReplyObject(server_command(stage.server, "SCRIPT LOAD %s", rli_scripts[i]->text[RLI_COUNTED]));
+        server_load(stage.server, rli_scripts[i], RLI_COUNTED);
 }
 
 void scene_open_with(const char *query)

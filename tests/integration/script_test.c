@@ -1,0 +1,51 @@
+/* Scripts: what the server gets of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/scripts.h"
+
+#include "tests/integration/support/stage.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(script, .init = stage_open, .fini = stage_close, .timeout = 30);
+
+/* Only so is it found by its SHA1 after it came as a text. */
+Test(script, every_form_of_each_has_the_sha1_that_it_is_called_by)
+{
+    size_t count = 0;
+    for (; rli_scripts[count]; count++) {
+        for (rli_spread spread = 0; spread < RLI_SPREADS; spread++)
+            server_load(stage.server, rli_scripts[count], spread);
+    }
+    cr_assert(count > 40);
+}
+
+static size_t count_of(const char *what, const char *text)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        count++;
+    return count;
+}
+
+/* The one who listens by slot does not hear what is published otherwise. */
+Test(script, messages_are_spread_in_one_way_by_each_form)
+{
+    size_t messages = 0;
+    for (size_t i = 0; rli_scripts[i]; i++) {
+        char *counted = script_text(rli_scripts[i], RLI_COUNTED), *scattered = script_text(rli_scripts[i], RLI_SCATTERED),
+             *sharded = script_text(rli_scripts[i], RLI_SHARDED);
+        size_t published = count_of("call('publish'", counted), asked = count_of("'numsub'", counted);
+        messages += published;
+        cr_assert(count_of("call('publish'", scattered) == published && count_of("call('spublish'", sharded) == published);
+        cr_assert(count_of("'numsub'", scattered) == asked && count_of("'shardnumsub'", sharded) == asked);
+        cr_assert(!count_of("spublish", counted) && !count_of("spublish", scattered) && !count_of("'publish'", sharded));
+        cr_assert(!count_of("counted = false", counted) && !count_of("counted = true", scattered) &&
+                  !count_of("counted = false", sharded));
+        free(counted);
+        free(scattered);
+        free(sharded);
+    }
+    cr_assert(messages > 20, "%zu", messages);
+}
