@@ -141,7 +141,7 @@ valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) 
 matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration topology fault,$(have))) | deps-interop ## tests against each version of server and hiredis; ARGS=--all: all of them (docs/versions.md)
 	@B='$(abspath $(B))' CC='$(CC)' MAKE='$(MAKE)' sh tests/matrix/run $(ARGS)
 
-# --- The demo and the benchmark: plain programs ---
+# --- The demo: plain programs ---
 
 programs = $(patsubst %.c,$(B)/%,$(wildcard tests/$1/*.c))
 define program
@@ -150,12 +150,28 @@ $(B)/tests/$1/%: $(B)/tests/$1/%.o $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/s
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef
 $(eval $(call program,demo))
-$(eval $(call program,bench))
 
-.PHONY: demo bench
+.PHONY: demo
 demo: all $(call programs,demo) | deps-test ## shows processes taking turns under one lock, in half a minute
 	@B='$(B)' tests/demo/run
-bench: all $(call programs,bench) | deps-test ## measures speed against raw hiredis
+
+# --- The benchmark: a driver, and the programs that it has work (tests/bench/contestants) ---
+
+bench_obj    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/support/*.c tests/bench/contestants/support/*.c))
+speed        := $(B)/tests/bench/speed
+contestants  := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/contestants/*.c))
+
+$(B)/tests/bench/support.a: $(bench_obj)
+	$(call say,AR)
+	$(Q)rm -f $@ && ar qcs $@ $^
+
+$(speed): $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/rows/*.c))
+$(speed) $(contestants): %: %.o $(B)/tests/bench/support.a $(B)/librlock.a
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+.PHONY: bench
+bench: all $(speed) $(contestants) | deps-test ## measures speed beside raw hiredis and other lock clients
 	@B='$(B)' tests/bench/run
 
 # Made of what the tests are made of: clusters, sentinels, and Java's Redisson.

@@ -2,6 +2,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/support/histogram.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
+void histogram_print(const bench_histogram *histogram, FILE *to)
+{
+    const char *comma = "";
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        if (!histogram->counts[i])
+            continue;
+        fprintf(to, "%s%u:%" PRIu64, comma, i, histogram->counts[i]);
+        comma = ",";
+    }
+}
+
+void histogram_read(bench_histogram *into, const char *text)
+{
+    for (char *end;; text = end + 1) {
+        unsigned long bucket = strtoul(text, &end, 10);
+        if (end == text || *end != ':' || bucket >= HISTOGRAM_BUCKETS)
+            return;
+        text = end + 1;
+        uint64_t count = strtoull(text, &end, 10);
+        into->counts[bucket] += count;
+        into->total += count;
+        if (*end != ',')
+            return;
+    }
+}
+
 void histogram_merge(bench_histogram *into, const bench_histogram *from)
 {
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)

@@ -4,6 +4,7 @@
 #define BENCH_HISTOGRAM_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #define HISTOGRAM_FINE 5 /* 32 buckets for each power of two */
 #define HISTOGRAM_BUCKETS ((64 - HISTOGRAM_FINE + 1) << HISTOGRAM_FINE)
@@ -27,6 +28,9 @@ static inline void histogram_add(bench_histogram *histogram, uint64_t ns)
     histogram->total++;
 }
 
+/* As `BUCKET:COUNT,…`, and adds such a text to `into`; one that cannot be read adds what came before. */
+void histogram_print(const bench_histogram *histogram, FILE *to);
+void histogram_read(bench_histogram *into, const char *text);
 void histogram_merge(bench_histogram *into, const bench_histogram *from);
 /* The latency that `share` of all stay within, in µs; 0 when there are none. */
 double histogram_quantile_us(const bench_histogram *histogram, double share);

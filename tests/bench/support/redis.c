@@ -107,6 +107,8 @@ void redis_start(bench_redis *redis, const char *folder)
         die(folder, "too long for a unix socket");
     snprintf(traces.log, sizeof traces.log, "%s/redis.log", folder);
     redis->port = free_port();
+    snprintf(redis->unix_url, sizeof redis->unix_url, "unix://%s", redis->socket);
+    snprintf(redis->tcp_url, sizeof redis->tcp_url, "redis://127.0.0.1:%d", redis->port);
     pid_t parent = getpid();
     redis->pid = fork();
     if (redis->pid < 0)
@@ -152,23 +154,6 @@ redisReply *redis_ask(bench_redis *redis, const char *format, ...)
     return reply;
 }
 
-void redis_tcp_url(const bench_redis *redis, char url[64])
-{
-    snprintf(url, 64, "redis://127.0.0.1:%d", redis->port);
-}
-
-/* The number of commands before this one, less those that asked it before. */
-long long redis_commands(bench_redis *redis)
-{
-    static long long own;
-    static const char field[] = "\ntotal_commands_processed:";
-    redisReply *reply = redis_ask(redis, "INFO stats");
-    const char *at = strstr(reply->str, field);
-    long long commands = at ? atoll(at + strlen(field)) : 0;
-    freeReplyObject(reply);
-    return commands - own++;
-}
-
 long long redis_calls(bench_redis *redis, const char *name)
 {
     char wanted[64];
@@ -188,17 +173,26 @@ long long redis_keys(bench_redis *redis)
     return keys;
 }
 
-int redis_connections(bench_redis *redis, const char *not_named)
+int redis_connections(bench_redis *redis, const char *name)
 {
-    char skipped[64];
-    snprintf(skipped, sizeof skipped, " name=%s ", not_named);
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, " name=%s ", name);
     redisReply *reply = redis_ask(redis, "CLIENT LIST");
     int count = 0;
-    char *rest = NULL;
-    for (char *line = strtok_r(reply->str, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        count += !strstr(line, " name=control ") && !strstr(line, skipped);
+    for (const char *at = reply->str; (at = strstr(at, wanted)); at += strlen(wanted))
+        count++;
     freeReplyObject(reply);
     return count;
+}
+
+void redis_version(bench_redis *redis, char version[32])
+{
+    static const char field[] = "\nredis_version:";
+    redisReply *reply = redis_ask(redis, "INFO server");
+    const char *at = strstr(reply->str, field);
+    if (!at || sscanf(at + strlen(field), "%31[^\r\n]", version) != 1)
+        *version = '\0';
+    freeReplyObject(reply);
 }
 
 double redis_cpu_us(const bench_redis *redis)

@@ -11,6 +11,7 @@ typedef struct bench_redis {
     pid_t pid;
     char socket[108];
     int port;
+    char unix_url[128], tcp_url[64];
     redisContext *control; /* named "control" in CLIENT LIST */
 } bench_redis;
 
@@ -20,18 +21,15 @@ void redis_start(bench_redis *redis, const char *folder);
 void redis_stop(bench_redis *redis);
 
 redisContext *redis_connect(const bench_redis *redis, const char *client_name);
-/* For those that know no unix sockets. */
-void redis_tcp_url(const bench_redis *redis, char url[64]);
 /* A command on the control connection; free the reply. */
 redisReply *redis_ask(bench_redis *redis, const char *format, ...);
 /* How often the command `name` was called so far. */
 long long redis_calls(bench_redis *redis, const char *name);
-/* How many commands it got so far, those that ask this left out. */
-long long redis_commands(bench_redis *redis);
 /* How many keys stand. */
 long long redis_keys(bench_redis *redis);
-/* How many connections have a name other than `not_named` and are not the control one. */
-int redis_connections(bench_redis *redis, const char *not_named);
+/* How many connections have that name. */
+int redis_connections(bench_redis *redis, const char *name);
+void redis_version(bench_redis *redis, char version[32]);
 /* CPU time that the server has used, in µs. */
 double redis_cpu_us(const bench_redis *redis);
 

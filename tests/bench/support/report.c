@@ -1,10 +1,140 @@
-/* The report: a table for people and the same rows as JSON. */
+/* The report: a table for people as it goes, and the same rows as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/support/report.h"
 
-#include <stdlib.h>
+#include "tests/bench/support/json.h"
+#include "tests/bench/support/machine.h"
 
-void report_open(bench_report *report, const char *json_path)
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+/* --- JSON --- */
+
+static void write_made(FILE *json, const char *command, const char *redis)
+{
+    char text[256];
+    struct utsname kernel;
+    time_t now = time(NULL);
+    struct tm utc;
+    bool first = true;
+    fputs("{\"made\": {", json);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    json_text(json, &first, "date", text);
+    machine_commit(text);
+    json_text(json, &first, "commit", text);
+    json_text(json, &first, "command", command);
+    json_number(json, &first, "cores", machine_cores());
+    machine_cpu(text);
+    json_text(json, &first, "cpu", text);
+    json_text(json, &first, "redis", redis);
+    json_text(json, &first, "kernel", uname(&kernel) == 0 ? kernel.release : NULL);
+    fputs("},\n \"rows\": [", json);
+}
+
+static void write_ratio(FILE *json, bool *first, const char *name, const bench_ratio *ratio)
+{
+    char part[64];
+    json_number(json, first, name, ratio->median);
+    snprintf(part, sizeof part, "%s_low", name);
+    json_number(json, first, part, ratio->low);
+    snprintf(part, sizeof part, "%s_high", name);
+    json_number(json, first, part, ratio->high);
+}
+
+static void write_row(FILE *json, const bench_result *result)
+{
+    bool first = true;
+    fputs("  {", json);
+    json_text(json, &first, "what", result->what);
+    json_text(json, &first, "who", result->who);
+    json_number(json, &first, "threads", result->threads);
+    json_number(json, &first, "processes", result->processes);
+    json_number(json, &first, "per_s", result->per_s);
+    write_ratio(json, &first, "ratio_raw", &result->ratio_raw);
+    write_ratio(json, &first, "ratio_redisson", &result->ratio_redisson);
+    json_number(json, &first, "cpu_us", result->cpu_us);
+    json_number(json, &first, "server_cpu_us", result->server_cpu_us);
+    json_number(json, &first, "connections", result->connections);
+    json_number(json, &first, "p50_us", result->p50_us);
+    json_number(json, &first, "p99_us", result->p99_us);
+    if (result->unit)
+        json_exactly(json, &first, "value", result->value);
+    else
+        json_number(json, &first, "value", 0);
+    json_text(json, &first, "unit", result->unit);
+    json_text(json, &first, "target", result->target);
+    json_word(json, &first, "pass",
+              result->verdict == VERDICT_NONE ? "null" : result->verdict == VERDICT_MET ? "true" : "false");
+    json_exactly(json, &first, "violations", (double)result->violations);
+    json_text(json, &first, "plot", result->plot);
+    if (result->plot)
+        json_exactly(json, &first, "x", result->x);
+    else
+        json_number(json, &first, "x", 0);
+    fputs("}", json);
+}
+
+/* --- the table --- */
+
+void report_heading(const char *text)
+{
+    printf("\n%s\n"
+           /* "µ" is two bytes wide for printf, one column for people */
+           "%7s %5s  %-9s %9s  %-18s  %-20s %7s %7s %6s %8s %8s\n"
+           "%7s %5s  %-9s %9s  %-18s  %-20s %8s %8s %6s %9s %9s\n",
+           text, "", "pro-", "", "", "× raw", " × Redisson", "client", "server", "connec", "p50", "p99",
+           "threads", "cesses", "", "a second", "(95 % within)", "(95 % within)", "CPU µs", "CPU µs", "-tions", "µs", "µs");
+}
+
+/* In so many columns: "1.23 (1.20–1.26)"; "–" and "µ" are wider for printf than for people. */
+static void print_ratio(const bench_ratio *ratio, int columns)
+{
+    char text[64] = "";
+    int wider = 0;
+    if (ratio->low < ratio->high) {
+        snprintf(text, sizeof text, "%.*f (%.*f–%.*f)", ratio->median < 9.95 ? 2 : 1, ratio->median,
+                 ratio->median < 9.95 ? 2 : 1, ratio->low, ratio->median < 9.95 ? 2 : 1, ratio->high);
+        wider = 2;
+    } else if (ratio->median > 0) {
+        snprintf(text, sizeof text, "%.2f", ratio->median);
+    }
+    printf("%-*s", columns + wider, text);
+}
+
+static void print_verdict(const bench_result *result)
+{
+    static const char *const words[] = {"not judged", "MISSED", "met"};
+    if (result->target)
+        printf("  %s: %s", words[result->verdict], result->target);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void print_rate(const bench_result *result)
+{
+    printf("%7d %5d  %-9s %9.0f  ", result->threads, result->processes, result->who, result->per_s);
+    print_ratio(&result->ratio_raw, 18);
+    fputs("  ", stdout);
+    print_ratio(&result->ratio_redisson, 20);
+    printf(" %7.1f %7.1f %6d %8.0f %8.0f", result->cpu_us, result->server_cpu_us, result->connections, result->p50_us,
+           result->p99_us);
+}
+
+static void print_value(const bench_result *result)
+{
+    printf("%7d %5d  %-9s %s: %.6g %s", result->threads, result->processes, result->who, result->what, result->value,
+           result->unit);
+    if (result->ratio_raw.median > 0)
+        printf(", %.3g × raw", result->ratio_raw.median);
+    if (result->ratio_redisson.median > 0)
+        printf(", %.3g × Redisson", result->ratio_redisson.median);
+}
+
+/* --- both --- */
+
+void report_open(bench_report *report, const char *json_path, const char *command, const char *redis)
 {
     *report = (bench_report){0};
     if (!json_path)
@@ -14,56 +144,27 @@ void report_open(bench_report *report, const char *json_path)
         perror(json_path);
         exit(1);
     }
-    fputs("[", report->json);
+    write_made(report->json, command, redis);
 }
 
-void report_heading(const char *text)
+void report_row(bench_report *report, const bench_result *result)
 {
-    printf("\n%s\n"
-           "%7s  %-25s %9s %6s  %-11s %8s %8s %7s %8s %8s\n"
-           /* "µ" is two bytes wide for printf, one column for people */
-           "%7s  %-25s %9s %6s  %-11s %9s %9s %7s %9s %9s\n",
-           text, "", "", "", "", "within", "client", "server", "connec-", "p50", "p99", "threads", "",
-           "a second", "ratio", "(95 %)", "CPU µs", "CPU µs", "tions", "µs", "µs");
-}
-
-static void print_row(const bench_row *row)
-{
-    char ratio[16] = "", limits[32] = "";
-    if (row->ratio.median > 0)
-        snprintf(ratio, sizeof ratio, "%.2f", row->ratio.median);
-    if (row->ratio.low < row->ratio.high)
-        snprintf(limits, sizeof limits, "%.2f … %.2f", row->ratio.low, row->ratio.high);
-    /* "…" is three bytes wide for printf, one column for people. */
-    printf("%7d  %-25s %9.0f %6s  %-*s %8.1f %8.1f %7d %8.0f %8.0f", row->threads, row->what, row->per_s, ratio,
-           *limits ? 13 : 11, limits, row->cpu_us, row->server_us, row->connections, row->p50_us,
-           row->p99_us);
-    printf("%s%s\n", row->remark ? "  " : "", row->remark ? row->remark : "");
-    fflush(stdout);
-}
-
-void report_row(bench_report *report, const bench_row *row)
-{
-    print_row(row);
+    (result->unit ? print_value : print_rate)(result);
+    print_verdict(result);
+    report->missed += result->verdict == VERDICT_MISSED;
     if (!report->json)
         return;
-    fprintf(report->json,
-            "%s\n  {\"what\": \"%s\", \"threads\": %d, \"per_s\": %.1f, \"ratio_raw\": %.4f, \"connections\": %d, "
-            "\"cpu_us\": %.2f, \"p50_us\": %.1f, \"p99_us\": %.1f",
-            report->rows++ ? "," : "", row->what, row->threads, row->per_s, row->ratio.median, row->connections,
-            row->cpu_us, row->p50_us, row->p99_us);
-    if (row->ratio_redisson > 0)
-        fprintf(report->json, ", \"ratio_redisson\": %.4f", row->ratio_redisson);
-    fputs("}", report->json);
+    fputs(report->rows++ ? ",\n" : "\n", report->json);
+    write_row(report->json, result);
 }
 
 void report_close(bench_report *report)
 {
     if (!report->json)
         return;
-    fputs("\n]\n", report->json);
+    fputs("\n]}\n", report->json);
     if (fclose(report->json) != 0) {
-        perror("bench.json");
+        perror("the JSON file");
         exit(1);
     }
 }

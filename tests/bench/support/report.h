@@ -1,32 +1,48 @@
-/* The report: a table for people and the same rows as JSON. */
+/* The report: a table for people as it goes, and the same rows as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
-#include "tests/bench/support/duel.h"
+#include "tests/bench/support/median.h"
 
+#include <stdint.h>
 #include <stdio.h>
+
+typedef enum bench_verdict { VERDICT_NONE, VERDICT_MISSED, VERDICT_MET } bench_verdict;
+
+/* One row. What is 0 or NULL is not known, or does not apply, and is null in JSON. */
+typedef struct bench_result {
+    const char *what, *who; /* as "own names", "rlock" */
+    int threads, processes; /* threads of each process */
+
+    double per_s; /* pairs of lock and unlock, of all together */
+    bench_ratio ratio_raw, ratio_redisson;
+    double cpu_us, server_cpu_us; /* CPU time a pair, the contestant's and the server's */
+    int connections;
+    double p50_us, p99_us; /* of a pair */
+    uint64_t violations;
+
+    /* a row that is no rate; `unit` NULL: it is one */
+    double value;
+    const char *unit;
+
+    const char *target; /* in words */
+    bench_verdict verdict;
+    const char *plot; /* the sweep that it is a point of */
+    double x;
+} bench_result;
 
 typedef struct bench_report {
     FILE *json; /* NULL: the table only */
-    int rows;
+    int rows, missed;
 } bench_report;
 
-typedef struct bench_row {
-    const char *what;
-    int threads;
-    double per_s, cpu_us, server_us;
-    bench_ratio ratio;  /* against raw; all 1 for raw itself, 0: there is none */
-    double ratio_redisson; /* against the real Redisson; 0: it was not measured */
-    int connections;
-    double p50_us, p99_us;
-    const char *remark; /* in the table only */
-} bench_row;
-
-/* Exits the program when the file cannot be written; NULL: no file. */
-void report_open(bench_report *report, const char *json_path);
+/* What the figures were made with: `redis` is the server's version. Exits the program when the file cannot be
+ * written; NULL: no file. */
+void report_open(bench_report *report, const char *json_path, const char *command, const char *redis);
+/* The title of the rows that follow. */
 void report_heading(const char *text);
-void report_row(bench_report *report, const bench_row *row);
+void report_row(bench_report *report, const bench_result *result);
 void report_close(bench_report *report);
 
 #endif

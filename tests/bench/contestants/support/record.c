@@ -1,28 +1,21 @@
 /* A record of what a program sends to the server, word for word, so that another can send the same. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/support/record.h"
+#include "tests/bench/contestants/support/record.h"
 
-#include <stdbool.h>
+#include "tests/bench/contestants/support/trouble.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define THE_END "the end of the record"
 
-static void die(const char *what)
+bool record_begin(redisContext *heard)
 {
-    fprintf(stderr, "bench: MONITOR: %s\n", what);
-    exit(1);
-}
-
-redisContext *record_begin(bench_redis *redis)
-{
-    redisContext *heard = redis_connect(redis, "control");
     redisReply *reply = redisCommand(heard, "MONITOR");
-    if (!reply || reply->type != REDIS_REPLY_STATUS)
-        die("refused");
+    bool right = reply && reply->type == REDIS_REPLY_STATUS;
     freeReplyObject(reply);
-    return heard;
+    return right || trouble("MONITOR was refused");
 }
 
 static int hex_digit(char c)
@@ -49,37 +42,45 @@ static char unescape(const char **at)
 }
 
 /* The words of `time [db address] "word" "word"…`. */
-static void read_words(bench_request *request, const char *line)
+static bool read_words(bench_request *request, const char *line)
 {
     for (const char *at = strstr(line, "] \""); at && (at = strchr(at, '"'));) {
         char *word = malloc(strlen(at)), *to = word;
-        if (!word || request->count == RECORD_WORDS)
-            die("a request of too many words");
+        if (!word || request->count == RECORD_WORDS) {
+            free(word);
+            return trouble("MONITOR: a request of too many words");
+        }
         for (at++; *at && *at != '"';)
             *to++ = unescape(&at);
         request->words[request->count] = word;
         request->lengths[request->count++] = (size_t)(to - word);
         at += *at == '"';
     }
+    return true;
 }
 
-void record_end(bench_redis *redis, redisContext *heard, bench_record *record)
+static bool take_line(bench_record *record, const char *line, const char *about)
 {
+    if (strstr(line, " lua] ") || !strstr(line, about))
+        return true;
+    return record->count < RECORD_REQUESTS ? read_words(&record->requests[record->count++], line)
+                                           : trouble("MONITOR: too many requests");
+}
+
+bool record_end(redisContext *heard, redisContext *control, const char *about, bench_record *record)
+{
+    bool right = true;
     *record = (bench_record){0};
-    freeReplyObject(redis_ask(redis, "ECHO %s", THE_END));
-    for (bool more = true; more;) {
-        redisReply *reply;
+    freeReplyObject(redisCommand(control, "ECHO %s", THE_END));
+    for (bool more = true; right && more;) {
+        redisReply *reply = NULL;
         if (redisGetReply(heard, (void **)&reply) != REDIS_OK)
-            die(heard->errstr);
+            return trouble("MONITOR: %s", heard->errstr);
         more = !strstr(reply->str, THE_END);
-        if (more && !strstr(reply->str, " lua] ")) {
-            if (record->count == RECORD_REQUESTS)
-                die("too many requests");
-            read_words(&record->requests[record->count++], reply->str);
-        }
+        right = !more || take_line(record, reply->str, about);
         freeReplyObject(reply);
     }
-    redisFree(heard);
+    return right;
 }
 
 void record_free(bench_record *record)

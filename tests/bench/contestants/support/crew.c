@@ -1,7 +1,7 @@
 /* A crew: threads that all take turns at their work for a slice of time, and are parked between
  * slices, so that starting them is not measured. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/support/crew.h"
+#include "tests/bench/contestants/support/crew.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,7 +27,7 @@ struct bench_crew {
     pthread_cond_t start, parked;
     /* guarded by the mutex */
     int working;
-    unsigned round; /* raised to start a bench_slice */
+    unsigned round; /* raised to start a slice */
     bool ending;
     uint64_t ended_ns; /* when the last thread parked */
 };
@@ -143,16 +143,12 @@ bench_slice crew_work(bench_crew *crew, int ms)
     return slice;
 }
 
-void crew_latencies(const bench_crew *crew, bench_histogram *sum)
+void crew_latencies(bench_crew *crew, bench_histogram *sum)
 {
-    for (int i = 0; i < crew->threads; i++)
+    for (int i = 0; i < crew->threads; i++) {
         histogram_merge(sum, &crew->workers[i].latencies);
-}
-
-void crew_forget(bench_crew *crew)
-{
-    for (int i = 0; i < crew->threads; i++)
         crew->workers[i].latencies = (bench_histogram){0};
+    }
 }
 
 void crew_stop(bench_crew *crew)

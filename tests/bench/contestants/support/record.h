@@ -3,8 +3,8 @@
 #ifndef BENCH_RECORD_H
 #define BENCH_RECORD_H
 
-#include "tests/bench/support/redis.h"
-
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RECORD_WORDS 24    /* of one request */
@@ -21,10 +21,11 @@ typedef struct bench_record {
     bench_request requests[RECORD_REQUESTS];
 } bench_record;
 
-/* From now on what anybody sends is heard (MONITOR), until record_end takes it into `record`, which
- * record_free empties. What scripts do is no request. Exits the program on more than fits. */
-redisContext *record_begin(bench_redis *redis);
-void record_end(bench_redis *redis, redisContext *heard, bench_record *record);
+/* From now on `heard` gets what anybody sends (MONITOR). */
+bool record_begin(redisContext *heard);
+/* Takes those requests into `record`, which record_free empties, that have the text `about` in a word; what
+ * scripts do is no request. `control` is another connection; `heard` is of no more use. False: trouble(). */
+bool record_end(redisContext *heard, redisContext *control, const char *about, bench_record *record);
 void record_free(bench_record *record);
 
 #endif

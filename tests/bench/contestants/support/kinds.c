@@ -1,6 +1,8 @@
 /* The kinds of object that are measured, and one turn on each through the public interface. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/support/kinds.h"
+#include "tests/bench/contestants/support/kinds.h"
+
+#include "tests/bench/contestants/support/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,14 +54,14 @@ static rlock *multi_of_3(rlock_client *client, const char *name)
 
 const bench_kind kinds[] = {
     {.name = "lock", .requests = 2, .lock = rlock_get_lock},
-    {.name = "spin", .requests = 2, .lock = rlock_get_spin_lock, .spins = true},
-    {.name = "fenced", .requests = 2, .lock = rlock_get_fenced_lock, .keys_left = 1},
+    {.name = "spin", .requests = 2, .lock = rlock_get_spin_lock},
+    {.name = "fenced", .requests = 2, .lock = rlock_get_fenced_lock},
     {.name = "non-reentrant", .requests = 2, .lock = rlock_get_non_reentrant_lock},
-    {.name = "read", .requests = 2, .lock = read_side, .held_as = "write"},
+    {.name = "read", .requests = 2, .lock = read_side},
     {.name = "write", .requests = 2, .lock = write_side},
     {.name = "fair", .requests = 2, .lock = rlock_get_fair_lock},
-    {.name = "semaphore", .requests = 2, .keys_left = 1},
-    {.name = "permits", .requests = 2, .keys_left = 1, .permits = true},
+    {.name = "semaphore", .requests = 2},
+    {.name = "permit", .requests = 2, .permits = true},
     {.name = "multi", .requests = 6, .lock = multi_of_3},
 };
 const int kinds_count = sizeof kinds / sizeof *kinds;
@@ -70,18 +72,16 @@ const bench_kind *kind_named(const char *name)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     }
-    fprintf(stderr, "bench: no kind \"%s\"\n", name);
-    exit(2);
+    trouble("unsupported: there is no kind \"%s\"", name);
+    return NULL;
 }
 
 /* --- an object --- */
 
 static bool done(const bench_object *object, const char *what, rlock_status status)
 {
-    if (status != RLOCK_OK)
-        fprintf(stderr, "bench: %s %s %s: %s: %s\n", what, object->kind->name, object->name, rlock_strstatus(status),
-                rlock_last_error());
-    return status == RLOCK_OK;
+    return status == RLOCK_OK || trouble("%s %s %s: %s: %s", what, object->kind->name, object->name,
+                                         rlock_strstatus(status), rlock_last_error());
 }
 
 static bool make(bench_object *object, rlock_client *client)
@@ -103,8 +103,9 @@ bench_object *object_open(const bench_kind *kind, rlock_client *client, const ch
     object->kind = kind;
     snprintf(object->name, sizeof object->name, "%s", name);
     if (!make(object, client)) {
-        fprintf(stderr, "bench: %s\n", rlock_last_error());
-        exit(1);
+        trouble("%s", rlock_last_error());
+        object_close(object);
+        return NULL;
     }
     return object;
 }
@@ -115,11 +116,6 @@ void object_close(bench_object *object)
     rlock_semaphore_free(object->semaphore);
     rlock_permit_semaphore_free(object->permits);
     free(object);
-}
-
-const char *object_name(const bench_object *object)
-{
-    return object->name;
 }
 
 bool object_take(bench_object *object)

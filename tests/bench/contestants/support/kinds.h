@@ -12,25 +12,20 @@ typedef struct bench_object bench_object;
 typedef struct bench_kind {
     const char *name;
     int requests;  /* of one turn */
-    int keys_left; /* on the server, for each name, after any number of turns */
-    bool spins;    /* its waiters ask again and again */
-    const char *held_as; /* the kind whose hold its waiters wait for; NULL: its own */
     rlock *(*lock)(rlock_client *client, const char *name); /* NULL: a semaphore */
     bool permits;  /* that is one with permit ids */
 } bench_kind;
 
 extern const bench_kind kinds[];
 extern const int kinds_count;
-/* The kind called `name`; exits the program when there is none. */
+/* The kind called `name`; NULL: there is none, which is trouble(). */
 const bench_kind *kind_named(const char *name);
 
-/* A handle, on a semaphore with one permit that is made where there is none. Exits the program when
- * it is not to be had. */
+/* A handle, on a semaphore with one permit that is made where there is none; NULL: trouble(). */
 bench_object *object_open(const bench_kind *kind, rlock_client *client, const char *name);
 void object_close(bench_object *object);
-const char *object_name(const bench_object *object);
 
-/* Waits for it as long as it takes, and gives it back. A failure is told on stderr. */
+/* Waits for it as long as it takes, and gives it back. False: trouble(). */
 bool object_take(bench_object *object);
 bool object_give(bench_object *object);
 

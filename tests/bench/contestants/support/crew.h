@@ -25,9 +25,8 @@ typedef struct bench_slice {
 bench_crew *crew_start(int threads, crew_turn_fn *turn, void *const *own);
 /* Lets all work for `ms`; returns when each has ended its last turn. */
 bench_slice crew_work(bench_crew *crew, int ms);
-/* Adds the latencies of all turns since the start or the last crew_forget. */
-void crew_latencies(const bench_crew *crew, bench_histogram *sum);
-void crew_forget(bench_crew *crew);
+/* Adds the latencies of all turns since it was last called. */
+void crew_latencies(bench_crew *crew, bench_histogram *sum);
 void crew_stop(bench_crew *crew);
 
 #endif

@@ -1,0 +1,10 @@
+/* All rows, in the order of the report. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/bench/rows/row.h"
+
+extern const bench_row row_own_names;
+
+const bench_row *const rows[] = {
+    &row_own_names,
+    NULL,
+};

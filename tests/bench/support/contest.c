@@ -1,0 +1,273 @@
+/* A contest: several sides work in turn, slice by slice, so that what drifts on the machine hits all of them;
+ * what counts is the median of the ratios of neighbouring slices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/bench/support/contest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MS 30000 /* to a line, beyond the time that it asks to work */
+#define CREW_MS 60000
+
+static bool is_in_c(const char *who)
+{
+    return strcmp(who, "rlock") == 0 || strcmp(who, "raw") == 0;
+}
+
+/* Many short slices: where the scheduler puts a thread and the server changes every few 100 ms and doubles or
+ * halves the rate of one thread; with 25 slices of 150 ms, raw beside raw came out anywhere from 0.96 to 1.17,
+ * with these at 1.00. A JVM's turn takes up to milliseconds: fewer and longer ones for it. */
+static void fill_in(bench_side *side, int blocks)
+{
+    bool c = is_in_c(side->who);
+    if (!side->processes)
+        side->processes = 1;
+    if (side->processes > CONTEST_PROCESSES_MAX)
+        abort();
+    if (!side->slices)
+        side->slices = c ? 7 : 1;
+    if (!side->ms)
+        side->ms = c ? 20 : 200;
+    size_t slices = (size_t)(side->slices * blocks);
+    side->per_s = calloc(slices, sizeof *side->per_s);
+    side->p50s_us = calloc(slices, sizeof *side->p50s_us);
+    side->p99s_us = calloc(slices, sizeof *side->p99s_us);
+    if (!side->per_s || !side->p50s_us || !side->p99s_us)
+        abort();
+}
+
+/* --- one slice --- */
+
+typedef struct slice_sum {
+    unsigned long long turns, violations;
+    double per_s, cpu_us, p50_us, p99_us;
+} slice_sum;
+
+static bool hear_slice(bench_contestant *contestant, const char *who, int ms, slice_sum *sum)
+{
+    unsigned long long turns, violations;
+    double seconds, cpu_us, p50_us, p99_us;
+    const char *line = contestant_hear(contestant, "done", ms + ANSWER_MS);
+    if (!line)
+        return false;
+    if (sscanf(line, "%llu %lf %lf %lf %lf %llu", &turns, &seconds, &cpu_us, &p50_us, &p99_us, &violations) != 6 ||
+        seconds <= 0) {
+        fprintf(stderr, "bench: %s: not a slice: %s\n", who, line);
+        return false;
+    }
+    sum->turns += turns;
+    sum->violations += violations;
+    sum->per_s += (double)turns / seconds;
+    sum->cpu_us += cpu_us;
+    sum->p50_us = p50_us > sum->p50_us ? p50_us : sum->p50_us;
+    sum->p99_us = p99_us > sum->p99_us ? p99_us : sum->p99_us;
+    return true;
+}
+
+static bool work(bench_side *side, int ms, slice_sum *sum)
+{
+    bool right = true;
+    *sum = (slice_sum){0};
+    for (int i = 0; right && i < side->processes; i++)
+        right = contestant_tell(side->processes_at[i], "go %d", ms);
+    for (int i = 0; right && i < side->processes; i++)
+        right = hear_slice(side->processes_at[i], side->who, ms, sum);
+    side->violations += sum->violations;
+    if (sum->violations)
+        fprintf(stderr, "bench: VIOLATION: %s, %s, %d processes of %d threads on %s: two held one lock, %llu times\n",
+                side->who, side->kind, side->processes, side->threads, side->names, sum->violations);
+    return right && !sum->violations;
+}
+
+static bool count_slice(bench_run *bench, bench_side *side)
+{
+    slice_sum sum;
+    long long scripts_before = side->scripts > 0 ? redis_calls(&bench->redis, "evalsha") : 0;
+    double server_before_us = redis_cpu_us(&bench->redis);
+    if (!work(side, side->ms, &sum))
+        return false;
+    side->server_us += redis_cpu_us(&bench->redis) - server_before_us;
+    if (side->scripts > 0)
+        side->scripts_run += redis_calls(&bench->redis, "evalsha") - scripts_before;
+    side->per_s[side->done] = sum.per_s;
+    side->p50s_us[side->done] = sum.p50_us;
+    side->p99s_us[side->done] = sum.p99_us;
+    side->done++;
+    side->turns += sum.turns;
+    side->cpu_us += sum.cpu_us;
+    return true;
+}
+
+/* --- all of it --- */
+
+static bool set_up(bench_run *bench, bench_side *side)
+{
+    side->out = !contestant_is_there(bench, side->who);
+    bool right = true, warm = !side->out;
+    for (int i = 0; right && !side->out && i < side->processes; i++) {
+        bench_contestant *contestant = contestant_start(bench, side->who, is_in_c(side->who) ? bench->url : bench->redis.tcp_url);
+        side->processes_at[i] = contestant;
+        right = contestant && contestant_ask(contestant, CREW_MS, "ok", "crew %s %d %s", side->kind, side->threads,
+                                             side->names);
+        warm = right && warm && contestant_is_warm(contestant);
+    }
+    if (!side->warm_up_ms)
+        side->warm_up_ms = is_in_c(side->who) ? 50 : warm ? 300 : 3000;
+    return right;
+}
+
+static const char *ask_stats(bench_contestant *contestant)
+{
+    return contestant_ask(contestant, ANSWER_MS, "stats", "stats");
+}
+
+/* Works once without being counted, and forgets what that took. */
+static bool warm_up(bench_side *side)
+{
+    slice_sum sum;
+    bool right = side->out || work(side, side->warm_up_ms, &sum);
+    for (int i = 0; right && !side->out && i < side->processes; i++)
+        right = ask_stats(side->processes_at[i]);
+    return right;
+}
+
+static bool run_block(bench_run *bench, bench_side *sides, int count, int block)
+{
+    bool right = true;
+    int rounds = 0;
+    for (int i = 0; i < count; i++)
+        rounds = sides[i].slices > rounds ? sides[i].slices : rounds;
+    for (int round = 0; right && round < rounds; round++) {
+        bool backwards = (block + round) % 2;
+        for (int i = 0; right && i < count; i++) {
+            bench_side *side = &sides[backwards ? count - 1 - i : i];
+            right = side->out || round >= side->slices || count_slice(bench, side);
+        }
+    }
+    for (int i = 0; right && i < count; i++) {
+        int connections = sides[i].out ? 0 : redis_connections(&bench->redis, sides[i].who);
+        sides[i].connections = connections > sides[i].connections ? connections : sides[i].connections;
+    }
+    return right;
+}
+
+static bool sum_up(bench_side *side)
+{
+    for (int i = 0; !side->out && i < side->processes; i++) {
+        const char *stats = ask_stats(side->processes_at[i]);
+        const char *latencies = stats ? strstr(stats, "latencies=") : NULL;
+        if (!stats)
+            return false;
+        if (latencies)
+            histogram_read(&side->latencies, latencies + strlen("latencies="));
+    }
+    /* Else it would not be measured what is to be: each of these asks the server. */
+    if ((double)side->scripts_run >= side->scripts * (double)side->turns)
+        return true;
+    fprintf(stderr, "bench: %s: only %lld scripts ran for %llu turns\n", side->who, side->scripts_run,
+            (unsigned long long)side->turns);
+    return false;
+}
+
+bool contest_run(bench_run *bench, bench_side *sides, int count, int blocks)
+{
+    bool right = true;
+    blocks = blocks ? blocks : CONTEST_BLOCKS;
+    for (int i = 0; i < count; i++)
+        fill_in(&sides[i], blocks);
+    for (int i = 0; right && i < count; i++)
+        right = set_up(bench, &sides[i]) && warm_up(&sides[i]);
+    for (int block = 0; right && block < blocks; block++)
+        right = run_block(bench, sides, count, block);
+    for (int i = 0; right && i < count; i++)
+        right = sum_up(&sides[i]);
+    for (int i = 0; i < count; i++) {
+        for (int process = 0; process < sides[i].processes; process++) {
+            if (sides[i].processes_at[process])
+                contestant_end(sides[i].processes_at[process]);
+        }
+    }
+    return right;
+}
+
+void contest_free(bench_side *sides, int count)
+{
+    for (int i = 0; i < count; i++) {
+        free(sides[i].per_s);
+        free(sides[i].p50s_us);
+        free(sides[i].p99s_us);
+    }
+}
+
+/* --- what came out --- */
+
+static double *of_blocks(const bench_side *side)
+{
+    int blocks = side->done / side->slices;
+    double *means = calloc((size_t)blocks + 1, sizeof *means);
+    if (!means)
+        abort();
+    for (int i = 0; i < blocks * side->slices; i++)
+        means[i / side->slices] += side->per_s[i] / side->slices;
+    return means;
+}
+
+bench_ratio contest_ratio(const bench_side *over, const bench_side *under)
+{
+    if (over->out || under->out)
+        return (bench_ratio){0};
+    if (over->slices == under->slices)
+        return median_ratio(over->per_s, under->per_s, over->done);
+    double *mine = of_blocks(over), *theirs = of_blocks(under);
+    bench_ratio ratio = median_ratio(mine, theirs, over->done / over->slices);
+    free(mine);
+    free(theirs);
+    return ratio;
+}
+
+const bench_side *contest_side(const bench_side *sides, int count, const char *who)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(sides[i].who, who) == 0 && !sides[i].out)
+            return &sides[i];
+    }
+    return NULL;
+}
+
+bench_result contest_result(const bench_side *sides, int count, int index, const char *what)
+{
+    const bench_side *side = &sides[index];
+    const bench_side *raw = contest_side(sides, count, "raw"), *redisson = contest_side(sides, count, "redisson");
+    double turns = side->turns ? (double)side->turns : 1;
+    bool merged = side->latencies.total > 0;
+    bench_result result = {.what = what,
+                           .who = side->who,
+                           .threads = side->threads,
+                           .processes = side->processes,
+                           .per_s = median_of(side->per_s, side->done),
+                           .cpu_us = side->cpu_us / turns,
+                           .server_cpu_us = side->server_us / turns,
+                           .connections = side->connections,
+                           .violations = side->violations};
+    result.p50_us = merged ? histogram_quantile_us(&side->latencies, 0.5) : median_of(side->p50s_us, side->done);
+    result.p99_us = merged ? histogram_quantile_us(&side->latencies, 0.99) : median_of(side->p99s_us, side->done);
+    if (raw)
+        result.ratio_raw = contest_ratio(side, raw);
+    if (redisson)
+        result.ratio_redisson = contest_ratio(side, redisson);
+    return result;
+}
+
+void contest_report(bench_run *bench, const bench_side *sides, int count, const char *what, const bench_target *target)
+{
+    for (int i = 0; i < count; i++) {
+        if (sides[i].out)
+            continue;
+        char text[TARGET_TEXT];
+        bench_result result = contest_result(sides, count, i, what);
+        if (target && strcmp(sides[i].who, "rlock") == 0)
+            target_judge(target, &result, text);
+        report_row(&bench->report, &result);
+    }
+}
