@@ -125,6 +125,13 @@ static void drop_wire(rli_lane *lane, rli_wire *wire, rli_outcome outcome)
     rli_wire_leave(wire); /* the lane's own use of it */
 }
 
+static void leave(rli_lane *lane, rli_wire *wire)
+{
+    rli_wire_leave(wire);
+    if (lane->dropped && rli_wire_is_left(lane->dropped))
+        drop_wire(lane, lane->dropped, RLI_BROKEN);
+}
+
 /* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
  * held on entry and return. */
 static void lead(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *slot, int64_t deadline_ms)
@@ -207,9 +214,7 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
         answer->asked = slot.asked;
         answer->synced = slot.synced;
     }
-    rli_wire_leave(wire);
-    if (lane->dropped && rli_wire_is_left(lane->dropped))
-        drop_wire(lane, lane->dropped, RLI_BROKEN);
+    leave(lane, wire);
     return outcome;
 }
 
@@ -225,6 +230,73 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
     pthread_mutex_unlock(&lane->mutex);
     atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
     return outcome;
+}
+
+/* --- requests that nobody waits for --- */
+
+static bool has_posts(const rli_wire *wire)
+{
+    return rli_wire_posts(wire) > 0;
+}
+
+/* Sends and reads for everybody, without a request of its own, while `more` and until `until_ms`, unless somebody else
+ * does. Mutex held on entry and return. */
+static void tend(rli_lane *lane, rli_wire *wire, bool (*more)(const rli_wire *), int64_t until_ms)
+{
+    rli_received received = RLI_BYTES;
+    if (!rli_wire_lead(wire))
+        return;
+    while (received != RLI_ENDED && more(wire) && (received == RLI_BYTES || rli_now_ms() < until_ms)) {
+        received = rli_wire_flush(wire, &lane->mutex) ? rli_wire_receive(wire, &lane->mutex, until_ms, -1) : RLI_ENDED;
+        if (received == RLI_ENDED)
+            drop_wire(lane, wire, RLI_BROKEN);
+    }
+    if (!rli_wire_flush(wire, &lane->mutex))
+        drop_wire(lane, wire, RLI_BROKEN);
+    rli_wire_pass_lead(wire, NULL);
+}
+
+/* At once; by the leader, with others', when there is much to send; and where the connection has no more room, it is
+ * waited for. */
+static void send_post(rli_lane *lane, rli_wire *wire)
+{
+    if (rli_wire_is_led(wire) && !rli_wire_wants_flush(wire))
+        return;
+    if (!rli_wire_flush(wire, &lane->mutex))
+        drop_wire(lane, wire, RLI_BROKEN);
+    else if (rli_wire_has_unsent(wire))
+        tend(lane, wire, rli_wire_has_unsent, rli_after_ms(lane->settings->timeout_ms));
+}
+
+bool rli_lane_post(rli_lane *lane, const rli_command *command, rli_slot *slot, uint64_t *run)
+{
+    pthread_mutex_lock(&lane->mutex);
+    rli_wire *wire = lane->wire;
+    bool posted = wire && rli_wire_post(wire, slot, command);
+    if (posted) {
+        *run = rli_wire_run(wire);
+        rli_wire_enter(wire);
+        send_post(lane, wire);
+        leave(lane, wire);
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    return posted;
+}
+
+bool rli_lane_collect(rli_lane *lane, int64_t until_ms)
+{
+    pthread_mutex_lock(&lane->mutex);
+    rli_wire *wire = lane->wire;
+    if (wire && has_posts(wire)) {
+        rli_wire_enter(wire);
+        tend(lane, wire, has_posts, until_ms);
+        if (has_posts(wire) && rli_wire_silent_since(wire) <= rli_now_ms() - lane->settings->timeout_ms)
+            drop_wire(lane, wire, RLI_SILENT);
+        leave(lane, wire);
+    }
+    bool left = (lane->wire && has_posts(lane->wire)) || (lane->dropped && has_posts(lane->dropped));
+    pthread_mutex_unlock(&lane->mutex);
+    return left;
 }
 
 /* --- what is done to its connections --- */

@@ -36,6 +36,7 @@ typedef struct rli_answer {
 } rli_answer;
 
 struct rli_wire;
+struct rli_slot;
 
 typedef struct rli_lane {
     const rli_settings *settings;
@@ -69,7 +70,16 @@ rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
  * WAIT may take) and not beyond the caller's deadline. Connects first when needed. Any thread. */
 rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
                           int64_t timeout_ms, rli_answer *answer);
-/* Drops a connection that the server has closed while nothing was under way, so that a request that
+/* Sends `command` and does not wait for the answer; its bytes have left on return, or leave with the next batch of the
+ * threads that call there now. `slot` has its `done`, which is told, perhaps before the return, and with no
+ * reply unless RLI_ANSWERED. The answer is read by whoever waits there next for his own, or by rli_lane_collect.
+ * *run: as in rli_answer. False: nothing was sent, nobody will be told: there is no connection now, or no memory.
+ * Not on a synced lane. Any thread. */
+bool rli_lane_post(rli_lane *lane, const rli_command *command, struct rli_slot *slot, uint64_t *run);
+/* Reads the answers to what was posted, if nobody else does, those that come until `until_ms`; gives the connection
+ * up when one has not come within the timeout. Whether there are such left. Any thread. */
+bool rli_lane_collect(rli_lane *lane, int64_t until_ms);
+/* Drops a connection that the server has closed while nobody waited for anything, so that a request that
  * can be sent only once is not lost on it. */
 void rli_lane_refresh(rli_lane *lane);
 /* Pings the server when the lane is connected and had no request for `idle_ms`, so that a connection

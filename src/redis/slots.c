@@ -68,9 +68,14 @@ bool rli_slot_finished(rli_slot *slot)
 void rli_slot_finish(rli_slot *slot, rli_outcome outcome)
 {
     rli_parker *parker = slot->parker;
-    if ((!parker || outcome != RLI_ANSWERED) && slot->reply) {
+    if (((!parker && !slot->done) || outcome != RLI_ANSWERED) && slot->reply) {
         freeReplyObject(slot->reply);
         slot->reply = NULL;
+    }
+    if (slot->done) {
+        slot->outcome = outcome;
+        slot->done(slot);
+        return;
     }
     if (!parker) {
         free(slot);

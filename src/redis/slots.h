@@ -6,11 +6,14 @@
 #include "park.h"
 #include "redis/lane.h"
 
-/* One request, on its caller's stack. Guarded by the lane's mutex, except where it says otherwise;
- * once it is popped, the thread that did so alone may touch it, until it has finished it. */
+/* One request, on its caller's stack, or wherever who posted it keeps it. Guarded by the lane's mutex, except where
+ * it says otherwise; once it is popped, the thread that did so alone may touch it, until it has finished it. */
 typedef struct rli_slot {
     struct rli_slot *next, *previous;
-    rli_parker *parker;  /* NULL: its caller has given up; the reply is for nobody */
+    rli_parker *parker;  /* NULL: nobody waits for it: it was posted, or its caller has given up */
+    /* Posted: is told once that it has its outcome, and has the slot and its reply from then on; by any thread, which
+     * may hold the lane's mutex. NULL: its caller is woken, or has given up, and the reply is for nobody. */
+    void (*done)(struct rli_slot *slot);
     int64_t since_ms;    /* when it was queued, later by what replicas may take to confirm it */
     size_t bytes;        /* of it, among what is queued */
     bool asking;         /* the next answer is that to its ASKING */

@@ -18,6 +18,7 @@ struct rli_wire {
     rli_slots slots;             /* unfinished requests: answered ones that wait for WAIT, sent, queued */
     rli_slot *awaited;           /* the first without its answer */
     int sent, answered;          /* how many have left; how many of these are answered */
+    int posts;                   /* how many nobody waits for, and somebody is to be told of */
     rli_buffer queued;           /* requests of the next batch */
     rli_buffer leaving;          /* the present batch… */
     size_t left;                 /* …of which so many bytes have gone */
@@ -40,7 +41,7 @@ rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const 
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     fresh->guard = guard;
     fresh->guarded_until_ms = RLI_NEVER;
-    fresh->guarded_from_ms = settings->timeout_ms - 1;
+    fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1; /* never for a mere look */
     fresh->sync = (rli_sync){.replicas = replicas, .timeout_ms = settings->sync_timeout_ms};
     fresh->users = 1;
     rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
@@ -100,6 +101,20 @@ bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rl
     return true;
 }
 
+bool rli_wire_post(rli_wire *wire, rli_slot *slot, const rli_command *command)
+{
+    void (*done)(rli_slot *) = slot->done;
+    bool queued = rli_wire_queue(wire, slot, NULL, command);
+    slot->done = done;
+    wire->posts += queued;
+    return queued;
+}
+
+int rli_wire_posts(const rli_wire *wire)
+{
+    return wire->posts;
+}
+
 /* Takes a request back whose bytes have not left. False: they have. */
 static bool take_back(rli_wire *wire, rli_slot *slot)
 {
@@ -127,6 +142,11 @@ bool rli_wire_wants_flush(const rli_wire *wire)
 static bool has_rest(const rli_wire *wire)
 {
     return wire->left < wire->leaving.length;
+}
+
+bool rli_wire_has_unsent(const rli_wire *wire)
+{
+    return !wire->ended && (has_rest(wire) || wire->queued.length);
 }
 
 /* What is queued becomes the batch that leaves. While a WAIT is under way it gathers instead:
@@ -187,11 +207,18 @@ static int parse(rli_wire *wire, redisReply *replies[AT_ONCE], bool *garbled)
     return count;
 }
 
+static rli_slot *pop(rli_wire *wire)
+{
+    rli_slot *slot = rli_slots_pop(&wire->slots);
+    wire->posts -= slot && slot->done;
+    return slot;
+}
+
 /* Takes the answered requests off the queue: their callers may go. */
 static void release(rli_wire *wire, int asked, int synced, rli_slot ***done)
 {
     for (; wire->answered > 0; wire->answered--) {
-        rli_slot *slot = rli_slots_pop(&wire->slots);
+        rli_slot *slot = pop(wire);
         wire->sent--;
         slot->left = true;
         slot->asked = asked;
@@ -291,9 +318,17 @@ bool rli_wire_is_idle(const rli_wire *wire, int64_t idle_ms)
     return !wire->leading && rli_now_ms() - wire->used_ms >= idle_ms;
 }
 
+static bool is_awaited(const rli_wire *wire)
+{
+    const rli_slot *slot = wire->slots.head;
+    while (slot && !slot->parker)
+        slot = slot->next;
+    return slot || wire->leading;
+}
+
 bool rli_wire_is_stale(const rli_wire *wire)
 {
-    return !wire->slots.count && !wire->leading && rli_connection_is_closed(&wire->connection);
+    return !is_awaited(wire) && rli_connection_is_closed(&wire->connection);
 }
 
 bool rli_wire_guarded(rli_wire *wire)
@@ -319,6 +354,19 @@ bool rli_wire_take_lead(rli_wire *wire, rli_slot *slot)
         return false;
     wire->leading = true;
     return true;
+}
+
+bool rli_wire_lead(rli_wire *wire)
+{
+    if (wire->leading || wire->ended)
+        return false;
+    wire->leading = true;
+    return true;
+}
+
+bool rli_wire_is_led(const rli_wire *wire)
+{
+    return wire->leading;
 }
 
 void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own)
@@ -359,7 +407,7 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     wire->ended = true;
     shutdown(wire->connection.fd, SHUT_RDWR); /* wakes the leader; the descriptor stays its own */
     wire->awaited = NULL;
-    for (rli_slot *slot; (slot = rli_slots_pop(&wire->slots)); wire->sent--) {
+    for (rli_slot *slot; (slot = pop(wire)); wire->sent--) {
         slot->left = wire->sent > 0;
         rli_slot_finish(slot, outcome);
     }

@@ -25,6 +25,12 @@ uint64_t rli_wire_run(const rli_wire *wire);
 
 /* Queues a request at the end; false: out of memory. */
 bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rli_command *command);
+/* The same for one that nobody waits for; the slot's `done` is set. */
+bool rli_wire_post(rli_wire *wire, rli_slot *slot, const rli_command *command);
+/* How many of those have no outcome yet. */
+int rli_wire_posts(const rli_wire *wire);
+/* Whether bytes are left to be sent. */
+bool rli_wire_has_unsent(const rli_wire *wire);
 /* Whether the request just queued should be sent by its own thread, not left to the leader. */
 bool rli_wire_wants_flush(const rli_wire *wire);
 /* Sends what is queued, unless somebody does so already or a WAIT is under way; releases and retakes
@@ -36,14 +42,17 @@ rli_received rli_wire_receive(rli_wire *wire, pthread_mutex_t *mutex, int64_t de
 
 /* Makes the caller of `slot` the leader if nobody leads, or if it was handed the lead. */
 bool rli_wire_take_lead(rli_wire *wire, rli_slot *slot);
-/* Ends leading: hands it to the first caller that still waits, other than `own`. */
+/* Makes a thread the leader that has no request there. False: somebody leads, or the connection has ended. */
+bool rli_wire_lead(rli_wire *wire);
+bool rli_wire_is_led(const rli_wire *wire);
+/* Ends leading: hands it to the first caller that still waits, other than `own` (NULL: it has none). */
 void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own);
 
 /* Since when the oldest request on it is unanswered, also one that nobody waits for any more. */
 int64_t rli_wire_silent_since(const rli_wire *wire);
 /* Whether nobody receives on it, nor has queued a request for so long. */
 bool rli_wire_is_idle(const rli_wire *wire, int64_t idle_ms);
-/* Whether nothing is under way on it and the server has closed it. */
+/* Whether nobody waits for anything on it and the server has closed it. */
 bool rli_wire_is_stale(const rli_wire *wire);
 /* Whether a receive is under the guard's eye; ends it when its time is over. */
 bool rli_wire_guarded(rli_wire *wire);

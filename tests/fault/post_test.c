@@ -1,0 +1,293 @@
+/* Requests that nobody waits for, on a lane: sent at once, and whoever posted them is told what became of them,
+ * whoever reads the answer, and however the connection ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/slots.h"
+#include "tests/fault/support/lanes.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SOON_MS 5000
+#define MANY 20000
+
+static void open_alone(void)
+{
+    lanes_open(0, NULL);
+}
+
+TestSuite(posted, .init = open_alone, .fini = lanes_close, .timeout = 60);
+
+/* One request, and what its owner was told. */
+typedef struct post {
+    rli_slot slot;
+    event told;
+    rli_outcome outcome;
+    int64_t number;
+    bool left;
+} post;
+
+static void note(rli_slot *slot)
+{
+    post *own = (post *)(void *)slot;
+    own->outcome = slot->outcome;
+    own->left = slot->left;
+    own->number = slot->reply && slot->reply->type == REDIS_REPLY_INTEGER ? slot->reply->integer : -1;
+    freeReplyObject(slot->reply);
+    event_set(&own->told);
+}
+
+static bool send_post(post *own, const char *key)
+{
+    uint64_t run;
+    const rli_command incr = {.count = 2, .words = (const char *const[]){"INCR", key},
+                              .lengths = (const size_t[]){4, strlen(key)}};
+    *own = (post){.slot = {.done = note}};
+    event_init(&own->told);
+    return rli_lane_post(lanes.plain, &incr, &own->slot, &run);
+}
+
+static void assert_told(post *own, rli_outcome outcome)
+{
+    cr_assert(event_count(&own->told) == 1, "told %d times", event_count(&own->told));
+    cr_assert(own->outcome == outcome, "%s instead of %s", outcome_word(own->outcome), outcome_word(outcome));
+}
+
+static void connect_lane(void)
+{
+    lane_call call = lane_ask(lanes.plain, "SET", "n", "0", NULL);
+    assert_answered(&call, "OK");
+}
+
+static int rule_for_incr(proxy_act act)
+{
+    return proxy_add(lanes.proxy, &(proxy_rule){.act = act, .text = "INCR"});
+}
+
+/* Until there is none left. */
+static void collect(void)
+{
+    int64_t until_ms = now_ms() + SOON_MS;
+    while (rli_lane_collect(lanes.plain, rli_after_ms(50)))
+        cr_assert(now_ms() < until_ms, "there are requests left that nobody was told of");
+}
+
+/* --- */
+
+Test(posted, has_reached_the_server_without_anybody_waiting)
+{
+    static post own;
+    connect_lane();
+    int rule = rule_for_incr(PROXY_NOTE);
+    cr_assert(send_post(&own, "n"));
+    cr_assert(proxy_await(lanes.proxy, rule, PROXY_ANSWERED, 1, SOON_MS));
+    cr_assert(event_count(&own.told) == 0, "nobody has read the answer");
+}
+
+Test(posted, is_answered_before_what_is_asked_after_it)
+{
+    static post own;
+    connect_lane();
+    for (int64_t i = 1; i <= 3; i++) {
+        cr_assert(send_post(&own, "n"));
+        lane_call call = lane_ask(lanes.plain, "INCR", "n", NULL);
+        assert_told(&own, RLI_ANSWERED);
+        cr_assert(own.number == 2 * i - 1 && own.left);
+        cr_assert(strtoll(call.text, NULL, 10) == 2 * i);
+    }
+}
+
+Test(posted, is_told_its_answer_though_nobody_asks_any_more)
+{
+    static post own[3];
+    connect_lane();
+    for (int i = 0; i < 3; i++)
+        cr_assert(send_post(&own[i], "n"));
+    collect();
+    for (int i = 0; i < 3; i++) {
+        assert_told(&own[i], RLI_ANSWERED);
+        cr_assert(own[i].number == i + 1);
+    }
+    cr_assert(!rli_lane_collect(lanes.plain, 0));
+}
+
+Test(posted, is_not_sent_where_there_is_no_connection)
+{
+    static post own;
+    cr_assert(!send_post(&own, "n"));
+    cr_assert(event_count(&own.told) == 0);
+    cr_assert(proxy_accepted(lanes.proxy) == 0);
+}
+
+/* A look does not wait. */
+Test(posted, is_left_alone_while_its_answer_is_on_its_way)
+{
+    static post own;
+    connect_lane();
+    int rule = rule_for_incr(PROXY_HOLD_REPLY);
+    cr_assert(send_post(&own, "n"));
+    int64_t since_ms = now_ms();
+    cr_assert(rli_lane_collect(lanes.plain, rli_now_ms()));
+    assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
+    cr_assert(event_count(&own.told) == 0);
+    proxy_release(lanes.proxy, rule);
+    collect();
+    assert_told(&own, RLI_ANSWERED);
+}
+
+Test(posted, is_given_up_with_its_connection_when_no_answer_comes)
+{
+    static post own;
+    connect_lane();
+    rule_for_incr(PROXY_HOLD_REPLY);
+    int64_t since_ms = now_ms();
+    cr_assert(send_post(&own, "n"));
+    collect();
+    assert_told(&own, RLI_SILENT);
+    cr_assert(own.left);
+    assert_between(now_ms() - since_ms, LANE_TIMEOUT_MS - 1, at_most_ms(LANE_TIMEOUT_MS + 300));
+    lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
+    assert_answered(&call, "1");
+    cr_assert(proxy_accepted(lanes.proxy) == 2);
+}
+
+Test(posted, is_told_that_its_connection_was_cut)
+{
+    static post own, late;
+    connect_lane();
+    int rule = rule_for_incr(PROXY_CUT_AFTER);
+    cr_assert(send_post(&own, "n"));
+    collect();
+    assert_told(&own, RLI_BROKEN);
+    cr_assert(!send_post(&late, "n"), "there is no connection now");
+    proxy_release(lanes.proxy, rule);
+    lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
+    assert_answered(&call, "1");
+}
+
+/* Whoever calls next finds out. */
+Test(posted, is_told_of_the_end_by_the_next_call_on_that_connection)
+{
+    static post own;
+    connect_lane();
+    rule_for_incr(PROXY_CUT_BEFORE);
+    cr_assert(send_post(&own, "n"));
+    lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
+    assert_told(&own, RLI_BROKEN);
+    cr_assert(call.outcome == RLI_BROKEN);
+}
+
+/* What must be sent only once is not lost on a connection that ended under an answer that nobody has read. */
+Test(posted, does_not_hide_that_the_server_has_closed_the_connection)
+{
+    static post own;
+    connect_lane();
+    int rule = rule_for_incr(PROXY_CUT_AFTER);
+    cr_assert(send_post(&own, "n"));
+    cr_assert(proxy_await(lanes.proxy, rule, PROXY_ACTED, 1, SOON_MS));
+    int64_t until_ms = now_ms() + SOON_MS;
+    while (proxy_connected(lanes.proxy) > 0)
+        cr_assert(now_ms() < until_ms);
+    rli_lane_refresh(lanes.plain);
+    assert_told(&own, RLI_BROKEN);
+    lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
+    assert_answered(&call, "1");
+}
+
+Test(posted, is_told_when_the_lane_is_dropped_or_closed)
+{
+    static post own[2];
+    connect_lane();
+    rule_for_incr(PROXY_HOLD_REPLY);
+    cr_assert(send_post(&own[0], "n"));
+    rli_lane_drop(lanes.plain);
+    assert_told(&own[0], RLI_BROKEN);
+    connect_lane();
+    cr_assert(send_post(&own[1], "n"));
+    rli_lane_close(lanes.plain);
+    assert_told(&own[1], RLI_GAVE_UP);
+}
+
+/* --- many --- */
+
+static post *many;
+
+static rlock_status send_many(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < MANY; i++) {
+        if (!send_post(&many[i], "n"))
+            return RLOCK_UNAVAILABLE;
+    }
+    return RLOCK_OK;
+}
+
+/* More than the connection takes at once, and more answers than it keeps. */
+Test(posted, in_great_number_are_all_answered_in_their_order)
+{
+    many = calloc(MANY, sizeof *many);
+    connect_lane();
+    assert_ok(send_many(NULL));
+    collect();
+    for (int i = 0; i < MANY; i++) {
+        assert_told(&many[i], RLI_ANSWERED);
+        cr_assert(many[i].number == i + 1);
+    }
+    free(many);
+}
+
+/* The server reads nothing for a while. */
+Test(posted, waits_for_room_to_be_sent)
+{
+    many = calloc(MANY, sizeof *many);
+    actor *poster = actor_start();
+    connect_lane();
+    proxy_pass(lanes.proxy, false, true);
+    actor_begin(poster, send_many, NULL);
+    cr_assert(actor_asleep(poster, SOON_MS));
+    proxy_pass(lanes.proxy, true, true);
+    assert_ok(actor_finish(poster, 10 * SOON_MS));
+    collect();
+    for (int i = 0; i < MANY; i++)
+        assert_told(&many[i], RLI_ANSWERED);
+    actor_end(poster);
+    free(many);
+}
+
+/* --- with others that wait --- */
+
+static rlock_status ask_often(void *arg)
+{
+    for (int i = 0; i < 2000; i++) {
+        lane_call call = lane_ask(lanes.plain, "INCR", arg, NULL);
+        assert_answered(&call, call.text);
+        if (strtoll(call.text, NULL, 10) != i + 1)
+            return RLOCK_SERVER;
+    }
+    return RLOCK_OK;
+}
+
+/* Each answer goes to whom it belongs. */
+Test(posted, mixes_with_requests_of_many_threads)
+{
+    static const char *const keys[] = {"a", "b", "c", "d", "e", "f"};
+    actor *others[6];
+    many = calloc(MANY, sizeof *many);
+    connect_lane();
+    for (int i = 0; i < 6; i++) {
+        others[i] = actor_start();
+        actor_begin(others[i], ask_often, (void *)(uintptr_t)keys[i]);
+    }
+    assert_ok(send_many(NULL));
+    for (int i = 0; i < 6; i++) {
+        assert_ok(actor_finish(others[i], 30000));
+        actor_end(others[i]);
+    }
+    collect();
+    for (int i = 0; i < MANY; i++) {
+        assert_told(&many[i], RLI_ANSWERED);
+        cr_assert(many[i].number == i + 1);
+    }
+    free(many);
+}
