@@ -54,12 +54,13 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/rlock ## builds the library and the com
 
 # --- What a machine needs ---
 
-.PHONY: deps deps-build deps-test deps-interop
+.PHONY: deps deps-build deps-test deps-interop deps-bench
 deps: deps-build deps-test deps-interop ## installs what is missing to build and test (Debian packages)
-deps-build deps-test deps-interop: deps-%:
+deps-build deps-test deps-interop deps-bench: deps-%:
 	@sh tests/support/deps.sh $* '$(B)/bin'
 deps-test: | deps-build
 deps-interop: | deps-test
+deps-bench: | deps-interop
 export PATH := $(PATH):$(abspath $(B))/bin
 
 # --- The library and the command ---

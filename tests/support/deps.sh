@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh build|test|interop|ci BIN: installs what is missing to build, to test, to test against
-# Java, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and
+# deps.sh build|test|interop|bench|ci BIN: installs what is missing to build, to test, to test against
+# Java, to measure beside others, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and
 # quick when nothing is missing.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -44,6 +44,13 @@ interop)
     need default-jdk-headless command -v javac
     need maven command -v mvn
     ;;
+bench)
+    need python3 command -v /usr/bin/python3
+    need python3-redis /usr/bin/python3 -c 'import redis.lock'
+    need nodejs command -v node
+    need npm command -v npm
+    need gnuplot-nox command -v gnuplot
+    ;;
 ci)
     need clang command -v clang
     ;;
@@ -52,7 +59,7 @@ esac
 
 give_up() {
     echo "$1" >&2
-    case $for_what in interop | ci) exit 0 ;; esac # what needs them is then left out, aloud
+    case $for_what in interop | bench | ci) exit 0 ;; esac # what needs them is then left out, aloud
     exit 1
 }
 if ! command -v apt-get >/dev/null; then

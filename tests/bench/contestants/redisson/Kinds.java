@@ -1,0 +1,118 @@
+// The kinds of lock, and one turn at each: to take it and to give it back.
+// SPDX-License-Identifier: Apache-2.0
+package org.rlock.bench;
+
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.redisson.RedissonMultiLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RSemaphore;
+import org.redisson.api.RedissonClient;
+
+final class Kinds {
+    private Kinds() {
+    }
+
+    /** What one thread takes and gives back. */
+    interface Taking {
+        void take() throws Exception;
+
+        void give() throws Exception;
+
+        /** Nobody takes it any more: another kind may have its name next. */
+        default void end() {
+        }
+    }
+
+    interface Maker {
+        Taking make(RedissonClient client, String name);
+    }
+
+    private static Maker lock(BiFunction<RedissonClient, String, RLock> get) {
+        return (client, name) -> {
+            RLock lock = get.apply(client, name);
+            return new Taking() {
+                @Override
+                public void take() {
+                    lock.lock();
+                }
+
+                @Override
+                public void give() {
+                    lock.unlock();
+                }
+            };
+        };
+    }
+
+    private static RLock multi(RedissonClient client, String name) {
+        return new RedissonMultiLock(client.getLock(name + ":0"), client.getLock(name + ":1"),
+                                     client.getLock(name + ":2"));
+    }
+
+    /** With one permit, so that it excludes. */
+    private static Taking semaphore(RedissonClient client, String name) {
+        RSemaphore semaphore = client.getSemaphore(name);
+        semaphore.trySetPermits(1);
+        return new Taking() {
+            @Override
+            public void take() throws InterruptedException {
+                semaphore.acquire();
+            }
+
+            @Override
+            public void give() {
+                semaphore.release();
+            }
+
+            @Override
+            public void end() {
+                semaphore.delete();
+            }
+        };
+    }
+
+    private static Taking permit(RedissonClient client, String name) {
+        RPermitExpirableSemaphore semaphore = client.getPermitExpirableSemaphore(name);
+        semaphore.trySetPermits(1);
+        return new Taking() {
+            private String id;
+
+            @Override
+            public void take() throws InterruptedException {
+                id = semaphore.acquire();
+            }
+
+            @Override
+            public void give() {
+                semaphore.release(id);
+            }
+
+            @Override
+            public void end() {
+                semaphore.delete();
+            }
+        };
+    }
+
+    private static final Map<String, Maker> ALL = Map.of(
+        "lock", lock(RedissonClient::getLock),
+        "fair", lock(RedissonClient::getFairLock),
+        "spin", lock(RedissonClient::getSpinLock),
+        "fenced", lock(RedissonClient::getFencedLock),
+        "non-reentrant", lock(RedissonClient::getNonReentrantLock),
+        "read", lock((client, name) -> client.getReadWriteLock(name).readLock()),
+        "write", lock((client, name) -> client.getReadWriteLock(name).writeLock()),
+        "multi", lock(Kinds::multi),
+        "semaphore", Kinds::semaphore,
+        "permit", Kinds::permit);
+
+    static Maker named(String kind) {
+        Maker maker = ALL.get(kind);
+        if (maker == null) {
+            throw new IllegalArgumentException("Redisson has no kind " + kind);
+        }
+        return maker;
+    }
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Builds the contestant that is Java's Redisson 4.7.0, from the libraries that the interop tests have fetched.
+# SPDX-License-Identifier: Apache-2.0
+here=$(cd "$(dirname "$0")" && pwd)
+who=redisson
+. "$here/../parts.sh"
+
+B=$B "$here/../../../interop/prepare" || exit
+lib=$(cd "$B/agent/lib" && pwd)
+! is_new "$here" "$lib" || exit 0
+rm -rf "$launcher" "$parts/classes"
+javac --release 17 -Xlint:all,-processing -Werror -cp "$lib/*" -d "$parts/classes" "$here"/*.java
+# The JVM as it is when nobody sets anything: all compilers, and heap and collector by its own choice.
+launch "java -cp '$parts/classes:$lib/*' org.rlock.bench.Contestant"
