@@ -94,7 +94,13 @@ typedef struct rlock_config {
     bool check_lock_synced_slaves;    /* checkLockSyncedSlaves (true): a lock that no replica confirmed is
                                          given back with RLOCK_NOT_SYNCED; never with a single server */
     bool tcp_keep_alive;              /* tcpKeepAlive (true) */
-    bool unused[6];
+    bool local_hand_over;             /* localHandOver (false; not Redisson's): an unlock may leave the lock to a
+                                         thread of this client that waits, with no word to the server, for up
+                                         to 10 ms and 10,000 turns in a row; then other processes are served.
+                                         For reentrant and non-reentrant locks without lease. A loss that only
+                                         the server knows of is told by the watchdog, or by the unlock that ends
+                                         the row */
+    bool unused[5];
     void *owned;                      /* the library's: what rlock_config_free() frees */
 } rlock_config;
 

@@ -61,6 +61,7 @@ static const rli_field fields[] = {
     {"sslVerificationMode", WORD(ssl_verification_mode, tls.verification, verifications)},
     {"shardedSubscriptionMode", WORD(sharded_subscription_mode, sharding, shardings)},
     {"checkLockSyncedSlaves", FLAG(check_lock_synced_slaves, check_synced)},
+    {"localHandOver", FLAG(local_hand_over, local_hand_over)},
     {"slavesSyncTimeout", SPAN(slaves_sync_timeout_ms, sync_timeout_ms, 1, DAY_MS)},
     {"scanInterval", SPAN(scan_interval_ms, scan_interval_ms, 0, DAY_MS)},
     {"dnsMonitoringInterval", SPAN(dns_monitoring_interval_ms, dns_interval_ms, -1, DAY_MS)},

@@ -51,6 +51,7 @@ typedef struct rli_settings {
     rli_nat nat;            /* natMapper: for each address that is configured or that a server tells */
     rli_sharding sharding;
     bool check_synced;           /* checkLockSyncedSlaves */
+    bool local_hand_over;        /* localHandOver */
     int64_t sync_timeout_ms;     /* slavesSyncTimeout */
     int64_t scan_interval_ms, dns_interval_ms, ping_interval_ms; /* scanInterval, dnsMonitoringInterval,
                                                                     pingConnectionInterval; 0: never */

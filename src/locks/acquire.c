@@ -7,6 +7,8 @@
 #include "error.h"
 #include "locks/ask.h"
 #include "locks/hand_over.h"
+#include "locks/keep.h"
+#include "locks/release.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     pthread_mutex_lock(&attempt->holds->mutex);
-    bool may = attempt->waiter.look || attempt->waiter.handed;
+    bool may = rli_keep_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     pthread_mutex_unlock(&attempt->holds->mutex);
     return may;
@@ -123,11 +125,18 @@ static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
     pthread_mutex_lock(&attempt->holds->mutex);
+    if (attempt->waiter.handed)
+        status = RLOCK_OK;
     if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
     rli_queue_leave(queue_of(attempt), &attempt->waiter);
+    rli_session *kept = status == RLOCK_OK ? NULL : rli_keep_decline(attempt);
     pthread_mutex_unlock(&attempt->holds->mutex);
-    return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
+    if (status == RLOCK_TIMEOUT)
+        status = say_timeout(attempt->asked);
+    if (kept)
+        rli_release_kept(attempt->asked->client, kept, attempt->asked->names);
+    return status;
 }
 
 /* With a place in the queue on the server. */
@@ -189,9 +198,12 @@ static rlock_status acquire(rli_attempt *attempt)
     pthread_mutex_lock(&attempt->holds->mutex);
     /* Those who hold it pass by the queue; so do those who won't wait. */
     bool queue_first = waits && queues && queue_of(attempt)->first && attempt->session->count == 0;
-    if (queue_first)
+    bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
+    if (queue_first && !taken)
         rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
     pthread_mutex_unlock(&attempt->holds->mutex);
+    if (taken)
+        return RLOCK_OK;
     if (queue_first)
         return queue_up(attempt);
     rlock_status status = ask_first(attempt, waits);

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/back_off.h"
+#include "locks/keep.h"
 #include "locks/synced.h"
 #include "redis/reply.h"
 
@@ -106,6 +107,8 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lea
     }
     rli_session_gain(attempt->holds, session, call->sent_ms, attempt->asked->lease_ms);
     session->queued = false;
+    if (attempt->entry->kept)
+        rli_keep_forget(attempt->holds, attempt->entry); /* it has ended, or somebody else could not have it */
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, call->sent_ms, verdict->pttl_ms);
     note_writer(attempt, call, verdict);
@@ -266,7 +269,10 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     *again_ms = RLI_NEVER;
     rlock_status status = begin_turn(attempt);
     rli_session *session = attempt->session;
-    bool turn = status == RLOCK_OK && !attempt->moved, asks = turn && !attempt->waiter.handed;
+    bool turn = status == RLOCK_OK && !attempt->moved;
+    if (turn && !attempt->waiter.handed)
+        rli_keep_look(attempt);
+    bool asks = turn && !attempt->waiter.handed;
     if (asks)
         status = may_take(attempt);
     asks = asks && status == RLOCK_OK;

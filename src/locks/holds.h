@@ -34,6 +34,7 @@ typedef struct rli_entry {
     bool doubted;                      /* a first acquire of it went unanswered */
     int64_t answered_ms;               /* when the server last answered a question about it */
     struct rli_session *sessions;      /* all of them, in no order */
+    struct rli_session *kept;          /* the one of them whose hold waits to be taken; NULL: none */
     rli_queue queues[RLI_QUEUES];      /* threads that wait for it here */
     size_t length, prefix_length;
     char name[];                       /* with the client's prefix */
@@ -43,6 +44,7 @@ typedef enum rli_phase {
     RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
     RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
                     that release may have been sent twice and may run late */
+    RLI_KEPT,    /* its last hold was given back here alone, and waits for one here to take it (keep.h) */
     RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
     RLI_UNDOING  /* nobody's any more; released in the background while a request may run late */
 } rli_phase;
@@ -72,6 +74,8 @@ typedef struct rli_session {
     int64_t deadline_ms;       /* until then it may be relied on */
     int64_t *level_ends_ms;    /* kinds with levels: until when each hold may be, the outermost first… */
     int level_room;            /* …and how many it has room for */
+    int passes;                /* how often its hold went from thread to thread here… */
+    int64_t passes_from_ms;    /* …since that instant */
     uint64_t token;            /* of the latest grant of a fenced lock */
     int64_t doubt_ms;          /* the longest lease of a request that may still run late; 0: none */
 

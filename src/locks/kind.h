@@ -66,6 +66,7 @@ typedef struct rli_kind {
     bool spins;              /* its waiters ask again and again; nothing is published */
     bool levels;             /* each hold has a time of its own, and is not lengthened by the next */
     bool fenced;             /* a grant carries a token */
+    bool keeps;              /* a hold may go from thread to thread here without the server (keep.h) */
 
     void (*acquire)(rli_call *call, const rli_request *request);
     void (*release)(rli_call *call, const rli_request *request);

@@ -13,6 +13,8 @@ typedef struct rli_waiter {
     int64_t queued_ms;
     bool talker;           /* first of the queue: asks the server */
     bool look;             /* its owner has the lock by now: ask, whatever the place */
+    bool called;           /* a hold was kept for it to take (keep.h) */
+    bool missed;           /* another took it first: the next one is this waiter's */
     bool handed;           /* it has the lock: who released it has handed it over */
     bool ended;            /* taken out of the queue: the server is out of reach */
     char message[256];     /* why, when ended */

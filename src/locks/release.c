@@ -6,7 +6,10 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/hand_over.h"
+#include "locks/keep.h"
 #include "redis/reply.h"
+
+#include <stdio.h>
 
 static rlock_status not_owner(const rli_holds *holds, const rli_owner *owner)
 {
@@ -148,7 +151,7 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
         status = rli_session_begin_turn(holds, session, &caller, RLI_NEVER);
         /* Another thread of a named owner may have had its turn first. */
         if (status == RLOCK_OK && rli_holds_open_session(holds, entry, kind, owner) == session && session->count > 0) {
-            status = release(holds, session, &caller, kind, names);
+            status = rli_keep(holds, session) ? RLOCK_OK : release(holds, session, &caller, kind, names);
         } else if (status == RLOCK_OK) {
             rli_session_end_turn(session);
             status = release_nothing(holds, entry, kind, names, owner);
@@ -161,6 +164,38 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
     pthread_mutex_unlock(&holds->mutex);
     rli_caller_end(&caller);
     return status;
+}
+
+/* --- what was kept --- */
+
+/* How long its answer is waited for. */
+#define KEPT_MS 250
+
+static void release_kept(rlock_client *client, rli_session *kept, const rli_names *names)
+{
+    rli_holds *holds = &client->holds;
+    rli_caller caller;
+    bool begun = rli_caller_begin(&caller, client, NULL) == RLOCK_OK;
+    pthread_mutex_lock(&holds->mutex);
+    if (begun) {
+        caller.deadline_ms = rli_after_ms(KEPT_MS);
+        (void)release(holds, kept, &caller, kept->kind, names); /* unanswered, it is repeated in the background */
+    } else {
+        rli_session_drop(holds, kept);
+        rli_session_end_turn(kept);
+    }
+    rli_session_leave(holds, kept);
+    pthread_mutex_unlock(&holds->mutex);
+    if (begun)
+        rli_caller_end(&caller);
+}
+
+void rli_release_kept(rlock_client *client, rli_session *kept, const rli_names *names)
+{
+    char message[512];
+    snprintf(message, sizeof message, "%s", rlock_last_error());
+    release_kept(client, kept, names);
+    rli_fail_as(RLOCK_OK, message);
 }
 
 /* --- by force --- */
@@ -225,10 +260,14 @@ rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const
     rli_holds *holds = &client->holds;
     pthread_mutex_lock(&holds->mutex);
     rli_entry *entry = rli_holds_enter(holds, names);
-    if (entry)
-        mark_held(entry);
+    rli_session *kept = entry ? rli_keep_end(entry) : NULL;
     pthread_mutex_unlock(&holds->mutex);
+    if (kept)
+        release_kept(client, kept, names);
     if (entry) {
+        pthread_mutex_lock(&holds->mutex);
+        mark_held(entry);
+        pthread_mutex_unlock(&holds->mutex);
         int64_t freed = 0;
         status = force(holds, entry, kind, names, &caller, &freed);
         /* One side of a read-write lock that was free says nothing about the other. */

@@ -3,8 +3,8 @@
 #ifndef RLI_RELEASE_H
 #define RLI_RELEASE_H
 
+#include "locks/holds.h"
 #include "locks/kind.h"
-#include "owner.h"
 
 #include <rlock/client.h>
 #include <stdbool.h>
@@ -17,5 +17,9 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
 /* As rlock_force_unlock; was_locked may be NULL. */
 rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const rli_names *names,
                                bool *was_locked);
+
+/* Gives back on the server what was kept for a waiter (keep.h), which has gone; what is not answered soon is done
+ * again in the background. The thread's last error stays. Mutex not held. */
+void rli_release_kept(rlock_client *client, rli_session *kept, const rli_names *names);
 
 #endif

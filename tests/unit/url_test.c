@@ -108,7 +108,7 @@ Test(url, every_setting_can_be_a_parameter)
     rli_settings settings;
     assert_ok(parse("redis://h?lockWatchdogTimeout=1000&lockWatchdogBatchSize=7&timeout=11&connectTimeout=12"
                    "&subscriptionTimeout=13&retryAttempts=0&retryBaseDelay=14&retryMaxDelay=15"
-                   "&fairLockWaitTimeout=16&connectionPoolSize=3&database=5&clientName=me&namePrefix=a%26b%3D",
+                   "&fairLockWaitTimeout=16&localHandOver=true&connectionPoolSize=3&database=5&clientName=me&namePrefix=a%26b%3D",
                    &settings));
     cr_assert(settings.watchdog_timeout_ms == 1000);
     cr_assert(settings.batch_size == 7);
@@ -119,6 +119,7 @@ Test(url, every_setting_can_be_a_parameter)
     cr_assert(settings.retry_base_delay_ms == 14);
     cr_assert(settings.retry_max_delay_ms == 15);
     cr_assert(settings.fair_wait_timeout_ms == 16);
+    cr_assert(settings.local_hand_over);
     cr_assert(settings.pool_size == 3);
     cr_assert(settings.database == 5);
     cr_assert(same(settings.client_name, "me"));

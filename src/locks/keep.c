@@ -1,0 +1,162 @@
+/* Keeping: a last release that leaves the hold with this process, for a waiter of it to take. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/keep.h"
+
+#include "client.h"
+#include "clock.h"
+
+/* So many turns, and so long, a hold may go from thread to thread before the server is told of a release. */
+#define LOCAL_MAX 10000
+#define LOCAL_MS 10
+
+static rli_waiter *first_waiter(const rli_entry *entry)
+{
+    return entry->queues[RLI_BY_MESSAGE].first;
+}
+
+/* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. */
+static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
+{
+    const rli_session *session = attempt->session;
+    return attempt->asked->kind == kind && attempt->asked->lease_ms == RLOCK_WATCHDOG && session->count == 0 &&
+           session->doubt_ms == 0 && session->phase == RLI_OPEN;
+}
+
+static rli_attempt *attempt_of(rli_waiter *waiter)
+{
+    return RLI_ITEM(rli_attempt, waiter, waiter);
+}
+
+static void call(rli_waiter *waiter)
+{
+    if (waiter->called)
+        return;
+    waiter->called = true;
+    rli_unpark(waiter->parker);
+}
+
+/* --- giving --- */
+
+/* When the server last set the PTTL, as far as the deadline of a renewed hold tells. */
+static int64_t confirmed_ms(const rli_holds *holds, const rli_session *session)
+{
+    int64_t lease_ms = holds->settings->watchdog_timeout_ms;
+    return session->deadline_ms - rli_valid_until(0, lease_ms);
+}
+
+/* One plain hold, in good time, of which nothing is under way or may still come. */
+static bool is_plain(const rli_holds *holds, const rli_session *session)
+{
+    return session->phase == RLI_OPEN && session->count == 1 && session->renewed == 1 &&
+           session->explicit_lease_ms == 0 && session->doubt_ms == 0 && !session->renewing && !session->forced &&
+           rli_now_ms() < confirmed_ms(holds, session) + holds->settings->watchdog_timeout_ms / 3;
+}
+
+static bool may_pass_on(rli_session *session)
+{
+    if (session->passes == 0)
+        session->passes_from_ms = rli_now_ms();
+    return session->passes < LOCAL_MAX && rli_now_ms() < session->passes_from_ms + LOCAL_MS;
+}
+
+bool rli_keep(rli_holds *holds, rli_session *session)
+{
+    rli_entry *entry = session->entry;
+    rli_waiter *waiter = holds->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
+    /* Not for one that waits for an answer, however long that takes. */
+    if (!waiter || waiter->session->busy || !can_take(attempt_of(waiter), session->kind) || !is_plain(holds, session) ||
+        !may_pass_on(session))
+        return false;
+    session->passes++;
+    rli_session_drop(holds, session);
+    session->phase = RLI_KEPT;
+    session->attempts++; /* the keeping */
+    rli_session_end_turn(session);
+    entry->kept = session;
+    call(waiter);
+    return true;
+}
+
+/* --- taking --- */
+
+static rli_session *unkeep(rli_entry *entry)
+{
+    rli_session *kept = entry->kept;
+    entry->kept = NULL;
+    if (kept)
+        kept->phase = RLI_DONE;
+    return kept;
+}
+
+void rli_keep_forget(rli_holds *holds, rli_entry *entry)
+{
+    rli_session *kept = unkeep(entry);
+    if (kept)
+        rli_session_leave(holds, kept);
+}
+
+bool rli_keep_take(rli_attempt *attempt)
+{
+    rli_entry *entry = attempt->entry;
+    rli_session *kept = entry->kept, *session = attempt->session;
+    rli_waiter *first = first_waiter(entry);
+    if (!kept || !can_take(attempt, kept->kind) || (first && first->missed && first != &attempt->waiter))
+        return false;
+    if (rli_now_ms() >= kept->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
+        session->replaces = kept->number;
+        rli_keep_forget(attempt->holds, entry);
+        return false;
+    }
+    session->number = kept->number; /* what stands on the server is its own from now on */
+    session->replaces = 0;
+    session->highest = 1;
+    session->passes = kept->passes;
+    session->passes_from_ms = kept->passes_from_ms;
+    rli_session_gain(attempt->holds, session, confirmed_ms(attempt->holds, kept), RLOCK_WATCHDOG);
+    rli_keep_forget(attempt->holds, entry);
+    rli_queue_owner_granted(entry, session);
+    return true;
+}
+
+void rli_keep_look(rli_attempt *attempt)
+{
+    rli_waiter *waiter = &attempt->waiter;
+    waiter->handed = rli_keep_take(attempt);
+    waiter->missed |= waiter->called && !waiter->handed;
+    waiter->called = false;
+}
+
+bool rli_keep_answer_call(rli_attempt *attempt)
+{
+    rli_waiter *waiter = &attempt->waiter;
+    if (!waiter->called)
+        return false;
+    if (attempt->session->busy) /* another thread of the owner: after it, this one asks */
+        return true;
+    rli_keep_look(attempt);
+    return waiter->handed;
+}
+
+/* --- not taking --- */
+
+rli_session *rli_keep_end(rli_entry *entry)
+{
+    rli_session *kept = unkeep(entry);
+    if (kept) { /* it gives the hold back as if it were its own still */
+        kept->count = kept->renewed = 1;
+        kept->busy = true;
+    }
+    return kept;
+}
+
+rli_session *rli_keep_decline(rli_attempt *attempt)
+{
+    rli_entry *entry = attempt->entry;
+    if (!attempt->waiter.called || !entry->kept)
+        return NULL;
+    rli_waiter *next = first_waiter(entry);
+    if (!next || !can_take(attempt_of(next), entry->kept->kind))
+        return rli_keep_end(entry);
+    call(next);
+    return NULL;
+}
