@@ -117,7 +117,8 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lea
         session->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
-    rli_queue_owner_granted(attempt->entry, session);
+    if (session->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
+        rli_queue_owner_granted(attempt->entry, session);
     return RLOCK_OK;
 }
 
