@@ -172,7 +172,7 @@ $(speed) $(contestants): %: %.o $(B)/tests/bench/support.a $(B)/librlock.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 .PHONY: bench
-bench: all $(speed) $(contestants) | deps-test ## measures speed beside raw hiredis and other lock clients
+bench: all $(speed) $(contestants) | deps-bench ## measures speed beside raw hiredis and other lock clients; makes docs/benchmarks.md
 	@B='$(B)' tests/bench/run
 
 # Made of what the tests are made of: clusters, sentinels, and Java's Redisson.
