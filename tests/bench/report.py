@@ -13,16 +13,13 @@ WHO = {
     "rlock": "rlock, this library: one client for all threads of a process",
     "raw": "a straightforward C program with hiredis: one connection a thread, which sends word for word the requests "
            "that rlock sends for a turn, and waits for each answer. It never waits for a lock",
-    "redisson": "Java's Redisson 4.7.0 in a JVM that has been warmed up, configured as nobody configured it",
+    "redisson": "Java's Redisson 4.7.0 in a JVM that has been warmed up, with its default configuration",
     "redis-py": "Python's redis-py and its `Lock`, whose waiters ask every 100 ms",
     "redlock": "npm's redlock 4.2.0 on ioredis, whose waiters ask every 200 ms or so; what are threads elsewhere are "
                "concurrent loops in it",
 }
 ORDER = list(WHO)
 NAMES = {"redisson": "Redisson"}
-
-# What a group of rows measures; one that is not here has its name alone.
-ABOUT = {}
 
 # The axes of a sweep; one that is not here has its name for a title. Both are logarithmic unless said otherwise.
 SWEEPS = {}
@@ -153,29 +150,41 @@ def table(columns, rows):
 # --- the groups of rows ---
 
 
+def group(row):
+    return (row.get("group") or row["what"]).replace("-", " ")
+
+
 def groups(rows):
-    """what → its rows, in the order of the run; sweeps have a section of their own."""
+    """Their name → rows, in the order of the run; sweeps have a section of their own."""
     found = {}
     for row in rows:
         if not row.get("plot"):
-            found.setdefault(row["what"], []).append(row)
+            found.setdefault(group(row), []).append(row)
     return found
+
+
+def sentence(text):
+    return text and title_of(text).rstrip(".") + "."
 
 
 def by_rank(rows):
     """Who is compared stands together, rlock first."""
+    def case(row):
+        return row["what"], row.get("threads"), row.get("processes")
+
     first = {}
     for at, row in enumerate(rows):
-        first.setdefault((row.get("threads"), row.get("processes")), at)
+        first.setdefault(case(row), at)
     rank = {who: at for at, who in enumerate(ORDER)}
-    return sorted(rows, key=lambda row: (first[row.get("threads"), row.get("processes")],
-                                         rank.get(row["who"], len(ORDER))))
+    return sorted(rows, key=lambda row: (first[case(row)], rank.get(row["who"], len(ORDER))))
 
 
 def group_table(rows):
     rates = by_rank([row for row in rows if not is_value(row)])
     values = by_rank([row for row in rows if is_value(row)])
+    several = len({row["what"] for row in rows}) > 1
     before = [
+        ("", lambda row: row["what"] if several else "", False),
         ("threads", lambda row: whole(row.get("threads")), True),
         ("processes", lambda row: whole(row["processes"]) if (row.get("processes") or 1) > 1 else "", True),
         ("", lambda row: name_of(row["who"]), False),
@@ -216,7 +225,7 @@ def summary(rows):
         said += f". {counts[False]} {'is' if counts[False] == 1 else 'are'} missed: " \
                 "[why](#what-is-not-reached-and-why)"
     columns = [
-        ("what", lambda row: f"[{row['what']}](#{anchor(row)})", False),
+        ("what", lambda row: f"[{row['what']}](#{anchor('How cost grows' if row.get('plot') else group(row))})", False),
         ("", threads, False),
         ("target", lambda row: row["target"], False),
         ("measured", measured, False),
@@ -229,9 +238,8 @@ def title_of(what):
     return what[:1].upper() + what[1:]
 
 
-def anchor(row):
-    """As GitHub makes it of a heading."""
-    heading = "how cost grows" if row.get("plot") else row["what"]
+def anchor(heading):
+    """As GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -402,13 +410,13 @@ def page(bench, prose, folder):
              "## Where\n", machine(bench.get("made", {}), rows),
              "## What is reached\n", summary(rows),
              "## How\n", HOW.format(violations=violations)]
-    for what, of in groups(rows).items():
-        parts += [f"## {title_of(what)}\n"] + ([ABOUT[what] + "\n"] if what in ABOUT else []) + [group_table(of)]
+    for name, of in groups(rows).items():
+        parts += [f"## {title_of(name)}\n", sentence(of[0].get("about") or ""), group_table(of)]
     grown = sweep_sections(rows, folder)
     if grown:
         parts += ["## How cost grows\n"] + grown
     parts += ["## What is not reached, and why\n", limits(prose, rows), "## Run it yourself\n", RUN]
-    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts if part)
 
 
 def main():

@@ -120,7 +120,7 @@ static bool measure_all(bench_run *bench, const char *only)
     for (const bench_row *const *row = rows; right && *row; row++) {
         if (only && !bench_has_word(only, (*row)->name))
             continue;
-        report_heading((*row)->about);
+        report_group(&bench->report, (*row)->name, (*row)->about);
         right = (*row)->measure(bench);
         freeReplyObject(redis_ask(&bench->redis, "FLUSHALL"));
     }

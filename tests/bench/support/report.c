@@ -43,10 +43,13 @@ static void write_ratio(FILE *json, bool *first, const char *name, const bench_r
     json_number(json, first, part, ratio->high);
 }
 
-static void write_row(FILE *json, const bench_result *result)
+static void write_row(const bench_report *report, const bench_result *result)
 {
+    FILE *json = report->json;
     bool first = true;
     fputs("  {", json);
+    json_text(json, &first, "group", report->group);
+    json_text(json, &first, "about", report->about);
     json_text(json, &first, "what", result->what);
     json_text(json, &first, "who", result->who);
     json_number(json, &first, "threads", result->threads);
@@ -78,7 +81,8 @@ static void write_row(FILE *json, const bench_result *result)
 
 /* --- the table --- */
 
-void report_heading(const char *text)
+/* Over the table's columns. */
+static void print_heading(const char *text)
 {
     printf("\n%s\n"
            /* "µ" is two bytes wide for printf, one column for people */
@@ -147,6 +151,13 @@ void report_open(bench_report *report, const char *json_path, const char *comman
     write_made(report->json, command, redis);
 }
 
+void report_group(bench_report *report, const char *name, const char *about)
+{
+    report->group = name;
+    report->about = about;
+    print_heading(about);
+}
+
 void report_row(bench_report *report, const bench_result *result)
 {
     (result->unit ? print_value : print_rate)(result);
@@ -155,7 +166,7 @@ void report_row(bench_report *report, const bench_result *result)
     if (!report->json)
         return;
     fputs(report->rows++ ? ",\n" : "\n", report->json);
-    write_row(report->json, result);
+    write_row(report, result);
 }
 
 void report_close(bench_report *report)

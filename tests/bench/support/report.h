@@ -34,14 +34,15 @@ typedef struct bench_result {
 
 typedef struct bench_report {
     FILE *json; /* NULL: the table only */
+    const char *group, *about;
     int rows, missed;
 } bench_report;
 
 /* What the figures were made with: `redis` is the server's version. Exits the program when the file cannot be
  * written; NULL: no file. */
 void report_open(bench_report *report, const char *json_path, const char *command, const char *redis);
-/* The title of the rows that follow. */
-void report_heading(const char *text);
+/* The name of the rows that follow, and what they are about. */
+void report_group(bench_report *report, const char *name, const char *about);
 void report_row(bench_report *report, const bench_result *result);
 void report_close(bench_report *report);
 
