@@ -73,7 +73,6 @@ void rli_caller_end(rli_caller *caller)
     if (caller->listed)
         unlist(caller);
     rli_cancel_exit(caller->cancel, &caller->watch);
-    rli_parker_destroy(&caller->parker);
     pthread_setcancelstate(caller->cancel_state, NULL);
     rli_client_release(caller->client);
 }

@@ -13,8 +13,7 @@
 #include <rlock/client.h>
 #include <stdatomic.h>
 
-/* Mutexes are not held together, except that the topology's is taken before a lane's or a subscriber's, and that
- * a parker's may be taken under any. */
+/* Mutexes are not held together, except that the topology's is taken before a lane's or a subscriber's. */
 struct rlock_client {
     atomic_int references;   /* the program's own and one a handle */
     atomic_bool closed;

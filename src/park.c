@@ -4,42 +4,63 @@
 
 #include "clock.h"
 
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 void rli_parker_init(rli_parker *parker)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&parker->mutex, NULL);
-    pthread_cond_init(&parker->cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-    parker->token = false;
+    atomic_init(&parker->state, 0);
 }
 
-void rli_parker_destroy(rli_parker *parker)
+/* Sleeps as long as the state is `state`. False: the deadline has come. */
+static bool wait(rli_parker *parker, unsigned state, int64_t deadline_ms)
 {
-    pthread_cond_destroy(&parker->cond);
-    pthread_mutex_destroy(&parker->mutex);
+    struct timespec at, *until = NULL;
+    if (deadline_ms != RLI_NEVER) {
+        at = rli_monotonic_at(deadline_ms);
+        until = &at;
+    }
+    return syscall(SYS_futex, &parker->state, FUTEX_WAIT_BITSET_PRIVATE, state, until, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
+           errno != ETIMEDOUT;
 }
 
 void rli_park(rli_parker *parker, int64_t deadline_ms)
 {
-    pthread_mutex_lock(&parker->mutex);
-    if (deadline_ms == RLI_NEVER) {
-        while (!parker->token)
-            pthread_cond_wait(&parker->cond, &parker->mutex);
-    } else if (!parker->token) {
-        struct timespec at = rli_monotonic_at(deadline_ms);
-        while (!parker->token && pthread_cond_timedwait(&parker->cond, &parker->mutex, &at) == 0)
-            continue;
+    unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+    bool in_time = true;
+    while (in_time && !(state & RLI_WOKEN)) {
+        if (state & RLI_ASLEEP || atomic_compare_exchange_weak(&parker->state, &state, state | RLI_ASLEEP)) {
+            in_time = wait(parker, state | RLI_ASLEEP, deadline_ms);
+            state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+        }
     }
-    parker->token = false;
-    pthread_mutex_unlock(&parker->mutex);
+    atomic_fetch_and(&parker->state, ~(unsigned)(RLI_ASLEEP | RLI_WOKEN));
+}
+
+void rli_unpark_with(rli_parker *parker, unsigned news)
+{
+    unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~(unsigned)RLI_ASLEEP) | RLI_WOKEN | news))
+        continue;
+    /* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
+    if (state & RLI_ASLEEP)
+        syscall(SYS_futex, &parker->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 void rli_unpark(rli_parker *parker)
 {
-    pthread_mutex_lock(&parker->mutex);
-    parker->token = true;
-    pthread_cond_signal(&parker->cond);
-    pthread_mutex_unlock(&parker->mutex);
+    rli_unpark_with(parker, 0);
+}
+
+bool rli_parker_has(const rli_parker *parker, unsigned news)
+{
+    return atomic_load_explicit(&parker->state, memory_order_acquire) & news;
+}
+
+bool rli_parker_take(rli_parker *parker, unsigned news)
+{
+    return rli_parker_has(parker, news) && atomic_fetch_and(&parker->state, ~news) & news;
 }

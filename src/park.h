@@ -3,26 +3,36 @@
 #ifndef RLI_PARK_H
 #define RLI_PARK_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Lives on the sleeping thread's stack. Whoever may unpark it reaches it through a list, and the
- * sleeper takes itself out of that list, under the list's mutex, before the parker ends. The
- * parker's mutex is the innermost of the library: it may be taken under any other. */
+ * sleeper takes itself out of that list, under the list's mutex, before the parker ends; or hears
+ * by its last news that nobody will unpark it any more. It has no mutex: one that the waker held
+ * would be what the woken thread runs into. */
 typedef struct rli_parker {
-    pthread_mutex_t mutex;
-    pthread_cond_t cond; /* CLOCK_MONOTONIC */
-    bool token;          /* guarded by mutex: unparked since the last park */
+    atomic_uint state; /* a futex: RLI_ASLEEP, RLI_WOKEN, and news */
 } rli_parker;
 
-void rli_parker_init(rli_parker *parker);
-void rli_parker_destroy(rli_parker *parker);
+enum {
+    RLI_ASLEEP = 1,
+    RLI_WOKEN = 2,  /* unparked since the last park */
+    RLI_NEWS = 4    /* the first bit that is free for who parks there to agree on */
+};
 
-/* Sleeps until unparked (also before the call) or the deadline; takes the token. Callers look
- * again at what they wait for: a wake-up may be for something that has passed. */
+void rli_parker_init(rli_parker *parker);
+
+/* Sleeps until unparked (also before the call) or the deadline. Callers look again at what they
+ * wait for: a wake-up may be for something that has passed. */
 void rli_park(rli_parker *parker, int64_t deadline_ms);
 
 void rli_unpark(rli_parker *parker);
+/* Unparks it with news, which stay until they are taken: what was written before is seen by who
+ * has them. From then on the parker is not touched: its thread may go on without having slept. */
+void rli_unpark_with(rli_parker *parker, unsigned news);
+bool rli_parker_has(const rli_parker *parker, unsigned news);
+/* Whether it had them; it has them no longer. */
+bool rli_parker_take(rli_parker *parker, unsigned news);
 
 #endif

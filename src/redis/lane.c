@@ -125,9 +125,8 @@ static void drop_wire(rli_lane *lane, rli_wire *wire, rli_outcome outcome)
     rli_wire_leave(wire); /* the lane's own use of it */
 }
 
-static void leave(rli_lane *lane, rli_wire *wire)
+static void drop_left(rli_lane *lane)
 {
-    rli_wire_leave(wire);
     if (lane->dropped && rli_wire_is_left(lane->dropped))
         drop_wire(lane, lane->dropped, RLI_BROKEN);
 }
@@ -165,27 +164,35 @@ static void give_up(rli_lane *lane, rli_wire *wire, rli_slot *slot, bool silent)
         drop_wire(lane, wire, RLI_SILENT);
 }
 
+/* Mutex held on entry, not on return. Whoever is woken with the outcome needs neither it nor the wire: of
+ * many that are woken together, none runs into another. */
 static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *slot,
                          int64_t timeout_at_ms)
 {
     bool silent = timeout_at_ms <= caller->deadline_ms;
     int64_t deadline_ms = silent ? timeout_at_ms : caller->deadline_ms;
-    for (;;) {
+    while (!rli_slot_finished(slot)) {
         if (rli_wire_take_lead(wire, slot))
             lead(lane, caller, wire, slot, deadline_ms);
         if (rli_slot_finished(slot))
-            return slot->outcome;
+            break;
         bool over = rli_now_ms() >= deadline_ms;
         /* a reply that another thread is handing over right now comes first */
         if (!slot->popped && (over || rli_cancel_fired(caller->cancel))) {
             give_up(lane, wire, slot, over && silent);
-            return over && silent ? RLI_SILENT : RLI_GAVE_UP;
+            slot->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
+            break;
         }
         int64_t until_ms = slot->popped ? RLI_NEVER : deadline_ms;
         pthread_mutex_unlock(&lane->mutex);
         rli_park(&caller->parker, until_ms);
+        if (rli_slot_finished(slot))
+            return slot->outcome;
         pthread_mutex_lock(&lane->mutex);
     }
+    drop_left(lane);
+    pthread_mutex_unlock(&lane->mutex);
+    return slot->outcome;
 }
 
 static int64_t later(int64_t at_ms, int64_t span_ms)
@@ -193,20 +200,24 @@ static int64_t later(int64_t at_ms, int64_t span_ms)
     return span_ms < RLI_NEVER - at_ms ? at_ms + span_ms : RLI_NEVER;
 }
 
-/* One request on `wire`. Mutex held on entry and return. */
+/* One request on `wire`. Mutex held on entry, not on return. */
 static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const rli_command *command,
                        int64_t timeout_ms, rli_answer *answer)
 {
     rli_slot slot;
     answer->sent_ms = rli_now_ms();
     if (!rli_wire_queue(wire, &slot, &caller->parker, command)) {
+        pthread_mutex_unlock(&lane->mutex);
         answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         return RLI_UNSENT;
     }
-    rli_wire_enter(wire);
     answer->run = rli_wire_run(wire);
-    if (rli_wire_wants_flush(wire) && !rli_wire_flush(wire, &lane->mutex))
-        drop_wire(lane, wire, RLI_BROKEN);
+    if (rli_wire_wants_flush(wire)) {
+        rli_wire_enter(wire);
+        if (!rli_wire_flush(wire, &lane->mutex))
+            drop_wire(lane, wire, RLI_BROKEN);
+        rli_wire_leave(wire);
+    }
     rli_outcome outcome = await(lane, caller, wire, &slot, later(slot.since_ms, timeout_ms));
     answer->left = slot.left;
     if (outcome == RLI_ANSWERED) {
@@ -214,7 +225,6 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
         answer->asked = slot.asked;
         answer->synced = slot.synced;
     }
-    leave(lane, wire);
     return outcome;
 }
 
@@ -227,7 +237,8 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
     *answer = (rli_answer){.status = connected(lane, caller, timeout_ms)};
     if (answer->status == RLOCK_OK)
         outcome = ask(lane, caller, lane->wire, command, timeout_ms, answer);
-    pthread_mutex_unlock(&lane->mutex);
+    else
+        pthread_mutex_unlock(&lane->mutex);
     atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
     return outcome;
 }
@@ -277,7 +288,8 @@ bool rli_lane_post(rli_lane *lane, const rli_command *command, rli_slot *slot, u
         *run = rli_wire_run(wire);
         rli_wire_enter(wire);
         send_post(lane, wire);
-        leave(lane, wire);
+        rli_wire_leave(wire);
+        drop_left(lane);
     }
     pthread_mutex_unlock(&lane->mutex);
     return posted;
@@ -292,7 +304,8 @@ bool rli_lane_collect(rli_lane *lane, int64_t until_ms)
         tend(lane, wire, has_posts, until_ms);
         if (has_posts(wire) && rli_wire_silent_since(wire) <= rli_now_ms() - lane->settings->timeout_ms)
             drop_wire(lane, wire, RLI_SILENT);
-        leave(lane, wire);
+        rli_wire_leave(wire);
+        drop_left(lane);
     }
     bool left = (lane->wire && has_posts(lane->wire)) || (lane->dropped && has_posts(lane->dropped));
     pthread_mutex_unlock(&lane->mutex);
@@ -310,7 +323,8 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
     pthread_mutex_lock(&lane->mutex);
     if (lane->wire && rli_wire_is_idle(lane->wire, idle_ms))
         outcome = ask(lane, caller, lane->wire, &ping, lane->settings->timeout_ms, &answer);
-    pthread_mutex_unlock(&lane->mutex);
+    else
+        pthread_mutex_unlock(&lane->mutex);
     if (answer.reply)
         freeReplyObject(answer.reply); /* whatever it says, the server is there */
     return outcome != RLI_BROKEN && outcome != RLI_SILENT;

@@ -11,6 +11,7 @@
 #include "redis/sync.h"
 
 #include <hiredis/hiredis.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

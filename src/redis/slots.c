@@ -57,12 +57,9 @@ rli_slot *rli_slots_replace(rli_slots *slots, const rli_slot *slot)
     return copy;
 }
 
-bool rli_slot_finished(rli_slot *slot)
+bool rli_slot_finished(const rli_slot *slot)
 {
-    pthread_mutex_lock(&slot->parker->mutex);
-    bool finished = slot->finished;
-    pthread_mutex_unlock(&slot->parker->mutex);
-    return finished;
+    return rli_parker_has(slot->parker, RLI_FINISHED);
 }
 
 void rli_slot_finish(rli_slot *slot, rli_outcome outcome)
@@ -81,10 +78,6 @@ void rli_slot_finish(rli_slot *slot, rli_outcome outcome)
         free(slot);
         return;
     }
-    pthread_mutex_lock(&parker->mutex);
     slot->outcome = outcome;
-    slot->finished = true;
-    parker->token = true;
-    pthread_cond_signal(&parker->cond);
-    pthread_mutex_unlock(&parker->mutex);
+    rli_unpark_with(parker, RLI_FINISHED);
 }

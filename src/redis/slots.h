@@ -21,10 +21,14 @@ typedef struct rli_slot {
     bool popped;         /* taken off the queue, its reply is being handed over */
     redisReply *reply;   /* may have come before it is finished */
     int asked, synced;   /* as in rli_answer */
-    /* guarded by parker->mutex */
-    bool finished, lead; /* has its outcome; was handed the lead */
-    rli_outcome outcome;
+    rli_outcome outcome; /* when it is finished */
 } rli_slot;
+
+/* What its caller's parker may be told. */
+enum {
+    RLI_FINISHED = RLI_NEWS,    /* it has its outcome; nobody touches it any more */
+    RLI_LEAD = RLI_NEWS << 1    /* it was handed the lead */
+};
 
 typedef struct rli_slots {
     rli_slot *head, *tail; /* the oldest first */
@@ -38,8 +42,8 @@ rli_slot *rli_slots_pop(rli_slots *slots);
 /* Puts a copy that is for nobody into the place of `slot`. NULL: out of memory. */
 rli_slot *rli_slots_replace(rli_slots *slots, const rli_slot *slot);
 
-bool rli_slot_finished(rli_slot *slot);
-/* Hands its outcome to its caller, who may return as soon as the parker's mutex is free. */
+bool rli_slot_finished(const rli_slot *slot);
+/* Hands its outcome to its caller, who may have returned by the time that this does. */
 void rli_slot_finish(rli_slot *slot, rli_outcome outcome);
 
 #endif

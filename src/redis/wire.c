@@ -26,7 +26,7 @@ struct rli_wire {
     bool to_sync;                /* the next batch is to end with WAIT */
     bool leading, sending;       /* a thread receives; a thread sends */
     bool ended;
-    int users;
+    int users;                   /* wire.h */
 };
 
 /* So many unanswered requests are a batch worth waiting for: a request that comes then is sent
@@ -95,6 +95,10 @@ bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rl
     *slot = (rli_slot){.parker = parker, .since_ms = wire->used_ms + rli_sync_time_ms(&wire->sync),
                        .bytes = wire->queued.length - before, .asking = command->asking};
     rli_slots_append(&wire->slots, slot);
+    if (parker) {
+        rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* of an earlier request */
+        rli_wire_enter(wire);
+    }
     if (!wire->awaited)
         wire->awaited = slot;
     wire->to_sync |= !command->unsynced;
@@ -128,6 +132,7 @@ static bool take_back(rli_wire *wire, rli_slot *slot)
         if (wire->awaited == slot)
             wire->awaited = slot->next;
         rli_slots_remove(&wire->slots, slot);
+        rli_wire_leave(wire);
         return true;
     }
     return false;
@@ -220,6 +225,8 @@ static void release(rli_wire *wire, int asked, int synced, rli_slot ***done)
     for (; wire->answered > 0; wire->answered--) {
         rli_slot *slot = pop(wire);
         wire->sent--;
+        if (slot->parker)
+            rli_wire_leave(wire);
         slot->left = true;
         slot->asked = asked;
         slot->synced = synced;
@@ -344,16 +351,9 @@ bool rli_wire_guarded(rli_wire *wire)
 
 bool rli_wire_take_lead(rli_wire *wire, rli_slot *slot)
 {
-    pthread_mutex_lock(&slot->parker->mutex);
-    bool handed = slot->lead, finished = slot->finished;
-    slot->lead = false;
-    pthread_mutex_unlock(&slot->parker->mutex);
-    if (handed)
+    if (rli_parker_take(slot->parker, RLI_LEAD))
         return true;
-    if (wire->leading || wire->ended || finished)
-        return false;
-    wire->leading = true;
-    return true;
+    return !rli_slot_finished(slot) && rli_wire_lead(wire);
 }
 
 bool rli_wire_lead(rli_wire *wire)
@@ -361,6 +361,7 @@ bool rli_wire_lead(rli_wire *wire)
     if (wire->leading || wire->ended)
         return false;
     wire->leading = true;
+    rli_wire_enter(wire);
     return true;
 }
 
@@ -376,13 +377,10 @@ void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own)
         if (slot == own || !slot->parker)
             continue;
         wire->leading = true;
-        pthread_mutex_lock(&slot->parker->mutex);
-        slot->lead = true;
-        slot->parker->token = true;
-        pthread_cond_signal(&slot->parker->cond);
-        pthread_mutex_unlock(&slot->parker->mutex);
+        rli_unpark_with(slot->parker, RLI_LEAD);
         return;
     }
+    rli_wire_leave(wire);
 }
 
 /* --- the end of a request, and of the wire --- */
@@ -395,9 +393,12 @@ bool rli_wire_abandon(rli_wire *wire, rli_slot *slot)
         return true;
     slot->left = true;
     rli_slot *stand_in = rli_slots_replace(&wire->slots, slot);
-    if (stand_in && wire->awaited == slot)
+    if (!stand_in)
+        return false;
+    if (wire->awaited == slot)
         wire->awaited = stand_in;
-    return stand_in;
+    rli_wire_leave(wire);
+    return true;
 }
 
 void rli_wire_end(rli_wire *wire, rli_outcome outcome)
@@ -409,6 +410,8 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     wire->awaited = NULL;
     for (rli_slot *slot; (slot = pop(wire)); wire->sent--) {
         slot->left = wire->sent > 0;
+        if (slot->parker)
+            rli_wire_leave(wire);
         rli_slot_finish(slot, outcome);
     }
     wire->sent = wire->answered = wire->sync.asked = 0;

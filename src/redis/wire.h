@@ -16,7 +16,8 @@ typedef struct rli_wire rli_wire;
  * rli_lane_init_synced; NULL: not synced. */
 rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const rli_address *address,
                            rli_guard *guard, const atomic_int *replicas, const rli_patience *patience);
-/* Users keep the wire's memory and descriptor; the last to leave frees both. The opener is one. */
+/* Users keep the wire's memory and descriptor; the last to leave frees both. They are: the opener; each
+ * request on it that somebody waits for; the leader; whoever else enters. */
 void rli_wire_enter(rli_wire *wire);
 void rli_wire_leave(rli_wire *wire);
 /* Whether nobody but the lane uses it. */

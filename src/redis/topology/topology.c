@@ -424,6 +424,5 @@ void rli_topology_destroy(rli_topology *topology)
         topology->scout->end(topology);
     each_node(topology, rli_node_free);
     free(topology->owners);
-    rli_parker_destroy(&topology->parker);
     pthread_mutex_destroy(&topology->mutex);
 }
