@@ -61,8 +61,9 @@ static rlock_status begin_life(void)
     atomic_init(&life->references, 1);
     atomic_init(&life->ended, false);
     life->tid = gettid();
+    life->number = atomic_fetch_add(&last_number, 1) + 1;
     my_life = life;
-    my_number = atomic_fetch_add(&last_number, 1) + 1;
+    my_number = life->number;
     return RLOCK_OK;
 }
 

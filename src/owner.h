@@ -15,6 +15,7 @@ typedef struct rli_life {
     atomic_int references;
     atomic_bool ended;
     pid_t tid;
+    int64_t number;
 } rli_life;
 
 typedef struct rli_owner {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many links a bucket: a bucket costs what half a link does, and a step more costs little. */
+#define LOAD 2
+
 static void grow(rli_table *table)
 {
     size_t bucket_count = table->bucket_count ? table->bucket_count * 2 : 64;
@@ -13,7 +16,7 @@ static void grow(rli_table *table)
         return; /* longer chains, still correct */
     for (size_t i = 0; i < table->bucket_count; i++) {
         for (rli_link *link = table->buckets[i], *next; link; link = next) {
-            rli_link **bucket = &buckets[link->hash & (bucket_count - 1)];
+            rli_link **bucket = &buckets[table->hash(link) & (bucket_count - 1)];
             next = link->next;
             link->next = *bucket;
             *bucket = link;
@@ -24,14 +27,13 @@ static void grow(rli_table *table)
     table->bucket_count = bucket_count;
 }
 
-bool rli_table_add(rli_table *table, rli_link *link, uint32_t hash)
+bool rli_table_add(rli_table *table, rli_link *link)
 {
-    if (table->count >= table->bucket_count)
+    if (table->count >= table->bucket_count * LOAD)
         grow(table);
     if (!table->bucket_count)
         return false;
-    rli_link **bucket = &table->buckets[hash & (table->bucket_count - 1)];
-    link->hash = hash;
+    rli_link **bucket = &table->buckets[table->hash(link) & (table->bucket_count - 1)];
     link->next = *bucket;
     *bucket = link;
     table->count++;
@@ -40,7 +42,7 @@ bool rli_table_add(rli_table *table, rli_link *link, uint32_t hash)
 
 void rli_table_remove(rli_table *table, rli_link *link)
 {
-    rli_link **at = &table->buckets[link->hash & (table->bucket_count - 1)];
+    rli_link **at = &table->buckets[table->hash(link) & (table->bucket_count - 1)];
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
@@ -55,7 +57,7 @@ rli_link *rli_table_chain(const rli_table *table, uint32_t hash)
 void rli_table_free(rli_table *table)
 {
     free(table->buckets);
-    *table = (rli_table){0};
+    *table = (rli_table){.hash = table->hash};
 }
 
 uint32_t rli_hash(const void *bytes, size_t length, uint32_t seed)

@@ -9,16 +9,16 @@
 
 typedef struct rli_link {
     struct rli_link *next;
-    uint32_t hash;
 } rli_link;
 
 typedef struct rli_table {
+    uint32_t (*hash)(const rli_link *link); /* of an item; set by whoever makes the table */
     rli_link **buckets;
     size_t bucket_count, count;
 } rli_table;
 
 /* Adds `link`; false: out of memory (only while the table has no bucket at all). */
-bool rli_table_add(rli_table *table, rli_link *link, uint32_t hash);
+bool rli_table_add(rli_table *table, rli_link *link);
 void rli_table_remove(rli_table *table, rli_link *link);
 /* The chain to walk for `hash`; it may hold links of other hashes. */
 rli_link *rli_table_chain(const rli_table *table, uint32_t hash);

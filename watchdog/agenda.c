@@ -23,6 +23,8 @@ void rli_agenda_destroy(rli_agenda *agenda)
 
 bool rli_agenda_reserve(rli_agenda *agenda)
 {
+    if (agenda->reserved == UINT32_MAX - 1)
+        return false; /* no item could say its place */
     if (agenda->reserved + 1 >= agenda->capacity) {
         size_t capacity = agenda->capacity ? agenda->capacity * 2 : 16;
         rli_due **items = realloc(agenda->items, capacity * sizeof *items);
@@ -43,7 +45,7 @@ void rli_agenda_unreserve(rli_agenda *agenda)
 static void put(rli_agenda *agenda, size_t place, rli_due *due)
 {
     agenda->items[place] = due;
-    due->place = place;
+    due->place = (uint32_t)place;
 }
 
 static void rise(rli_agenda *agenda, rli_due *due)

@@ -9,14 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rli_watchdog;
-
 typedef struct rli_due {
-    /* What the watchdog's thread does when it is due: puts it off, or takes it off the agenda. Holds'
-     * mutex held on entry and return. */
-    void (*attend)(struct rli_watchdog *watchdog, struct rli_due *due);
     int64_t at_ms;
-    size_t place; /* from 1; 0: not on the agenda */
+    uint32_t place; /* from 1; 0: not on the agenda */
 } rli_due;
 
 typedef struct rli_agenda {

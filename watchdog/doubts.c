@@ -63,12 +63,12 @@ static void plan(rli_holds *holds, rli_doubts *doubts)
         rli_agenda_remove(&holds->agenda, &doubts->due);
 }
 
-static void attend(rli_watchdog *watchdog, rli_due *due)
+void rli_doubts_attend(rli_watchdog *watchdog)
 {
     rli_doubts *doubts = &watchdog->doubts;
     rli_holds *holds = &watchdog->client->holds;
     if (rli_now_ms() < watchdog->undo_after_ms) {
-        rli_agenda_set(&holds->agenda, due, watchdog->undo_after_ms);
+        rli_agenda_set(&holds->agenda, &doubts->due, watchdog->undo_after_ms);
         return;
     }
     rli_doubt **place = soonest(doubts), *doubt = *place;
@@ -100,7 +100,6 @@ rlock_status rli_doubts_prepare(rlock_client *client)
     rli_holds *holds = &client->holds;
     rli_doubts *doubts = &client->watchdog.doubts;
     pthread_mutex_lock(&holds->mutex);
-    doubts->due.attend = attend;
     doubts->reserved = doubts->reserved || rli_agenda_reserve(&holds->agenda);
     bool reserved = doubts->reserved;
     pthread_mutex_unlock(&holds->mutex);

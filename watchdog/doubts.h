@@ -39,6 +39,10 @@ void rli_doubt_drop(rli_doubt *doubt);
  * may still run and leave permits: for the lease that they asked for, or, without one, for a day.
  * Takes the doubt over. */
 void rli_doubts_add(rlock_client *client, rli_doubt *doubt, int64_t lease_ms, int unanswered);
+/* What the watchdog's thread does when the first of them is due. Holds' mutex held on entry and return, not
+ * meanwhile. */
+struct rli_watchdog;
+void rli_doubts_attend(struct rli_watchdog *watchdog);
 /* Drops them all. */
 void rli_doubts_destroy(rli_doubts *doubts);
 

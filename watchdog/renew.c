@@ -38,31 +38,38 @@ static void free_batch(renewals *batch)
     free(batch->deadlines_ms);
 }
 
+static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session)
+{
+    return rli_topology_slot(&watchdog->client->topology, session->entry->name, session->entry->length);
+}
+
 /* Takes what is due off the agenda and into the batch. Holds of ended threads are let go: they
  * are renewed no more, and their owner will never unlock them. */
-static void fill(renewals *batch, rli_holds *holds)
+static void fill(renewals *batch, rli_watchdog *watchdog)
 {
+    rli_holds *holds = &watchdog->client->holds;
     /* What is due very soon comes along now, instead of waking the thread again for it. */
     int64_t due_ms = rli_now_ms() + holds->settings->watchdog_timeout_ms / 60;
     const rli_session *like = NULL;
     const rli_life *alive = NULL; /* most batches are of few threads: each is looked at once */
     rli_due *first;
     while (batch->count < batch->capacity && (first = rli_agenda_first(&holds->agenda)) && first->at_ms <= due_ms) {
-        if (first->attend != rli_watchdog_attend_session)
+        if (first == &watchdog->doubts.due)
             return; /* not for a renewal: the watchdog attends to it next */
         rli_session *session = RLI_ITEM(rli_session, first, due);
         if (session->phase != RLI_OPEN || !rli_session_is_renewed(session) || rli_now_ms() >= session->deadline_ms)
             return;
-        if (like && (session->kind != like->kind || (session->renewed > 0) != batch->lengthens ||
-                     session->entry->slot != like->entry->slot))
+        if (like && (session->kind != like->kind || (rli_session_renewed(session) > 0) != batch->lengthens ||
+                     slot_of(watchdog, session) != slot_of(watchdog, like)))
             return; /* for a batch of its own */
-        if (session->owner.life && session->owner.life != alive && rli_life_has_ended(session->owner.life)) {
+        rli_life *life = rli_session_owner(session).life;
+        if (life && life != alive && rli_life_has_ended(life)) {
             rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
             continue;
         }
-        alive = session->owner.life;
+        alive = life;
         like = session;
-        batch->lengthens = session->renewed > 0;
+        batch->lengthens = rli_session_renewed(session) > 0;
         rli_agenda_remove(&holds->agenda, first);
         session->renewing = true;
         rli_owner_text(holds, session->number, batch->owners[batch->count]);
@@ -123,7 +130,8 @@ static void apply(rli_holds *holds, rli_session *session, bool lengthened, const
         put_off(holds, session, soon(holds));
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* Beneath the owner's write hold: that one's key was lengthened, too. */
-        rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &session->owner) : NULL;
+        rli_owner owner = rli_session_owner(session);
+        rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &owner) : NULL;
         if (lengthened)
             rli_session_confirm(session, call->sent_ms, watchdog_ms);
         if (lengthened && writer)
@@ -154,7 +162,7 @@ void rli_renew_due(rli_watchdog *watchdog)
     rli_holds *holds = &watchdog->client->holds;
     renewals batch = {0};
     rli_session *due = RLI_ITEM(rli_session, rli_agenda_first(&holds->agenda), due);
-    rli_node *node = rli_topology_node(&watchdog->client->topology, due->entry->slot);
+    rli_node *node = rli_topology_node(&watchdog->client->topology, slot_of(watchdog, due));
     if (is_mute(node)) {
         put_off(holds, due, node->mute_until_ms);
         return;
@@ -164,7 +172,7 @@ void rli_renew_due(rli_watchdog *watchdog)
         free_batch(&batch);
         return;
     }
-    fill(&batch, holds);
+    fill(&batch, watchdog);
     if (batch.count > 0) {
         pthread_mutex_unlock(&holds->mutex);
         rli_call call;

@@ -6,6 +6,8 @@
 #include "error.h"
 #include "thread.h"
 
+#include <string.h>
+
 void rli_reporter_init(rli_reporter *reporter, rlock_client *client)
 {
     *reporter = (rli_reporter){.client = client};
@@ -35,11 +37,13 @@ bool rli_reporter_is_self(rli_reporter *reporter)
 static void report(rli_reporter *reporter, rli_session *session)
 {
     rli_holds *holds = &reporter->client->holds;
+    rli_owner owner = rli_session_owner(session);
+    const char *prefix = holds->settings->name_prefix;
     rlock_lost_event event = {
         .size = sizeof event,
-        .name = session->entry->name + session->entry->prefix_length,
-        .owner = session->owner.number,
-        .named_owner = session->owner.named,
+        .name = session->entry->name + (prefix ? strlen(prefix) : 0),
+        .owner = owner.number,
+        .named_owner = owner.named,
         .hold_count = session->reported_count,
         .reason = session->reason,
     };

@@ -48,33 +48,34 @@ static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rl
 }
 
 /* When to do it again; a head that did not hear is told once more in its time. */
-static int64_t next_time(rli_session *session, bool answered)
+static int64_t next_time(rli_extra *extra, bool answered)
 {
-    session->pause_ms = session->pause_ms ? session->pause_ms * 2 : FIRST_PAUSE_MS;
+    extra->pause_ms = extra->pause_ms ? extra->pause_ms * 2 : FIRST_PAUSE_MS;
     /* Not heard of, it is perhaps not done at all. */
-    if (!answered && session->pause_ms > UNANSWERED_PAUSE_MS)
-        session->pause_ms = UNANSWERED_PAUSE_MS;
-    int64_t next_ms = rli_after_ms(session->pause_ms);
-    if (!session->unheard)
+    if (!answered && extra->pause_ms > UNANSWERED_PAUSE_MS)
+        extra->pause_ms = UNANSWERED_PAUSE_MS;
+    int64_t next_ms = rli_after_ms(extra->pause_ms);
+    if (!extra->unheard)
         return next_ms;
-    int64_t tell_ms = session->unheard_ms + RLI_UNHEARD_MS;
-    if (session->release_until_ms <= tell_ms)
-        session->release_until_ms = tell_ms + 1;
-    return tell_ms < next_ms || next_ms >= session->release_until_ms ? tell_ms : next_ms;
+    int64_t tell_ms = extra->unheard_ms + RLI_UNHEARD_MS;
+    if (extra->release_until_ms <= tell_ms)
+        extra->release_until_ms = tell_ms + 1;
+    return tell_ms < next_ms || next_ms >= extra->release_until_ms ? tell_ms : next_ms;
 }
 
 void rli_undo(rli_watchdog *watchdog, rli_session *session)
 {
     rli_holds *holds = &watchdog->client->holds;
     const rli_entry *entry = session->entry;
+    rli_extra *extra = session->extra;
     char owner[RLI_OWNER_TEXT], *unheard = NULL;
-    bool telling = session->unheard && rli_now_ms() >= session->unheard_ms + RLI_UNHEARD_MS;
+    bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
     rli_request request = {
         .owner = rli_owner_text(holds, session->number, owner),
         .lease_ms = 1,
-        .highest = session->highest,
-        .place_ms = session->place_ms,
-        .unheard = telling ? session->unheard : "",
+        .highest = extra->highest,
+        .place_ms = extra->place_ms,
+        .unheard = telling ? extra->unheard : "",
     };
     rli_agenda_remove(&holds->agenda, &session->due);
     session->busy = true; /* keeps it while the mutex is free */
@@ -93,15 +94,15 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
         watchdog->undo_after_ms = rli_after_ms(FIRST_PAUSE_MS);
     session->busy = false;
     /* The same head as before keeps the time at which it was first found. */
-    bool same = unheard && session->unheard && strcmp(unheard, session->unheard) == 0;
+    bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);
     free(unheard);
-    int64_t next_ms = next_time(session, answered);
-    if (next_ms < session->release_until_ms) {
+    int64_t next_ms = next_time(extra, answered);
+    if (next_ms < extra->release_until_ms) {
         rli_agenda_set(&holds->agenda, &session->due, next_ms);
     } else {
-        session->release_until_ms = 0; /* done: what comes later runs out by itself */
+        extra->release_until_ms = 0; /* done: what comes later runs out by itself */
         rli_session_settle(holds, session);
     }
 }

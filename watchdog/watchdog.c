@@ -36,9 +36,8 @@ static bool sleep_on(rli_holds *holds, const rli_due *first, bool called)
     return error == 0;
 }
 
-void rli_watchdog_attend_session(rli_watchdog *watchdog, rli_due *due)
+static void attend_session(rli_watchdog *watchdog, rli_session *session)
 {
-    rli_session *session = RLI_ITEM(rli_session, due, due);
     rli_holds *holds = &watchdog->client->holds;
     if (session->phase == RLI_UNDOING && rli_now_ms() < watchdog->undo_after_ms)
         rli_agenda_set(&holds->agenda, &session->due, watchdog->undo_after_ms);
@@ -73,10 +72,12 @@ static void *run(void *argument)
     pthread_mutex_lock(&holds->mutex);
     while (!watchdog->stopping) {
         rli_due *first = rli_agenda_first(&holds->agenda);
-        if (first && first->at_ms <= rli_now_ms())
-            first->attend(watchdog, first);
-        else
+        if (!first || first->at_ms > rli_now_ms())
             called = sleep_on(holds, first, called);
+        else if (first == &watchdog->doubts.due)
+            rli_doubts_attend(watchdog);
+        else
+            attend_session(watchdog, RLI_ITEM(rli_session, first, due));
     }
     pthread_mutex_unlock(&holds->mutex);
     return NULL;

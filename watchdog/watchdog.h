@@ -24,8 +24,6 @@ void rli_watchdog_destroy(rli_watchdog *watchdog);
 
 /* Starts the thread unless it runs; holds' mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
-/* What a session on the agenda is due for. */
-void rli_watchdog_attend_session(rli_watchdog *watchdog, rli_due *due);
 /* Until when a request that only tidies up is waited for: it need not be answered to be done, and while it
  * waits nothing is renewed or declared lost. Holds' mutex held. */
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog);

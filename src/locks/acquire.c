@@ -23,10 +23,10 @@ static bool queues_here(const rli_kind *kind)
 }
 
 /* Who hears messages does not queue behind one that spins, and would sleep through them. */
-static rli_queue *queue_of(rli_attempt *attempt)
+static rli_queue *queue_of(const rli_attempt *attempt)
 {
     const rli_kind *kind = attempt->asked->kind;
-    return &attempt->entry->queues[kind->queues ? RLI_ON_SERVER : kind->spins ? RLI_BY_SPINNING : RLI_BY_MESSAGE];
+    return &attempt->entry->queues->of[kind->queues ? RLI_ON_SERVER : kind->spins ? RLI_BY_SPINNING : RLI_BY_MESSAGE];
 }
 
 static bool may_ask(rli_wait *wait)
@@ -67,7 +67,7 @@ static rlock_status await_place(rli_attempt *attempt)
 static bool answered_meanwhile(rli_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->holds->mutex);
-    bool answered = attempt->entry->answered_ms >= attempt->waiter.queued_ms;
+    bool answered = attempt->entry->queues->answered_ms >= attempt->waiter.queued_ms;
     pthread_mutex_unlock(&attempt->holds->mutex);
     return answered;
 }
@@ -120,6 +120,12 @@ static rlock_status say_timeout(const rli_acquire *asked)
                     rli_show_name(asked->names->name, shown), (long long)asked->wait_ms);
 }
 
+/* Room for a place in a queue here; mutex held. */
+static rlock_status open_queue(const rli_attempt *attempt)
+{
+    return rli_holds_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
+}
+
 /* With a place in the queue of this process, so that one thread a name asks for all. */
 static rlock_status queue_up(rli_attempt *attempt)
 {
@@ -144,9 +150,13 @@ static rlock_status queue_up_there(rli_attempt *attempt)
 {
     rli_holds *holds = attempt->holds;
     pthread_mutex_lock(&holds->mutex);
-    rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
+    rlock_status status = open_queue(attempt);
+    if (status == RLOCK_OK)
+        rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
     pthread_mutex_unlock(&holds->mutex);
-    rlock_status status = wait_for_lock(attempt);
+    if (status != RLOCK_OK)
+        return rli_give_up(attempt, status);
+    status = wait_for_lock(attempt);
     if (status != RLOCK_OK)
         status = rli_give_up(attempt, status);
     pthread_mutex_lock(&holds->mutex);
@@ -170,7 +180,7 @@ static rlock_status wait_among_many(rli_attempt *attempt)
 static bool has_rivals(rli_attempt *attempt)
 {
     const rli_session *session = attempt->entry->sessions;
-    while (session && (session == attempt->session || (session->count == 0 && session->attempts == 0)))
+    while (session && (session == attempt->session || (session->count == 0 && rli_session_attempts(session) == 0)))
         session = session->next_here;
     return session;
 }
@@ -197,7 +207,8 @@ static rlock_status acquire(rli_attempt *attempt)
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
     pthread_mutex_lock(&attempt->holds->mutex);
     /* Those who hold it pass by the queue; so do those who won't wait. */
-    bool queue_first = waits && queues && queue_of(attempt)->first && attempt->session->count == 0;
+    bool queue_first = waits && queues && attempt->entry->queues && queue_of(attempt)->first &&
+                       attempt->session->count == 0;
     bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
     if (queue_first && !taken)
         rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
@@ -215,9 +226,11 @@ static rlock_status acquire(rli_attempt *attempt)
     if (!queues)
         return asked->kind->queues ? queue_up_there(attempt) : wait_among_many(attempt);
     pthread_mutex_lock(&attempt->holds->mutex);
-    rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
+    status = open_queue(attempt);
+    if (status == RLOCK_OK)
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
     pthread_mutex_unlock(&attempt->holds->mutex);
-    return queue_up(attempt);
+    return status == RLOCK_OK ? queue_up(attempt) : status;
 }
 
 /* A thread that is ending can't be watched any more: its watchdog lock would be renewed for ever. */

@@ -96,7 +96,7 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lea
     if (session->phase != RLI_OPEN)
         return outer_lost(attempt); /* declared lost while the question was under way */
     if (session->count == 0 && granted_in_vain(attempt, call, lease_ms)) {
-        rli_session_doubt(session, lease_ms);
+        rli_session_doubt(attempt->holds, session, lease_ms);
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
                         (long long)lease_ms);
     }
@@ -107,17 +107,16 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lea
     }
     rli_session_gain(attempt->holds, session, call->sent_ms, attempt->asked->lease_ms);
     session->queued = false;
-    if (attempt->entry->kept)
-        rli_keep_forget(attempt->holds, attempt->entry); /* it has ended, or somebody else could not have it */
+    rli_keep_forget(attempt->holds, attempt->entry); /* what was kept has ended, or this could not have been had */
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, call->sent_ms, verdict->pttl_ms);
     note_writer(attempt, call, verdict);
-    session->replaces = 0;
+    session->extra->replaces = 0;
     if (attempt->asked->kind->fenced) /* the same field may also be had through other kinds */
-        session->token = verdict->token;
+        session->extra->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
-    if (session->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
+    if (session->extra->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
         rli_queue_owner_granted(attempt->entry, session);
     return RLOCK_OK;
 }
@@ -200,18 +199,19 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
 {
     const rli_acquire *asked = attempt->asked;
     rli_session *session = attempt->session;
+    rli_extra *extra = session->extra;
     rli_session *writer =
         asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
     *texts = (owners){.over = "", .writer = ""};
     rli_owner_text(attempt->holds, session->number, texts->own);
-    if (session->replaces)
-        rli_owner_text(attempt->holds, session->replaces, texts->over);
+    if (extra->replaces)
+        rli_owner_text(attempt->holds, extra->replaces, texts->over);
     if (writer)
         rli_owner_text(attempt->holds, writer->number, texts->writer);
-    if (session->count + 1 > session->highest)
-        session->highest = session->count + 1;
+    if (session->count + 1 > extra->highest)
+        extra->highest = session->count + 1;
     if (asked->kind->queues && !session->queued)
-        session->place = ++attempt->holds->last_place;
+        extra->place = ++attempt->holds->last_place;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms : asked->wait_ms;
     return (rli_request){
@@ -219,11 +219,11 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
         .owner = texts->own,
         .lease_ms = lease_ms,
         .count = session->count + 1,
-        .highest = session->highest,
+        .highest = extra->highest,
         .over = texts->over,
         .writer = texts->writer,
         .wait_ms = wait_ms > 0 ? wait_ms : 0,
-        .place_ms = session->queued ? session->place_ms : wait_ms > 0 ? wait_ms : 0,
+        .place_ms = session->queued ? extra->place_ms : wait_ms > 0 ? wait_ms : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
 }
@@ -298,15 +298,15 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     /* An attempt that was never answered may run late and leave a hold that nobody wants. A late
      * re-entry cannot: without its outer hold it changes nothing. */
     if (call.unanswered && request.count == 1) {
-        rli_session_doubt(session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
+        rli_session_doubt(attempt->holds, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
         attempt->entry->doubted = true;
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (call.unanswered || status == RLOCK_OK)) {
         session->queued = true; /* unless it is granted now */
-        session->place_ms = request.place_ms;
+        session->extra->place_ms = request.place_ms;
     }
-    if (status == RLOCK_OK)
-        attempt->entry->answered_ms = rli_now_ms();
+    if (status == RLOCK_OK && attempt->entry->queues)
+        attempt->entry->queues->answered_ms = rli_now_ms();
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call, lease_ms, again_ms);
     else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < attempt->caller.deadline_ms)
@@ -351,7 +351,7 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
     pthread_mutex_lock(&holds->mutex);
     /* In the session's turn: another thread of the owner that comes now queues after it, not before.
      * Nor may it wait in this session when the request may run late and take its place away. */
-    if (session->queued && session->attempts == 1 &&
+    if (session->queued && session->extra->attempts == 1 &&
         rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
         if (attempt->waiter.handed)
             why = RLOCK_OK;

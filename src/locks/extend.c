@@ -75,9 +75,10 @@ rlock_status rli_extend_run(rlock_client *client, const rli_kind *kind, const rl
     pthread_mutex_lock(&holds->mutex);
     rli_entry *entry = rli_holds_entry(holds, names);
     rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
-    if (session && session->count > 0) {
+    if (session && session->count > 0 && !rli_session_enter(holds, session)) {
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory to extend a lock");
+    } else if (session && session->count > 0) {
         entry->references++;
-        session->attempts++;
         status = rli_session_begin_turn(holds, session, &caller, caller.deadline_ms);
         if (status == RLOCK_OK && session->count > 0 &&
             rli_holds_open_session(holds, entry, kind, owner) == session) {

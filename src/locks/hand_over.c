@@ -15,9 +15,10 @@ static rli_attempt *attempt_of(rli_waiter *waiter)
 static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
 {
     rli_waiter *next = NULL;
-    for (rli_waiter *waiter = entry->queues[RLI_ON_SERVER].first; waiter; waiter = waiter->next) {
+    for (rli_waiter *waiter = entry->queues ? entry->queues->of[RLI_ON_SERVER].first : NULL; waiter; waiter = waiter->next) {
         const rli_session *session = waiter->session;
-        if (session->queued && session->place > before && (!next || session->place < next->session->place))
+        if (session->queued && session->extra->place > before &&
+            (!next || session->extra->place < next->session->extra->place))
             next = waiter;
     }
     return next;
@@ -47,13 +48,13 @@ rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_k
     rli_session *heir = waiter->session;
     int64_t lease_ms = attempt_of(waiter)->asked->lease_ms;
     heir->busy = true;
-    heir->taker = waiter;
-    if (heir->highest < 1)
-        heir->highest = 1;
+    heir->extra->taker = waiter;
+    if (heir->extra->highest < 1)
+        heir->extra->highest = 1;
     request->heir = rli_owner_text(holds, heir->number, texts->heir);
     request->heir_lease_ms = lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
-    request->heir_place_ms = heir->place_ms;
-    rli_waiter *behind = next_in_line(entry, heir->place);
+    request->heir_place_ms = heir->extra->place_ms;
+    rli_waiter *behind = next_in_line(entry, heir->extra->place);
     if (behind && is_calm(behind, request->heir_lease_ms))
         request->calm = rli_owner_text(holds, behind->session->number, texts->calm);
     return heir;
@@ -71,16 +72,16 @@ static void take(rli_waiter *waiter, const rli_call *call, int64_t lease_ms, con
 void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind, const rli_request *request,
                        const rli_call *call, rlock_status status)
 {
-    rli_waiter *taker = heir->taker;
+    rli_waiter *taker = heir->extra->taker;
     rli_verdict verdict = {.grant = RLI_DENIED};
     if (status == RLOCK_OK)
         verdict = kind->inherited(call->reply);
     bool granted = verdict.grant == RLI_GRANTED;
-    heir->taker = NULL;
+    heir->extra->taker = NULL;
     rli_session_end_turn(heir);
     /* Once it was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && call->unanswered)
-        rli_session_doubt(heir, request->heir_lease_ms + request->heir_place_ms);
+        rli_session_doubt(holds, heir, request->heir_lease_ms + request->heir_place_ms);
     if (granted && taker)
         take(taker, call, request->heir_lease_ms, &verdict);
     /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
@@ -92,14 +93,14 @@ void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind
 void rli_hand_over_decline(rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
-    if (session->taker != &attempt->waiter)
+    if (session->extra->taker != &attempt->waiter)
         return;
     int64_t lease_ms = attempt->asked->lease_ms;
     if (lease_ms == RLOCK_WATCHDOG)
         lease_ms = attempt->holds->settings->watchdog_timeout_ms;
-    session->taker = NULL;
-    rli_session_doubt(session, lease_ms + session->place_ms);
+    session->extra->taker = NULL;
+    rli_session_doubt(attempt->holds, session, lease_ms + session->extra->place_ms);
     /* Who comes later must not wait in a session that is handed the lock for nobody. */
-    if (session->attempts == 1 && session->phase == RLI_OPEN)
+    if (session->extra->attempts == 1 && session->phase == RLI_OPEN)
         session->phase = RLI_DONE;
 }

@@ -4,9 +4,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "redis/topology/slot.h"
 #include "redis/buffer.h"
-#include "watchdog/watchdog.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +17,32 @@
 /* How long a place in a queue on the server may last beside the wait of its owner: others are ahead. */
 #define PLACE_DOUBT_MS 300000
 
+static uint32_t entry_hash(const rli_link *link)
+{
+    const rli_entry *entry = RLI_ITEM(rli_entry, link, link);
+    return rli_hash(entry->name, entry->length, 0);
+}
+
+static uint32_t owner_hash(const rli_entry *entry, bool writes, int64_t number, bool named)
+{
+    return rli_hash(&number, sizeof number, (uint32_t)((uintptr_t)entry >> 4) + named + 2u * writes);
+}
+
+static uint32_t session_hash(const rli_link *link)
+{
+    const rli_session *session = RLI_ITEM(rli_session, link, link);
+    rli_owner owner = rli_session_owner(session);
+    return owner_hash(session->entry, session->kind->writes, owner.number, owner.named);
+}
+
+/* With a short name a plain hold is 160 bytes of the allocator's, and 30 in tables and on the agenda. */
+_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_extra, or rli_queues");
+
 void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *client_id)
 {
     *holds = (rli_holds){.settings = settings, .client_id = client_id};
+    holds->entries.hash = entry_hash;
+    holds->sessions.hash = session_hash;
     pthread_mutex_init(&holds->mutex, NULL);
     pthread_cond_init(&holds->reports, NULL);
     rli_agenda_init(&holds->agenda);
@@ -43,8 +64,7 @@ rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names)
     uint32_t hash = rli_hash(names->name, names->length, 0);
     for (rli_link *link = rli_table_chain(&holds->entries, hash); link; link = link->next) {
         rli_entry *entry = RLI_ITEM(rli_entry, link, link);
-        if (link->hash == hash && entry->length == names->length &&
-            memcmp(entry->name, names->name, names->length) == 0)
+        if (entry->length == names->length && memcmp(entry->name, names->name, names->length) == 0)
             return entry;
     }
     return NULL;
@@ -57,11 +77,9 @@ rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names)
         entry = malloc(sizeof *entry + names->length + 1);
         if (!entry)
             return NULL;
-        *entry = (rli_entry){.length = names->length, .prefix_length = names->prefix_length};
-        if (holds->settings->mode == RLI_CLUSTER)
-            entry->slot = rli_slot_of(names->name, names->length);
+        *entry = (rli_entry){.length = (uint32_t)names->length};
         memcpy(entry->name, names->name, names->length + 1);
-        if (!rli_table_add(&holds->entries, &entry->link, rli_hash(names->name, names->length, 0))) {
+        if (!rli_table_add(&holds->entries, &entry->link)) {
             free(entry);
             return NULL;
         }
@@ -75,14 +93,30 @@ void rli_holds_exit(rli_holds *holds, rli_entry *entry)
     if (--entry->references > 0)
         return;
     rli_table_remove(&holds->entries, &entry->link);
+    free(entry->queues);
     free(entry);
+}
+
+bool rli_holds_open_queues(rli_entry *entry)
+{
+    if (!entry->queues)
+        entry->queues = calloc(1, sizeof *entry->queues);
+    return entry->queues;
 }
 
 /* --- finding sessions --- */
 
-static uint32_t session_hash(const rli_entry *entry, bool writes, const rli_owner *owner)
+rli_owner rli_session_owner(const rli_session *session)
 {
-    return rli_hash(&owner->number, sizeof owner->number, entry->link.hash + owner->named + 2u * writes);
+    if (session->has_life)
+        return (rli_owner){session->life->number, false, session->life};
+    return (rli_owner){session->owner_number, session->named, NULL};
+}
+
+static bool is_of(const rli_session *session, const rli_owner *owner)
+{
+    rli_owner own = rli_session_owner(session);
+    return rli_owner_same(&own, owner);
 }
 
 /* The owner's session of that phase with that many holds at least; the latest when there are several. */
@@ -90,11 +124,11 @@ static rli_session *find(const rli_holds *holds, const rli_entry *entry, bool wr
                          rli_phase phase, int count)
 {
     rli_session *found = NULL;
-    uint32_t hash = session_hash(entry, writes, owner);
+    uint32_t hash = owner_hash(entry, writes, owner->number, owner->named);
     for (rli_link *link = rli_table_chain(&holds->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
         if (session->entry == entry && session->kind->writes == writes && session->phase == phase &&
-            session->count >= count && rli_owner_same(&session->owner, owner) &&
+            session->count >= count && is_of(session, owner) &&
             (!found || session->number > found->number))
             found = session;
     }
@@ -148,23 +182,49 @@ static uint64_t number_for(rli_holds *holds, rli_entry *entry, const rli_kind *k
     return writer->number;
 }
 
+static bool ensure_extra(rli_holds *holds, rli_session *session)
+{
+    if (!session->extra)
+        session->extra = rli_extras_take(&holds->extras, session->count);
+    return session->extra;
+}
+
+/* The entry's own memory for a session, or another's. */
+static void discard(rli_session *session)
+{
+    if (session == &session->entry->own)
+        session->entry = NULL;
+    else
+        free(session);
+}
+
+static bool enlist(rli_holds *holds, rli_session *session)
+{
+    if (!rli_agenda_reserve(&holds->agenda))
+        return false;
+    if (ensure_extra(holds, session) && rli_table_add(&holds->sessions, &session->link))
+        return true;
+    rli_agenda_unreserve(&holds->agenda);
+    rli_extras_give(&holds->extras, session->extra);
+    return false;
+}
+
+/* With its extra part. */
 static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *session = calloc(1, sizeof *session);
-    if (!session || !rli_agenda_reserve(&holds->agenda)) {
-        free(session);
+    rli_session *session = entry->own.entry ? malloc(sizeof *session) : &entry->own;
+    if (!session)
+        return NULL;
+    *session = (rli_session){.entry = entry, .kind = kind, .named = owner->named, .has_life = owner->life};
+    if (owner->life)
+        session->life = owner->life;
+    else
+        session->owner_number = owner->number;
+    if (!enlist(holds, session)) {
+        discard(session);
         return NULL;
     }
-    session->replaces = standing_field(holds, entry, kind->writes, owner);
-    session->entry = entry;
-    session->kind = kind;
-    session->owner = *owner;
-    session->due.attend = rli_watchdog_attend_session;
-    if (!rli_table_add(&holds->sessions, &session->link, session_hash(entry, kind->writes, owner))) {
-        rli_agenda_unreserve(&holds->agenda);
-        free(session);
-        return NULL;
-    }
+    session->extra->replaces = standing_field(holds, entry, kind->writes, owner);
     session->number = number_for(holds, entry, kind, owner);
     session->next_here = entry->sessions;
     if (session->next_here)
@@ -180,15 +240,31 @@ rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind
     rli_session *session = rli_holds_open_session(holds, entry, kind, owner);
     if (!session)
         session = begin(holds, entry, kind, owner);
-    if (session)
-        session->attempts++;
-    return session;
+    return session && rli_session_enter(holds, session) ? session : NULL;
+}
+
+bool rli_session_enter(rli_holds *holds, rli_session *session)
+{
+    if (!ensure_extra(holds, session))
+        return false;
+    session->extra->attempts++;
+    return true;
 }
 
 void rli_session_leave(rli_holds *holds, rli_session *session)
 {
-    session->attempts--;
+    session->extra->attempts--;
     rli_session_settle(holds, session);
+}
+
+int rli_session_attempts(const rli_session *session)
+{
+    return session->extra ? session->extra->attempts : 0;
+}
+
+int rli_session_renewed(const rli_session *session)
+{
+    return session->extra ? session->extra->renewed : session->count;
 }
 
 static void forget_over(rli_holds *holds, rli_session *session)
@@ -207,7 +283,9 @@ static void forget_over(rli_holds *holds, rli_session *session)
 
 static void end(rli_holds *holds, rli_session *session)
 {
-    rli_agenda_remove(&holds->agenda, &session->due);
+    rli_entry *entry = session->entry;
+    if (session->phase != RLI_OVER)
+        rli_agenda_remove(&holds->agenda, &session->due);
     rli_agenda_unreserve(&holds->agenda);
     rli_table_remove(&holds->sessions, &session->link);
     if (session->next_here)
@@ -215,31 +293,48 @@ static void end(rli_holds *holds, rli_session *session)
     if (session->previous_here)
         session->previous_here->next_here = session->next_here;
     else
-        session->entry->sessions = session->next_here;
-    rli_life_release(session->owner.life);
-    rli_holds_exit(holds, session->entry);
-    free(session->level_ends_ms);
-    free(session->unheard);
-    free(session);
+        entry->sessions = session->next_here;
+    if (session->has_life)
+        rli_life_release(session->life);
+    rli_extras_give(&holds->extras, session->extra);
+    discard(session);
+    rli_holds_exit(holds, entry);
+}
+
+/* A plain hold, of which no call is under way, has nothing to remember. */
+static void slim(rli_holds *holds, rli_session *session)
+{
+    if (session->extra && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
+        rli_extra_is_plain(session->extra)) {
+        rli_extras_give(&holds->extras, session->extra);
+        session->extra = NULL;
+    }
 }
 
 void rli_session_settle(rli_holds *holds, rli_session *session)
 {
-    if (session->attempts || session->count || session->busy || session->renewing || session->reporting)
-        return;
-    if (session->phase == RLI_OVER)
-        forget_over(holds, session);
-    if (session->queued && session->doubt_ms < session->place_ms + PLACE_DOUBT_MS)
-        session->doubt_ms = session->place_ms + PLACE_DOUBT_MS;
-    session->queued = false;
-    if (session->phase != RLI_UNDOING && session->doubt_ms > 0) {
-        session->phase = RLI_UNDOING;
-        session->release_until_ms = rli_after_ms(session->doubt_ms);
-        bool later = session->unheard && session->doubt_ms == UNHEARD_DOUBT_MS;
-        rli_agenda_set(&holds->agenda, &session->due, later ? session->unheard_ms + RLI_UNHEARD_MS : rli_now_ms());
+    if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting) {
+        slim(holds, session);
         return;
     }
-    if (session->phase == RLI_UNDOING && rli_now_ms() < session->release_until_ms)
+    if (session->phase == RLI_OVER) {
+        forget_over(holds, session);
+        session->phase = RLI_DONE;
+        session->deadline_ms = 0;
+        session->due = (rli_due){0};
+    }
+    rli_extra *extra = session->extra;
+    if (session->queued)
+        rli_session_doubt(holds, session, extra->place_ms + PLACE_DOUBT_MS);
+    session->queued = false;
+    if (session->phase != RLI_UNDOING && extra && extra->doubt_ms > 0) {
+        session->phase = RLI_UNDOING;
+        extra->release_until_ms = rli_after_ms(extra->doubt_ms);
+        bool later = extra->unheard && extra->doubt_ms == UNHEARD_DOUBT_MS;
+        rli_agenda_set(&holds->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : rli_now_ms());
+        return;
+    }
+    if (session->phase == RLI_UNDOING && rli_now_ms() < extra->release_until_ms)
         return;
     end(holds, session);
 }
@@ -254,11 +349,11 @@ rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_
             return status;
         if (rli_now_ms() >= until_ms)
             return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
-        rli_turn_join(&session->turns, &caller->turn);
+        rli_turn_join(&session->extra->turns, &caller->turn);
         pthread_mutex_unlock(&holds->mutex);
         rli_caller_sleep(caller, until_ms);
         pthread_mutex_lock(&holds->mutex);
-        rli_turn_leave(&session->turns, &caller->turn);
+        rli_turn_leave(&session->extra->turns, &caller->turn);
     }
     session->busy = true;
     return RLOCK_OK;
@@ -267,7 +362,8 @@ rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_
 void rli_session_end_turn(rli_session *session)
 {
     session->busy = false;
-    rli_turn_wake_all(session->turns);
+    if (session->extra)
+        rli_turn_wake_all(session->extra->turns);
 }
 
 /* --- what a session holds --- */
@@ -280,17 +376,18 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
 
 static void confirm_levels(rli_session *session, int64_t until_ms)
 {
+    int64_t *ends_ms = session->extra->level_ends_ms;
     for (int i = 0; i < session->count; i++) {
         /* one that has ended stays so */
-        if (session->level_ends_ms[i] > rli_now_ms() && until_ms > session->level_ends_ms[i])
-            session->level_ends_ms[i] = until_ms;
+        if (ends_ms[i] > rli_now_ms() && until_ms > ends_ms[i])
+            ends_ms[i] = until_ms;
     }
 }
 
 void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
-    if (session->kind->levels)
+    if (session->kind->levels && session->count > 0)
         confirm_levels(session, until_ms);
     if (until_ms > session->deadline_ms)
         session->deadline_ms = until_ms;
@@ -298,21 +395,22 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
 
 bool rli_session_make_room(rli_session *session)
 {
-    if (!session->kind->levels || session->count < session->level_room)
+    rli_extra *extra = session->extra;
+    if (!session->kind->levels || session->count < extra->level_room)
         return true;
-    int room = session->level_room ? session->level_room * 2 : 4;
-    int64_t *ends_ms = realloc(session->level_ends_ms, (size_t)room * sizeof *ends_ms);
+    int room = extra->level_room ? extra->level_room * 2 : 4;
+    int64_t *ends_ms = realloc(extra->level_ends_ms, (size_t)room * sizeof *ends_ms);
     if (!ends_ms)
         return false;
-    session->level_ends_ms = ends_ms;
-    session->level_room = room;
+    extra->level_ends_ms = ends_ms;
+    extra->level_room = room;
     return true;
 }
 
 bool rli_session_is_renewed(const rli_session *session)
 {
     /* A hold with a time of its own may stand under a key whose PTTL another client's renewal cuts. */
-    return session->count > 0 && (session->renewed > 0 || session->kind->levels);
+    return session->count > 0 && (rli_session_renewed(session) > 0 || session->kind->levels);
 }
 
 void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
@@ -320,46 +418,48 @@ void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
     int64_t at_ms = session->deadline_ms;
     /* Every third of the timeout, counted from the last request that is known to have set the PTTL. */
     int64_t renew_ms = sent_ms + holds->settings->watchdog_timeout_ms / 3;
-    if (session->renewed > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
+    if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
         at_ms = renew_ms;
     rli_agenda_set(&holds->agenda, &session->due, at_ms);
 }
 
 void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
+    rli_extra *extra = session->extra;
     bool renewed = lease_ms == RLOCK_WATCHDOG;
-    session->renewed_levels = session->renewed_levels << 1 | renewed;
-    session->renewed += renewed;
+    extra->renewed_levels = extra->renewed_levels << 1 | renewed;
+    extra->renewed += renewed;
     if (renewed)
         lease_ms = holds->settings->watchdog_timeout_ms;
-    else if (lease_ms > session->explicit_lease_ms)
-        session->explicit_lease_ms = lease_ms;
+    else if (lease_ms > extra->explicit_lease_ms)
+        extra->explicit_lease_ms = lease_ms;
     if (session->kind->levels) { /* its own end alone: it lengthens no other */
-        session->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
-        if (session->level_ends_ms[session->count] > session->deadline_ms)
-            session->deadline_ms = session->level_ends_ms[session->count];
+        extra->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
+        if (extra->level_ends_ms[session->count] > session->deadline_ms)
+            session->deadline_ms = extra->level_ends_ms[session->count];
     } else {
         rli_session_confirm(session, sent_ms, lease_ms);
     }
     session->count++;
     /* A renewal that is planned stands. */
-    if (!session->due.place || renewed || session->renewed == 0)
+    if (!session->due.place || renewed || extra->renewed == 0)
         rli_session_plan(holds, session, sent_ms);
 }
 
-void rli_session_doubt(rli_session *session, int64_t lease_ms)
+void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
 {
-    if (lease_ms > session->doubt_ms)
-        session->doubt_ms = lease_ms;
+    if (ensure_extra(holds, session) && lease_ms > session->extra->doubt_ms)
+        session->extra->doubt_ms = lease_ms;
 }
 
 void rli_session_note_unheard(rli_session *session, const char *unheard)
 {
-    free(session->unheard);
-    session->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
-    session->unheard_ms = rli_now_ms();
-    if (session->unheard && session->doubt_ms < UNHEARD_DOUBT_MS)
-        session->doubt_ms = UNHEARD_DOUBT_MS;
+    rli_extra *extra = session->extra;
+    free(extra->unheard);
+    extra->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
+    extra->unheard_ms = rli_now_ms();
+    if (extra->unheard && extra->doubt_ms < UNHEARD_DOUBT_MS)
+        extra->doubt_ms = UNHEARD_DOUBT_MS;
 }
 
 void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)
@@ -377,34 +477,35 @@ static int64_t latest_end(const rli_session *session)
 {
     int64_t latest_ms = 0;
     for (int i = 0; i < session->count; i++) {
-        if (session->level_ends_ms[i] > latest_ms)
-            latest_ms = session->level_ends_ms[i];
+        if (session->extra->level_ends_ms[i] > latest_ms)
+            latest_ms = session->extra->level_ends_ms[i];
     }
     return latest_ms;
 }
 
 void rli_session_drop(rli_holds *holds, rli_session *session)
 {
+    rli_extra *extra = session->extra;
     /* Beyond 64 levels the bits of the outer ones are gone; the counts still tell enough. */
-    bool renewed = session->renewed_levels & 1;
-    if (session->count == session->renewed)
+    bool renewed = extra->renewed_levels & 1;
+    if (session->count == extra->renewed)
         renewed = true;
-    else if (session->renewed == 0)
+    else if (extra->renewed == 0)
         renewed = false;
-    session->renewed_levels >>= 1;
-    session->renewed -= renewed;
+    extra->renewed_levels >>= 1;
+    extra->renewed -= renewed;
     session->count--;
     if (session->kind->levels && session->count > 0)
         session->deadline_ms = latest_end(session);
-    if (session->count == 0 || session->phase != RLI_OPEN)
+    if (session->count == 0)
         rli_agenda_remove(&holds->agenda, &session->due);
-    else if (session->renewed == 0 && (renewed || session->kind->levels))
+    else if (extra->renewed == 0 && (renewed || session->kind->levels))
         rli_session_plan(holds, session, rli_now_ms());
 }
 
 int64_t rli_session_lease(const rli_holds *holds, const rli_session *session)
 {
-    return session->renewed > 0 ? holds->settings->watchdog_timeout_ms : session->explicit_lease_ms;
+    return rli_session_renewed(session) > 0 ? holds->settings->watchdog_timeout_ms : session->extra->explicit_lease_ms;
 }
 
 static void queue_report(rli_holds *holds, rli_session *session)
@@ -421,17 +522,16 @@ static void queue_report(rli_holds *holds, rli_session *session)
 
 void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report)
 {
+    /* A renewal that was never answered may still stand, or come. */
+    if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed(session) > 0)
+        rli_session_doubt(holds, session, holds->settings->watchdog_timeout_ms);
+    /* The owner's other hold on a read-write lock may keep the key, and with it this one's field. */
+    if (session->kind->crowd || session->kind->writes)
+        rli_session_doubt(holds, session, 1);
+    rli_agenda_remove(&holds->agenda, &session->due);
     session->phase = RLI_OVER;
     session->reason = reason;
     session->reported_count = session->count;
-    rli_agenda_remove(&holds->agenda, &session->due);
-    /* A renewal that was never answered may still stand, or come. */
-    int64_t watchdog_ms = holds->settings->watchdog_timeout_ms;
-    if (reason == RLOCK_LOST_EXPIRED && session->renewed > 0 && session->doubt_ms < watchdog_ms)
-        session->doubt_ms = watchdog_ms;
-    /* The owner's other hold on a read-write lock may keep the key, and with it this one's field. */
-    if ((session->kind->crowd || session->kind->writes) && session->doubt_ms == 0)
-        session->doubt_ms = 1;
     session->next_over = NULL;
     if (holds->last_over)
         holds->last_over->next_over = session;
@@ -450,10 +550,15 @@ void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason 
 
 void rli_holds_destroy(rli_holds *holds)
 {
+    holds->agenda.count = 0;
     for (size_t i = 0; i < holds->sessions.bucket_count; i++) {
-        while (holds->sessions.buckets[i])
-            end(holds, RLI_ITEM(rli_session, holds->sessions.buckets[i], link));
+        for (rli_link *first; (first = holds->sessions.buckets[i]);) {
+            rli_session *session = RLI_ITEM(rli_session, first, link);
+            session->due.place = 0; /* of no more use, whether it was on the agenda or not */
+            end(holds, session);
+        }
     }
+    rli_extras_free(&holds->extras);
     rli_table_free(&holds->sessions);
     rli_table_free(&holds->entries);
     rli_agenda_destroy(&holds->agenda);

@@ -6,6 +6,7 @@
 #define RLI_HOLDS_H
 
 #include "caller.h"
+#include "locks/extra.h"
 #include "locks/kind.h"
 #include "owner.h"
 #include "redis/topology/route.h"
@@ -26,19 +27,12 @@ typedef struct rli_queue {
     struct rli_waiter *first, *last; /* queue.h */
 } rli_queue;
 
-typedef struct rli_entry {
-    rli_link link;
-    rli_route route;                   /* of its requests while it is in use */
-    unsigned slot;                     /* of a cluster; else 0 */
-    int references;                    /* sessions and calls under way */
-    bool doubted;                      /* a first acquire of it went unanswered */
-    int64_t answered_ms;               /* when the server last answered a question about it */
-    struct rli_session *sessions;      /* all of them, in no order */
-    struct rli_session *kept;          /* the one of them whose hold waits to be taken; NULL: none */
-    rli_queue queues[RLI_QUEUES];      /* threads that wait for it here */
-    size_t length, prefix_length;
-    char name[];                       /* with the client's prefix */
-} rli_entry;
+/* The threads that wait for a name here; made when the first one comes. */
+typedef struct rli_queues {
+    rli_queue of[RLI_QUEUES]; /* by rli_queueing */
+    int64_t answered_ms;      /* when the server last answered a question about it */
+    struct rli_session *kept; /* the session whose hold waits to be taken (keep.h); NULL: none */
+} rli_queues;
 
 typedef enum rli_phase {
     RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
@@ -49,56 +43,59 @@ typedef enum rli_phase {
     RLI_UNDOING  /* nobody's any more; released in the background while a request may run late */
 } rli_phase;
 
+/* There may be a million of them: what is rare is in the extra part. */
 typedef struct rli_session {
     rli_link link;
-    rli_entry *entry;
+    struct rli_entry *entry;
     struct rli_session *next_here, *previous_here; /* in entry->sessions */
     const rli_kind *kind;
-    rli_owner owner;           /* its life is kept */
     uint64_t number;           /* in the wire owner; never used again */
-    uint64_t replaces;         /* an earlier session of the owner whose field may still stand; 0: none */
-    rli_phase phase;
-    bool lent;                 /* a write hold whose number a read hold of the owner has taken, too */
-    int highest;               /* the count that it asked for at most */
+    union {
+        rli_life *life;        /* of a thread; kept */
+        int64_t owner_number;  /* of a named owner, or a thread that is ending */
+    };
+    union {
+        struct {               /* until it is over */
+            int64_t deadline_ms; /* until then it may be relied on */
+            rli_due due;       /* on the watchdog's agenda */
+        };
+        struct {               /* RLI_OVER */
+            struct rli_session *next_over;   /* oldest first, among the sessions that are over */
+            struct rli_session *next_report; /* among those to be reported as lost */
+            rlock_lost_reason reason;
+            int reported_count;
+        };
+    };
+    rli_extra *extra;          /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
     int count;                 /* holds; in RLI_OVER: unlocks that are still to be told */
-    int attempts;              /* calls under way that acquire */
-    bool busy;                 /* a request of it is under way */
-    bool releasing;            /* that request is its last release */
-    bool forced;               /* held when this process began to force the lock open */
-    bool renewing;             /* it is in the watchdog's present batch */
-    rli_turn *turns;           /* calls that wait until that request is done */
-
-    uint64_t renewed_levels;   /* bit 0: the innermost hold is renewed, bit 1: the one around it… */
-    int renewed;               /* holds without lease of their own */
-    int64_t explicit_lease_ms; /* the longest lease asked for */
-    int64_t deadline_ms;       /* until then it may be relied on */
-    int64_t *level_ends_ms;    /* kinds with levels: until when each hold may be, the outermost first… */
-    int level_room;            /* …and how many it has room for */
-    int passes;                /* how often its hold went from thread to thread here… */
-    int64_t passes_from_ms;    /* …since that instant */
-    uint64_t token;            /* of the latest grant of a fenced lock */
-    int64_t doubt_ms;          /* the longest lease of a request that may still run late; 0: none */
-
-    rli_due due;               /* on the watchdog's agenda */
-    int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
-    bool queued;               /* it may have a place in the queue on the server… */
-    int64_t place_ms;          /* …which it asked to keep for so long… */
-    uint64_t place;            /* …and before all that have a greater number here */
-    struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */
-    char *unheard;             /* the head of that queue that nobody heard… */
-    int64_t unheard_ms;        /* …at that instant */
-
-    struct rli_session *next_over;   /* oldest first, among the sessions that are over */
-    struct rli_session *next_report; /* among those to be reported as lost */
-    rlock_lost_reason reason;
-    int reported_count;
-    bool reporting;
+    rli_phase phase : 4;
+    bool has_life : 1, named : 1; /* of the owner */
+    bool lent : 1;             /* a write hold whose number a read hold of the owner has taken, too */
+    bool busy : 1;             /* a request of it is under way */
+    bool releasing : 1;        /* that request is its last release */
+    bool forced : 1;           /* held when this process began to force the lock open */
+    bool renewing : 1;         /* it is in a batch that the watchdog has sent */
+    bool queued : 1;           /* it may have a place in the queue on the server */
+    bool reporting : 1;        /* its loss is being told */
 } rli_session;
+
+typedef struct rli_entry {
+    rli_link link;
+    rli_route route;           /* of its requests while it is in use */
+    rli_session *sessions;     /* all of them, in no order */
+    rli_queues *queues;        /* NULL: nobody has waited here */
+    unsigned references : 31;  /* sessions and calls under way */
+    unsigned doubted : 1;      /* a first acquire of it went unanswered */
+    uint32_t length;
+    rli_session own;           /* mostly there is one; in use if it has an entry */
+    char name[];               /* with the client's prefix */
+} rli_entry;
 
 typedef struct rli_holds {
     pthread_mutex_t mutex;
     const rli_settings *settings;
     rli_table entries, sessions;
+    rli_extras extras;
     uint64_t last_number, last_place;
     rli_agenda agenda;
     rli_session *first_over, *last_over;
@@ -126,26 +123,36 @@ rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rl
 /* The owner's write hold, which its reads may go under; NULL: none. */
 rli_session *rli_holds_writer(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
 
+/* Room for waiters; false: out of memory. */
+bool rli_holds_open_queues(rli_entry *entry);
+
 /* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
 rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* One attempt more, which keeps the session, and its extra part. False: out of memory. */
+bool rli_session_enter(rli_holds *holds, rli_session *session);
 /* One attempt less; may end and free the session. */
 void rli_session_leave(rli_holds *holds, rli_session *session);
 /* Frees the session, or starts its background release, once nothing needs it any more. */
 void rli_session_settle(rli_holds *holds, rli_session *session);
 
-/* Within a session one request is under way at a time. Waits (without the mutex meanwhile) until it
- * is this call's turn, `until_ms`, or the call was ended. RLOCK_OK: end the turn. RLOCK_TIMEOUT. */
+rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
+/* How many of its holds have no lease of their own. */
+int rli_session_renewed(const rli_session *session);
+int rli_session_attempts(const rli_session *session);
+
+/* Within a session, which has an attempt, one request is under way at a time. Waits (without the mutex meanwhile)
+ * until it is this call's turn, `until_ms`, or the call was ended. RLOCK_OK: end the turn. RLOCK_TIMEOUT. */
 rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms);
 void rli_session_end_turn(rli_session *session);
 
 /* Room for one hold more, made before it is asked for. False: out of memory. */
 bool rli_session_make_room(rli_session *session);
-/* The server granted one hold more, asked for at `sent_ms`. */
+/* The server granted one hold more, asked for at `sent_ms`; the session has an attempt. */
 void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* A request with a lease of so many ms may still run late: once the session ends, it is released in the
- * background for as long. */
-void rli_session_doubt(rli_session *session, int64_t lease_ms);
-/* The innermost hold is given back. */
+ * background for as long. Forgotten if there is no attempt, and no memory. */
+void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms);
+/* The innermost hold is given back; the session has an attempt. */
 void rli_session_drop(rli_holds *holds, rli_session *session);
 /* The lease that the holds left ask for. */
 int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);

@@ -11,7 +11,12 @@
 
 static rli_waiter *first_waiter(const rli_entry *entry)
 {
-    return entry->queues[RLI_BY_MESSAGE].first;
+    return entry->queues ? entry->queues->of[RLI_BY_MESSAGE].first : NULL;
+}
+
+static rli_session *kept_of(const rli_entry *entry)
+{
+    return entry->queues ? entry->queues->kept : NULL;
 }
 
 /* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. */
@@ -19,7 +24,7 @@ static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
 {
     const rli_session *session = attempt->session;
     return attempt->asked->kind == kind && attempt->asked->lease_ms == RLOCK_WATCHDOG && session->count == 0 &&
-           session->doubt_ms == 0 && session->phase == RLI_OPEN;
+           session->extra->doubt_ms == 0 && session->phase == RLI_OPEN;
 }
 
 static rli_attempt *attempt_of(rli_waiter *waiter)
@@ -47,16 +52,17 @@ static int64_t confirmed_ms(const rli_holds *holds, const rli_session *session)
 /* One plain hold, in good time, of which nothing is under way or may still come. */
 static bool is_plain(const rli_holds *holds, const rli_session *session)
 {
-    return session->phase == RLI_OPEN && session->count == 1 && session->renewed == 1 &&
-           session->explicit_lease_ms == 0 && session->doubt_ms == 0 && !session->renewing && !session->forced &&
+    const rli_extra *extra = session->extra;
+    return session->phase == RLI_OPEN && session->count == 1 && extra->renewed == 1 &&
+           extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && !session->renewing && !session->forced &&
            rli_now_ms() < confirmed_ms(holds, session) + holds->settings->watchdog_timeout_ms / 3;
 }
 
-static bool may_pass_on(rli_session *session)
+static bool may_pass_on(rli_extra *extra)
 {
-    if (session->passes == 0)
-        session->passes_from_ms = rli_now_ms();
-    return session->passes < LOCAL_MAX && rli_now_ms() < session->passes_from_ms + LOCAL_MS;
+    if (extra->passes == 0)
+        extra->passes_from_ms = rli_now_ms();
+    return extra->passes < LOCAL_MAX && rli_now_ms() < extra->passes_from_ms + LOCAL_MS;
 }
 
 bool rli_keep(rli_holds *holds, rli_session *session)
@@ -65,14 +71,14 @@ bool rli_keep(rli_holds *holds, rli_session *session)
     rli_waiter *waiter = holds->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
     /* Not for one that waits for an answer, however long that takes. */
     if (!waiter || waiter->session->busy || !can_take(attempt_of(waiter), session->kind) || !is_plain(holds, session) ||
-        !may_pass_on(session))
+        !may_pass_on(session->extra))
         return false;
-    session->passes++;
+    session->extra->passes++;
     rli_session_drop(holds, session);
     session->phase = RLI_KEPT;
-    session->attempts++; /* the keeping */
+    session->extra->attempts++; /* the keeping */
     rli_session_end_turn(session);
-    entry->kept = session;
+    entry->queues->kept = session;
     call(waiter);
     return true;
 }
@@ -81,10 +87,11 @@ bool rli_keep(rli_holds *holds, rli_session *session)
 
 static rli_session *unkeep(rli_entry *entry)
 {
-    rli_session *kept = entry->kept;
-    entry->kept = NULL;
-    if (kept)
+    rli_session *kept = kept_of(entry);
+    if (kept) {
+        entry->queues->kept = NULL;
         kept->phase = RLI_DONE;
+    }
     return kept;
 }
 
@@ -98,20 +105,20 @@ void rli_keep_forget(rli_holds *holds, rli_entry *entry)
 bool rli_keep_take(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    rli_session *kept = entry->kept, *session = attempt->session;
+    rli_session *kept = kept_of(entry), *session = attempt->session;
     rli_waiter *first = first_waiter(entry);
     if (!kept || !can_take(attempt, kept->kind) || (first && first->missed && first != &attempt->waiter))
         return false;
     if (rli_now_ms() >= kept->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
-        session->replaces = kept->number;
+        session->extra->replaces = kept->number;
         rli_keep_forget(attempt->holds, entry);
         return false;
     }
     session->number = kept->number; /* what stands on the server is its own from now on */
-    session->replaces = 0;
-    session->highest = 1;
-    session->passes = kept->passes;
-    session->passes_from_ms = kept->passes_from_ms;
+    session->extra->replaces = 0;
+    session->extra->highest = 1;
+    session->extra->passes = kept->extra->passes;
+    session->extra->passes_from_ms = kept->extra->passes_from_ms;
     rli_session_gain(attempt->holds, session, confirmed_ms(attempt->holds, kept), RLOCK_WATCHDOG);
     rli_keep_forget(attempt->holds, entry);
     rli_queue_owner_granted(entry, session);
@@ -143,7 +150,7 @@ rli_session *rli_keep_end(rli_entry *entry)
 {
     rli_session *kept = unkeep(entry);
     if (kept) { /* it gives the hold back as if it were its own still */
-        kept->count = kept->renewed = 1;
+        kept->count = kept->extra->renewed = 1;
         kept->busy = true;
     }
     return kept;
@@ -152,10 +159,10 @@ rli_session *rli_keep_end(rli_entry *entry)
 rli_session *rli_keep_decline(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    if (!attempt->waiter.called || !entry->kept)
+    if (!attempt->waiter.called || !kept_of(entry))
         return NULL;
     rli_waiter *next = first_waiter(entry);
-    if (!next || !can_take(attempt_of(next), entry->kept->kind))
+    if (!next || !can_take(attempt_of(next), kept_of(entry)->kind))
         return rli_keep_end(entry);
     call(next);
     return NULL;

@@ -59,8 +59,8 @@ static void let_look(rli_waiter *waiter)
 
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
 {
-    for (int i = 0; i < RLI_QUEUES; i++) {
-        for (rli_waiter *waiter = entry->queues[i].first; waiter; waiter = waiter->next) {
+    for (int i = 0; entry->queues && i < RLI_QUEUES; i++) {
+        for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
             if (waiter->session == session)
                 let_look(waiter);
         }
@@ -69,9 +69,9 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
 
 void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
 {
-    for (int i = 0; i < RLI_ON_SERVER; i++) {
-        for (rli_waiter *waiter = entry->queues[i].first; waiter; waiter = waiter->next) {
-            if (waiter->session != denied && waiter->session->doubt_ms > 0)
+    for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
+        for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
+            if (waiter->session != denied && waiter->session->extra->doubt_ms > 0)
                 let_look(waiter);
         }
     }

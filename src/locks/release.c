@@ -34,8 +34,8 @@ static rlock_status release_nothing(rli_holds *holds, rli_entry *entry, const rl
         return not_owner(holds, owner);
     over->count--;
     /* The lock ran out unnoticed by those who queue for it on the server: the background tells the head. */
-    if (kind->queues && over->doubt_ms == 0)
-        over->doubt_ms = 1;
+    if (kind->queues)
+        rli_session_doubt(holds, over, 1);
     rli_session_settle(holds, over);
     return lost(names);
 }
@@ -68,11 +68,11 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
     /* Not heard of: the server may keep the hold for the longest lease it was ever asked for, so it
      * is released again in the background. */
     int64_t longest_ms = holds->settings->watchdog_timeout_ms;
-    if (session->explicit_lease_ms > longest_ms)
-        longest_ms = session->explicit_lease_ms;
+    if (session->extra->explicit_lease_ms > longest_ms)
+        longest_ms = session->extra->explicit_lease_ms;
     if (session->deadline_ms - rli_now_ms() > longest_ms) /* leases of write holds add up */
         longest_ms = session->deadline_ms - rli_now_ms();
-    rli_session_doubt(session, longest_ms);
+    rli_session_doubt(holds, session, longest_ms);
     return status;
 }
 
@@ -97,6 +97,12 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
     return RLOCK_OK;
 }
 
+static bool has_replicas(const rlock_client *client, const rli_entry *entry)
+{
+    const rli_topology *topology = &client->topology;
+    return rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length));
+}
+
 /* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
 static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_kind *kind,
                             const rli_names *names)
@@ -104,7 +110,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     char owner[RLI_OWNER_TEXT];
     rli_hand_over_texts texts;
     rli_owner_text(holds, session->number, owner);
-    int highest = session->highest;
+    int highest = session->extra->highest;
     bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
     /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
     rli_session_drop(holds, session);
@@ -114,7 +120,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     rli_request request = {
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
     /* An heir's grant, too, would have to be confirmed by replicas. */
-    bool hands_over = count == 0 && !rli_topology_has_replicas(&caller->client->topology, session->entry->slot);
+    bool hands_over = count == 0 && !has_replicas(caller->client, session->entry);
     rli_session *heir = hands_over ? rli_hand_over_begin(holds, session->entry, kind, &request, &texts) : NULL;
     pthread_mutex_unlock(&holds->mutex);
 
@@ -145,9 +151,10 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
     pthread_mutex_lock(&holds->mutex);
     rli_entry *entry = rli_holds_entry(holds, names);
     rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
-    if (session) {
+    if (session && !rli_session_enter(holds, session)) {
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for an unlock; the lock is still held");
+    } else if (session) {
         entry->references++;
-        session->attempts++;
         status = rli_session_begin_turn(holds, session, &caller, RLI_NEVER);
         /* Another thread of a named owner may have had its turn first. */
         if (status == RLOCK_OK && rli_holds_open_session(holds, entry, kind, owner) == session && session->count > 0) {
@@ -224,7 +231,7 @@ static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone, bool unkn
         if (!gone || session->phase != RLI_OPEN || session->count == 0)
             continue;
         if (unknown)
-            rli_session_doubt(session, rli_session_lease(holds, session));
+            rli_session_doubt(holds, session, rli_session_lease(holds, session));
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
     }
 }

@@ -154,7 +154,7 @@ static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
     rli_entry *entry = rli_holds_entry(holds, &lock->names);
     rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, &owner) : NULL;
     *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
-    *token = session ? session->token : 0;
+    *token = session && session->extra ? session->extra->token : 0;
     pthread_mutex_unlock(&holds->mutex);
     return RLOCK_OK;
 }

@@ -7,12 +7,18 @@
 
 /* --- the channels there are --- */
 
+static uint32_t hash_of(const rli_link *link)
+{
+    const rli_channel *channel = RLI_ITEM(rli_channel, link, link);
+    return rli_hash(channel->name, channel->length, 0);
+}
+
 rli_channel *rli_channels_find(const rli_channels *channels, const char *name, size_t length)
 {
     uint32_t hash = rli_hash(name, length, 0);
     for (rli_link *link = rli_table_chain(&channels->table, hash); link; link = link->next) {
         rli_channel *channel = RLI_ITEM(rli_channel, link, link);
-        if (link->hash == hash && channel->length == length && memcmp(channel->name, name, length) == 0)
+        if (channel->length == length && memcmp(channel->name, name, length) == 0)
             return channel;
     }
     return NULL;
@@ -29,7 +35,8 @@ rli_channel *rli_channels_get(rli_channels *channels, const char *name, size_t l
     *channel = (rli_channel){.length = length};
     memcpy(channel->name, name, length);
     channel->name[length] = 0;
-    if (!rli_table_add(&channels->table, &channel->link, rli_hash(name, length, 0))) {
+    channels->table.hash = hash_of;
+    if (!rli_table_add(&channels->table, &channel->link)) {
         free(channel);
         return NULL;
     }

@@ -1,0 +1,51 @@
+/* Extra: what a session has to remember beyond one plain hold. It is there while a call of the owner is under
+ * way, and for as long as it says something; most holds are plain, and there may be a million of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_EXTRA_H
+#define RLI_EXTRA_H
+
+#include "caller.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rli_waiter;
+
+typedef struct rli_extra {
+    struct rli_extra *next;    /* among those that nobody uses */
+    int attempts;              /* calls under way that acquire, release or extend */
+    int highest;               /* the count that it asked for at most */
+    int renewed;               /* holds without lease of their own */
+    int level_room;            /* how many holds there is room for in… */
+    int64_t *level_ends_ms;    /* …kinds with levels: until when each hold may be relied on, the outermost first */
+    uint64_t renewed_levels;   /* bit 0: the innermost hold is renewed, bit 1: the one around it… */
+    rli_turn *turns;           /* calls that wait until the request under way is done */
+    uint64_t replaces;         /* an earlier session of the owner whose field may still stand; 0: none */
+    int64_t explicit_lease_ms; /* the longest lease asked for; 0: none */
+    uint64_t token;            /* of the latest grant of a fenced lock */
+    int64_t doubt_ms;          /* the longest lease of a request that may still run late; 0: none */
+    int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
+    int64_t place_ms;          /* how long it asked to keep its place in the queue on the server… */
+    uint64_t place;            /* …and before all that have a greater number here */
+    struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */
+    int passes;                /* how often its hold went from thread to thread here (keep.h)… */
+    int64_t passes_from_ms;    /* …since that instant */
+    char *unheard;             /* the head of that queue that nobody heard… */
+    int64_t unheard_ms;        /* …at that instant */
+} rli_extra;
+
+/* Some that are not in use, so that few calls allocate one. Guarded as who has them. */
+typedef struct rli_extras {
+    rli_extra *spare;
+    int count;
+} rli_extras;
+
+/* One for a session with so many holds, which are plain. NULL: out of memory. */
+rli_extra *rli_extras_take(rli_extras *extras, int count);
+/* Takes it back. NULL allowed. */
+void rli_extras_give(rli_extras *extras, rli_extra *extra);
+/* Whether it says no more of one hold than that it is renewed. */
+bool rli_extra_is_plain(const rli_extra *extra);
+void rli_extras_free(rli_extras *extras);
+
+#endif
