@@ -12,6 +12,30 @@ static const struct own_names_case {
     {512, {.raw = 1.4, .redisson = 12, .connections = 8}},
 };
 
+#define CPU_THREADS 64
+#define CPU_RAW 0.7             /* at most so much of what raw takes, */
+#define CPU_REDISSON (1.0 / 15) /* and of what Redisson does */
+
+static double cpu_ratio(double ours, const bench_side *other)
+{
+    return other ? ours / (other->cpu_us / (double)other->turns) : 0;
+}
+
+static void report_cpu(bench_run *bench, const bench_side *sides, int count)
+{
+    char text[TARGET_TEXT];
+    const bench_side *side = contest_side(sides, count, "rlock");
+    if (!side)
+        return;
+    double ours = side->cpu_us / (double)side->turns;
+    bench_result result = {.what = "client CPU a pair, own names", .who = "rlock", .threads = side->threads,
+                           .processes = 1, .value = ours, .unit = "µs"};
+    result.ratio_raw.median = cpu_ratio(ours, contest_side(sides, count, "raw"));
+    result.ratio_redisson.median = cpu_ratio(ours, contest_side(sides, count, "redisson"));
+    target_judge_cost(CPU_RAW, CPU_REDISSON, &result, text);
+    report_row(&bench->report, &result);
+}
+
 static bool measure_one(bench_run *bench, const struct own_names_case *at)
 {
     bench_side sides[] = {
@@ -22,6 +46,8 @@ static bool measure_one(bench_run *bench, const struct own_names_case *at)
     bool right = contest_run(bench, sides, 3, 0);
     if (right)
         contest_report(bench, sides, 3, "own names", &at->target);
+    if (right && at->threads == CPU_THREADS)
+        report_cpu(bench, sides, 3);
     contest_free(sides, 3);
     return right;
 }

@@ -2,9 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/rows/row.h"
 
-extern const bench_row row_own_names;
+extern const bench_row row_own_names, row_kinds, row_one_name, row_processes, row_fair;
 
 const bench_row *const rows[] = {
     &row_own_names,
+    &row_kinds,
+    &row_one_name,
+    &row_processes,
+    &row_fair,
     NULL,
 };

@@ -24,9 +24,9 @@ typedef struct bench_side {
     int threads;       /* of each process */
     int processes;     /* 0 is 1 */
     const char *names; /* own, one:NAME */
-    int slices, ms;    /* in a block; 0: 7 of 20 ms for C, 1 of 200 ms for others */
+    int slices, ms;    /* in a block; 0: 7 of 20 ms for C (42 of 5 ms for one thread), 1 of 200 ms for others */
     int warm_up_ms;    /* 0: 50 ms for C, 3000 ms for others, 300 ms for those that are warm */
-    double scripts;    /* that a turn takes at least; the contest fails when there were fewer */
+    double scripts;    /* that a turn takes at least; the contest fails when there were fewer in the warm-up */
 
     /* filled; out: it was left out and all else is 0 */
     bool out;
@@ -36,7 +36,6 @@ typedef struct bench_side {
     double *p50s_us, *p99s_us;
     uint64_t turns, violations;
     double cpu_us, server_us; /* of all slices */
-    long long scripts_run;
     int connections;          /* the most seen */
     bench_histogram latencies;
 } bench_side;

@@ -31,7 +31,13 @@ static bench_verdict reaches(double median, double least)
     return median <= 0 ? VERDICT_NONE : median >= least ? VERDICT_MET : VERDICT_MISSED;
 }
 
-void target_judge(const bench_target *target, bench_result *result, char text[TARGET_TEXT])
+static bench_verdict stays_within(double median, double most)
+{
+    return median <= 0 ? VERDICT_NONE : median <= most ? VERDICT_MET : VERDICT_MISSED;
+}
+
+void target_judge(const bench_target *target, bench_result *result, const bench_result *redisson,
+                  char text[TARGET_TEXT])
 {
     bench_verdict verdict = VERDICT_MET;
     *text = '\0';
@@ -46,6 +52,28 @@ void target_judge(const bench_target *target, bench_result *result, char text[TA
     if (target->connections > 0) {
         add(text, "≤ %d connections", target->connections);
         verdict = worse(verdict, result->connections <= target->connections ? VERDICT_MET : VERDICT_MISSED);
+    }
+    if (target->p99) {
+        add(text, "p99 ≤ Redisson's");
+        verdict = worse(verdict, !redisson                            ? VERDICT_NONE
+                                 : result->p99_us <= redisson->p99_us ? VERDICT_MET
+                                                                      : VERDICT_MISSED);
+    }
+    result->target = text;
+    result->verdict = verdict;
+}
+
+void target_judge_cost(double raw, double redisson, bench_result *result, char text[TARGET_TEXT])
+{
+    bench_verdict verdict = VERDICT_MET;
+    *text = '\0';
+    if (raw > 0) {
+        add(text, "≤ %.3g × raw", raw);
+        verdict = worse(verdict, stays_within(result->ratio_raw.median, raw));
+    }
+    if (redisson > 0) {
+        add(text, "≤ %.3g × Redisson", redisson);
+        verdict = worse(verdict, stays_within(result->ratio_redisson.median, redisson));
     }
     result->target = text;
     result->verdict = verdict;
