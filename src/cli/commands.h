@@ -6,5 +6,6 @@
 int run_command(char **argv);
 int inspect_command(char **argv);
 int force_unlock_command(char **argv);
+int bench_command(char **argv);
 
 #endif

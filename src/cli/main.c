@@ -18,6 +18,7 @@ static const char help[] =
     "  rlock run [OPTION…] NAME -- COMMAND…    run a command while holding a lock\n"
     "  rlock inspect [OPTION…] NAME            show who holds a lock, and for how long\n"
     "  rlock force-unlock [OPTION…] NAME       free a lock, whoever holds it\n"
+    "  rlock bench [OPTION…]                   measure how fast locks are with your server\n"
     "  rlock COMMAND --help                    more about one of them\n"
     "  rlock --version\n"
     "\n"
@@ -40,11 +41,12 @@ static int dispatch(char **argv)
         const char *name;
         int (*run)(char **argv);
     } commands[] = {
-        {"run", run_command}, {"inspect", inspect_command}, {"force-unlock", force_unlock_command}};
+        {"run", run_command}, {"inspect", inspect_command}, {"force-unlock", force_unlock_command},
+        {"bench", bench_command}};
 
     const char *word = argv[0] ? argv[1] : NULL;
     if (!word) {
-        complain("a command is missing: run, inspect or force-unlock; see rlock --help");
+        complain("a command is missing: run, inspect, force-unlock or bench; see rlock --help");
         return EXIT_USAGE;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -60,7 +62,7 @@ static int dispatch(char **argv)
             return commands[i].run(argv + 1);
     }
     char shown[SHOWN_SIZE];
-    complain("unknown command \"%s\": it must be run, inspect or force-unlock; see rlock --help",
+    complain("unknown command \"%s\": it must be run, inspect, force-unlock or bench; see rlock --help",
              shorten(word, shown));
     return EXIT_USAGE;
 }

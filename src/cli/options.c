@@ -107,7 +107,7 @@ static bool read_option(const cli_words *words, const cli_option *options, char 
 static bool take_name(cli_words *words, const char *argument)
 {
     char shown[SHOWN_SIZE];
-    if (words->name) {
+    if (words->name || words->nameless) {
         usage_error(words->command, "\"%s\" is out of place: write rlock %s %s", shorten(argument, shown),
                     words->command, words->form);
         return false;
@@ -140,7 +140,7 @@ bool options_read(cli_words *words, const cli_option *options, char **argv)
             return false;
         }
     }
-    if (words->name)
+    if (words->name || words->nameless)
         return true;
     usage_error(words->command, "the NAME of the lock is missing");
     return false;

@@ -20,13 +20,14 @@ typedef struct cli_option {
 typedef struct cli_words {
     const char *command; /* the sub-command, for messages */
     const char *form;    /* how its words go, for messages */
+    bool nameless;       /* no NAME belongs to it */
     const char *name;    /* the lock's */
     char **rest;         /* what follows "--" behind the name; NULL: there was none */
     bool help;           /* --help: the rest was not looked at */
 } cli_words;
 
 /* Reads argv (argv[0] is the sub-command) into `words` and the table's targets: options, before
- * or behind the one NAME, up to a "--" behind it. A "--" before NAME lets that begin with "-".
+ * or behind the one NAME (or none), up to a "--" behind it. A "--" before NAME lets that begin with "-".
  * Says on stderr what is wrong and answers false. */
 bool options_read(cli_words *words, const cli_option *options, char **argv);
 

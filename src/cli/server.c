@@ -25,46 +25,47 @@ static void show_warnings(const rlock_config *config)
     }
 }
 
-/* `source`: what to say of where the settings are from. */
-static int open_with(rlock_client **client, const rlock_config *config, const char *source)
+int server_connect(rlock_client **client, const cli_settings *settings)
 {
-    rlock_status status = rlock_client_open_config(client, config);
+    rlock_status status = rlock_client_open_config(client, &settings->config);
     if (status == RLOCK_INVALID || status == RLOCK_UNSUPPORTED)
-        complain("%s: %s", source, rlock_last_error());
+        complain("%s: %s", settings->source, rlock_last_error());
     else if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
     return exit_for(status);
 }
 
-static int open_file(rlock_client **client, rlock_config *config, const char *path, const char *source)
+static int read_file(cli_settings *settings, const char *path, const char *source)
 {
-    rlock_status status = rlock_config_load_yaml(config, path);
-    if (status != RLOCK_OK) {
+    settings->source = source;
+    rlock_status status = rlock_config_load_yaml(&settings->config, path);
+    if (status == RLOCK_OK)
+        show_warnings(&settings->config);
+    else
         complain("%s: %s", source, rlock_last_error());
-        return exit_for(status);
-    }
-    show_warnings(config);
-    int code = open_with(client, config, source);
-    rlock_config_free(config);
-    return code;
+    return exit_for(status);
 }
 
-int server_open(rlock_client **client, const cli_server *server)
+static int take_url(cli_settings *settings, const char *url, const char *source)
 {
-    rlock_config config;
-    rlock_config_init(&config);
-    config.client_name = "rlock"; /* for CLIENT LIST, unless the URL or the file says otherwise */
+    settings->source = source;
+    settings->config.address = url;
+    return EXIT_DONE;
+}
+
+int server_find(cli_settings *settings, const cli_server *server)
+{
+    rlock_config_init(&settings->config);
+    settings->config.client_name = "rlock"; /* for CLIENT LIST, unless the URL or the file says otherwise */
     const char *url = server->url, *file = server->config;
     if (url && file) {
         complain("--url and --config are both given; one of them says where the server is");
         return EXIT_USAGE;
     }
     if (file)
-        return open_file(client, &config, file, "--config");
-    if (url) {
-        config.address = url;
-        return open_with(client, &config, "the server's address in --url");
-    }
+        return read_file(settings, file, "--config");
+    if (url)
+        return take_url(settings, url, "the server's address in --url");
     url = from_environment("RLOCK_URL");
     file = from_environment("RLOCK_CONFIG");
     if (url && file) {
@@ -72,7 +73,18 @@ int server_open(rlock_client **client, const cli_server *server)
         return EXIT_USAGE;
     }
     if (file)
-        return open_file(client, &config, file, "RLOCK_CONFIG");
-    config.address = url ? url : "redis://127.0.0.1:6379";
-    return open_with(client, &config, url ? "the server's address in RLOCK_URL" : "the server's address");
+        return read_file(settings, file, "RLOCK_CONFIG");
+    return url ? take_url(settings, url, "the server's address in RLOCK_URL")
+               : take_url(settings, "redis://127.0.0.1:6379", "the server's address");
+}
+
+int server_open(rlock_client **client, const cli_server *server)
+{
+    cli_settings settings;
+    int code = server_find(&settings, server);
+    if (code != EXIT_DONE)
+        return code;
+    code = server_connect(client, &settings);
+    rlock_config_free(&settings.config);
+    return code;
 }

@@ -13,9 +13,21 @@ typedef struct cli_server {
 /* For a table of options. */
 #define SERVER_OPTIONS(server) {.name = "--url", .text = &(server).url}, {.name = "--config", .text = &(server).config}
 
-/* Opens a client of that URL or configuration file, or when neither was given of RLOCK_URL or RLOCK_CONFIG,
- * or of a server on this machine. Says on stderr what failed, and of a file what was not followed in it, and
- * answers the exit status; EXIT_DONE: *client is set. */
+/* Settings, and in words where they are from. */
+typedef struct cli_settings {
+    rlock_config config;
+    const char *source;
+} cli_settings;
+
+/* Those of that URL or configuration file, or when neither was given of RLOCK_URL or RLOCK_CONFIG, or of a
+ * server on this machine; none is asked. Says on stderr what is wrong, and of a file what was not followed in
+ * it, and answers the exit status; EXIT_DONE: end them with rlock_config_free(). */
+int server_find(cli_settings *settings, const cli_server *server);
+
+/* Opens a client with them. Says on stderr what failed and answers the exit status; EXIT_DONE: *client is set. */
+int server_connect(rlock_client **client, const cli_settings *settings);
+
+/* Both at once. */
 int server_open(rlock_client **client, const cli_server *server);
 
 #define SERVER_HELP                                                                                \

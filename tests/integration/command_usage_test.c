@@ -85,6 +85,24 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("inspect", "--wait", "3", NAME), "unknown option \"--wait\""},
         {COMMAND("force-unlock"), "force-unlock: the NAME of the lock is missing"},
         {COMMAND("force-unlock", "--force", NAME), "unknown option \"--force\""},
+        {COMMAND("bench", NAME), "\"" NAME "\" is out of place: write rlock bench [OPTION…]"},
+        {COMMAND("bench", "--", NAME), "is out of place"},
+        {COMMAND("bench", "--threads", "0"), "--threads \"0\" is no list of up to 16 whole numbers from 1 to 4096"},
+        {COMMAND("bench", "--threads", ""), "--threads \"\" is no list"},
+        {COMMAND("bench", "--threads", "1,,2"), "is no list"},
+        {COMMAND("bench", "--threads", "1,2,"), "is no list"},
+        {COMMAND("bench", "--threads", "1 2"), "is no list"},
+        {COMMAND("bench", "--threads", "4097"), "is no list"},
+        {COMMAND("bench", "--threads", "99999999999999999999"), "is no list"},
+        {COMMAND("bench", "--threads", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"), "is no list of up to 16"},
+        {COMMAND("bench", "--time", "0"), "--time must be more than 0 and at most 1h"},
+        {COMMAND("bench", "--time", "61m"), "--time must be more than 0 and at most 1h"},
+        {COMMAND("bench", "--time", "soon"), "not a duration"},
+        {COMMAND("bench", "--time", "1", "--hold", "2"), "--hold is longer than --time"},
+        {COMMAND("bench", "--kind", "permit"), "a permit is no lock: --kind must be lock, fair, spin"},
+        {COMMAND("bench", "--kind", "fenced"), "the counter of a fenced lock would stay"},
+        {COMMAND("bench", "--kind", "read", "--one-name"), "readers do not exclude each other"},
+        {COMMAND("bench", "--yes=1"), "no value belongs to"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused("unix:///no/server/here", cases[i].words, 64, cases[i].complaint);
@@ -103,6 +121,7 @@ Test(command_usage, help_and_version_need_no_server)
         {COMMAND("run", NAME, "--wait", "3", "--help"), "--kill-after DUR"},
         {COMMAND("inspect", "--help"), "rlock inspect [OPTION…] NAME"},
         {COMMAND("force-unlock", "-h"), "rlock force-unlock [OPTION…] NAME"},
+        {COMMAND("bench", "--help"), "--one-name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         outcome found = command_outcome("unix:///no/server/here", cases[i].words);

@@ -60,7 +60,11 @@ static const char *skip_number(const char *at)
     size_t digits = strspn(at, "0123456789");
     if (!digits || (*at == '0' && digits > 1))
         return NULL;
-    return at + digits; /* the command prints whole numbers only */
+    at += digits;
+    size_t fraction = *at == '.' ? strspn(at + 1, "0123456789") : 0;
+    if (*at == '.' && !fraction)
+        return NULL;
+    return at + (fraction ? 1 + fraction : 0); /* the command prints no exponents */
 }
 
 static const char *skip_word(const char *at, const char *word)

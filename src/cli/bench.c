@@ -1,0 +1,224 @@
+/* rlock bench: how fast locks are with the user's own server. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench_report.h"
+#include "cli/commands.h"
+#include "cli/consent.h"
+#include "cli/duration.h"
+#include "cli/exits.h"
+#include "cli/load.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/server.h"
+#include "cli/whereabouts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_RUNS 16
+#define MOST_THREADS 4096
+#define LONGEST_MS 3600000
+#define ASKING_MS 1000
+
+static const char help[] =
+    "rlock bench [OPTION…] - measure how fast locks are with your server\n"
+    "\n"
+    "Threads take and free locks as fast as the server answers. Prints for each number of\n"
+    "threads: locks and unlocks a second, how long a pair took (half of them, 99 % of them,\n"
+    "at most), this process's CPU time a pair, its connections, and how often a thread had\n"
+    "a lock while another had it, which must be 0. Before that, what one round trip takes.\n"
+    "\n"
+    "Its names begin with rlock:bench: and are gone when it ends, also by a signal; should\n"
+    "it be killed, at the latest after lockWatchdogTimeout. When it is not certain that the\n"
+    "server is on this machine, it says what it will do and asks first.\n"
+    "\n"
+    "  --threads N,N…\n"
+    "              how many at once, one after the other; default 1,8,64\n"
+    "  --time DUR  how long with each number of threads; default 5s\n"
+    "  --kind KIND lock (the default), fair, spin, read, write or non-reentrant\n"
+    "  --one-name  all threads want the same lock; without it each has its own\n"
+    "  --hold DUR  how long each lock is held; default 0\n"
+    "  --yes       do not ask\n"
+    "  --json      one JSON object when all is done; see the manual\n" SERVER_HELP
+    "\n"
+    "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
+    "\n"
+    "Exit status: 0 measured; 64 usage, or not agreed to; 69 no server; 70 a lock was lost,\n"
+    "or had by two at once; 71 the system refused something; 76 the server refused;\n"
+    "128+n when signal n ended it.\n";
+
+typedef struct bench {
+    cli_server server;
+    const char *threads_text;
+    cli_load load;
+    bool agreed, json;
+    int threads[MOST_RUNS];
+    int runs;
+} bench;
+
+/* --- its words --- */
+
+static bool read_threads(bench *self)
+{
+    for (const char *at = self->threads_text;; at++) {
+        char *end = NULL;
+        errno = 0;
+        long number = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : 0;
+        if (number < 1 || number > MOST_THREADS || errno || (*end && *end != ',') || self->runs == MOST_RUNS)
+            return false;
+        self->threads[self->runs++] = (int)number;
+        at = end;
+        if (!*at)
+            return true;
+    }
+}
+
+static int check(const char *command, bench *self)
+{
+    char shown[SHOWN_SIZE];
+    const cli_load *load = &self->load;
+    if (!load->kind->lock)
+        return usage_error(command, "a %s is no lock: --kind must be lock, fair, spin, read, write or non-reentrant",
+                           load->kind->name);
+    if (load->kind->fenced)
+        return usage_error(command, "the counter of a fenced lock would stay on the server: --kind must be lock, fair, "
+                           "spin, read, write or non-reentrant");
+    if (load->one_name && strcmp(load->kind->name, "read") == 0)
+        return usage_error(command, "readers do not exclude each other: --one-name is for the other kinds");
+    if (!read_threads(self))
+        return usage_error(command, "--threads \"%s\" is no list of up to %d whole numbers from 1 to %d, such as 1,8,64",
+                           shorten(self->threads_text, shown), MOST_RUNS, MOST_THREADS);
+    if (load->time_ms == 0 || load->time_ms > LONGEST_MS)
+        return usage_error(command, "--time must be more than 0 and at most 1h");
+    if (load->hold_ms > load->time_ms)
+        return usage_error(command, "--hold is longer than --time");
+    return EXIT_DONE;
+}
+
+/* --- what it does --- */
+
+static int most_threads(const bench *self)
+{
+    int most = 1;
+    for (int i = 0; i < self->runs; i++)
+        most = self->threads[i] > most ? self->threads[i] : most;
+    return most;
+}
+
+static int64_t asking_ms(const bench *self)
+{
+    return self->load.time_ms < ASKING_MS ? self->load.time_ms : ASKING_MS;
+}
+
+static int warn(const bench *self, const cli_settings *settings)
+{
+    char where[SHOWN_SIZE], text[900], time[DURATION_SHOWN];
+    if (servers_are_here(&settings->config, where))
+        return EXIT_DONE;
+    int most = most_threads(self);
+    snprintf(text, sizeof text,
+             "it is not certain that this server is on this machine: %s. Up to %d thread%s would lock and unlock there "
+             "as fast as it answers, for %s in all; others who use it would notice. Up to %d lock%s named " LOAD_PREFIX
+             "… would stand there meanwhile, and nothing afterwards",
+             *where ? where : "its address is not plain", most, most == 1 ? "" : "s",
+             duration_show(asking_ms(self) + self->runs * self->load.time_ms, time), self->load.one_name ? 1 : most,
+             self->load.one_name || most == 1 ? "" : "s");
+    return consent_get(text, self->agreed);
+}
+
+/* With a client of its own, so that nothing is left of the one before. */
+static int measure(const cli_load *load, const cli_settings *settings, const cli_signals *signals,
+                   cli_load_result *result)
+{
+    rlock_client *client;
+    int sockets = load_sockets();
+    int code = server_connect(&client, settings);
+    if (code != EXIT_DONE)
+        return code;
+    code = load_run(client, load, signals, result);
+    if (sockets >= 0 && result->connections >= 0)
+        result->connections -= sockets;
+    rlock_client_close(client);
+    return code;
+}
+
+static int ask(const bench *self, rlock_client *client, const cli_signals *signals, cli_load_result *result)
+{
+    cli_load load = {.kind = self->load.kind, .threads = 1, .asks = true, .time_ms = asking_ms(self)};
+    return load_run(client, &load, signals, result);
+}
+
+static int measure_all(bench *self, rlock_client *first, const cli_settings *settings, const cli_signals *signals,
+                       cli_load_result *asked, cli_load_result *results)
+{
+    if (!self->json)
+        bench_print_plan(&self->load);
+    int code = ask(self, first, signals, asked);
+    rlock_client_close(first);
+    if (code == EXIT_DONE && !self->json)
+        bench_print_round_trip(asked);
+    int done = 0;
+    while (code == EXIT_DONE && done < self->runs) {
+        self->load.threads = self->threads[done];
+        code = measure(&self->load, settings, signals, &results[done]);
+        if ((code == EXIT_DONE || code == EXIT_LOST) && !self->json)
+            bench_print_line(&results[done]);
+        done++;
+    }
+    if (self->json && (code == EXIT_DONE || (code == EXIT_LOST && done)))
+        bench_print_json(&self->load, asked, results, done);
+    return code;
+}
+
+static int bench_with(bench *self, const cli_settings *settings)
+{
+    cli_signals signals;
+    rlock_client *first;
+    int code = warn(self, settings);
+    if (code == EXIT_DONE)
+        code = server_connect(&first, settings); /* while a signal still ends all this at once */
+    if (code != EXIT_DONE)
+        return code;
+    cli_load_result *results = calloc(MOST_RUNS + 1, sizeof *results);
+    if (results && signals_open(&signals)) {
+        code = measure_all(self, first, settings, &signals, &results[MOST_RUNS], results);
+    } else {
+        complain("the measurement cannot begin: %s", strerror(errno));
+        rlock_client_close(first);
+        code = EXIT_SYSTEM;
+    }
+    free(results);
+    return code;
+}
+
+int bench_command(char **argv)
+{
+    bench self = {.threads_text = "1,8,64", .load = {.kind = &kind_plain, .time_ms = 5000}};
+    const cli_option options[] = {SERVER_OPTIONS(self.server),
+                                  {.name = "--threads", .text = &self.threads_text},
+                                  {.name = "--time", .duration_ms = &self.load.time_ms},
+                                  {.name = "--kind", .kind = &self.load.kind},
+                                  {.name = "--one-name", .flag = &self.load.one_name},
+                                  {.name = "--hold", .duration_ms = &self.load.hold_ms},
+                                  {.name = "--yes", .flag = &self.agreed},
+                                  {.name = "--json", .flag = &self.json},
+                                  {0}};
+    cli_words words = {.command = argv[0], .form = "[OPTION…]", .nameless = true};
+    if (!options_read(&words, options, argv))
+        return EXIT_USAGE;
+    if (words.help) {
+        fputs(help, stdout);
+        return EXIT_DONE;
+    }
+    int code = check(words.command, &self);
+    if (code != EXIT_DONE)
+        return code;
+    cli_settings settings;
+    code = server_find(&settings, &self.server);
+    if (code == EXIT_DONE) {
+        code = bench_with(&self, &settings);
+        rlock_config_free(&settings.config);
+    }
+    return code;
+}

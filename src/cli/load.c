@@ -1,0 +1,324 @@
+/* A load: threads that take and free locks for some time, and what came of it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/load.h"
+
+#include "cli/exits.h"
+#include "cli/message.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_SIZE (512 * 1024)
+
+typedef struct run {
+    const cli_load *load;
+    const cli_signals *signals;
+    int ready_fd, ended_fd; /* eventfds: one more for each thread that is */
+    int stop_fd;            /* eventfd: readable from the end on */
+    atomic_bool stopped;
+    pthread_mutex_t mutex;  /* guards all below */
+    pthread_cond_t begins;
+    bool begun;
+    int failed;             /* exit status of the first that failed; 0: none */
+    char trouble[512];      /* what that one says */
+} run;
+
+/* Who is inside what one lock protects. */
+typedef struct room {
+    atomic_int inside;
+} room;
+
+typedef struct worker {
+    run *run;
+    pthread_t thread;
+    rlock *lock;
+    room *room;
+    uint64_t violations, ended_ns;
+    cli_latency turns;
+} worker;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void raise_fd(int fd)
+{
+    const uint64_t one = 1;
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+}
+
+static void stop(run *self)
+{
+    atomic_store(&self->stopped, true);
+    raise_fd(self->stop_fd);
+}
+
+/* --- a thread --- */
+
+static void fail(run *self, rlock_status status)
+{
+    pthread_mutex_lock(&self->mutex);
+    if (!self->failed) {
+        self->failed = exit_for(status);
+        snprintf(self->trouble, sizeof self->trouble, "%s", rlock_last_error());
+    }
+    pthread_mutex_unlock(&self->mutex);
+    stop(self);
+}
+
+static rlock_status hold(worker *self)
+{
+    rlock_status status = rlock_lock(self->lock);
+    if (status != RLOCK_OK)
+        return status;
+    if (atomic_fetch_add(&self->room->inside, 1) != 0)
+        self->violations++;
+    if (self->run->load->hold_ms > 0)
+        poll(&(struct pollfd){self->run->stop_fd, POLLIN, 0}, 1, (int)self->run->load->hold_ms);
+    atomic_fetch_sub(&self->room->inside, 1);
+    return rlock_unlock(self->lock);
+}
+
+static rlock_status ask(worker *self)
+{
+    bool locked;
+    return rlock_is_locked(self->lock, &locked);
+}
+
+static bool turn(worker *self)
+{
+    rlock_status status = self->run->load->asks ? ask(self) : hold(self);
+    if (status != RLOCK_OK)
+        fail(self->run, status);
+    return status == RLOCK_OK;
+}
+
+static void await_begin(run *self)
+{
+    raise_fd(self->ready_fd);
+    pthread_mutex_lock(&self->mutex);
+    while (!self->begun)
+        pthread_cond_wait(&self->begins, &self->mutex);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* The first turn opens connections and has the server learn the scripts: it does not count. */
+static void *work(void *argument)
+{
+    worker *self = argument;
+    bool goes_on = turn(self);
+    await_begin(self->run);
+    for (uint64_t began = now_ns(); goes_on && !atomic_load(&self->run->stopped); began = self->ended_ns) {
+        goes_on = turn(self);
+        self->ended_ns = now_ns();
+        if (goes_on)
+            latency_add(&self->turns, self->ended_ns - began);
+    }
+    raise_fd(self->run->ended_fd);
+    return NULL;
+}
+
+/* --- all of them --- */
+
+/* The signal that came; 0: none. */
+static int take_signal(const run *self)
+{
+    cli_signal_note note;
+    while (signals_next(self->signals, &note)) {
+        if (note.number != SIGCHLD)
+            return note.number;
+    }
+    return 0;
+}
+
+/* Until so many threads have raised `fd`. `signal`: the one that came before; 0: none. The one that came first. */
+static int await_all(run *self, int fd, int threads, int signal)
+{
+    struct pollfd fds[] = {{fd, POLLIN, 0}, {self->signals->fd, POLLIN, 0}};
+    for (uint64_t raised = 0, more; raised < (uint64_t)threads;) {
+        poll(fds, 2, -1);
+        if (fds[0].revents && read(fd, &more, sizeof more) == sizeof more)
+            raised += more;
+        int came = fds[1].revents ? take_signal(self) : 0;
+        if (came && signal) {
+            complain("%s: what is still locked ends by itself", strsignal(came));
+            _exit(EXIT_SIGNAL + came);
+        }
+        if (came) {
+            signal = came;
+            stop(self);
+        }
+    }
+    return signal;
+}
+
+/* The load's time, or until something ends it. The signal that did; 0: none. */
+static int pass_time(run *self)
+{
+    struct pollfd fds[] = {{self->stop_fd, POLLIN, 0}, {self->signals->fd, POLLIN, 0}};
+    uint64_t until = now_ns() + (uint64_t)self->load->time_ms * 1000000;
+    for (uint64_t now; (now = now_ns()) < until;) {
+        poll(fds, 2, (int)((until - now + 999999) / 1000000));
+        int signal = fds[1].revents ? take_signal(self) : 0;
+        if (signal || fds[0].revents)
+            return signal;
+    }
+    return 0;
+}
+
+static void begin(run *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->begun = true;
+    pthread_cond_broadcast(&self->begins);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static double cpu_us(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+int load_sockets(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return -1;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        struct stat found;
+        count += fstatat(dirfd(folder), entry->d_name, &found, 0) == 0 && S_ISSOCK(found.st_mode);
+    }
+    closedir(folder);
+    return count;
+}
+
+/* Has the threads, which have started, work; the signal that ended them, or 0. */
+static int conduct(run *self, cli_load_result *result)
+{
+    int threads = self->load->threads;
+    int signal = await_all(self, self->ready_fd, threads, 0);
+    double cpu_before = cpu_us();
+    uint64_t began = now_ns();
+    begin(self);
+    if (!signal)
+        signal = pass_time(self);
+    stop(self);
+    result->connections = load_sockets();
+    signal = await_all(self, self->ended_fd, threads, signal);
+    result->cpu_us = cpu_us() - cpu_before;
+    result->seconds = (double)(now_ns() - began) / 1e9;
+    return signal;
+}
+
+/* The first `count` of them; fewer when the system has no more threads to give. */
+static int start_all(worker *workers, int count)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    int started = 0, error = 0;
+    while (started < count && !error) {
+        error = pthread_create(&workers[started].thread, &attributes, work, &workers[started]);
+        started += !error;
+    }
+    pthread_attr_destroy(&attributes);
+    if (error)
+        complain("%d threads: %s; %d were to be had", count, strerror(error), started);
+    return started;
+}
+
+static int judge(run *self, int signal, const cli_load_result *result)
+{
+    if (result->violations)
+        complain("so often a thread had a lock while another had it: %" PRIu64, result->violations);
+    if (self->failed)
+        complain("%s", self->trouble);
+    if (result->violations)
+        return EXIT_LOST;
+    if (self->failed)
+        return self->failed;
+    if (signal)
+        complain("%s ended the measurement", strsignal(signal));
+    return signal ? EXIT_SIGNAL + signal : EXIT_DONE;
+}
+
+/* A lock for each thread, and the room that it protects. */
+static bool furnish(run *self, rlock_client *client, worker *workers, room *rooms)
+{
+    for (int i = 0; i < self->load->threads; i++) {
+        int number = self->load->one_name ? 0 : i;
+        char name[128];
+        snprintf(name, sizeof name, LOAD_PREFIX "%s:%d", rlock_client_id(client), number);
+        workers[i].run = self;
+        workers[i].room = &rooms[number];
+        workers[i].lock = self->load->kind->lock(client, name);
+        if (!workers[i].lock)
+            return false;
+    }
+    return true;
+}
+
+static int employ(run *self, worker *workers, cli_load_result *result)
+{
+    int count = self->load->threads, started = start_all(workers, count), signal = 0;
+    if (started == count) {
+        signal = conduct(self, result);
+    } else {
+        stop(self);
+        begin(self);
+    }
+    for (int i = 0; i < started; i++) {
+        pthread_join(workers[i].thread, NULL);
+        latency_merge(&result->turns, &workers[i].turns);
+        result->violations += workers[i].violations;
+    }
+    return started == count ? judge(self, signal, result) : EXIT_SYSTEM;
+}
+
+int load_run(rlock_client *client, const cli_load *load, const cli_signals *signals, cli_load_result *result)
+{
+    run self = {.load = load, .signals = signals, .mutex = PTHREAD_MUTEX_INITIALIZER,
+                .begins = PTHREAD_COND_INITIALIZER};
+    self.ready_fd = eventfd(0, EFD_CLOEXEC);
+    self.ended_fd = eventfd(0, EFD_CLOEXEC);
+    self.stop_fd = eventfd(0, EFD_CLOEXEC);
+    size_t count = (size_t)load->threads;
+    worker *workers = calloc(count, sizeof *workers);
+    room *rooms = calloc(count, sizeof *rooms);
+    int code = EXIT_SYSTEM;
+    memset(result, 0, sizeof *result);
+    result->threads = load->threads;
+    if (self.ready_fd < 0 || self.ended_fd < 0 || self.stop_fd < 0 || !workers || !rooms)
+        complain("%d threads cannot be made ready: %s", load->threads, strerror(errno));
+    else if (!furnish(&self, client, workers, rooms))
+        complain("%s", rlock_last_error());
+    else
+        code = employ(&self, workers, result);
+    for (size_t i = 0; workers && i < count; i++)
+        rlock_free(workers[i].lock);
+    free(workers);
+    free(rooms);
+    close(self.ready_fd);
+    close(self.ended_fd);
+    close(self.stop_fd);
+    return code;
+}
