@@ -3,6 +3,7 @@
 #include "tests/bench/rows/row.h"
 
 extern const bench_row row_own_names, row_kinds, row_one_name, row_processes, row_fair;
+extern const bench_row row_waiters;
 
 const bench_row *const rows[] = {
     &row_own_names,
@@ -10,5 +11,6 @@ const bench_row *const rows[] = {
     &row_one_name,
     &row_processes,
     &row_fair,
+    &row_waiters,
     NULL,
 };
