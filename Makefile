@@ -161,15 +161,21 @@ demo: all $(call programs,demo) | deps-test ## shows processes taking turns unde
 bench_obj    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/support/*.c tests/bench/contestants/support/*.c))
 speed        := $(B)/tests/bench/speed
 contestants  := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/contestants/*.c))
+# Linked with librlock.so, as a user's programs are.
+bench_shared := $(addprefix $(B)/tests/bench/contestants/,first_lock resident)
 
 $(B)/tests/bench/support.a: $(bench_obj)
 	$(call say,AR)
 	$(Q)rm -f $@ && ar qcs $@ $^
 
 $(speed): $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/rows/*.c))
-$(speed) $(contestants): %: %.o $(B)/tests/bench/support.a $(B)/librlock.a
+$(speed) $(filter-out $(bench_shared),$(contestants)): %: %.o $(B)/tests/bench/support.a $(B)/librlock.a
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+$(bench_shared): %: %.o $(B)/$(soname)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../..' -o $@ $< -L$(B) -lrlock -lpthread
 
 .PHONY: bench
 bench: all $(speed) $(contestants) | deps-bench ## measures speed beside raw hiredis and other lock clients; makes docs/benchmarks.md
