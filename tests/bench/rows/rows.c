@@ -3,7 +3,7 @@
 #include "tests/bench/rows/row.h"
 
 extern const bench_row row_own_names, row_kinds, row_one_name, row_processes, row_fair;
-extern const bench_row row_waiters, row_holds, row_wire, row_start, row_size;
+extern const bench_row row_waiters, row_holds, row_cluster, row_wire, row_start, row_size;
 
 const bench_row *const rows[] = {
     &row_own_names,
@@ -12,6 +12,7 @@ const bench_row *const rows[] = {
     &row_processes,
     &row_fair,
     &row_waiters,
+    &row_cluster,
     &row_wire,
     &row_start,
     &row_size,

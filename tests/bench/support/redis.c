@@ -69,8 +69,7 @@ static void become_server(const bench_redis *redis, const char *folder, pid_t pa
     _exit(127);
 }
 
-/* One that nobody listens on; another program might, until the server does, which then says so and ends. */
-static int free_port(void)
+int redis_free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
@@ -106,7 +105,7 @@ void redis_start(bench_redis *redis, const char *folder)
     if (length < 0 || (size_t)length >= sizeof redis->socket)
         die(folder, "too long for a unix socket");
     snprintf(traces.log, sizeof traces.log, "%s/redis.log", folder);
-    redis->port = free_port();
+    redis->port = redis_free_port();
     snprintf(redis->unix_url, sizeof redis->unix_url, "unix://%s", redis->socket);
     snprintf(redis->tcp_url, sizeof redis->tcp_url, "redis://127.0.0.1:%d", redis->port);
     pid_t parent = getpid();

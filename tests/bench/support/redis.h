@@ -19,6 +19,8 @@ typedef struct bench_redis {
  * ends the program with a message: a benchmark has nothing to do without its server. */
 void redis_start(bench_redis *redis, const char *folder);
 void redis_stop(bench_redis *redis);
+/* A port that nobody listens on; another program might, until the server does, which then says so and ends. */
+int redis_free_port(void);
 
 redisContext *redis_connect(const bench_redis *redis, const char *client_name);
 /* A command on the control connection; free the reply. */
