@@ -14,15 +14,21 @@ WHO = {
     "raw": "a straightforward C program with hiredis: one connection a thread, which sends word for word the requests "
            "that rlock sends for a turn, and waits for each answer. It never waits for a lock",
     "redisson": "Java's Redisson 4.7.0 in a JVM that has been warmed up, with its default configuration",
-    "redis-py": "Python's redis-py and its `Lock`, whose waiters ask every 100 ms",
-    "redlock": "npm's redlock 4.2.0 on ioredis, whose waiters ask every 200 ms or so; what are threads elsewhere are "
-               "concurrent loops in it",
+    "redis-py": "Python's redis-py and its `Lock`, whose waiters ask every 100 ms: on one name, who has just had the lock takes "
+                "it again while the others sleep, so that rates look better than waiting does",
+    "redlock": "npm's redlock 4.2.0 on ioredis, whose waiters ask every 200 ms or so, to the same effect; what are threads "
+               "elsewhere are concurrent loops in it",
 }
 ORDER = list(WHO)
 NAMES = {"redisson": "Redisson"}
 
-# The axes of a sweep; one that is not here has its name for a title. Both are logarithmic unless said otherwise.
-SWEEPS = {}
+# Of a sweep's plot: its title, its x; one that is not here has its own name for a title.
+SWEEPS = {
+    "threads": {"title": "Threads of one process, each on a name of its own", "x": "threads"},
+    "processes, own names": {"title": "Processes of one thread, each on a name of its own", "x": "processes"},
+    "processes, one name": {"title": "Processes of one thread, all on one name", "x": "processes",
+                            "text": "Raw hiredis is not in here, as it never waits for a lock."},
+}
 
 HOW = """\
 `make bench` starts a redis-server of its own and the programs that are compared, each in a process of its own, which
@@ -309,7 +315,7 @@ def draw(sweep, path, y_title, y):
         f"set title {quoted(sweep.about.get('title', title_of(sweep.plot)))} noenhanced",
         f"set xlabel {quoted(sweep.about.get('x', 'x'))} noenhanced",
         f"set ylabel {quoted(y_title)} noenhanced",
-        "set grid lc '#dddddd'; set border 3 lc '#555555'; set tics nomirror",
+        "set grid lt 1 lw 0.5 lc '#cccccc'; set border 3 lc '#555555'; set tics nomirror",
         "set key outside right noenhanced",
         "set format y '%.0s%c'",
         f"set logscale x {sweep.about.get('base', 2)}",
