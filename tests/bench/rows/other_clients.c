@@ -1,0 +1,33 @@
+/* Other lock clients that the package registries give, on names of their own and on one name. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/bench/rows/row.h"
+
+#define THREADS 8
+#define MS 150 /* a slice of theirs: none needs a JVM's warm-up, but who waits asks seldom */
+#define WARM_UP_MS 500
+
+static bool measure_one(bench_run *bench, const char *what, const char *names)
+{
+    bench_side sides[] = {
+        {.who = "rlock", .kind = "lock", .threads = THREADS, .names = names, .slices = 3},
+        {.who = "redisson", .kind = "lock", .threads = THREADS, .names = names, .ms = MS},
+        {.who = "redis-py", .kind = "lock", .threads = THREADS, .names = names, .ms = MS, .warm_up_ms = WARM_UP_MS},
+        {.who = "redlock", .kind = "lock", .threads = THREADS, .names = names, .ms = MS, .warm_up_ms = WARM_UP_MS},
+    };
+    int count = sizeof sides / sizeof *sides;
+    bool right = contest_run(bench, sides, count, 0);
+    if (right)
+        contest_report(bench, sides, count, what, NULL);
+    contest_free(sides, count);
+    return right;
+}
+
+static bool measure(bench_run *bench)
+{
+    return measure_one(bench, "own names", "own") && measure_one(bench, "one name", "one:bench:other-clients");
+}
+
+extern const bench_row row_other_clients;
+const bench_row row_other_clients = {
+    "other-clients", "Lock clients of other languages, 8 threads of one process, on a name each and on one name",
+    measure};
