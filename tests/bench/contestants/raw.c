@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct raw_seat {
     redisContext *context;
@@ -124,7 +125,9 @@ static void *join(const char *kind, const char *name)
     raw_seat *seat = calloc(1, sizeof *seat);
     if (!seat)
         abort();
-    if ((seat->kind = kind_named(kind)) && learn(seat, name) && (seat->context = link_open(server, "raw")))
+    char named[32];
+    snprintf(named, sizeof named, "raw-%d", (int)getpid());
+    if ((seat->kind = kind_named(kind)) && learn(seat, name) && (seat->context = link_open(server, named)))
         return seat;
     leave(seat);
     return NULL;

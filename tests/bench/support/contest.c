@@ -141,6 +141,18 @@ static bool warm_up(bench_run *bench, bench_side *side)
     return right && asks_enough(side, (double)scripts, (double)sum.turns);
 }
 
+static void count_connections(bench_run *bench, bench_side *side)
+{
+    int connections = 0;
+    for (int i = 0; !side->out && i < side->processes; i++) {
+        char named[64];
+        snprintf(named, sizeof named, "%s-%d", side->who, (int)contestant_pid(side->processes_at[i]));
+        connections += redis_connections(&bench->redis, named);
+    }
+    if (side->connections < connections)
+        side->connections = connections;
+}
+
 static bool run_block(bench_run *bench, bench_side *sides, int count, int block)
 {
     bool right = true;
@@ -154,10 +166,8 @@ static bool run_block(bench_run *bench, bench_side *sides, int count, int block)
             right = side->out || round >= side->slices || count_slice(bench, side);
         }
     }
-    for (int i = 0; right && i < count; i++) {
-        int connections = sides[i].out ? 0 : redis_connections(&bench->redis, sides[i].who);
-        sides[i].connections = connections > sides[i].connections ? connections : sides[i].connections;
-    }
+    for (int i = 0; right && i < count; i++)
+        count_connections(bench, &sides[i]);
     return right;
 }
 
@@ -274,9 +284,10 @@ void contest_report(bench_run *bench, const bench_side *sides, int count, const 
         if (sides[i].out)
             continue;
         char text[TARGET_TEXT];
-        bench_result result = contest_result(sides, count, i, what);
-        if (target && strcmp(sides[i].who, "rlock") == 0)
-            target_judge(target, &result, java ? &redisson : NULL, text);
+        bench_result result = contest_result(sides, count, i, sides[i].what ? sides[i].what : what);
+        const bench_target *own = sides[i].target ? sides[i].target : strcmp(sides[i].who, "rlock") == 0 ? target : NULL;
+        if (own)
+            target_judge(own, &result, java ? &redisson : NULL, text);
         report_row(&bench->report, &result);
     }
 }

@@ -27,6 +27,9 @@ typedef struct bench_side {
     int slices, ms;    /* in a block; 0: 7 of 20 ms for C (42 of 5 ms for one thread), 1 of 200 ms for others */
     int warm_up_ms;    /* 0: 50 ms for C, 3000 ms for others, 300 ms for those that are warm */
     double scripts;    /* that a turn takes at least; the contest fails when there were fewer in the warm-up */
+    /* for contest_report(), where this side differs from what is said there; NULL: it does not */
+    const char *what;
+    const bench_target *target;
 
     /* filled; out: it was left out and all else is 0 */
     bool out;

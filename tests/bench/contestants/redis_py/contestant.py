@@ -127,7 +127,7 @@ class Contestant:
     def open(self, url, claims):
         with open(claims, "r+b") as file:
             self.words = memoryview(mmap.mmap(file.fileno(), 0)).cast("Q")
-        self.client = redis.Redis.from_url(url, client_name="redis-py")
+        self.client = redis.Redis.from_url(url, client_name=f"redis-py-{os.getpid()}")
         self.client.ping()
         return "ok"
 

@@ -74,7 +74,7 @@ public final class Contestant {
     /** The configuration that users begin with: nothing but the address is set, and the name that counts connections. */
     private String open(String url, String path) throws IOException {
         Config config = new Config();
-        config.useSingleServer().setAddress(url).setClientName("redisson");
+        config.useSingleServer().setAddress(url).setClientName("redisson-" + Usage.PID);
         claims = new Claims(path);
         client = Redisson.create(config);
         holds = new Holds(client);

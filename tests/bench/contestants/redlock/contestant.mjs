@@ -58,7 +58,7 @@ const quantileUs = (sorted, share) =>
 
 async function open(url) {
   const path = url.match(/^(?:redis|unix):\/\/(\/.*)$/);
-  client = new Redis(path ? path[1] : url, { connectionName: 'redlock' });
+  client = new Redis(path ? path[1] : url, { connectionName: `redlock-${process.pid}` });
   client.on('error', () => {}); // the next command says it
   await client.ping();
   redlock = new Redlock([client], { retryCount: FOR_EVER });
