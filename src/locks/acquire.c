@@ -39,13 +39,13 @@ static bool may_ask(rli_wait *wait)
     return may;
 }
 
-/* Sleeps until this waiter may talk to the server, or its wait has ended. */
+/* Sleeps until this waiter may talk to the server, was handed the lock, or its wait has ended. */
 static rlock_status await_place(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&attempt->holds->mutex);
-    while (status == RLOCK_OK && !waiter->talker && !waiter->look) {
+    while (status == RLOCK_OK && !waiter->talker && !waiter->look && !waiter->handed) {
         if (waiter->ended)
             status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);
         else if ((status = rli_caller_check(&attempt->caller)) == RLOCK_OK &&
@@ -126,17 +126,23 @@ static rlock_status open_queue(const rli_attempt *attempt)
     return rli_holds_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
 }
 
-/* With a place in the queue of this process, so that one thread a name asks for all. */
+/* With a place in a queue: of this process, so that one thread a name asks for all, or on the server. */
 static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
+    if (status != RLOCK_OK)
+        status = rli_give_up(attempt, status);
     pthread_mutex_lock(&attempt->holds->mutex);
     if (attempt->waiter.handed)
         status = RLOCK_OK;
     if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
     rli_queue_leave(queue_of(attempt), &attempt->waiter);
-    rli_session *kept = status == RLOCK_OK ? NULL : rli_keep_decline(attempt);
+    rli_session *kept = NULL;
+    if (status != RLOCK_OK) {
+        rli_hand_over_decline(attempt);
+        kept = rli_keep_decline(attempt);
+    }
     pthread_mutex_unlock(&attempt->holds->mutex);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
@@ -148,25 +154,12 @@ static rlock_status queue_up(rli_attempt *attempt)
 /* With a place in the queue on the server. */
 static rlock_status queue_up_there(rli_attempt *attempt)
 {
-    rli_holds *holds = attempt->holds;
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&attempt->holds->mutex);
     rlock_status status = open_queue(attempt);
     if (status == RLOCK_OK)
         rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
-    pthread_mutex_unlock(&holds->mutex);
-    if (status != RLOCK_OK)
-        return rli_give_up(attempt, status);
-    status = wait_for_lock(attempt);
-    if (status != RLOCK_OK)
-        status = rli_give_up(attempt, status);
-    pthread_mutex_lock(&holds->mutex);
-    rli_queue_leave(queue_of(attempt), &attempt->waiter);
-    if (attempt->waiter.handed)
-        status = RLOCK_OK;
-    else
-        rli_hand_over_decline(attempt);
-    pthread_mutex_unlock(&holds->mutex);
-    return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    return status == RLOCK_OK ? queue_up(attempt) : rli_give_up(attempt, status);
 }
 
 /* With a place in no queue: all ask. */
@@ -201,14 +194,22 @@ static rlock_status ask_first(rli_attempt *attempt, bool waits)
     return rli_ask(&attempt->wait, &attempt->wait.again_ms);
 }
 
+/* Whether it is to join the waiters before it asks. */
+static bool queues_first(rli_attempt *attempt)
+{
+    if (!attempt->entry->queues)
+        return false;
+    return queue_of(attempt)->first ||
+           (!attempt->asked->kind->spins && rli_chances_are_gone(&attempt->entry->queues->chances));
+}
+
 static rlock_status acquire(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
     pthread_mutex_lock(&attempt->holds->mutex);
     /* Those who hold it pass by the queue; so do those who won't wait. */
-    bool queue_first = waits && queues && attempt->entry->queues && queue_of(attempt)->first &&
-                       attempt->session->count == 0;
+    bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
     bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
     if (queue_first && !taken)
         rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);

@@ -90,7 +90,8 @@ static void note_writer(rli_attempt *attempt, const rli_call *call, const rli_ve
         rli_session_lose(attempt->holds, writer, RLOCK_LOST_GONE, true);
 }
 
-rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
+rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict,
+                         bool handed)
 {
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN)
@@ -116,6 +117,9 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lea
         session->extra->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
+    if (attempt->entry->queues && attempt->asked->kind->inherited && !attempt->asked->kind->queues &&
+        session->count == 1)
+        rli_chances_hold(&attempt->entry->queues->chances, session, handed);
     if (session->extra->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
         rli_queue_owner_granted(attempt->entry, session);
     return RLOCK_OK;
@@ -146,21 +150,25 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
     return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
 }
 
-static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
+static rlock_status denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is held by another owner", rli_show_name(asked->names->name, shown));
+}
+
+static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
+{
     rli_verdict verdict = attempt->asked->kind->granted(call->reply);
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        return rli_granted(attempt, call, lease_ms, &verdict);
+        return rli_granted(attempt, call, lease_ms, &verdict, false);
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
         *again_ms = ask_again_ms(attempt, &verdict);
         if (attempt->entry->doubted)
             rli_queue_let_doubtful_look(attempt->entry, attempt->session);
-        return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is held by another owner",
-                        rli_show_name(attempt->asked->names->name, shown));
+        return denied(attempt->asked);
     case RLI_OUTER_LOST:
         return outer_lost(attempt);
     case RLI_ODD_GRANT:
@@ -188,6 +196,22 @@ static rlock_status may_take(const rli_attempt *attempt)
     if (!rli_session_make_room(session))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
     return RLOCK_OK;
+}
+
+/* Whether it would ask in vain, or out of turn; then *again_ms. Mutex held. */
+static bool has_no_chance(rli_attempt *attempt, int64_t *again_ms)
+{
+    const rli_kind *kind = attempt->asked->kind;
+    const rli_session *session = attempt->session;
+    if (kind->crowd || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
+        return false;
+    rli_chances *chances = &attempt->entry->queues->chances;
+    if (attempt->wait.channel)
+        chances->listening = attempt->wait.listens;
+    /* It may have the lock, by a late request of its own, or another thread of its owner has it. */
+    if (session->count > 0 || session->extra->doubt_ms > 0 || attempt->entry->queues->kept)
+        return false;
+    return rli_chance_is_gone(chances, &attempt->chance, attempt->wait.heard, again_ms);
 }
 
 /* The wire owners that a request speaks of; its texts. */
@@ -267,6 +291,10 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&holds->mutex);
+    if (has_no_chance(attempt, again_ms)) {
+        pthread_mutex_unlock(&holds->mutex);
+        return denied(asked);
+    }
     *again_ms = RLI_NEVER;
     rlock_status status = begin_turn(attempt);
     rli_session *session = attempt->session;
@@ -351,11 +379,11 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
     pthread_mutex_lock(&holds->mutex);
     /* In the session's turn: another thread of the owner that comes now queues after it, not before.
      * Nor may it wait in this session when the request may run late and take its place away. */
-    if (session->queued && session->extra->attempts == 1 &&
+    if ((session->queued ? session->extra->attempts == 1 : session->extra->taker == &attempt->waiter) &&
         rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
         if (attempt->waiter.handed)
             why = RLOCK_OK;
-        else if (leave_queue(attempt, &caller))
+        else if (!session->queued || leave_queue(attempt, &caller))
             session->queued = false;
         else if (session->phase == RLI_OPEN)
             session->phase = RLI_DONE;

@@ -17,6 +17,7 @@ typedef struct rli_attempt {
     rli_session *session; /* joined */
     rli_waiter waiter;
     int64_t failed_ms;    /* of the last question: since when the server was out of reach */
+    rli_chance chance;
     int denied;           /* questions in a row that are worth another soon */
     bool moved;           /* to a session that hears messages on another channel */
     char *unheard;        /* the head of the queue on the server that nobody heard… */
@@ -28,11 +29,13 @@ typedef struct rli_attempt {
  * the attempt moved. */
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
-/* The server granted one hold more, with the lease asked for, which is lease_ms; mutex held. RLOCK_TIMEOUT: too
- * late to be of use, it is to be asked for again. */
-rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict);
+/* The server granted one hold more, with the lease asked for, which is lease_ms; mutex held. `handed`: through the
+ * release of another session. RLOCK_TIMEOUT: too late to be of use, it is to be asked for again. */
+rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict,
+                         bool handed);
 
-/* Leaves the queue on the server, unless another thread of this owner waits there, too. What is not
+/* Ends a wait that came to nothing: waits a moment for the answer to a release that may hand it the lock, and leaves
+ * the queue on the server, unless another thread of this owner waits there, too. What is not
  * answered soon is done again in the background. Answers `why`, with its message; RLOCK_OK: it was handed the
  * lock meanwhile. */
 rlock_status rli_give_up(rli_attempt *attempt, rlock_status why);

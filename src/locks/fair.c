@@ -5,10 +5,6 @@
 #include "locks/single.h"
 #include "redis/reply.h"
 
-/* What fair/release answers, besides, where an heir was named. */
-#define HANDED_OVER 2
-#define HEIR_HOLDS 3
-
 static void start(rli_call *call, const rli_script *script, const rli_names *names)
 {
     rli_call_script(call, script, 4);
@@ -80,21 +76,11 @@ static rli_verdict granted(const redisReply *reply)
 static rli_released released(const redisReply *reply, const char **unheard)
 {
     int64_t freed = 0;
-    if (reply->type != REDIS_REPLY_ARRAY) {
-        rli_released released = rli_reentrant_released(reply, unheard);
-        return released == RLI_RELEASED && rli_reply_integer(reply, &freed) && freed == HEIR_HOLDS ? RLI_NOT_HELD
-                                                                                                   : released;
-    }
+    if (reply->type != REDIS_REPLY_ARRAY)
+        return rli_reentrant_released(reply, unheard);
     if (!read_head(reply, &freed, unheard))
         return RLI_ODD_RELEASE;
     return freed ? RLI_RELEASED : RLI_NOT_HELD;
-}
-
-static rli_verdict inherited(const redisReply *reply)
-{
-    int64_t number = 0;
-    bool holds = rli_reply_integer(reply, &number) && (number == HANDED_OVER || number == HEIR_HOLDS);
-    return (rli_verdict){.grant = holds ? RLI_GRANTED : RLI_DENIED};
 }
 
 #define FAIR                                                                                       \
@@ -103,7 +89,7 @@ static rli_verdict inherited(const redisReply *reply)
                .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}},                  \
     .renew = &rli_script_lock_renew, .queues = true, .acquire = acquire, .release = release,      \
     .force = force, .state = rli_reentrant_state, .give_up = give_up, .granted = granted, .released = released,     \
-    .inherited = inherited
+    .inherited = rli_reentrant_inherited
 
 static const rli_kind fair = {.name = "fair", FAIR};
 static const rli_kind non_reentrant_fair = {.name = "fair", FAIR, .once = true};

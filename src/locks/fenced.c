@@ -37,4 +37,5 @@ const rli_kind rli_kind_fenced = {
     .state = rli_reentrant_state,
     .granted = granted,
     .released = rli_reentrant_released,
+    .inherited = rli_reentrant_inherited,
 };

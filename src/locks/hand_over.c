@@ -39,11 +39,45 @@ static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
     return !waiter->session->busy && attempt_of(waiter)->wait.again_ms <= rli_after_ms(lease_ms);
 }
 
+/* Who is to have the lock next; NULL: nobody that can take it. */
+static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
+{
+    if (!kind->inherited || !entry->queues)
+        return NULL;
+    rli_waiter *waiter = kind->queues ? next_in_line(entry, 0) : entry->queues->of[RLI_BY_MESSAGE].first;
+    while (waiter && !(attempt_of(waiter)->asked->kind->inherited && can_take(waiter, attempt_of(waiter))))
+        waiter = kind->queues ? NULL : waiter->next;
+    return waiter;
+}
+
+/* What is only said where waiters queue on the server. */
+static void begin_there(rli_holds *holds, rli_entry *entry, const rli_session *heir, rli_request *request,
+                        rli_hand_over_texts *texts)
+{
+    request->heir_place_ms = heir->extra->place_ms;
+    rli_waiter *behind = next_in_line(entry, heir->extra->place);
+    if (behind && is_calm(behind, request->heir_lease_ms))
+        request->calm = rli_owner_text(holds, behind->session->number, texts->calm);
+}
+
+/* What is only said where they queue here. */
+static void begin_here(rli_entry *entry, const rli_acquire *heirs, rli_request *request)
+{
+    rli_chances *chances = &entry->queues->chances;
+    if (heirs->kind->fenced)
+        request->heir_names = heirs->names;
+    request->listening = -1;
+    if (!rli_chances_are_due(chances))
+        return;
+    request->listening = chances->listening;
+    rli_chances_stand_aside(chances);
+}
+
 rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
                                  rli_hand_over_texts *texts)
 {
-    rli_waiter *waiter = kind->inherited ? next_in_line(entry, 0) : NULL;
-    if (!waiter || !can_take(waiter, attempt_of(waiter)))
+    rli_waiter *waiter = heir_of(entry, kind);
+    if (!waiter)
         return NULL;
     rli_session *heir = waiter->session;
     int64_t lease_ms = attempt_of(waiter)->asked->lease_ms;
@@ -53,30 +87,35 @@ rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_k
         heir->extra->highest = 1;
     request->heir = rli_owner_text(holds, heir->number, texts->heir);
     request->heir_lease_ms = lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
-    request->heir_place_ms = heir->extra->place_ms;
-    rli_waiter *behind = next_in_line(entry, heir->extra->place);
-    if (behind && is_calm(behind, request->heir_lease_ms))
-        request->calm = rli_owner_text(holds, behind->session->number, texts->calm);
+    if (kind->queues)
+        begin_there(holds, entry, heir, request, texts);
+    else
+        begin_here(entry, attempt_of(waiter)->asked, request);
     return heir;
 }
 
 static void take(rli_waiter *waiter, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
 {
-    if (rli_granted(attempt_of(waiter), call, lease_ms, verdict) == RLOCK_OK)
+    waiter->session->entry->queues->answered_ms = rli_now_ms();
+    if (rli_granted(attempt_of(waiter), call, lease_ms, verdict, true) == RLOCK_OK)
         waiter->handed = true;
     else
         waiter->look = true; /* it came too late for the lease: as after a question of its own */
     rli_unpark(waiter->parker);
 }
 
-void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind, const rli_request *request,
-                       const rli_call *call, rlock_status status)
+void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_session *from, const rli_kind *kind,
+                       const rli_request *request, const rli_call *call, rlock_status status)
 {
     rli_waiter *taker = heir->extra->taker;
     rli_verdict verdict = {.grant = RLI_DENIED};
     if (status == RLOCK_OK)
         verdict = kind->inherited(call->reply);
     bool granted = verdict.grant == RLI_GRANTED;
+    rli_chances *chances = &heir->entry->queues->chances;
+    if (!kind->queues && request->listening >= 0)
+        rli_chances_were_given(chances, verdict.free && verdict.heard > request->listening);
+    rli_chances_drop(chances, from);
     heir->extra->taker = NULL;
     rli_session_end_turn(heir);
     /* Once it was answered, a copy that runs late finds nothing to hand over. */
@@ -85,7 +124,7 @@ void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind
     if (granted && taker)
         take(taker, call, request->heir_lease_ms, &verdict);
     /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
-    else if (granted || call->unanswered || status == RLOCK_SERVER)
+    else if (granted || call->unanswered || status == RLOCK_SERVER || !kind->queues)
         rli_queue_owner_granted(heir->entry, heir);
     rli_session_settle(holds, heir);
 }

@@ -11,17 +11,17 @@ typedef struct rli_hand_over_texts {
     char heir[RLI_OWNER_TEXT], calm[RLI_OWNER_TEXT];
 } rli_hand_over_texts;
 
-/* Names the waiter of the entry that comes next in the queue on the server, as far as this process knows, in a
- * request for a last release. Has the turn of its session, so that it asks for
+/* Names the waiter of the entry that comes next, in the queue on the server as far as this process knows, or in the
+ * one here, in a request for a last release. Has the turn of its session, so that it asks for
  * nothing meanwhile: end it with rli_hand_over_end. NULL: nobody waits, or who comes next is not to be
  * bothered now; the request is as it was. */
 rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
                                  rli_hand_over_texts *texts);
 
-/* The release is done, with that status: if the heir has the lock now, its wait ends with RLOCK_OK; if that is not
- * known, it asks at once. May free the session. */
-void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_kind *kind, const rli_request *request,
-                       const rli_call *call, rlock_status status);
+/* The release of `from` is done, with that status: if the heir has the lock now, its wait ends with RLOCK_OK; if that
+ * is not known, it asks at once. May free the heir. */
+void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_session *from, const rli_kind *kind,
+                       const rli_request *request, const rli_call *call, rlock_status status);
 
 /* The attempt's wait is over, and it was not handed the lock: what is handed to it from now on goes to another
  * thread of its owner that waits, or is released in the background. */

@@ -284,6 +284,8 @@ static void forget_over(rli_holds *holds, rli_session *session)
 static void end(rli_holds *holds, rli_session *session)
 {
     rli_entry *entry = session->entry;
+    if (entry->queues)
+        rli_chances_drop(&entry->queues->chances, session);
     if (session->phase != RLI_OVER)
         rli_agenda_remove(&holds->agenda, &session->due);
     rli_agenda_unreserve(&holds->agenda);
@@ -531,6 +533,8 @@ void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason 
     rli_agenda_remove(&holds->agenda, &session->due);
     session->phase = RLI_OVER;
     session->reason = reason;
+    if (session->entry->queues)
+        rli_chances_drop(&session->entry->queues->chances, session);
     session->reported_count = session->count;
     session->next_over = NULL;
     if (holds->last_over)

@@ -6,6 +6,7 @@
 #define RLI_HOLDS_H
 
 #include "caller.h"
+#include "locks/chance.h"
 #include "locks/extra.h"
 #include "locks/kind.h"
 #include "owner.h"
@@ -32,6 +33,7 @@ typedef struct rli_queues {
     rli_queue of[RLI_QUEUES]; /* by rli_queueing */
     int64_t answered_ms;      /* when the server last answered a question about it */
     struct rli_session *kept; /* the session whose hold waits to be taken (keep.h); NULL: none */
+    rli_chances chances;      /* of those that go by messages */
 } rli_queues;
 
 typedef enum rli_phase {

@@ -120,6 +120,7 @@ bool rli_keep_take(rli_attempt *attempt)
     session->extra->passes = kept->extra->passes;
     session->extra->passes_from_ms = kept->extra->passes_from_ms;
     rli_session_gain(attempt->holds, session, confirmed_ms(attempt->holds, kept), RLOCK_WATCHDOG);
+    rli_chances_hold(&entry->queues->chances, session, true);
     rli_keep_forget(attempt->holds, entry);
     rli_queue_owner_granted(entry, session);
     return true;
@@ -128,7 +129,7 @@ bool rli_keep_take(rli_attempt *attempt)
 void rli_keep_look(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
-    waiter->handed = rli_keep_take(attempt);
+    waiter->handed = waiter->handed || rli_keep_take(attempt); /* a release may have handed it over meanwhile */
     waiter->missed |= waiter->called && !waiter->handed;
     waiter->called = false;
 }

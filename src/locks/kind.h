@@ -25,6 +25,9 @@ typedef struct rli_request {
      * that it asked for, and how long it asked to keep its place. */
     const char *heir;
     int64_t heir_lease_ms, heir_place_ms;
+    const rli_names *heir_names; /* the heir's where it is to have a token, NULL: none */
+    int64_t listening;   /* how many of the channel's listeners are this process's own: where there are more, nothing
+                            is handed over this time; -1: nobody is looked for */
     const char *calm;    /* one that asks before that lease can end, and need not be told to; NULL: none */
 } rli_request;
 
@@ -43,6 +46,7 @@ typedef struct rli_verdict {
     uint64_t token;      /* granted by a fenced lock */
     bool beneath;        /* granted under the same owner's write hold */
     bool free;           /* denied though nobody holds it: it is another's turn */
+    int64_t heard;       /* of an heir, and free: how many were told */
     const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
 } rli_verdict;
 
@@ -97,5 +101,6 @@ void rli_reentrant_force(rli_call *call, const rli_names *names);
 void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner);
 rli_verdict rli_reentrant_granted(const redisReply *reply);
 rli_released rli_reentrant_released(const redisReply *reply, const char **unheard);
+rli_verdict rli_reentrant_inherited(const redisReply *reply);
 
 #endif

@@ -15,4 +15,5 @@ const rli_kind rli_kind_non_reentrant = {
     .state = rli_reentrant_state,
     .granted = rli_reentrant_granted,
     .released = rli_reentrant_released,
+    .inherited = rli_reentrant_inherited,
 };

@@ -13,8 +13,33 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->over);
 }
 
+/* What a hand-over answers, where it was made. */
+#define HANDED_OVER 2
+#define HEIR_HOLDS 3 /* by an earlier attempt */
+
+static void hand_over(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names, *heirs = request->heir_names;
+    rli_call_script(call, &rli_script_lock_hand_over, heirs ? 2 : 1);
+    rli_call_add(call, names->name, names->length);
+    if (heirs)
+        rli_call_add(call, heirs->keys[0], heirs->key_lengths[0]);
+    rli_call_add(call, names->channel, names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_text(call, request->heir);
+    rli_call_add_number(call, request->heir_lease_ms);
+    if (request->listening < 0)
+        rli_call_add_text(call, "");
+    else
+        rli_call_add_number(call, request->listening);
+}
+
 void rli_reentrant_release(rli_call *call, const rli_request *request)
 {
+    if (request->heir) {
+        hand_over(call, request);
+        return;
+    }
     rli_call_script(call, &rli_script_lock_release, 1);
     rli_call_add(call, request->names->name, request->names->length);
     rli_call_add(call, request->names->channel, request->names->channel_length);
@@ -50,13 +75,33 @@ rli_verdict rli_reentrant_granted(const redisReply *reply)
     return (rli_verdict){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
 }
 
+/* { how, token } */
+static bool with_token(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
+}
+
 rli_released rli_reentrant_released(const redisReply *reply, const char **unheard)
 {
-    int64_t freed = 0;
+    int64_t how = 0;
     *unheard = NULL;
     if (rli_reply_is_nil(reply))
         return RLI_NOT_HELD;
-    return rli_reply_integer(reply, &freed) ? RLI_RELEASED : RLI_ODD_RELEASE;
+    if (!rli_reply_integer(with_token(reply) ? reply->element[0] : reply, &how))
+        return RLI_ODD_RELEASE;
+    return how == HEIR_HOLDS ? RLI_NOT_HELD : RLI_RELEASED;
+}
+
+rli_verdict rli_reentrant_inherited(const redisReply *reply)
+{
+    int64_t how = HANDED_OVER + HEIR_HOLDS, token = 0;
+    bool fenced = with_token(reply);
+    if (!rli_reply_integer(fenced ? reply->element[0] : reply, &how) ||
+        (fenced && !rli_reply_integer(reply->element[1], &token)))
+        return (rli_verdict){.grant = RLI_DENIED};
+    bool holds = how == HANDED_OVER || how == HEIR_HOLDS;
+    return (rli_verdict){.grant = holds ? RLI_GRANTED : RLI_DENIED, .token = (uint64_t)token,
+                         .free = how <= 0, .heard = how <= 0 ? -how : 0};
 }
 
 const rli_kind rli_kind_reentrant = {
@@ -70,4 +115,5 @@ const rli_kind rli_kind_reentrant = {
     .state = rli_reentrant_state,
     .granted = rli_reentrant_granted,
     .released = rli_reentrant_released,
+    .inherited = rli_reentrant_inherited,
 };

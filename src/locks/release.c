@@ -122,6 +122,8 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     /* An heir's grant, too, would have to be confirmed by replicas. */
     bool hands_over = count == 0 && !has_replicas(caller->client, session->entry);
     rli_session *heir = hands_over ? rli_hand_over_begin(holds, session->entry, kind, &request, &texts) : NULL;
+    if (count == 0 && !heir && session->entry->queues)
+        rli_chances_drop(&session->entry->queues->chances, session);
     pthread_mutex_unlock(&holds->mutex);
 
     rli_call call;
@@ -131,7 +133,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
 
     pthread_mutex_lock(&holds->mutex);
     if (heir)
-        rli_hand_over_end(holds, heir, kind, &request, &call, status);
+        rli_hand_over_end(holds, heir, session, kind, &request, &call, status);
     status = count == 0 ? release_last(holds, session, status, &call, kind, names)
                         : release_one(holds, session, status, &call, kind, names, lease_ms, stood);
     rli_session_end_turn(session);

@@ -26,7 +26,9 @@ static rlock_status unconfirmed(const rli_wait *wait)
 static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms)
 {
     for (;;) {
-        if ((wait->channel && rli_listener_take(wait->subscriber, listener)) || (wait->look && wait->look(wait)))
+        if (wait->channel && rli_listener_take(wait->subscriber, listener))
+            wait->heard = true;
+        if (wait->heard || (wait->look && wait->look(wait)))
             return true;
         if (rli_now_ms() >= until_ms || rli_caller_check(wait->caller) != RLOCK_OK)
             return false;
@@ -114,10 +116,12 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
             wait->asked = false;
         }
         /* Looked at before asking: a message between question and answer is then not lost. */
-        if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
+        wait->listens = wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel);
+        if (wait->listens)
             confirm_by_ms = RLI_NEVER;
         if (!wait->asked) {
             rlock_status status = wait->ask(wait, &wait->again_ms);
+            wait->heard = false;
             if (status != RLOCK_TIMEOUT)
                 return status;
         }

@@ -30,6 +30,7 @@ extern const rli_script *const rli_scripts[]; /* all of them, ended by NULL */
 
 extern const rli_script rli_script_lock_acquire;
 extern const rli_script rli_script_lock_release;
+extern const rli_script rli_script_lock_hand_over;
 extern const rli_script rli_script_lock_renew;
 extern const rli_script rli_script_lock_force;
 extern const rli_script rli_script_lock_state;

@@ -1,0 +1,92 @@
+/* Chances: when not to ask, since a thread of this process has the lock, or others are to come first. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/chance.h"
+
+#include "clock.h"
+#include "locks/holds.h"
+
+/* For so long after it was granted here, its holder is expected to hand it over: nobody asks. Whatever may have
+ * become of it without our hearing is found out when that is over. */
+#define CALM_MS 10
+
+/* So often, and for so long, it goes round in one process while others wait elsewhere. */
+#define HANDED_MOST 32
+#define HANDED_MS 10
+
+/* What others have to come first, from their message to their question. */
+#define ASIDE_MS 5
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void rli_chances_hold(rli_chances *chances, rli_session *holder, bool handed)
+{
+    chances->holder = holder;
+    chances->held_ms = rli_now_ms();
+    chances->aside_ms = 0;
+    if (handed) {
+        chances->handed++;
+        return;
+    }
+    chances->handed = 0;
+    chances->since_ms = chances->held_ms;
+}
+
+void rli_chances_drop(rli_chances *chances, const rli_session *holder)
+{
+    if (chances->holder == holder)
+        chances->holder = NULL;
+}
+
+/* Until when its holder is left alone; 0: there is none. */
+static int64_t calm_until(const rli_chances *chances)
+{
+    const rli_session *holder = chances->holder;
+    return holder ? earlier(chances->held_ms + CALM_MS, holder->deadline_ms) : 0;
+}
+
+bool rli_chances_are_gone(const rli_chances *chances)
+{
+    if (!chances->holder && !chances->aside_ms)
+        return false;
+    int64_t now_ms = rli_now_ms();
+    return now_ms < chances->aside_ms || now_ms < calm_until(chances);
+}
+
+bool rli_chance_is_gone(rli_chances *chances, rli_chance *own, bool heard, int64_t *until_ms)
+{
+    int64_t now_ms = rli_now_ms();
+    if (now_ms < chances->aside_ms) {
+        if (own->aside != chances->asides)
+            *own = (rli_chance){.aside = chances->asides};
+        own->signs += heard;
+        /* The first message is our own, the second one theirs: they have had it. */
+        *until_ms = chances->aside_ms;
+        if (own->signs < 1 + chances->listening)
+            return true;
+        chances->aside_ms = 0;
+        return false;
+    }
+    *until_ms = calm_until(chances);
+    return !heard && now_ms < *until_ms;
+}
+
+bool rli_chances_are_due(const rli_chances *chances)
+{
+    return chances->handed >= HANDED_MOST || rli_now_ms() >= chances->since_ms + HANDED_MS;
+}
+
+void rli_chances_stand_aside(rli_chances *chances)
+{
+    chances->aside_ms = rli_after_ms(ASIDE_MS);
+    chances->asides++;
+}
+
+void rli_chances_were_given(rli_chances *chances, bool others)
+{
+    chances->aside_ms = others ? rli_after_ms(ASIDE_MS) : 0;
+    chances->handed = 0;
+    chances->since_ms = rli_now_ms();
+}

@@ -1,0 +1,48 @@
+/* Chances: when a thread of this process that waits for a lock need not ask the server, or has to leave it to others
+ * to come first. Of the kinds that queue here and hear messages; guarded by the holds' mutex, which every function
+ * expects to be held. No I/O. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_CHANCE_H
+#define RLI_CHANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rli_session;
+
+/* What an entry knows of it. All zero: nothing. */
+typedef struct rli_chances {
+    struct rli_session *holder; /* of this process: the server gave it the lock… */
+    int64_t held_ms;            /* …as was heard at that instant; NULL: another's, free, or unknown */
+    int64_t since_ms;           /* since then the lock has been handed over here… */
+    int handed;                 /* …so many times, without a chance for others */
+    int64_t aside_ms;           /* until then others come first */
+    unsigned asides;            /* how often they did */
+    bool listening;             /* the waiters here hear the channel, as far as is known */
+} rli_chances;
+
+/* What one waiter remembers of it; all zero at first. */
+typedef struct rli_chance {
+    unsigned aside; /* it knows of that one… */
+    int signs;      /* …and has heard from the channel so often since */
+} rli_chance;
+
+/* The session has the lock: it was asked for, or handed over. */
+void rli_chances_hold(rli_chances *chances, struct rli_session *holder, bool handed);
+/* It holds nothing any more, for all that this process knows. */
+void rli_chances_drop(rli_chances *chances, const struct rli_session *holder);
+
+/* Whether a newcomer would ask in vain, or out of turn: it is to join the waiters. */
+bool rli_chances_are_gone(const rli_chances *chances);
+/* The same for a waiter; `heard`: it heard something from the channel since it looked last. Gives the time when it
+ * is to look again, message or not. */
+bool rli_chance_is_gone(rli_chances *chances, rli_chance *own, bool heard, int64_t *until_ms);
+
+/* Whether the lock was handed over here as often, or as long, as it may be while others wait for it elsewhere. */
+bool rli_chances_are_due(const rli_chances *chances);
+/* All here stand aside, for a moment, or until one of those has had it: before it is freed for them. */
+void rli_chances_stand_aside(rli_chances *chances);
+/* That was done, or came to nothing; `others`: somebody listens who is not of this process. */
+void rli_chances_were_given(rli_chances *chances, bool others);
+
+#endif

@@ -1,0 +1,553 @@
+/* Handing over here under faults: the unlock that passes a lock on to the next of those who queue in their process is
+ * answered late, twice, or never, and who was to have the lock may not want it any more. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/support/event.h"
+
+#include <stdatomic.h>
+
+static void hand_over_end(void)
+{
+    /* Waits that a failed test left behind end with their client, before their handles go. */
+    if (scene.client)
+        scene_close_client(scene.client);
+    if (stage.other)
+        stage_close_client(stage.other);
+    scene_close();
+    kinds_close();
+}
+
+TestSuite(hand_over_here_in_faults, .init = scene_open, .fini = hand_over_end, .timeout = 60);
+
+#define NAME "h"
+#define SOON_MS 5000 /* background releases begin at once, and have pauses of up to two seconds */
+
+static rlock *mine(void)
+{
+    return lock_of(scene.client, NAME);
+}
+
+static int on_release(proxy_act act, int times)
+{
+    return on_script(&rli_script_lock_hand_over, act, times);
+}
+
+static actor *wait_for(rlock *lock, int64_t wait_ms, int64_t lease_ms)
+{
+    actor *waiter = actor_start();
+    if (wait_ms == RLOCK_FOREVER)
+        actor_begin_lock(waiter, lock);
+    else
+        actor_begin_try(waiter, lock, wait_ms, lease_ms);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    return waiter;
+}
+
+static actor *wait_here(rlock *lock)
+{
+    return wait_for(lock, RLOCK_FOREVER, RLOCK_WATCHDOG);
+}
+
+/* A thread of its own that unlocks what it holds, so that the test can go on meanwhile. */
+static rlock_status unlock(void *lock)
+{
+    return rlock_unlock(lock);
+}
+
+static actor *holder_of_it(rlock *lock)
+{
+    actor *holder = actor_start();
+    assert_ok(actor_lock(holder, lock));
+    return holder;
+}
+
+/* The next one has it, and goes on. */
+static void take_turn(actor *waiter, rlock *lock)
+{
+    assert_ok(actor_finish(waiter, SOON_MS));
+    cr_assert(actor_hold_count(waiter, lock) == 1 && actor_valid_for(waiter, lock) > 0);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* Nothing is left, and somebody else has the lock at once. */
+static void assert_free_soon(void)
+{
+    rlock *others = lock_of(stage.other, NAME);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS), "it is held by nobody who knows");
+    assert_ok(rlock_try_lock(others, at_most_ms(2000), 1000));
+    assert_ok(rlock_unlock(others));
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+}
+
+/* --- answered in the end --- */
+
+/* It ran, and was asked again: it went to one, once. */
+Test(hand_over_here_in_faults, lost_answer_hands_it_over_once)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = wait_here(lock), *second = wait_here(lock);
+    int rule = on_release(PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 1 && seen_by(rule) == 2);
+    cr_assert(!actor_ended(second, 100));
+    cr_assert(actor_hold_count(first, lock) == 1);
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_no_keys();
+    actor_end(first);
+}
+
+typedef struct token_of {
+    rlock *lock;
+    uint64_t token;
+} token_of;
+
+static rlock_status lock_and_get_token(void *arg)
+{
+    token_of *self = arg;
+    return rlock_lock_and_get_token(self->lock, &self->token);
+}
+
+/* The same of a fenced lock: the token of its hold is the latest, whichever run drew it. */
+Test(hand_over_here_in_faults, lost_answer_still_gives_a_fenced_heir_a_token)
+{
+    rlock *lock = kind_of(&kind_fenced, scene.client, NAME);
+    uint64_t own = 0;
+    assert_ok(rlock_lock_and_get_token(lock, &own));
+    token_of heir = {.lock = lock};
+    actor *waiter = actor_start();
+    actor_begin(waiter, lock_and_get_token, &heir);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    int rule = on_release(PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(seen_by(rule) == 2 && heir.token > own);
+    cr_assert((int64_t)heir.token == server_integer(stage.server, "GET redisson_lock_token:{" NAME "}"));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* It did not run before it was asked again. */
+Test(hand_over_here_in_faults, lost_request_hands_it_over_once)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = wait_here(lock), *second = wait_here(lock);
+    on_release(PROXY_CUT_BEFORE, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    cr_assert(!actor_ended(second, 100));
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_no_keys();
+    actor_end(first);
+}
+
+/* Stalled, asked again, and run after all: whoever has it by then, who had it from it, and nobody. */
+Test(hand_over_here_in_faults, late_copy_gives_nobody_anything)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = wait_for(lock, 30000, 20000), *second = wait_here(lock);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    assert_ok(actor_unlock(first, lock));
+    assert_ok(actor_finish(second, 5000));
+    actor *third = wait_here(lock);
+    int64_t number = wire_number(NAME, scene.client);
+    let_through(rule);
+    cr_assert(wire_number(NAME, scene.client) == number && !actor_ended(third, 100));
+    assert_ok(actor_unlock(second, lock));
+    take_turn(third, lock);
+    assert_free_soon();
+    actor_end(first);
+    actor_end(second);
+}
+
+Test(hand_over_here_in_faults, late_copy_leaves_a_free_lock_free)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = wait_here(lock);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    take_turn(first, lock);
+    assert_no_keys();
+    let_through(rule);
+    assert_no_keys();
+}
+
+/* Its copy finds the one who had it from it inside twice: that one's hold stands. */
+Test(hand_over_here_in_faults, late_copy_leaves_a_re_entry_alone)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    actor *first = wait_here(lock);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    assert_ok(actor_lock(first, lock));
+    let_through(rule);
+    cr_assert(actor_hold_count(first, lock) == 2);
+    assert_ok(actor_unlock(first, lock));
+    cr_assert(pttl_of(NAME) > 0);
+    assert_ok(actor_unlock(first, lock));
+    assert_no_keys();
+    actor_end(first);
+}
+
+/* --- never answered --- */
+
+/* It ran all the same: who has it finds out by asking. */
+Test(hand_over_here_in_faults, unheard_answer_is_found_out_by_the_next)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *first = wait_here(lock);
+    int rule = on_release(PROXY_HOLD_REPLY, 0);
+    actor_begin(holder, unlock, lock);
+    assert_ok(actor_finish(first, PATIENCE_MS + SOON_MS));
+    assert_status(actor_finish(holder, 5000), RLOCK_UNAVAILABLE);
+    cr_assert(actor_hold_count(first, lock) == 1 && actor_valid_for(first, lock) > 0);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_unlock(first, lock));
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* It never ran: the unlock is made in the background, and tells the next one. */
+Test(hand_over_here_in_faults, lost_requests_are_made_up_for)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *first = wait_here(lock), *second = wait_here(lock);
+    int rule = on_release(PROXY_CUT_BEFORE, 3);
+    actor_begin(holder, unlock, lock);
+    assert_status(actor_finish(holder, 5000), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 3);
+    assert_ok(actor_finish(first, SOON_MS));
+    cr_assert(!actor_ended(second, 100));
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* All its copies run when nobody knows of it any more: the one it was for has given up. */
+Test(hand_over_here_in_faults, late_copies_give_nothing_to_a_wait_that_is_over)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *first = wait_for(lock, ATTEMPT_MS / 2, 20000);
+    int rule = on_release(PROXY_HOLD_REQUEST, 0);
+    actor_begin(holder, unlock, lock);
+    rlock_status status = actor_finish(first, 5000);
+    cr_assert(status == RLOCK_TIMEOUT || status == RLOCK_UNAVAILABLE);
+    assert_status(actor_finish(holder, 5000), RLOCK_UNAVAILABLE);
+    let_through(rule);
+    assert_free_soon();
+    cr_assert(actor_valid_for(first, lock) == 0);
+    assert_status(actor_unlock(first, lock), RLOCK_NOT_OWNER);
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* --- the wait ends meanwhile --- */
+
+/* Its time is up while the unlock is stalled: it returns in its time, and what is given to it then is given
+ * back in the background. */
+Test(hand_over_here_in_faults, to_a_wait_that_is_over_by_then_is_given_back)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock);
+    actor *first = wait_for(lock, ATTEMPT_MS / 4, 20000), *second = wait_here(lock);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_status(actor_finish(first, 5000), RLOCK_TIMEOUT);
+    assert_between(actor_took(first), ATTEMPT_MS / 4, ATTEMPT_MS / 4 + 250 + at_most_ms(250));
+    assert_ok(actor_finish(holder, 5000));
+    take_turn(second, lock);
+    assert_free_soon();
+    assert_status(actor_unlock(first, lock), RLOCK_NOT_OWNER);
+    proxy_release(scene.proxy, rule);
+    actor_end(holder);
+    actor_end(first);
+}
+
+/* Cancelled while the unlock is under way, which is answered soon: it has the lock, and says so. */
+Test(hand_over_here_in_faults, to_a_wait_that_is_cancelled_just_then_stands)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = actor_start();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    rlock_cancel_fire(options.cancel);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(holder, 5000));
+    rlock_status status = actor_finish(waiter, 5000);
+    cr_assert(status == RLOCK_OK || at_most_ms(250) > 250, "%s", rlock_strstatus(status));
+    if (status == RLOCK_OK)
+        assert_ok(actor_unlock(waiter, lock));
+    assert_free_soon();
+    rlock_cancel_free(options.cancel);
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* The same when the answer does not come soon: it is cancelled, and holds nothing. */
+Test(hand_over_here_in_faults, to_a_wait_that_was_cancelled_is_given_back)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = actor_start();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    int rule = on_release(PROXY_HOLD_REPLY, 0);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiter, 250 + at_most_ms(300)), RLOCK_CANCELLED);
+    cr_assert(actor_valid_for(waiter, lock) == 0);
+    proxy_release(scene.proxy, rule);
+    actor_finish(holder, 5000);
+    assert_free_soon();
+    rlock_cancel_free(options.cancel);
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* One of two threads of an owner gives up meanwhile: the other has the lock. */
+Test(hand_over_here_in_faults, to_a_wait_that_is_over_by_then_goes_to_its_owners_other_thread)
+{
+    rlock *lock = mine(), *view = owned_by(lock, 7);
+    actor *holder = holder_of_it(lock), *other = actor_start();
+    actor *leaving = wait_for(view, ATTEMPT_MS / 4, 20000);
+    actor_begin_lock(other, view);
+    cr_assert(actor_asleep(other, 5000));
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
+    assert_ok(actor_finish(holder, 5000));
+    take_turn(other, view);
+    proxy_release(scene.proxy, rule);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(leaving);
+}
+
+/* A thread of the owner begins to wait while that of another, whose time is up, is handed the lock in vain. */
+Test(hand_over_here_in_faults, to_a_wait_that_is_over_by_then_is_not_in_its_owners_way)
+{
+    rlock *lock = mine(), *view = owned_by(lock, 7);
+    actor *holder = holder_of_it(lock), *leaving = wait_for(view, ATTEMPT_MS / 4, 20000), *next = actor_start();
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
+    actor_begin_lock(next, view);
+    assert_ok(actor_finish(holder, 5000));
+    take_turn(next, view);
+    proxy_release(scene.proxy, rule);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(leaving);
+}
+
+/* --- leases --- */
+
+/* The lease is over before the answer comes. It was granted as asked for. */
+Test(hand_over_here_in_faults, of_a_lease_shorter_than_the_round_trip_is_over_at_once)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = wait_for(lock, 30000, 30);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(holder, 5000));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(actor_valid_for(waiter, lock) == 0);
+    assert_status(actor_unlock(waiter, lock), RLOCK_LOST);
+    assert_no_keys();
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* It ran, and ran out, before it was asked again: the wait goes on, and gets a whole one. */
+Test(hand_over_here_in_faults, that_ran_out_before_it_was_answered_is_asked_for_again)
+{
+    enum { LEASE_MS = ATTEMPT_MS / 2 };
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = wait_for(lock, 30000, LEASE_MS);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 1 && actor_valid_for(waiter, lock) > LEASE_MS / 2);
+    assert_ok(actor_finish(holder, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* The answer comes when the lease, counted from the first request, is over: the same. */
+Test(hand_over_here_in_faults, that_took_longer_than_the_lease_is_asked_for_again)
+{
+    enum { LEASE_MS = ATTEMPT_MS + 300 };
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock), *waiter = wait_for(lock, 30000, LEASE_MS);
+    int rule = on_release(PROXY_HOLD_REPLY, 2), asked = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 2, 5000));
+    int64_t until_ms = now_ms() + 300;
+    cr_assert(!actor_ended(waiter, 300) && now_ms() >= until_ms);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(proxy_count(scene.proxy, asked, PROXY_ANSWERED) >= 1);
+    cr_assert(actor_valid_for(waiter, lock) > LEASE_MS / 2);
+    cr_assert(actor_valid_for(waiter, lock) > LEASE_MS / 2);
+    assert_ok(actor_finish(holder, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* --- the server, the client --- */
+
+/* The server begins anew between the unlock and its retry: nobody holds the lock, and all go on. */
+Test(hand_over_here_in_faults, is_made_up_for_when_the_server_begins_anew)
+{
+    rlock *lock = mine();
+    actor *holder = holder_of_it(lock);
+    actor *first = wait_for(lock, 30000, 5000), *second = wait_for(lock, 30000, 5000);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    server_kill(stage.server);
+    server_restart(stage.server);
+    rlock_status status = actor_finish(holder, 5000);
+    cr_assert(status == RLOCK_LOST || status == RLOCK_OK, "%s", rlock_strstatus(status));
+    actor *waiters[2] = {first, second};
+    int left = 2;
+    for (int64_t until_ms = now_ms() + 20000; left && now_ms() < until_ms;) {
+        for (int i = 0; i < 2; i++) {
+            if (waiters[i] && actor_ended(waiters[i], 1)) {
+                assert_ok(actor_finish(waiters[i], 0));
+                assert_ok(actor_unlock(waiters[i], lock));
+                waiters[i] = NULL;
+                left--;
+            }
+        }
+    }
+    cr_assert(left == 0, "%d still wait", left);
+    assert_free_soon();
+    actor_end(holder);
+    actor_end(first);
+    actor_end(second);
+}
+
+/* The client is closed meanwhile: all calls end. What was handed over stands until its time is up. */
+Test(hand_over_here_in_faults, ends_with_the_client)
+{
+    rlock_client *client = scene_client(QUICK);
+    rlock *lock = lock_of(client, NAME);
+    actor *holder = holder_of_it(lock), *waiter = wait_for(lock, 30000, 1000);
+    int rule = on_release(PROXY_HOLD_REPLY, 1);
+    actor_begin(holder, unlock, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    scene_close_client(client);
+    assert_status(actor_finish(holder, at_most_ms(1000)), RLOCK_CLOSED);
+    assert_status(actor_finish(waiter, at_most_ms(1000)), RLOCK_CLOSED);
+    cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
+    proxy_release(scene.proxy, rule);
+    actor_end(holder);
+    actor_end(waiter);
+}
+
+/* --- many faults --- */
+
+enum { CROWD = 8, FAULTS = 24, FAULT_MS = 60 };
+
+static struct {
+    rlock *lock;
+    atomic_int inside, together;
+    atomic_long turns;
+    atomic_bool over;
+} crowd;
+
+/* Takes turns until it is over; some waits are short. Nothing else than a fault may end one. */
+static rlock_status take_turns(void *arg)
+{
+    int number = *(const int *)arg;
+    for (int i = 0; !atomic_load(&crowd.over); i++) {
+        int64_t wait_ms = (number + i) % 3 ? RLOCK_FOREVER : 5 + i % 90;
+        rlock_status status = rlock_try_lock(crowd.lock, wait_ms, i % 2 ? RLOCK_WATCHDOG : 25000);
+        if (status == RLOCK_OK) {
+            if (atomic_fetch_add(&crowd.inside, 1) != 0)
+                atomic_fetch_add(&crowd.together, 1);
+            if (i % 4 == 0)
+                pass_ms(1);
+            atomic_fetch_sub(&crowd.inside, 1);
+            atomic_fetch_add(&crowd.turns, 1);
+            status = rlock_unlock(crowd.lock);
+        } else if (status == RLOCK_TIMEOUT && wait_ms != RLOCK_FOREVER) {
+            status = RLOCK_OK;
+        }
+        if (status != RLOCK_OK && status != RLOCK_UNAVAILABLE)
+            return status;
+    }
+    return RLOCK_OK;
+}
+
+/* One fault after the other in the midst of a crowd: never are two inside, all go on, and nothing is left. */
+Test(hand_over_here_in_faults, of_a_crowd_lets_one_in_at_a_time)
+{
+    static const proxy_act acts[] = {PROXY_CUT_AFTER, PROXY_HOLD_REQUEST, PROXY_CUT_BEFORE, PROXY_HOLD_REPLY};
+    static int numbers[CROWD];
+    actor *actors[CROWD];
+    int rules[FAULTS];
+    crowd.lock = mine();
+    for (int i = 0; i < CROWD; i++) {
+        numbers[i] = i;
+        actors[i] = actor_start();
+        actor_begin(actors[i], take_turns, &numbers[i]);
+    }
+    for (int i = 0; i < FAULTS; i++) {
+        rules[i] = on_script(i % 3 ? &rli_script_lock_hand_over : &rli_script_lock_acquire, acts[i % 4], 1);
+        cr_assert(proxy_await(scene.proxy, rules[i], PROXY_ACTED, 1, 2 * SOON_MS), "nobody goes on");
+        if (i % 8 == 7)
+            proxy_cut_subscribers(scene.proxy);
+        pass_ms(FAULT_MS);
+        if (i >= 6) /* what was kept comes late */
+            proxy_release(scene.proxy, rules[i - 6]);
+    }
+    for (int i = FAULTS - 6; i < FAULTS; i++)
+        proxy_release(scene.proxy, rules[i]);
+    long turns = atomic_load(&crowd.turns);
+    for (int64_t until_ms = now_ms() + SOON_MS; atomic_load(&crowd.turns) < turns + 100; pass_ms(1))
+        cr_assert(now_ms() < until_ms, "they do not go on as before");
+    atomic_store(&crowd.over, true);
+    for (int i = 0; i < CROWD; i++) {
+        assert_ok(actor_finish(actors[i], 2 * SOON_MS));
+        actor_end(actors[i]);
+    }
+    cr_assert(atomic_load(&crowd.together) == 0, "two were inside at once");
+    assert_free_soon();
+}
