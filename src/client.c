@@ -4,10 +4,14 @@
 
 #include "error.h"
 #include "forked.h"
+#include "locks/departure.h"
 #include "redis/tls_context.h"
 
 #include <stdlib.h>
 #include <uuid/uuid.h>
+
+/* How long close waits for the answers to releases that nobody waited for. */
+#define DEPARTURES_MS 1000
 
 rlock_status rli_client_check(const rlock_client *client)
 {
@@ -108,6 +112,8 @@ void rlock_client_close(rlock_client *client)
         rli_fail(RLOCK_INVALID, "a client cannot be closed from its own callback");
         return;
     }
+    int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
+    rli_departures_await(client, rli_after_ms(patience_ms));
     atomic_store(&client->closed, true);
     wake_callers(client);
     rli_topology_close(&client->topology);

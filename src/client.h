@@ -13,7 +13,8 @@
 #include <rlock/client.h>
 #include <stdatomic.h>
 
-/* Mutexes are not held together, except that the topology's is taken before a lane's or a subscriber's. */
+/* Mutexes are not held together, except that the topology's is taken before a lane's or a subscriber's, and a lane's
+ * before the holds'. */
 struct rlock_client {
     atomic_int references;   /* the program's own and one a handle */
     atomic_bool closed;

@@ -75,6 +75,14 @@ static void sink(rli_agenda *agenda, rli_due *due)
     put(agenda, place, due);
 }
 
+void rli_agenda_expect(rli_agenda *agenda, int64_t at_ms)
+{
+    if (at_ms < agenda->awake_at_ms) {
+        agenda->awake_at_ms = at_ms; /* told once */
+        pthread_cond_signal(&agenda->earlier);
+    }
+}
+
 void rli_agenda_set(rli_agenda *agenda, rli_due *due, int64_t at_ms)
 {
     due->at_ms = at_ms;
@@ -82,10 +90,7 @@ void rli_agenda_set(rli_agenda *agenda, rli_due *due, int64_t at_ms)
         put(agenda, ++agenda->count, due);
     rise(agenda, due);
     sink(agenda, due);
-    if (at_ms < agenda->awake_at_ms) {
-        agenda->awake_at_ms = at_ms; /* told once */
-        pthread_cond_signal(&agenda->earlier);
-    }
+    rli_agenda_expect(agenda, at_ms);
 }
 
 void rli_agenda_remove(rli_agenda *agenda, rli_due *due)

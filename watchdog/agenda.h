@@ -31,6 +31,8 @@ void rli_agenda_unreserve(rli_agenda *agenda);
 
 /* Puts the item on the agenda, or moves it; wakes the watchdog when that is sooner than it expects. */
 void rli_agenda_set(rli_agenda *agenda, rli_due *due, int64_t at_ms);
+/* Wakes the watchdog if it does not look by itself before that instant. */
+void rli_agenda_expect(rli_agenda *agenda, int64_t at_ms);
 void rli_agenda_remove(rli_agenda *agenda, rli_due *due);
 /* The item that is due first; NULL: none. */
 rli_due *rli_agenda_first(const rli_agenda *agenda);

@@ -4,47 +4,57 @@
 
 #include "client.h"
 #include "clock.h"
+#include "locks/departure.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_PAUSE_MS 500
 #define UNANSWERED_PAUSE_MS 2000
 
-/* Sends one script of the session. False: not answered, or not even sent. The call is to be cleared. */
-static bool send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
+/* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: refused; else not answered, or not even sent. The call is
+ * to be cleared. */
+static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
     rli_caller caller;
     call->background = true;
     call->attempts = 1;
-    if (rli_caller_begin(&caller, watchdog->client, NULL) != RLOCK_OK)
-        return false;
+    rlock_status status = rli_caller_begin(&caller, watchdog->client, NULL);
+    if (status != RLOCK_OK)
+        return status;
     caller.deadline_ms = answer_by_ms;
-    rlock_status status = rli_call_run(call, &caller, NULL);
+    status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
+    return status;
+}
+
+static bool is_answer(rlock_status status)
+{
     return status == RLOCK_OK || status == RLOCK_SERVER;
 }
 
-/* *unheard: the head of the queue that did not hear; to be freed. */
-static bool release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request,
-                          int64_t answer_by_ms, char **unheard)
+/* `release` is to be cleared in any case. */
+static rlock_status release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request,
+                                  int64_t answer_by_ms, rli_call *release)
 {
-    rli_call call;
+    kind->release(release, request);
     if (kind->give_up) { /* a request that ran late may have queued */
+        rli_call call;
         kind->give_up(&call, request);
-        bool answered = send(watchdog, &call, answer_by_ms);
+        rlock_status status = send(watchdog, &call, answer_by_ms);
         rli_call_clear(&call);
-        if (!answered)
-            return false;
+        if (!is_answer(status))
+            return status;
     }
-    const char *head = NULL;
-    kind->release(&call, request);
-    bool answered = send(watchdog, &call, answer_by_ms);
-    if (call.reply)
-        kind->released(call.reply, &head);
-    *unheard = head ? strdup(head) : NULL;
-    rli_call_clear(&call);
-    return answered;
+    return send(watchdog, release, answer_by_ms);
+}
+
+/* The head of the queue on the server that did not hear what a release told it; NULL: none. In the reply. */
+static const char *unheard_of(const rli_kind *kind, const rli_call *release)
+{
+    const char *unheard = NULL;
+    if (release->reply)
+        kind->released(release->reply, &unheard);
+    return unheard;
 }
 
 /* When to do it again; a head that did not hear is told once more in its time. */
@@ -63,12 +73,26 @@ static int64_t next_time(rli_extra *extra, bool answered)
     return tell_ms < next_ms || next_ms >= extra->release_until_ms ? tell_ms : next_ms;
 }
 
+static void go_on(rli_holds *holds, rli_session *session, bool answered)
+{
+    rli_extra *extra = session->extra;
+    int64_t next_ms = next_time(extra, answered);
+    if (next_ms < extra->release_until_ms) {
+        rli_agenda_set(&holds->agenda, &session->due, next_ms);
+    } else if (extra->departure) {
+        rli_departure_end(holds, session);
+    } else {
+        extra->release_until_ms = 0; /* done: what comes later runs out by itself */
+        rli_session_settle(holds, session);
+    }
+}
+
 void rli_undo(rli_watchdog *watchdog, rli_session *session)
 {
     rli_holds *holds = &watchdog->client->holds;
     const rli_entry *entry = session->entry;
     rli_extra *extra = session->extra;
-    char owner[RLI_OWNER_TEXT], *unheard = NULL;
+    char owner[RLI_OWNER_TEXT];
     bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
     rli_request request = {
         .owner = rli_owner_text(holds, session->number, owner),
@@ -82,12 +106,15 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     int64_t answer_by_ms = rli_watchdog_tidy_by(watchdog);
     pthread_mutex_unlock(&holds->mutex);
     rli_names names;
-    bool answered = false;
-    if (rli_names_make(&names, NULL, entry->name, &session->kind->naming) == RLOCK_OK) {
+    rli_call release = {0};
+    rlock_status status = rli_names_make(&names, NULL, entry->name, &session->kind->naming);
+    if (status == RLOCK_OK) {
         request.names = &names;
-        answered = release_again(watchdog, session->kind, &request, answer_by_ms, &unheard);
+        status = release_again(watchdog, session->kind, &request, answer_by_ms, &release);
         rli_names_free(&names);
     }
+    bool answered = is_answer(status);
+    const char *unheard = unheard_of(session->kind, &release);
     pthread_mutex_lock(&holds->mutex);
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     if (!answered)
@@ -97,12 +124,8 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);
-    free(unheard);
-    int64_t next_ms = next_time(extra, answered);
-    if (next_ms < extra->release_until_ms) {
-        rli_agenda_set(&holds->agenda, &session->due, next_ms);
-    } else {
-        extra->release_until_ms = 0; /* done: what comes later runs out by itself */
-        rli_session_settle(holds, session);
-    }
+    bool lost = extra->departure && rli_departure_repeated(holds, session, status, &release);
+    rli_call_clear(&release);
+    if (!lost)
+        go_on(holds, session, answered);
 }

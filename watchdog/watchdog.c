@@ -6,12 +6,13 @@
 #include "clock.h"
 #include "error.h"
 #include "thread.h"
+#include "watchdog/collect.h"
 #include "watchdog/renew.h"
 #include "watchdog/undo.h"
 
 void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
 {
-    *watchdog = (rli_watchdog){.client = client};
+    *watchdog = (rli_watchdog){.client = client, .collect_at_ms = RLI_NEVER};
 }
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)
@@ -20,7 +21,7 @@ void rli_watchdog_destroy(rli_watchdog *watchdog)
 }
 
 /* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
-static bool sleep_on(rli_holds *holds, const rli_due *first, bool called)
+static bool sleep_on(const rli_watchdog *watchdog, rli_holds *holds, const rli_due *first, bool called)
 {
     rli_agenda *agenda = &holds->agenda;
     int64_t until_ms = RLI_NEVER;
@@ -28,6 +29,8 @@ static bool sleep_on(rli_holds *holds, const rli_due *first, bool called)
         until_ms = first->at_ms;
     else if (called) /* and it was released before we looked: the next one need not call again */
         until_ms = rli_after_ms(holds->settings->watchdog_timeout_ms / 3);
+    if (watchdog->collect_at_ms < until_ms)
+        until_ms = watchdog->collect_at_ms;
     agenda->awake_at_ms = until_ms;
     struct timespec at = rli_monotonic_at(until_ms);
     int error = until_ms == RLI_NEVER ? pthread_cond_wait(&agenda->earlier, &holds->mutex)
@@ -72,8 +75,11 @@ static void *run(void *argument)
     pthread_mutex_lock(&holds->mutex);
     while (!watchdog->stopping) {
         rli_due *first = rli_agenda_first(&holds->agenda);
-        if (!first || first->at_ms > rli_now_ms())
-            called = sleep_on(holds, first, called);
+        int64_t now_ms = rli_now_ms();
+        if (watchdog->collect_at_ms <= now_ms)
+            rli_collect(watchdog);
+        else if (!first || first->at_ms > now_ms)
+            called = sleep_on(watchdog, holds, first, called);
         else if (first == &watchdog->doubts.due)
             rli_doubts_attend(watchdog);
         else

@@ -16,6 +16,7 @@ typedef struct rli_watchdog {
     pthread_t thread;
     bool running, stopping; /* guarded by the holds' mutex */
     rli_doubts doubts;      /* guarded by the holds' mutex */
+    int64_t collect_at_ms;  /* when answers are read that nobody waits for (collect.h); RLI_NEVER: there are none */
     int64_t undo_after_ms;  /* the last undoing had no answer: none before that instant */
 } rli_watchdog;
 

@@ -51,7 +51,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
 /* Closes the client: calls under way in other threads end with RLOCK_CLOSED, its threads are
  * joined, its connections closed. Locks that are held stay until their TTL ends, as after
  * Redisson's shutdown(); unlock first to free them at once. Handles made from the client stay
- * valid and answer RLOCK_CLOSED; free them as usual, before or after. NULL is allowed. Not from
+ * valid and answer RLOCK_CLOSED; free them as usual, before or after. With unlock_waits = false, waits first for the
+ * answers to releases, for a second or the timeout at most. NULL is allowed. Not from
  * a callback of this client (it then does nothing). In a forked child: closes the child's
  * copies of the sockets and frees nothing the parent needs. */
 RLOCK_API void rlock_client_close(rlock_client *client);
@@ -63,7 +64,9 @@ RLOCK_API const char *rlock_client_id(const rlock_client *client);
 typedef enum rlock_lost_reason {
     RLOCK_LOST_EXPIRED = 0,     /* its validity ended: the lease ran out, or no renewal was confirmed in time */
     RLOCK_LOST_GONE = 1,        /* the server no longer has it: forced open, deleted, or lost in a restart */
-    RLOCK_LOST_OWNER_EXITED = 2 /* the thread that held it has ended; it is no longer renewed */
+    RLOCK_LOST_OWNER_EXITED = 2, /* the thread that held it has ended; it is no longer renewed */
+    RLOCK_LOST_NOT_RELEASED = 3  /* unlockWaits=false: the server refused the release, or did not answer while the
+                                    lease lasted: the lock was held for nobody until then, or is yet */
 } rlock_lost_reason;
 
 typedef struct rlock_lost_event {
@@ -77,7 +80,7 @@ typedef struct rlock_lost_event {
 
 typedef void rlock_lost_fn(const rlock_lost_event *event, void *arg);
 
-/* Calls `fn` once for each hold that is lost from now on, on a thread of the library that
+/* Calls `fn` once for each hold that is lost from now on, or whose release was refused when unlock did not wait, on a thread of the library that
  * holds no lock of it; the function may use locks, but must not close the client. One function
  * a client: a later call replaces it, NULL removes it; on return the former one is not running
  * any more (unless called from within it). `arg` must outlive it. Any thread. */

@@ -100,7 +100,10 @@ typedef struct rlock_config {
                                          For reentrant and non-reentrant locks without lease. A loss that only
                                          the server knows of is told by the watchdog, or by the unlock that ends
                                          the row */
-    bool unused[5];
+    bool unlock_waits;                /* unlockWaits (true; not Redisson's): rlock_unlock waits for the server's
+                                         answer. false: it returns when the release is on its way, and
+                                         rlock_on_lost tells of one that was refused, see there */
+    bool unused[4];
     void *owned;                      /* the library's: what rlock_config_free() frees */
 } rlock_config;
 

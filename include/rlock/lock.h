@@ -162,7 +162,19 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *t
  * RLOCK_LOST: it did hold it, but the hold had run out or been forced open; others may hold it.
  * RLOCK_UNAVAILABLE, RLOCK_SERVER: this hold is given back all the same as far as this process
  * is concerned (do not call again for it); the server hears of it in the background, or the
- * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID: nothing done. */
+ * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID: nothing done.
+ * With unlock_waits = false (rlock_config) the release of the last hold is on its way to the server when the call
+ * returns RLOCK_OK, and its answer is not waited for:
+ *   - It is sent at the latest with the next batch of the threads that are in a call of this client at that moment.
+ *     What this client asks about the lock afterwards, and whoever locks it next here, comes after it.
+ *   - What is known here is said at once: RLOCK_NOT_OWNER, and RLOCK_LOST when its time was up or the loss was told.
+ *     That the hold was gone on the server, or the server refused, is told by rlock_on_lost, within some 100 ms
+ *     of the answer. Who has not set that function does not hear of it.
+ *   - When the answer is lost, the release is repeated in the background until it is answered or its lease has ended.
+ *   - It waits as ever when an outer hold remains, the lock goes to a waiter of this process, replicas have to
+ *     confirm, there is no connection, much is unanswered, and for the first release of a kind on a server.
+ *   - Another process that waits for the lock is woken as ever; but a thread that locks it again at once is likely
+ *     to come before it. Take a fair lock where that matters. */
 RLOCK_API rlock_status rlock_unlock(rlock *lock);
 
 /* Frees the lock whoever holds it. *was_locked (may be NULL): whether it was held.

@@ -31,6 +31,7 @@ static const rlock_config defaults = {
     .ping_connection_interval_ms = 30000,
     .check_lock_synced_slaves = true,
     .tcp_keep_alive = true,
+    .unlock_waits = true,
 };
 
 void rlock_config_init_size(rlock_config *config, size_t size)

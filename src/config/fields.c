@@ -32,7 +32,7 @@ _Static_assert(sizeof(rlock_ssl_verification_mode) == sizeof(int) && sizeof(rli_
                sizeof(rlock_sharded_subscription_mode) == sizeof(int) && sizeof(rli_sharding) == sizeof(int),
                "enums are loaded and stored as int");
 
-/* Redisson's names with the ranges in which they make sense here. */
+/* Redisson's names, and those of settings that are ours alone, with the ranges in which they make sense here. */
 static const rli_field fields[] = {
     /* A watchdog of less than 30 ms would renew more often than each 10 ms. */
     {"lockWatchdogTimeout", SPAN(lock_watchdog_timeout_ms, watchdog_timeout_ms, 30, 365 * DAY_MS)},
@@ -62,6 +62,7 @@ static const rli_field fields[] = {
     {"shardedSubscriptionMode", WORD(sharded_subscription_mode, sharding, shardings)},
     {"checkLockSyncedSlaves", FLAG(check_lock_synced_slaves, check_synced)},
     {"localHandOver", FLAG(local_hand_over, local_hand_over)},
+    {"unlockWaits", FLAG(unlock_waits, unlock_waits)},
     {"slavesSyncTimeout", SPAN(slaves_sync_timeout_ms, sync_timeout_ms, 1, DAY_MS)},
     {"scanInterval", SPAN(scan_interval_ms, scan_interval_ms, 0, DAY_MS)},
     {"dnsMonitoringInterval", SPAN(dns_monitoring_interval_ms, dns_interval_ms, -1, DAY_MS)},

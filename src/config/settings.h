@@ -52,6 +52,7 @@ typedef struct rli_settings {
     rli_sharding sharding;
     bool check_synced;           /* checkLockSyncedSlaves */
     bool local_hand_over;        /* localHandOver */
+    bool unlock_waits;           /* unlockWaits */
     int64_t sync_timeout_ms;     /* slavesSyncTimeout */
     int64_t scan_interval_ms, dns_interval_ms, ping_interval_ms; /* scanInterval, dnsMonitoringInterval,
                                                                     pingConnectionInterval; 0: never */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rli_departure;
 struct rli_waiter;
 
 typedef struct rli_extra {
@@ -30,6 +31,7 @@ typedef struct rli_extra {
     struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */
     int passes;                /* how often its hold went from thread to thread here (keep.h)… */
     int64_t passes_from_ms;    /* …since that instant */
+    struct rli_departure *departure; /* its last release, while nobody knows what became of it; NULL: none */
     char *unheard;             /* the head of that queue that nobody heard… */
     int64_t unheard_ms;        /* …at that instant */
 } rli_extra;

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "locks/departure.h"
 #include "redis/buffer.h"
 
 #include <stdlib.h>
@@ -45,6 +46,11 @@ void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *
     holds->sessions.hash = session_hash;
     pthread_mutex_init(&holds->mutex, NULL);
     pthread_cond_init(&holds->reports, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&holds->departed, &attributes);
+    pthread_condattr_destroy(&attributes);
     rli_agenda_init(&holds->agenda);
 }
 
@@ -163,12 +169,19 @@ rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rl
 
 /* --- the life of a session --- */
 
+/* Of the owner's sessions that have ended here, the latest whose field may stand on the server yet; 0: none. */
 static uint64_t standing_field(const rli_holds *holds, const rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    const rli_session *over = find(holds, entry, writes, owner, RLI_OVER, 0);
-    const rli_session *undoing = find(holds, entry, writes, owner, RLI_UNDOING, 0);
-    uint64_t number = over ? over->number : 0;
-    return undoing && undoing->number > number ? undoing->number : number;
+    static const rli_phase phases[] = {RLI_OVER, RLI_LEAVING, RLI_UNDOING};
+    rli_session *latest = NULL;
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+        rli_session *ended = find(holds, entry, writes, owner, phases[i], 0);
+        if (ended && (!latest || ended->number > latest->number))
+            latest = ended;
+    }
+    if (latest && latest->extra && latest->extra->departure)
+        latest->extra->departure->replaced = true;
+    return latest ? latest->number : 0;
 }
 
 /* A read hold under a write hold has its number, as Redisson's have their thread's: once, since the
@@ -281,11 +294,21 @@ static void forget_over(rli_holds *holds, rli_session *session)
     holds->over_count--;
 }
 
+void rli_session_forget_departure(rli_holds *holds, rli_session *session)
+{
+    free(session->extra->departure);
+    session->extra->departure = NULL;
+    if (--holds->departures == 0)
+        pthread_cond_broadcast(&holds->departed);
+}
+
 static void end(rli_holds *holds, rli_session *session)
 {
     rli_entry *entry = session->entry;
     if (entry->queues)
         rli_chances_drop(&entry->queues->chances, session);
+    if (session->extra && session->extra->departure)
+        rli_session_forget_departure(holds, session);
     if (session->phase != RLI_OVER)
         rli_agenda_remove(&holds->agenda, &session->due);
     rli_agenda_unreserve(&holds->agenda);
@@ -315,7 +338,8 @@ static void slim(rli_holds *holds, rli_session *session)
 
 void rli_session_settle(rli_holds *holds, rli_session *session)
 {
-    if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting) {
+    if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting ||
+        session->phase == RLI_LEAVING) {
         slim(holds, session);
         return;
     }
@@ -454,6 +478,16 @@ void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
         session->extra->doubt_ms = lease_ms;
 }
 
+void rli_session_doubt_release(rli_holds *holds, rli_session *session)
+{
+    int64_t longest_ms = holds->settings->watchdog_timeout_ms;
+    if (session->extra->explicit_lease_ms > longest_ms)
+        longest_ms = session->extra->explicit_lease_ms;
+    if (session->deadline_ms - rli_now_ms() > longest_ms) /* leases of write holds add up */
+        longest_ms = session->deadline_ms - rli_now_ms();
+    rli_session_doubt(holds, session, longest_ms);
+}
+
 void rli_session_note_unheard(rli_session *session, const char *unheard)
 {
     rli_extra *extra = session->extra;
@@ -567,5 +601,6 @@ void rli_holds_destroy(rli_holds *holds)
     rli_table_free(&holds->entries);
     rli_agenda_destroy(&holds->agenda);
     pthread_cond_destroy(&holds->reports);
+    pthread_cond_destroy(&holds->departed);
     pthread_mutex_destroy(&holds->mutex);
 }

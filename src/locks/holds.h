@@ -40,6 +40,7 @@ typedef enum rli_phase {
     RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
     RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
                     that release may have been sent twice and may run late */
+    RLI_LEAVING, /* the same, and that release is on the wire without anybody waiting for its answer (departure.h) */
     RLI_KEPT,    /* its last hold was given back here alone, and waits for one here to take it (keep.h) */
     RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
     RLI_UNDOING  /* nobody's any more; released in the background while a request may run late */
@@ -105,6 +106,9 @@ typedef struct rli_holds {
     rli_session *first_report, *last_report;
     bool reports_wanted;
     pthread_cond_t reports;          /* there is one */
+    int departures;                  /* sessions that have one */
+    int posted;                      /* of these, requests whose answer nobody has read */
+    pthread_cond_t departed;         /* there are none any more; CLOCK_MONOTONIC */
     const char *client_id;
 } rli_holds;
 
@@ -154,6 +158,11 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
 /* A request with a lease of so many ms may still run late: once the session ends, it is released in the
  * background for as long. Forgotten if there is no attempt, and no memory. */
 void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms);
+/* Its last release may not have run: the same for the longest lease that the server may keep it for. The session
+ * has an extra part. */
+void rli_session_doubt_release(rli_holds *holds, rli_session *session);
+/* It is known what became of its last release. */
+void rli_session_forget_departure(rli_holds *holds, rli_session *session);
 /* The innermost hold is given back; the session has an attempt. */
 void rli_session_drop(rli_holds *holds, rli_session *session);
 /* The lease that the holds left ask for. */

@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "locks/departure.h"
 #include "locks/hand_over.h"
 #include "locks/keep.h"
 #include "redis/reply.h"
@@ -65,14 +66,8 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
         session->phase = RLI_DONE;
     if (status == RLOCK_OK)
         return judge_last(session, call, kind, names);
-    /* Not heard of: the server may keep the hold for the longest lease it was ever asked for, so it
-     * is released again in the background. */
-    int64_t longest_ms = holds->settings->watchdog_timeout_ms;
-    if (session->extra->explicit_lease_ms > longest_ms)
-        longest_ms = session->extra->explicit_lease_ms;
-    if (session->deadline_ms - rli_now_ms() > longest_ms) /* leases of write holds add up */
-        longest_ms = session->deadline_ms - rli_now_ms();
-    rli_session_doubt(holds, session, longest_ms);
+    /* Not heard of: it is released again in the background. */
+    rli_session_doubt_release(holds, session);
     return status;
 }
 
@@ -124,11 +119,17 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     rli_session *heir = hands_over ? rli_hand_over_begin(holds, session->entry, kind, &request, &texts) : NULL;
     if (count == 0 && !heir && session->entry->queues)
         rli_chances_drop(&session->entry->queues->chances, session);
-    pthread_mutex_unlock(&holds->mutex);
-
     rli_call call;
     kind->release(&call, &request);
     call.synced = true; /* not confirmed by any, it is a release all the same */
+    call.learns = !holds->settings->unlock_waits;
+    if (count == 0 && !heir && rli_departure_send(caller->client, session, &call)) {
+        rli_session_end_turn(session);
+        rli_call_clear(&call);
+        return RLOCK_OK;
+    }
+    pthread_mutex_unlock(&holds->mutex);
+
     rlock_status status = rli_call_run(&call, caller, &session->entry->route);
 
     pthread_mutex_lock(&holds->mutex);

@@ -90,18 +90,35 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
 
 /* --- asking --- */
 
-/* This owner's session on the server; 0, which no session has, when there is none. *known: how often it
- * holds the lock as far as this process knows. */
-static uint64_t session_number(single *lock, const rli_owner *owner, int *known)
+/* What a question about this owner needs of its holds here. */
+typedef struct question {
+    rli_entry *entry; /* kept while there is one: a release that nobody waits for goes by its route, and comes first */
+    uint64_t number;  /* of the owner's session on the server; 0, which no session has: there is none */
+    int known;        /* how often it holds the lock as far as this process knows */
+} question;
+
+static question begin_question(single *lock, const rli_owner *owner)
 {
     rli_holds *holds = &lock->client->holds;
     pthread_mutex_lock(&holds->mutex);
-    rli_entry *entry = rli_holds_entry(holds, &lock->names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, owner) : NULL;
-    uint64_t number = session ? session->number : 0;
-    *known = session ? session->count : 0;
+    question asked = {.entry = rli_holds_entry(holds, &lock->names)};
+    rli_session *session = asked.entry ? rli_holds_open_session(holds, asked.entry, lock->kind, owner) : NULL;
+    if (asked.entry)
+        asked.entry->references++;
+    asked.number = session ? session->number : 0;
+    asked.known = session ? session->count : 0;
     pthread_mutex_unlock(&holds->mutex);
-    return number;
+    return asked;
+}
+
+static void end_question(single *lock, const question *asked)
+{
+    rli_holds *holds = &lock->client->holds;
+    if (!asked->entry)
+        return;
+    pthread_mutex_lock(&holds->mutex);
+    rli_holds_exit(holds, asked->entry);
+    pthread_mutex_unlock(&holds->mutex);
 }
 
 static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
@@ -116,17 +133,18 @@ static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
         return status;
     char text[RLI_OWNER_TEXT];
     rli_call call;
-    int known;
     int64_t held = 0;
-    rli_owner_text(&lock->client->holds, session_number(lock, &owner, &known), text);
+    question asked = begin_question(lock, &owner);
+    rli_owner_text(&lock->client->holds, asked.number, text);
     lock->kind->state(&call, &lock->names, text);
-    status = rli_call_run(&call, &caller, NULL);
+    status = rli_call_run(&call, &caller, asked.entry ? &asked.entry->route : NULL);
+    end_question(lock, &asked);
     if (status == RLOCK_OK &&
         (call.reply->type != REDIS_REPLY_ARRAY || call.reply->elements != 2 ||
          !rli_reply_integer(call.reply->element[0], pttl_ms) || !rli_reply_integer(call.reply->element[1], &held)))
         status = rli_reply_unexpected(call.reply, lock->names.name);
     /* The server says whether; how often, we know better: a re-entry whose answer was lost is not ours. */
-    *count = held > known ? known : (int)held;
+    *count = held > asked.known ? asked.known : (int)held;
     rli_call_clear(&call);
     rli_caller_end(&caller);
     return status;

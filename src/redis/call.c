@@ -119,13 +119,18 @@ static rli_lane *lane_to(course *run, rli_node *node)
     return rli_route_to(run->route, node);
 }
 
-static void send_once(course *run, rli_lane *lane, const char *word, const char *script, size_t length)
+static void name_script(rli_call *call, const char *word, const char *script, size_t length)
 {
-    rli_call *call = run->call;
     call->words[0] = word;
     call->lengths[0] = strlen(word);
     call->words[1] = script;
     call->lengths[1] = length;
+}
+
+static void send_once(course *run, rli_lane *lane, const char *word, const char *script, size_t length)
+{
+    rli_call *call = run->call;
+    name_script(call, word, script, length);
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
     rli_command command = {
         .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->redirected != NULL};
@@ -171,6 +176,24 @@ static void attempt(course *run)
     run->redirected = NULL;
 }
 
+/* --- without waiting --- */
+
+rli_lane *rli_call_lane_to_post(const rli_call *call, rli_topology *topology, rli_route *route)
+{
+    rli_node *node = rli_topology_node(topology, rli_topology_slot(topology, call->key, call->key_length));
+    if (call->no_memory || !node || atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0 ||
+        !rli_node_knows(node, call->script))
+        return NULL;
+    return rli_route_to(route, node);
+}
+
+bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run)
+{
+    name_script(call, "EVALSHA", call->script->sha1[topology->spread], sizeof call->script->sha1[0] - 1);
+    const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
+    return rli_lane_post(lane, &command, slot, run);
+}
+
 /* --- what comes of it --- */
 
 /* An attempt that was sent got no answer. */
@@ -179,7 +202,7 @@ static void note_unanswered(course *run)
     rli_call *call = run->call;
     call->unanswered++;
     if (run->first_run == 0)
-        run->first_run = run->answer.run;
+        run->first_run = call->run = run->answer.run;
     if (run->answer.run == 0 || run->answer.run != run->first_run)
         call->same_run = false;
 }
@@ -188,6 +211,9 @@ static void take(course *run)
 {
     rli_call *call = run->call;
     call->reply = run->answer.reply;
+    call->run = run->answer.run;
+    if (call->learns)
+        rli_node_learn(run->node, call->script);
     call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
     call->unconfirmed = run->answer.synced == 0;
     if (run->answer.synced >= 0 && run->answer.synced < run->answer.asked) /* are there so many still? */

@@ -8,6 +8,7 @@
 #include "redis/lane.h"
 #include "redis/script.h"
 #include "redis/topology/route.h"
+#include "redis/topology/topology.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ typedef struct rli_call {
     bool once;                 /* must not run twice: never sent again once its bytes may have left */
     bool background;           /* on the connection that callers do not use */
     bool synced;               /* replicas have to confirm what it changes, where there are any */
+    bool learns;               /* its script may be posted later: notes which server knows it */
     int64_t timeout_ms;        /* for one attempt; 0: as configured */
     int attempts;              /* 0: as configured */
 
@@ -30,6 +32,7 @@ typedef struct rli_call {
     int unanswered;            /* attempts that may have run, or may run yet, without our hearing */
     bool unconfirmed;          /* `synced`, and not one replica confirmed it */
     bool same_run;             /* those went to the same run of the server as the one answered */
+    uint64_t run;              /* of the server: that answered; on failure that got the first of those; 0: unknown */
 
     /* the words of EVALSHA */
     const char *key;           /* the first: says who serves it */
@@ -55,6 +58,11 @@ void rli_call_add_number(rli_call *call, int64_t number);
  * the caller's deadline used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route);
+/* The lane by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to
+ * confirm it, or it is not known that the server knows the script. Does not block. */
+rli_lane *rli_call_lane_to_post(const rli_call *call, rli_topology *topology, rli_route *route);
+/* Sends it there; as rli_lane_post. */
+bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run);
 /* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the
  * caller's deadline. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_call_rest(rli_caller *caller, int done);

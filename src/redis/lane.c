@@ -245,6 +245,9 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
 
 /* --- requests that nobody waits for --- */
 
+/* Who waits for an answer must not wait for those to any number of others. */
+#define MOST_POSTS 100
+
 static bool has_posts(const rli_wire *wire)
 {
     return rli_wire_posts(wire) > 0;
@@ -283,7 +286,7 @@ bool rli_lane_post(rli_lane *lane, const rli_command *command, rli_slot *slot, u
 {
     pthread_mutex_lock(&lane->mutex);
     rli_wire *wire = lane->wire;
-    bool posted = wire && rli_wire_post(wire, slot, command);
+    bool posted = wire && rli_wire_posts(wire) < MOST_POSTS && rli_wire_post(wire, slot, command);
     if (posted) {
         *run = rli_wire_run(wire);
         rli_wire_enter(wire);

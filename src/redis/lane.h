@@ -74,7 +74,8 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
 /* Sends `command` and does not wait for the answer; its bytes have left on return, or leave with the next batch of the
  * threads that call there now. `slot` has its `done`, which is told, perhaps before the return, and with no
  * reply unless RLI_ANSWERED. The answer is read by whoever waits there next for his own, or by rli_lane_collect.
- * *run: as in rli_answer. False: nothing was sent, nobody will be told: there is no connection now, or no memory.
+ * *run: as in rli_answer. False: nothing was sent, nobody will be told: there is no connection now, no memory, or too
+ * much of that sort that is not answered yet.
  * Not on a synced lane. Any thread. */
 bool rli_lane_post(rli_lane *lane, const rli_command *command, struct rli_slot *slot, uint64_t *run);
 /* Reads the answers to what was posted, if nobody else does, those that come until `until_ms`; gives the connection

@@ -27,6 +27,29 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     return node;
 }
 
+bool rli_node_knows(const rli_node *node, const rli_script *script)
+{
+    for (int i = 0; i < RLI_NODE_KNOWN; i++) {
+        if (atomic_load_explicit(&node->known[i], memory_order_relaxed) == script)
+            return true;
+    }
+    return false;
+}
+
+void rli_node_learn(rli_node *node, const rli_script *script)
+{
+    for (int i = 0; i < RLI_NODE_KNOWN; i++) {
+        const rli_script *there = NULL;
+        if (atomic_compare_exchange_strong(&node->known[i], &there, script) || there == script)
+            return;
+    }
+}
+
+bool rli_node_collect(rli_node *node, int64_t until_ms)
+{
+    return rli_pool_collect(&node->pool, until_ms);
+}
+
 bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms)
 {
     return rli_pool_ping_if_idle(&node->pool, caller, idle_ms) &&

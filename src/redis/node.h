@@ -5,13 +5,17 @@
 
 #include "redis/lane.h"
 #include "redis/pool.h"
+#include "redis/script.h"
 #include "redis/subscriber.h"
+
+#define RLI_NODE_KNOWN 8
 
 typedef struct rli_node {
     struct rli_node *_Atomic next; /* in the topology's list */
     rli_address address;
     bool left;              /* topology's mutex: it serves less than before */
     atomic_int replicas;    /* connected to it, as far as known */
+    const rli_script *_Atomic known[RLI_NODE_KNOWN]; /* scripts that it has run; a hint: it may have restarted since */
     rli_pool pool;
     rli_lane synced;        /* for requests that replicas have to confirm */
     /* Of the watchdog and the topology, made when there is first something to send: renewals then
@@ -25,6 +29,11 @@ typedef struct rli_node {
  * failure. `spread`: known when somebody first waits. `closed`: of the client. NULL: out of memory. */
 rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const rli_spread *spread,
                         const atomic_bool *closed);
+/* Whether it has run that script for us, as far as was noted: of the few scripts that are posted. Any thread. */
+bool rli_node_knows(const rli_node *node, const rli_script *script);
+void rli_node_learn(rli_node *node, const rli_script *script);
+/* On its lanes that take such: rli_lane_collect. Whether there is more to come. */
+bool rli_node_collect(rli_node *node, int64_t until_ms);
 /* Pings the server on connections that were idle for so long. False: one of them is dead, and given up;
  * the others are for the next time, since each may take a whole timeout. */
 bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms);

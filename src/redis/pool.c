@@ -50,6 +50,14 @@ rli_lane *rli_pool_pick(rli_pool *pool)
     return best;
 }
 
+bool rli_pool_collect(rli_pool *pool, int64_t until_ms)
+{
+    bool more = false;
+    for (int i = 0; i < atomic_load(&pool->in_use); i++)
+        more |= rli_lane_collect(&pool->lanes[i], until_ms);
+    return more;
+}
+
 bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms)
 {
     bool alive = true;

@@ -15,6 +15,8 @@ typedef struct rli_pool {
 rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const rli_address *address);
 /* The lane for a name that has none: the least busy; another one when all are busy. */
 rli_lane *rli_pool_pick(rli_pool *pool);
+/* On its lanes: rli_lane_collect. Whether there is more to come. */
+bool rli_pool_collect(rli_pool *pool, int64_t until_ms);
 /* On its lanes: rli_lane_ping_if_idle, until one does not answer. False: one did not. */
 bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms);
 /* On all of its lanes: rli_lane_drop. */

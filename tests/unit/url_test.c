@@ -108,7 +108,8 @@ Test(url, every_setting_can_be_a_parameter)
     rli_settings settings;
     assert_ok(parse("redis://h?lockWatchdogTimeout=1000&lockWatchdogBatchSize=7&timeout=11&connectTimeout=12"
                    "&subscriptionTimeout=13&retryAttempts=0&retryBaseDelay=14&retryMaxDelay=15"
-                   "&fairLockWaitTimeout=16&localHandOver=true&connectionPoolSize=3&database=5&clientName=me&namePrefix=a%26b%3D",
+                   "&fairLockWaitTimeout=16&localHandOver=true&connectionPoolSize=3&database=5&clientName=me&namePrefix=a%26b%3D"
+                   "&unlockWaits=false",
                    &settings));
     cr_assert(settings.watchdog_timeout_ms == 1000);
     cr_assert(settings.batch_size == 7);
@@ -124,6 +125,7 @@ Test(url, every_setting_can_be_a_parameter)
     cr_assert(settings.database == 5);
     cr_assert(same(settings.client_name, "me"));
     cr_assert(same(settings.name_prefix, "a&b="));
+    cr_assert(!settings.unlock_waits);
     rli_settings_free(&settings);
 
     assert_ok(parse("rediss-sentinel://h?masterName=m&sentinelUsername=su&sentinelPassword=s%26p&sslTruststore=/t.pem"

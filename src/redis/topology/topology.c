@@ -51,6 +51,12 @@ bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot)
     return node && atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0;
 }
 
+void rli_topology_collect(rli_topology *topology, int64_t until_ms)
+{
+    for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next))
+        rli_node_collect(node, until_ms);
+}
+
 static bool serves_anything(const rli_topology *topology, const rli_node *node)
 {
     for (size_t slot = 0; slot < topology->slot_count; slot++) {

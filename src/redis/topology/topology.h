@@ -84,6 +84,8 @@ void rli_topology_gone_ahead(rli_topology *topology, rli_node *node);
 bool rli_topology_is_moving(const rli_topology *topology);
 /* Something failed that a change would explain: has the topology looked at soon. */
 void rli_topology_suspect(rli_topology *topology);
+/* Reads the answers to what was posted to any node (rli_lane_post), those that come until `until_ms`. */
+void rli_topology_collect(rli_topology *topology, int64_t until_ms);
 /* Sleeps until the topology is no longer of that version, the call was ended, or `until_ms`. */
 void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsigned version, int64_t until_ms);
 
