@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* So many that two names hardly ever share a word; only the pages that are written to exist. */
@@ -121,7 +122,9 @@ static bool measure_all(bench_run *bench, const char *only)
         if (only && !bench_has_word(only, (*row)->name))
             continue;
         report_group(&bench->report, (*row)->name, (*row)->about);
+        time_t began = time(NULL);
         right = (*row)->measure(bench);
+        printf("(in %d s)\n", (int)(time(NULL) - began));
         freeReplyObject(redis_ask(&bench->redis, "FLUSHALL"));
     }
     return right;

@@ -18,7 +18,7 @@ static const int thread_counts[] = {1, 8};
 static bool measure_one(bench_run *bench, const struct kinds_case *at, int threads)
 {
     static const bench_target target = {.raw = 0.9, .connections = 8};
-    int slices = threads == 1 ? 14 : 3, ms = threads == 1 ? 5 : 20;
+    int slices = threads == 1 ? 14 : 6, ms = threads == 1 ? 5 : 10;
     char what[64];
     bench_side sides[] = {
         {.who = "raw", .kind = at->kind, .threads = threads, .names = "own", .slices = slices, .ms = ms},

@@ -23,13 +23,14 @@ static void fill_in(bench_side *side, int blocks)
 {
     if (!side->processes)
         side->processes = 1;
-    bool c = is_in_c(side->who), alone = side->threads * side->processes == 1;
+    bool c = is_in_c(side->who);
+    int threads = side->threads * side->processes;
     if (side->processes > CONTEST_PROCESSES_MAX)
         abort();
     if (!side->slices)
-        side->slices = !c ? 1 : alone ? 42 : 7;
+        side->slices = !c ? 1 : threads == 1 ? 42 : threads <= 8 ? 14 : 7;
     if (!side->ms)
-        side->ms = !c ? 200 : alone ? 5 : 20;
+        side->ms = !c ? 200 : threads == 1 ? 5 : threads <= 8 ? 10 : 20;
     size_t slices = (size_t)(side->slices * blocks);
     side->per_s = calloc(slices, sizeof *side->per_s);
     side->p50s_us = calloc(slices, sizeof *side->p50s_us);

@@ -24,7 +24,8 @@ typedef struct bench_side {
     int threads;       /* of each process */
     int processes;     /* 0 is 1 */
     const char *names; /* own, one:NAME */
-    int slices, ms;    /* in a block; 0: 7 of 20 ms for C (42 of 5 ms for one thread), 1 of 200 ms for others */
+    int slices, ms;    /* in a block; 0: for C 42 of 5 ms for one thread, 14 of 10 ms for up to 8,
+                          7 of 20 ms for more; for others 1 of 200 ms */
     int warm_up_ms;    /* 0: 50 ms for C, 3000 ms for others, 300 ms for those that are warm */
     double scripts;    /* that a turn takes at least; the contest fails when there were fewer in the warm-up */
     /* for contest_report(), where this side differs from what is said there; NULL: it does not */

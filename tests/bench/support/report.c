@@ -116,8 +116,17 @@ static void print_verdict(const bench_result *result)
     fflush(stdout);
 }
 
-static void print_rate(const bench_result *result)
+/* What the rows are about, where that changes within a group. */
+static void print_what(bench_report *report, const char *what)
 {
+    if (strcmp(report->what, what) != 0)
+        printf("%s:\n", what);
+    snprintf(report->what, sizeof report->what, "%s", what);
+}
+
+static void print_rate(bench_report *report, const bench_result *result)
+{
+    print_what(report, result->what);
     printf("%7d %5d  %-9s %9.0f  ", result->threads, result->processes, result->who, result->per_s);
     print_ratio(&result->ratio_raw, 18);
     fputs("  ", stdout);
@@ -126,8 +135,9 @@ static void print_rate(const bench_result *result)
            result->p99_us);
 }
 
-static void print_value(const bench_result *result)
+static void print_value(bench_report *report, const bench_result *result)
 {
+    *report->what = '\0';
     printf("%7d %5d  %-9s %s: %.6g %s", result->threads, result->processes, result->who, result->what, result->value,
            result->unit);
     if (result->ratio_raw.median > 0)
@@ -154,13 +164,14 @@ void report_open(bench_report *report, const char *json_path, const char *comman
 void report_group(bench_report *report, const char *name, const char *about)
 {
     report->group = name;
+    *report->what = '\0';
     report->about = about;
     print_heading(about);
 }
 
 void report_row(bench_report *report, const bench_result *result)
 {
-    (result->unit ? print_value : print_rate)(result);
+    (result->unit ? print_value : print_rate)(report, result);
     print_verdict(result);
     report->missed += result->verdict == VERDICT_MISSED;
     if (!report->json)

@@ -34,6 +34,7 @@ typedef struct bench_result {
 
 typedef struct bench_report {
     FILE *json; /* NULL: the table only */
+    char what[128]; /* of the last row of the table */
     const char *group, *about;
     int rows, missed;
 } bench_report;
