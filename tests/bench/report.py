@@ -26,6 +26,11 @@ NAMES = {"redisson": "Redisson"}
 SWEEPS = {
     "threads": {"title": "Threads of one process, each on a name of its own", "x": "threads"},
     "processes, own names": {"title": "Processes of one thread, each on a name of its own", "x": "processes"},
+    "waiters": {"title": "Threads of one process that all want one name", "x": "threads"},
+    "holds": {"title": "Locks held by one client, renewed by the watchdog", "x": "locks held", "base": 10,
+              "y": "client CPU, µs a renewal",
+              "text": "Up to 10,000 of them with a watchdog timeout of 3 s, beyond with the default, 30 s. Of few locks "
+                      "the cost is that of waking up at all."},
     "processes, one name": {"title": "Processes of one thread, all on one name", "x": "processes",
                             "text": "Raw hiredis is not in here, as it never waits for a lock."},
 }
@@ -161,12 +166,11 @@ def group(row):
 
 
 def groups(rows):
-    """Their name → rows, in the order of the run; sweeps have a section of their own."""
+    """Their name → rows, in the order of the run; those that are points of plots alone have a section of their own."""
     found = {}
     for row in rows:
-        if not row.get("plot"):
-            found.setdefault(group(row), []).append(row)
-    return found
+        found.setdefault(group(row), []).append(row)
+    return {name: of for name, of in found.items() if not all(row.get("plot") for row in of)}
 
 
 def sentence(text):
@@ -224,6 +228,7 @@ def summary(rows):
     if not judged:
         return "No row of this run has a target.\n"
     counts = {word: sum(row.get("pass") is word for row in judged) for word in (True, False, None)}
+    shown = groups(rows)
     said = f"{counts[True]} of {len(judged)} targets are met"
     if counts[None]:
         said += f"; {counts[None]} could not be judged, as who they compare with was not there"
@@ -231,7 +236,7 @@ def summary(rows):
         said += f". {counts[False]} {'is' if counts[False] == 1 else 'are'} missed: " \
                 "[why](#what-is-not-reached-and-why)"
     columns = [
-        ("what", lambda row: f"[{row['what']}](#{anchor('How cost grows' if row.get('plot') else group(row))})", False),
+        ("what", lambda row: f"[{row['what']}](#{anchor(group(row) if group(row) in shown else 'How cost grows')})", False),
         ("", threads, False),
         ("target", lambda row: row["target"], False),
         ("measured", measured, False),
@@ -264,7 +269,7 @@ class Sweep:
         return row.get("value") if is_value(row) else row.get("per_s")
 
     def y_title(self):
-        return self.unit or "pairs a second"
+        return self.about.get("y") or self.unit or "pairs a second"
 
     def points(self, who, y):
         points = {row["x"]: y(row) for row in self.rows if row["who"] == who and row.get("x") is not None}

@@ -151,6 +151,15 @@ static void report_one(bench_run *bench, const holding *self, const holding *the
     value_report(bench, &value);
 
     value.redisson = 0;
+    value.most = 0;
+    value.what = word(&words, self, "CPU of the client, a renewal");
+    value.value = self->core * THIRD_MS * 1e3 / self->count;
+    value.unit = "µs";
+    value.plot = "holds";
+    value.x = self->count;
+    value_report(bench, &value);
+
+    value.plot = NULL;
     value.what = word(&words, self, "least time to live of all, of 30000");
     value.value = self->least_pttl_ms;
     value.unit = "ms";

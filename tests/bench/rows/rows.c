@@ -4,7 +4,7 @@
 
 extern const bench_row row_own_names, row_kinds, row_one_name, row_local, row_processes, row_fair;
 extern const bench_row row_waiters, row_holds, row_cluster, row_wire, row_start, row_size;
-extern const bench_row row_other_clients, row_sweep_threads, row_sweep_processes;
+extern const bench_row row_other_clients, row_sweep_threads, row_sweep_processes, row_sweep_waiters, row_sweep_holds;
 
 const bench_row *const rows[] = {
     &row_own_names,
@@ -16,6 +16,8 @@ const bench_row *const rows[] = {
     &row_other_clients,
     &row_sweep_threads,
     &row_sweep_processes,
+    &row_sweep_waiters,
+    &row_sweep_holds,
     &row_waiters,
     &row_cluster,
     &row_wire,

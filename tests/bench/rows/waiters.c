@@ -74,7 +74,8 @@ static void report(bench_run *bench, const crowd *side, const crowd *few)
                                     "requests a hand-over"};
     bench_result rate = {.what = "waiters on one name", .who = "rlock", .threads = side->waiters, .processes = 1,
                          .per_s = median_of(side->per_s, SLICES), .cpu_us = side->cpu_us / turns,
-                         .server_cpu_us = side->server_us / turns, .violations = side->violations};
+                         .server_cpu_us = side->server_us / turns, .violations = side->violations,
+                         .plot = "waiters", .x = side->waiters};
     report_row(&bench->report, &rate);
     for (int i = 0; i < 3; i++)
         snprintf(what[i], sizeof what[i], "%d waiters: %s", side->waiters, subjects[i]);

@@ -274,6 +274,11 @@ void contestant_end(bench_contestant *contestant)
     finish(contestant);
 }
 
+void contestant_quit(bench_contestant *contestant)
+{
+    finish(contestant);
+}
+
 void contestant_end_all(void)
 {
     for (int i = 0; i < KEPT_MAX; i++) {

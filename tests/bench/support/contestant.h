@@ -33,6 +33,8 @@ const char *contestant_ask(bench_contestant *contestant, int ms, const char *wor
 
 /* Ends it, or keeps a JVM for the next contestant_start(). */
 void contestant_end(bench_contestant *contestant);
+/* Ends it in any case. */
+void contestant_quit(bench_contestant *contestant);
 /* Ends those that are kept. */
 void contestant_end_all(void);
 

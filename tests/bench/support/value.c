@@ -9,7 +9,7 @@ void value_report(bench_run *bench, const bench_value *value)
     char words[128];
     bench_result result = {.what = value->what, .who = value->who, .threads = value->threads,
                            .processes = value->processes, .value = value->value, .unit = value->unit,
-                           .violations = value->violations};
+                           .violations = value->violations, .plot = value->plot, .x = value->x};
     if (value->redisson > 0)
         result.ratio_redisson.median = value->value / value->redisson;
     if (value->most > 0 || value->least > 0) {

@@ -16,6 +16,8 @@ typedef struct bench_value {
     const char *target;     /* in words; NULL: as "≤ 200 bytes" */
     double redisson;        /* the same of Redisson; 0: not measured */
     uint64_t violations;
+    const char *plot;       /* the sweep that it is a point of; NULL: of none */
+    double x;
 } bench_value;
 
 void value_report(bench_run *bench, const bench_value *value);

@@ -15,6 +15,7 @@ import org.redisson.config.Config;
 /**
  * What every contestant answers is in PROTOCOL.md. This one also knows
  * <pre>
+ * open URL?lockWatchdogTimeout=MS CLAIMS
  * hold N                     ok         from now on holds N locks bench:PID:h0, h1, …, renewed by the watchdog
  * wait N NAME                ok         the main thread holds NAME, N threads are asleep in lock() of it
  * free                       done N SECONDS CPU_US P50_US P99_US VIOLATIONS
@@ -71,10 +72,14 @@ public final class Contestant {
         }
     }
 
-    /** The configuration that users begin with: nothing but the address is set, and the name that counts connections. */
+    /** The configuration that users begin with: nothing but the address is set, and what the row is about. */
     private String open(String url, String path) throws IOException {
+        String[] parts = url.split("[?]lockWatchdogTimeout=");
         Config config = new Config();
-        config.useSingleServer().setAddress(url).setClientName("redisson-" + Usage.PID);
+        config.useSingleServer().setAddress(parts[0]).setClientName("redisson-" + Usage.PID);
+        if (parts.length > 1) {
+            config.setLockWatchdogTimeout(Long.parseLong(parts[1]));
+        }
         claims = new Claims(path);
         client = Redisson.create(config);
         holds = new Holds(client);
