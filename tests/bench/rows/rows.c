@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/rows/row.h"
 
-extern const bench_row row_own_names, row_kinds, row_one_name, row_local, row_processes, row_fair;
+extern const bench_row row_own_names, row_kinds, row_one_name, row_local, row_processes, row_fair, row_idle;
 extern const bench_row row_waiters, row_holds, row_cluster, row_wire, row_start, row_size;
 extern const bench_row row_other_clients, row_sweep_threads, row_sweep_processes, row_sweep_waiters, row_sweep_holds;
 
@@ -13,6 +13,7 @@ const bench_row *const rows[] = {
     &row_local,
     &row_processes,
     &row_fair,
+    &row_idle,
     &row_other_clients,
     &row_sweep_threads,
     &row_sweep_processes,

@@ -114,6 +114,14 @@ static bool gather(const bench_player *player, const char *line)
     return true;
 }
 
+/* The first seat's, by the main thread, outside of any slice. */
+static bool hold(const bench_player *player, bool take)
+{
+    if (table.threads < 1)
+        return trouble("there is no crew");
+    return (take ? player->take : player->give)(table.seats[0].own);
+}
+
 /* --- answers --- */
 
 static void answer_go(const char *line)
@@ -174,6 +182,8 @@ static void answer(const bench_player *player, const char *line)
         answer_stats();
     else if (strncmp(line, "open ", 5) == 0 ? open_up(player, line)
              : strncmp(line, "crew ", 5) == 0 ? gather(player, line)
+             : strcmp(line, "take") == 0      ? hold(player, true)
+             : strcmp(line, "give") == 0      ? hold(player, false)
                                               : trouble("not understood: %s", line))
         puts("ok");
     if (*trouble_text())
