@@ -85,7 +85,7 @@ void rli_caller_sleep(rli_caller *caller, int64_t until_ms)
         if (atomic_load(&caller->client->closed))
             return;
     }
-    rli_park(&caller->parker, until_ms);
+    rli_park_among_many(&caller->parker, until_ms);
 }
 
 rlock_status rli_caller_check(rli_caller *caller)

@@ -17,8 +17,9 @@ typedef struct rli_parker {
 
 enum {
     RLI_ASLEEP = 1,
-    RLI_WOKEN = 2,  /* unparked since the last park */
-    RLI_NEWS = 4    /* the first bit that is free for who parks there to agree on */
+    RLI_WOKEN = 2,      /* unparked since the last park */
+    RLI_AMONG_MANY = 4, /* how it is asleep */
+    RLI_NEWS = 8        /* the first bit that is free for who parks there to agree on */
 };
 
 void rli_parker_init(rli_parker *parker);
@@ -26,6 +27,9 @@ void rli_parker_init(rli_parker *parker);
 /* Sleeps until unparked (also before the call) or the deadline. Callers look again at what they
  * wait for: a wake-up may be for something that has passed. */
 void rli_park(rli_parker *parker, int64_t deadline_ms);
+/* The same where thousands of threads may be asleep at a time: a wake-up costs somewhat more, and no more when
+ * there are so many. */
+void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
 
 void rli_unpark(rli_parker *parker);
 /* Unparks it with news, which stay until they are taken: what was written before is seen by who
