@@ -39,7 +39,8 @@ static bool take_turn(void *arg)
     const seat *at = arg;
     if (!at->player->take(at->own))
         return false;
-    if (at->claim && (!claims_enter(at->claim, at->id) | !claims_leave(at->claim, at->id)))
+    bool alone = !at->claim || claims_enter(at->claim, at->id);
+    if (at->claim && !(claims_leave(at->claim, at->id) && alone))
         atomic_fetch_add(&violations, 1);
     return at->player->give(at->own);
 }
