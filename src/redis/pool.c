@@ -6,9 +6,12 @@
 
 #include <stdlib.h>
 
-/* So many requests under way on every lane make another connection worth its cost. Fewer lanes
- * mean larger batches, and a batch is what saves system calls on both sides. */
-#define BUSY_AT 40
+/* So many requests under way on every lane make another connection worth its cost. Fewer lanes mean larger
+ * batches, and a batch is what saves system calls on both sides, and wake-ups of the server. */
+#define BUSY_AT 80
+/* So few callers are best off with a lane each: there is no batch to be had, and nobody is woken but by
+ * his own reply. */
+#define FEW 2
 
 static bool look(void *argument)
 {
@@ -32,21 +35,31 @@ rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const r
     return RLOCK_OK;
 }
 
+static int load_of(const rli_lane *lane)
+{
+    return atomic_load_explicit(&lane->load, memory_order_relaxed);
+}
+
+/* How many lanes are best for one request more beside so many. */
+static int wanted(const rli_pool *pool, int load)
+{
+    int lanes = load < FEW ? load + 1 : load / BUSY_AT + 1;
+    return lanes < pool->settings->pool_size ? lanes : pool->settings->pool_size;
+}
+
 rli_lane *rli_pool_pick(rli_pool *pool)
 {
-    int in_use = atomic_load_explicit(&pool->in_use, memory_order_relaxed);
+    int in_use = atomic_load_explicit(&pool->in_use, memory_order_relaxed), load = 0;
+    for (int i = 0; i < in_use; i++)
+        load += load_of(&pool->lanes[i]);
+    int lanes = wanted(pool, load);
+    while (in_use < lanes && !atomic_compare_exchange_weak(&pool->in_use, &in_use, lanes))
+        continue;
     rli_lane *best = &pool->lanes[0];
-    int best_load = atomic_load_explicit(&best->load, memory_order_relaxed);
-    for (int i = 1; i < in_use && best_load > 0; i++) {
-        int load = atomic_load_explicit(&pool->lanes[i].load, memory_order_relaxed);
-        if (load < best_load) {
+    for (int i = 1; i < lanes; i++) {
+        if (load_of(&pool->lanes[i]) < load_of(best))
             best = &pool->lanes[i];
-            best_load = load;
-        }
     }
-    if (best_load >= BUSY_AT && in_use < pool->settings->pool_size &&
-        atomic_compare_exchange_strong(&pool->in_use, &in_use, in_use + 1))
-        best = &pool->lanes[in_use];
     return best;
 }
 
