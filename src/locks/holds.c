@@ -6,6 +6,7 @@
 #include "error.h"
 #include "locks/departure.h"
 #include "redis/buffer.h"
+#include "thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *
     *holds = (rli_holds){.settings = settings, .client_id = client_id};
     holds->entries.hash = entry_hash;
     holds->sessions.hash = session_hash;
-    pthread_mutex_init(&holds->mutex, NULL);
+    rli_mutex_init_brief(&holds->mutex);
     pthread_cond_init(&holds->reports, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

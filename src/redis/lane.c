@@ -5,13 +5,14 @@
 
 #include "error.h"
 #include "redis/wire.h"
+#include "thread.h"
 
 #include <stdio.h>
 
 void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard)
 {
     *lane = (rli_lane){.settings = settings, .address = address, .guard = guard};
-    pthread_mutex_init(&lane->mutex, NULL);
+    rli_mutex_init_brief(&lane->mutex);
 }
 
 void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
@@ -87,6 +88,8 @@ static rlock_status await_connection(rli_lane *lane, rli_caller *caller, int64_t
 /* With the mutex held on entry and return. RLOCK_OK: lane->wire is up. */
 static rlock_status connected(rli_lane *lane, rli_caller *caller, int64_t timeout_ms)
 {
+    if (lane->wire)
+        return RLOCK_OK;
     int64_t deadline_ms = rli_after_ms(timeout_ms + lane->settings->connect_timeout_ms);
     if (deadline_ms > caller->deadline_ms)
         deadline_ms = caller->deadline_ms;
@@ -171,6 +174,9 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
 {
     bool silent = timeout_at_ms <= caller->deadline_ms;
     int64_t deadline_ms = silent ? timeout_at_ms : caller->deadline_ms;
+    /* Where all requests have the same timeout, a leader's time is up before that of those who wait behind, and
+     * that ends the wire for all; they sleep without a timer. */
+    bool is_bounded = silent && lane->guard;
     while (!rli_slot_finished(slot)) {
         if (rli_wire_take_lead(wire, slot))
             lead(lane, caller, wire, slot, deadline_ms);
@@ -183,7 +189,7 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
             slot->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
             break;
         }
-        int64_t until_ms = slot->popped ? RLI_NEVER : deadline_ms;
+        int64_t until_ms = slot->popped || is_bounded ? RLI_NEVER : deadline_ms;
         pthread_mutex_unlock(&lane->mutex);
         rli_park(&caller->parker, until_ms);
         if (rli_slot_finished(slot))
@@ -205,13 +211,13 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
                        int64_t timeout_ms, rli_answer *answer)
 {
     rli_slot slot;
-    answer->sent_ms = rli_now_ms();
     if (!rli_wire_queue(wire, &slot, &caller->parker, command)) {
         pthread_mutex_unlock(&lane->mutex);
         answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         return RLI_UNSENT;
     }
     answer->run = rli_wire_run(wire);
+    answer->sent_ms = slot.queued_ms;
     if (rli_wire_wants_flush(wire)) {
         rli_wire_enter(wire);
         if (!rli_wire_flush(wire, &lane->mutex))

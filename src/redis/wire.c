@@ -92,7 +92,8 @@ bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rl
         return false;
     }
     wire->used_ms = rli_now_ms();
-    *slot = (rli_slot){.parker = parker, .since_ms = wire->used_ms + rli_sync_time_ms(&wire->sync),
+    *slot = (rli_slot){.parker = parker, .queued_ms = wire->used_ms,
+                       .since_ms = wire->used_ms + rli_sync_time_ms(&wire->sync),
                        .bytes = wire->queued.length - before, .asking = command->asking};
     rli_slots_append(&wire->slots, slot);
     if (parker) {
@@ -259,21 +260,24 @@ static bool accept_reply(rli_wire *wire, redisReply *reply, rli_slot ***done)
     return true;
 }
 
-/* Pairs replies with their requests and wakes the callers, the latter without the mutex: a woken
- * thread would only run into it. */
+/* Pairs replies with their requests and wakes the callers; several of them without the mutex, which woken
+ * threads would only run into with their next requests. Mutex held on entry and return. */
 static bool hand_over(rli_wire *wire, pthread_mutex_t *mutex, redisReply *replies[AT_ONCE], int count)
 {
     rli_slot *done = NULL, **end = &done;
     int paired = 0;
-    pthread_mutex_lock(mutex);
     while (paired < count && accept_reply(wire, replies[paired], &end))
         paired++;
-    pthread_mutex_unlock(mutex);
+    bool several = done && done->next;
+    if (several)
+        pthread_mutex_unlock(mutex);
     while (done) {
         rli_slot *slot = done;
         done = slot->next;
         rli_slot_finish(slot, RLI_ANSWERED);
     }
+    if (several)
+        pthread_mutex_lock(mutex);
     for (int i = paired; i < count; i++)
         freeReplyObject(replies[i]);
     return paired == count;
@@ -302,15 +306,16 @@ rli_received rli_wire_receive(rli_wire *wire, pthread_mutex_t *mutex, int64_t de
     if (wire->ended)
         return RLI_ENDED;
     rli_received received = wait_for_bytes(wire, mutex, deadline_ms, wake_fd);
-    int count = AT_ONCE;
-    while (received == RLI_BYTES && count == AT_ONCE) {
-        redisReply *replies[AT_ONCE];
-        bool garbled;
-        count = parse(wire, replies, &garbled);
+    redisReply *replies[AT_ONCE];
+    bool garbled = false;
+    int count = received == RLI_BYTES ? parse(wire, replies, &garbled) : 0;
+    pthread_mutex_lock(mutex);
+    while (received == RLI_BYTES && (count > 0 || garbled)) {
         if (!hand_over(wire, mutex, replies, count) || garbled)
             received = RLI_ENDED;
+        else
+            count = count == AT_ONCE ? parse(wire, replies, &garbled) : 0;
     }
-    pthread_mutex_lock(mutex);
     wire->guarded_until_ms = RLI_NEVER;
     return received;
 }
