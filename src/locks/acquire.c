@@ -203,11 +203,11 @@ static bool queues_first(rli_attempt *attempt)
            (!attempt->asked->kind->spins && rli_chances_are_gone(&attempt->entry->queues->chances));
 }
 
+/* Mutex held on entry, not on return. */
 static rlock_status acquire(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
-    pthread_mutex_lock(&attempt->holds->mutex);
     /* Those who hold it pass by the queue; so do those who won't wait. */
     bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
     bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
@@ -260,15 +260,14 @@ rlock_status rli_acquire_run(const rli_acquire *asked)
     attempt.entry = status == RLOCK_OK ? rli_holds_enter(attempt.holds, asked->names) : NULL;
     if (attempt.entry)
         attempt.session = rli_session_join(attempt.holds, attempt.entry, asked->kind, &asked->owner);
-    pthread_mutex_unlock(&attempt.holds->mutex);
     if (attempt.session)
         status = rli_caller_check(&attempt.caller);
     else if (status == RLOCK_OK)
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
-    if (attempt.session && status == RLOCK_OK)
+    if (attempt.session && status == RLOCK_OK) {
         status = acquire(&attempt);
-
-    pthread_mutex_lock(&attempt.holds->mutex);
+        pthread_mutex_lock(&attempt.holds->mutex);
+    }
     if (attempt.session)
         rli_session_leave(attempt.holds, attempt.session);
     if (attempt.entry)

@@ -21,21 +21,25 @@ static bool make_room(rli_buffer *buffer, size_t more)
 size_t rli_decimal(int64_t number, char text[RLI_DECIMAL])
 {
     uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    size_t length = number < 0 ? 2 : 1;
-    for (uint64_t more = rest / 10; more; more /= 10)
-        length++;
-    text[0] = '-'; /* else a digit takes its place */
-    text[length] = 0;
-    for (char *at = text + length; rest >= 10; rest /= 10)
+    char digits[RLI_DECIMAL], *at = digits + RLI_DECIMAL;
+    *--at = 0;
+    do
         *--at = (char)('0' + rest % 10);
-    text[number < 0] = (char)('0' + rest);
+    while (rest /= 10);
+    if (number < 0)
+        *--at = '-';
+    size_t length = (size_t)(digits + RLI_DECIMAL - at) - 1;
+    memcpy(text, at, length + 1);
     return length;
 }
 
 static char *put_header(char *at, char mark, size_t number)
 {
     *at++ = mark;
-    at += rli_decimal((int64_t)number, at);
+    if (number < 10)
+        *at++ = (char)('0' + number);
+    else
+        at += rli_decimal((int64_t)number, at);
     *at++ = '\r';
     *at++ = '\n';
     return at;

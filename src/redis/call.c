@@ -16,7 +16,9 @@
 
 static void start(rli_call *call)
 {
-    *call = (rli_call){.failed_ms = RLI_NEVER, .same_run = true};
+    memset(call, 0, offsetof(rli_call, inline_words)); /* the rest is written before it is read */
+    call->failed_ms = RLI_NEVER;
+    call->same_run = true;
     call->words = call->inline_words;
     call->lengths = call->inline_lengths;
     call->capacity = RLI_CALL_INLINE + 2;

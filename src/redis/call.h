@@ -40,11 +40,11 @@ typedef struct rli_call {
     size_t count, capacity;
     const char **words;
     size_t *lengths;
+    int number_count;
+    bool no_memory;
     const char *inline_words[RLI_CALL_INLINE + 2];
     size_t inline_lengths[RLI_CALL_INLINE + 2];
     char numbers[8][RLI_DECIMAL];
-    int number_count;
-    bool no_memory;
 } rli_call;
 
 /* Starts a script call on `keys` keys, which are the first words added. The words added must live until the call is cleared; numbers are copied (8 of them). */
