@@ -130,6 +130,8 @@ static bool is_of(const rli_session *session, const rli_owner *owner)
 static rli_session *find(const rli_holds *holds, const rli_entry *entry, bool writes, const rli_owner *owner,
                          rli_phase phase, int count)
 {
+    if (!entry->sessions)
+        return NULL;
     rli_session *found = NULL;
     uint32_t hash = owner_hash(entry, writes, owner->number, owner->named);
     for (rli_link *link = rli_table_chain(&holds->sessions, hash); link; link = link->next) {

@@ -36,10 +36,13 @@ size_t rli_decimal(int64_t number, char text[RLI_DECIMAL])
 static char *put_header(char *at, char mark, size_t number)
 {
     *at++ = mark;
-    if (number < 10)
-        *at++ = (char)('0' + number);
-    else
+    if (number >= 100) {
         at += rli_decimal((int64_t)number, at);
+    } else { /* as most lengths are */
+        if (number >= 10)
+            *at++ = (char)('0' + number / 10);
+        *at++ = (char)('0' + number % 10);
+    }
     *at++ = '\r';
     *at++ = '\n';
     return at;
