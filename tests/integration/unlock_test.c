@@ -243,7 +243,7 @@ static const char *lock_and_exit(child *self)
 Test(unlock, is_done_though_the_process_exits_at_once)
 {
     if (!CHILD_MAY_START_THREADS || !CHILD_MAY_ALLOCATE)
-        cr_skip("the child cannot use a client under this sanitizer");
+        cr_skip_test("the child cannot use a client under this sanitizer");
     child_await_rest();
     in_child(lock_and_exit);
     cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
