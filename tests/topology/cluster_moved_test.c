@@ -280,3 +280,63 @@ KIND_TEST(is_renewed_while_its_slot_moves)
     cr_assert(server_integer(cluster_node(shards.cluster, TO), "PTTL %s", name) > 500);
     assert_ok(rlock_unlock(lock));
 }
+
+/* --- let go without waiting --- */
+
+static losses told;
+
+static rlock_client *unawaited_client(void)
+{
+    rlock_client *client = shards_client(PATIENT "&unlockWaits=false");
+    losses_init(&told);
+    rlock_on_lost(client, losses_note, &told);
+    return client;
+}
+
+/* The first unlock of a kind at a node waits for its answer. */
+static void warm(const kind *of, rlock_client *client, int node)
+{
+    rlock *lock = kind_of(of, client, cluster_key(shards.cluster, node, "warm:"));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+}
+
+KIND_TEST(is_let_go_where_its_slot_went_though_nobody_waits_for_that)
+{
+    rlock_client *client = unawaited_client();
+    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    rlock *lock = kind_of(of, client, name), *theirs = rival_of(of, shards.other, name);
+    warm(of, client, FROM);
+    assert_ok(rlock_lock(lock));
+    cluster_move(shards.cluster, cluster_slot(name), TO);
+    assert_ok(rlock_unlock(lock)); /* where it was: MOVED */
+    assert_ok(rlock_try_lock(theirs, SOON_MS, 20000));
+    assert_ok(rlock_unlock(theirs));
+    /* and again, by its owner at once */
+    cluster_move(shards.cluster, cluster_slot(name), FROM);
+    assert_ok(rlock_lock(lock));
+    cluster_move(shards.cluster, cluster_slot(name), TO);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_try_lock(lock, 0, 20000));
+    cr_assert(rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_try_lock(theirs, SOON_MS, 20000));
+    assert_ok(rlock_unlock(theirs));
+    cr_assert(!event_wait_ms(&told.came, 300), "told of a loss, reason %d", (int)told.all[0].reason);
+}
+
+KIND_TEST(is_let_go_while_its_slot_is_on_its_way_though_nobody_waits_for_that)
+{
+    rlock_client *client = unawaited_client();
+    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    rlock *lock = kind_of(of, client, name), *theirs = rival_of(of, shards.other, name);
+    warm(of, client, FROM);
+    assert_ok(rlock_lock(lock));
+    cluster_move_begin(shards.cluster, cluster_slot(name), TO);
+    cluster_move_keys(shards.cluster, cluster_slot(name));
+    assert_ok(rlock_unlock(lock)); /* ASK */
+    cluster_move_end(shards.cluster, cluster_slot(name));
+    assert_ok(rlock_try_lock(theirs, SOON_MS, 20000));
+    assert_ok(rlock_unlock(theirs));
+    cr_assert(!event_wait_ms(&told.came, 300), "told of a loss, reason %d", (int)told.all[0].reason);
+}
