@@ -39,15 +39,16 @@ static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
     return !waiter->session->busy && attempt_of(waiter)->wait.again_ms <= rli_after_ms(lease_ms);
 }
 
-/* Who is to have the lock next; NULL: nobody that can take it. */
+/* Who is to have the lock next; NULL: nobody, or one that just asks for it and so can't be given it. Nobody here
+ * passes that one. */
 static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
 {
     if (!kind->inherited || !entry->queues)
         return NULL;
     rli_waiter *waiter = kind->queues ? next_in_line(entry, 0) : entry->queues->of[RLI_BY_MESSAGE].first;
-    while (waiter && !(attempt_of(waiter)->asked->kind->inherited && can_take(waiter, attempt_of(waiter))))
-        waiter = kind->queues ? NULL : waiter->next;
-    return waiter;
+    while (waiter && !waiter->session->busy && !can_take(waiter, attempt_of(waiter)))
+        waiter = kind->queues ? NULL : waiter->next; /* its wait is over */
+    return waiter && !waiter->session->busy && attempt_of(waiter)->asked->kind->inherited ? waiter : NULL;
 }
 
 /* What is only said where waiters queue on the server. */

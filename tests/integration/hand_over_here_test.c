@@ -80,10 +80,15 @@ static void costs_one_request_a_turn(const kind *of)
         assert_ok(actor_unlock(waiters[i], lock));
     }
     int64_t took_ms = now_ms() - since_ms;
-    cr_assert(runs_of(tap, &rli_script_lock_hand_over) == 4 && runs_of(tap, &rli_script_lock_release) == 1);
+    /* Where this machine was slow, the next one has looked; a turn may then be told instead of handed over. */
+    int64_t slow = took_ms / CALM_MS;
+    int64_t handed = (int64_t)runs_of(tap, &rli_script_lock_hand_over);
+    assert_between(handed, 4 - slow, 4);
+    cr_assert(handed + (int64_t)runs_of(tap, &rli_script_lock_release) == 5);
     const rli_script *asks = of == &kind_fenced ? &rli_script_fenced_acquire : &rli_script_lock_acquire;
-    assert_between((int64_t)runs_of(tap, asks), 0, took_ms / CALM_MS);
-    cr_assert(monitor_saw(tap, "\"publish\"") == 1 && monitor_saw(tap, "\"SUBSCRIBE\"") == 0);
+    assert_between((int64_t)runs_of(tap, asks), 0, 2 * slow);
+    assert_between((int64_t)monitor_saw(tap, "] \"publish\""), 1, 1 + slow);
+    cr_assert(monitor_saw(tap, "] \"SUBSCRIBE\"") == 0);
     cr_assert(server_integer(stage.server, "EXISTS " NAME) == 0);
     cr_assert(wait_no_channels(5000));
     monitor_close(tap);
@@ -452,7 +457,7 @@ typedef struct rounds {
 static void note_round(const char *line, void *arg)
 {
     rounds *self = arg;
-    if (strcasestr(line, rli_script_lock_hand_over.sha1[RLI_COUNTED])) {
+    if (strcasestr(line, rli_script_lock_hand_over.sha1[RLI_COUNTED]) && !strcasestr(line, "script")) {
         if (++self->handed > self->most)
             self->most = self->handed;
     } else if (strcasestr(line, "\"publish\"")) {
@@ -481,29 +486,20 @@ Test(hand_over_here, is_freed_for_others_now_and_then)
     assert_no_keys();
 }
 
-/* Nobody listens elsewhere: it is never freed before all are done, but for those who meet nobody. */
+/* Nobody listens elsewhere: however often it goes round, it is not freed for others. */
 Test(hand_over_here, is_not_freed_for_nobody)
 {
-    rlock *lock = lock_of(stage.client, NAME);
-    enum { WAITERS = 80 };
-    actor *waiters[WAITERS];
-    assert_ok(rlock_lock(lock));
-    actor *ear = wait_here(lock);
-    for (int i = 0; i < WAITERS; i++)
-        waiters[i] = wait_here(lock);
+    enum { THREADS = 4, TURNS = 250 };
+    static crowd busy = {.name = NAME, .turns = TURNS};
+    for (int i = 0; i < THREADS; i++)
+        crowd_add(&busy, stage.client);
     monitor *tap = monitor_open();
-    assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(ear, 5000));
-    end_turn(ear, lock);
-    for (int i = 0; i < WAITERS; i++) {
-        assert_ok(actor_finish(waiters[i], 5000));
-        assert_ok(actor_unlock(waiters[i], lock));
-    }
-    cr_assert(monitor_saw(tap, "\"publish\"") == 1);
-    cr_assert(runs_of(tap, &rli_script_lock_hand_over) == WAITERS + 1);
+    int64_t since_ms = now_ms();
+    crowd_run(&busy, 30000);
+    int64_t told = (int64_t)monitor_saw(tap, "] \"publish\""), slow = (now_ms() - since_ms) / CALM_MS;
+    /* told, too, is who meets no waiter: the first turns, and the last ones */
+    assert_between(told, 1, THREADS * TURNS / MOST / 2 + slow);
     monitor_close(tap);
-    for (int i = 0; i < WAITERS; i++)
-        actor_end(waiters[i]);
 }
 
 /* Another process that waits has its turns in the midst of a crowd, soon, each time. */

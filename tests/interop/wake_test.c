@@ -1,6 +1,7 @@
 /* Waking: a waiter on the one side has the lock as soon as the other side lets go of it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/crowd.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/interop/support/java.h"
@@ -138,6 +139,41 @@ Test(wake, comes_to_every_waiter_of_both_sides)
         }
     }
     cr_assert(wait_no_channels(5000));
+    assert_no_keys();
+}
+
+/* Threads of one C process hand the lock round among themselves: a thread of Java's, and of another C process,
+ * has its turns all the same, each of them soon. */
+Test(wake, comes_to_others_while_a_crowd_hands_it_round)
+{
+    static crowd busy = {.name = NAME, .turns = 1000000};
+    rlock *lock = lock_of(stage.other, NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 8; i++)
+        crowd_add(&busy, stage.client);
+    crowd_begin(&busy);
+    latencies theirs = {.what = "Java's lock() beside 8 threads of C"}, ours = {.what = "another C client's lock()"};
+    for (int round = 0; round < WARM_UP + 40; round++) {
+        int64_t began_ns = now_ns();
+        int waiting = java_begin_lock("t1", NAME);
+        const answer *locked = agent_await(java, waiting, 5000);
+        assert_result(locked, "");
+        if (round >= WARM_UP)
+            latency_add(&theirs, locked->ended_ns - began_ns);
+        java_unlock("t1", NAME);
+        began_ns = now_ns();
+        assert_ok(actor_lock(waiter, lock));
+        if (round >= WARM_UP)
+            latency_add(&ours, now_ns() - began_ns);
+        assert_ok(actor_unlock(waiter, lock));
+    }
+    crowd_end(&busy);
+    crowd_finish(&busy, 20000);
+    cr_assert(busy.most_inside == 1);
+    latencies_within(&theirs, 10 * SOON_MS);
+    latencies_within(&ours, 10 * SOON_MS);
+    actor_end(waiter);
+    wait_no_latches();
     assert_no_keys();
 }
 

@@ -43,7 +43,7 @@ static rlock_status turn(crowd *self, rlock *lock)
 static void *take_turns(void *arg)
 {
     member *self = arg;
-    for (int i = 0; i < self->crowd->turns && self->status == RLOCK_OK; i++)
+    for (int i = 0; i < self->crowd->turns && self->status == RLOCK_OK && !atomic_load(&self->crowd->over); i++)
         self->status = turn(self->crowd, self->lock);
     snprintf(self->error, sizeof self->error, "%s", rlock_last_error());
     atomic_fetch_add(&self->crowd->ended, 1);
@@ -62,6 +62,11 @@ void crowd_begin(crowd *self)
 {
     for (int i = 0; i < self->count; i++)
         cr_assert(pthread_create(&self->members[i].thread, NULL, take_turns, &self->members[i]) == 0);
+}
+
+void crowd_end(crowd *self)
+{
+    atomic_store(&self->over, true);
 }
 
 void crowd_run(crowd *self, int64_t ms)

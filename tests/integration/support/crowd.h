@@ -30,6 +30,7 @@ struct crowd {
      * it, and later writes what it read plus one. */
     atomic_int counter, inside, most_inside;
     atomic_int ended;
+    atomic_bool over; /* crowd_end */
     member members[CROWD_MAX];
     int count;
 };
@@ -41,5 +42,7 @@ void crowd_run(crowd *crowd, int64_t ms);
 /* The two halves of crowd_run. */
 void crowd_begin(crowd *crowd);
 void crowd_finish(crowd *crowd, int64_t ms);
+/* In between: each ends with its present turn. */
+void crowd_end(crowd *crowd);
 
 #endif
