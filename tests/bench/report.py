@@ -37,19 +37,19 @@ SWEEPS = {
 
 HOW = """\
 `make bench` starts a redis-server of its own and the programs that are compared, each in a process of its own, which
-all reach it the same way. It lets them work in turn, in slices of 20 ms (C) or 200 ms (those that need longer to
-show what they can), so that what drifts on the machine hits all of them alike: raw alone differs by a tenth
+all reach it the same way. It lets them work in turn, in slices of 5 to 100 ms (C) or 100 to 300 ms (those that need
+longer to show what they can), so that what drifts on the machine hits all of them alike: raw alone differs by a tenth
 from one second to the next. Each slice is divided by its neighbour's, and **the ratio is the median of these
 quotients**; between the limits in brackets the true median lies 95 times of 100, whatever the distribution, as far as
-slices are independent. There are at least 15 slices of each side, and 105 where C is compared with C. A target is
-met when the median meets it.
+slices are independent. There are at least 15 slices of each side, and up to 315 where C is compared with C. A target
+is met when the median meets it. Values without limits are of longer measurements, which are not repeated.
 
 A *pair* is one lock and one unlock. *Client CPU* is the user and system time of the whole process for a pair, that of
 a JVM's compilers and collectors included; *server CPU* is that of redis-server. p50 and p99 are of the time of a pair,
 waiting included.
 
 **Every slice checks mutual exclusion**: who holds a lock swaps its number into a word of memory that all
-processes share, and finds it free, or the whole run fails. {violations}
+processes share (redlock's loops, one of their own process), and finds it free, or the whole run fails. {violations}
 """
 
 RUN = """\
@@ -96,7 +96,7 @@ def ratio(row, over, limits=True):
     if median is None:
         return ""
     digits = 2 if median < 10 else 1 if median < 100 else 0
-    text = f"{median:.{digits}f}"
+    text = f"{median:.{digits}f}" if median >= 0.1 else f"{median:.2g}"
     if limits and low is not None and high is not None and low < high:
         text += f" ({low:.{digits}f}–{high:.{digits}f})"
     return text
@@ -178,23 +178,21 @@ def sentence(text):
 
 
 def by_rank(rows):
-    """Who is compared stands together, rlock first."""
-    def case(row):
-        return row["what"], row.get("threads"), row.get("processes")
-
-    first = {}
-    for at, row in enumerate(rows):
-        first.setdefault(case(row), at)
+    """rlock first among those that worked in turn: they follow each other, and nobody is there twice."""
     rank = {who: at for at, who in enumerate(ORDER)}
-    return sorted(rows, key=lambda row: (first[case(row)], rank.get(row["who"], len(ORDER))))
+    found, contest = [], {}
+    for row in rows:
+        if row["who"] in contest or any(row["what"] != other["what"] for other in contest.values()):
+            found += sorted(contest.values(), key=lambda each: rank.get(each["who"], len(ORDER)))
+            contest = {}
+        contest[row["who"]] = row
+    return found + sorted(contest.values(), key=lambda each: rank.get(each["who"], len(ORDER)))
 
 
 def group_table(rows):
     rates = by_rank([row for row in rows if not is_value(row)])
     values = by_rank([row for row in rows if is_value(row)])
-    several = len({row["what"] for row in rows}) > 1
     before = [
-        ("", lambda row: row["what"] if several else "", False),
         ("threads", lambda row: whole(row.get("threads")), True),
         ("processes", lambda row: whole(row["processes"]) if (row.get("processes") or 1) > 1 else "", True),
         ("", lambda row: name_of(row["who"]), False),
@@ -203,15 +201,20 @@ def group_table(rows):
         ("client CPU, µs a pair", lambda row: figure(row.get("cpu_us")), True),
         ("server CPU, µs a pair", lambda row: figure(row.get("server_cpu_us")), True),
         ("connections", lambda row: whole(row.get("connections")), True),
-        ("p50, µs", lambda row: whole(row.get("p50_us")), True),
-        ("p99, µs", lambda row: whole(row.get("p99_us")), True),
+        ("p50, µs", lambda row: figure(row.get("p50_us")), True),
+        ("p99, µs", lambda row: figure(row.get("p99_us")), True),
     ]
     ratios = [(f"× {name_of(over)}", lambda row, over=over: ratio_to_itself(row, over), True)
               for over in ("raw", "redisson")]
     target = [("target", lambda row: row.get("target") or "", False), ("", verdict, False)]
     parts = []
+
+    def what(of):
+        several = len({row["what"] for row in of}) > 1 or of is values
+        return [("", lambda row: row["what"] if several else "", False)]
+
     if rates:
-        parts.append(table(before + [("pairs a second", lambda row: whole(row.get("per_s")), True)] + ratios + cost +
+        parts.append(table(what(rates) + before + [("pairs a second", lambda row: whole(row.get("per_s")), True)] + ratios + cost +
                            target, rates))
     if values:
         if not any((row.get("ratio_raw") or row.get("ratio_redisson")) for row in values):
@@ -219,7 +222,7 @@ def group_table(rows):
         else:
             ratios = [(title, lambda row, over=over: ratio(row, over), right)
                       for (title, _, right), over in zip(ratios, ("raw", "redisson"))]
-        parts.append(table(before + [("", value, True)] + ratios + cost + target, values))
+        parts.append(table(what(values) + before + [("", value, True)] + ratios + cost + target, values))
     return "\n".join(parts)
 
 
