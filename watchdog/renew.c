@@ -1,11 +1,11 @@
-/* Renewing: one batch of holds that are due. */
+/* Renewing: what is due, in batches, of which several are under way at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/renew.h"
 
 #include "client.h"
 #include "clock.h"
-#include "locks/holds.h"
 #include "redis/reply.h"
+#include "watchdog/flight.h"
 
 #include <stdlib.h>
 
@@ -13,180 +13,306 @@
  * a connection. */
 #define CONNECT_MS 20
 
-typedef struct renewals {
-    rli_session **sessions;
-    int64_t *deadlines_ms; /* theirs, when they were taken into the batch */
-    char (*owners)[RLI_OWNER_TEXT];
-    int count, capacity;
-    bool lengthens; /* else it only looks that the locks' keys stand as long as the holds */
-} renewals;
-
-static bool make_room(renewals *batch, int capacity)
+static int64_t part_of_timeout(const rli_watchdog *watchdog, int parts)
 {
-    batch->sessions = malloc((size_t)capacity * sizeof *batch->sessions);
-    batch->owners = malloc((size_t)capacity * sizeof *batch->owners);
-    batch->deadlines_ms = malloc((size_t)capacity * sizeof *batch->deadlines_ms);
-    batch->count = 0;
-    batch->capacity = capacity;
-    return batch->sessions && batch->owners && batch->deadlines_ms;
+    return watchdog->client->settings.watchdog_timeout_ms / parts;
 }
 
-static void free_batch(renewals *batch)
+static int64_t earlier(int64_t a, int64_t b)
 {
-    free(batch->sessions);
-    free(batch->owners);
-    free(batch->deadlines_ms);
+    return a < b ? a : b;
 }
+
+/* Again soon; at the deadline the watchdog declares it lost. */
+static void put_off(rli_holds *holds, rli_session *session, int64_t until_ms)
+{
+    rli_agenda_set(&holds->agenda, &session->due, earlier(until_ms, session->deadline_ms));
+}
+
+/* --- a batch --- */
 
 static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session)
 {
     return rli_topology_slot(&watchdog->client->topology, session->entry->name, session->entry->length);
 }
 
-/* Takes what is due off the agenda and into the batch. Holds of ended threads are let go: they
- * are renewed no more, and their owner will never unlock them. */
-static void fill(renewals *batch, rli_watchdog *watchdog)
+static bool is_like(const rli_watchdog *watchdog, const rli_flight *flight, const rli_session *session)
+{
+    const rli_session *first = flight->sessions[0];
+    return flight->count == 0 || (session->kind == first->kind && (rli_session_renewed(session) > 0) == flight->lengthens &&
+                                  slot_of(watchdog, session) == slot_of(watchdog, first));
+}
+
+/* The first on the agenda, if it is for a renewal that may go with the others; NULL: for a batch of its own, or for
+ * something else that the watchdog does next. */
+static rli_session *next_like(const rli_watchdog *watchdog, const rli_flight *flight, int64_t due_ms)
+{
+    rli_due *first = rli_agenda_first(&watchdog->client->holds.agenda);
+    if (!first || first->at_ms > due_ms || first == &watchdog->doubts.due)
+        return NULL;
+    rli_session *session = RLI_ITEM(rli_session, first, due);
+    bool fits = session->phase == RLI_OPEN && !session->renewing && rli_session_is_renewed(session) &&
+                rli_now_ms() < session->deadline_ms && is_like(watchdog, flight, session);
+    return fits ? session : NULL;
+}
+
+static void take_along(rli_holds *holds, rli_flight *flight, rli_session *session)
+{
+    flight->lengthens = rli_session_renewed(session) > 0;
+    flight->ends_ms = earlier(flight->ends_ms, session->deadline_ms);
+    flight->sessions[flight->count++] = session;
+    session->renewing = true;
+    rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
+}
+
+/* Takes what is due into the batch. Holds of ended threads are let go: they are renewed no more, and their owner will
+ * never unlock them. */
+static void fill(rli_watchdog *watchdog, rli_flight *flight)
 {
     rli_holds *holds = &watchdog->client->holds;
-    /* What is due very soon comes along now, instead of waking the thread again for it. */
-    int64_t due_ms = rli_now_ms() + holds->settings->watchdog_timeout_ms / 60;
-    const rli_session *like = NULL;
+    /* What is due very soon comes along now, instead of waking the thread again for it. In a cluster, all of one slot
+     * is due at once. */
+    int64_t due_ms = rli_now_ms() + (holds->settings->mode == RLI_CLUSTER ? 0 : part_of_timeout(watchdog, 60));
     const rli_life *alive = NULL; /* most batches are of few threads: each is looked at once */
-    rli_due *first;
-    while (batch->count < batch->capacity && (first = rli_agenda_first(&holds->agenda)) && first->at_ms <= due_ms) {
-        if (first == &watchdog->doubts.due)
-            return; /* not for a renewal: the watchdog attends to it next */
-        rli_session *session = RLI_ITEM(rli_session, first, due);
-        if (session->phase != RLI_OPEN || !rli_session_is_renewed(session) || rli_now_ms() >= session->deadline_ms)
-            return;
-        if (like && (session->kind != like->kind || (rli_session_renewed(session) > 0) != batch->lengthens ||
-                     slot_of(watchdog, session) != slot_of(watchdog, like)))
-            return; /* for a batch of its own */
+    rli_session *session;
+    while (flight->count < holds->settings->batch_size && (session = next_like(watchdog, flight, due_ms))) {
         rli_life *life = rli_session_owner(session).life;
         if (life && life != alive && rli_life_has_ended(life)) {
             rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
             continue;
         }
         alive = life;
-        like = session;
-        batch->lengthens = rli_session_renewed(session) > 0;
-        rli_agenda_remove(&holds->agenda, first);
-        session->renewing = true;
-        rli_owner_text(holds, session->number, batch->owners[batch->count]);
-        batch->deadlines_ms[batch->count] = session->deadline_ms;
-        batch->sessions[batch->count++] = session;
+        take_along(holds, flight, session);
     }
 }
 
-static rlock_status ask(rli_watchdog *watchdog, const renewals *batch, rli_call *call)
+/* --- asking --- */
+
+typedef char owner_text[RLI_OWNER_TEXT];
+
+/* Its sessions keep their names and numbers while they are marked. False: out of memory. The call is to be cleared, then
+ * the texts freed. */
+static bool word(const rli_flight *flight, rli_call *call, owner_text **texts)
 {
-    const rli_settings *settings = &watchdog->client->settings;
-    rli_call_script(call, batch->sessions[0]->kind->renew, batch->count);
-    for (int i = 0; i < batch->count; i++)
-        rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
-    rli_call_add_number(call, batch->lengthens ? settings->watchdog_timeout_ms : 0);
-    for (int i = 0; i < batch->count; i++)
-        rli_call_add_text(call, batch->owners[i]);
-    /* Its own short patience, not the callers' long retries: what fails is tried again soon. */
+    const rlock_client *client = flight->watchdog->client;
+    owner_text *owners = malloc((size_t)flight->count * sizeof *owners);
+    *texts = owners;
+    rli_call_script(call, flight->sessions[0]->kind->renew, flight->count);
+    for (int i = 0; i < flight->count; i++)
+        rli_call_add(call, flight->sessions[i]->entry->name, flight->sessions[i]->entry->length);
+    rli_call_add_number(call, flight->lengthens ? client->settings.watchdog_timeout_ms : 0);
+    for (int i = 0; owners && i < flight->count; i++)
+        rli_call_add_text(call, rli_owner_text(&client->holds, flight->sessions[i]->number, owners[i]));
+    return owners && !call->no_memory;
+}
+
+/* With its own short patience, not the callers' long retries: what fails is tried again soon. RLOCK_OK: the call has
+ * the reply. */
+static rlock_status ask(const rli_flight *flight, rli_call *call)
+{
+    rli_caller caller;
     call->background = true;
     call->attempts = 1;
-    call->timeout_ms = settings->watchdog_timeout_ms / 6 + 1;
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, watchdog->client, NULL);
+    call->timeout_ms = part_of_timeout(flight->watchdog, 6) + 1;
+    rlock_status status = rli_caller_begin(&caller, flight->watchdog->client, NULL);
     if (status != RLOCK_OK)
         return status;
-    caller.deadline_ms = rli_after_ms(call->timeout_ms + CONNECT_MS);
     /* Nor beyond the first deadline in the batch: that loss is to be told in time. */
-    for (int i = 0; i < batch->count; i++) {
-        if (batch->deadlines_ms[i] < caller.deadline_ms)
-            caller.deadline_ms = batch->deadlines_ms[i];
-    }
+    caller.deadline_ms = earlier(rli_after_ms(call->timeout_ms + CONNECT_MS), flight->ends_ms);
     status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
-    if (status == RLOCK_OK && (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != (size_t)batch->count))
-        status = RLOCK_SERVER;
     return status;
 }
 
-/* Again soon; at the deadline the watchdog declares it lost. */
-static void put_off(rli_holds *holds, rli_session *session, int64_t until_ms)
+/* For a shorter time yet: nothing else is attended to meanwhile. */
+static rlock_status connect_node(const rli_flight *flight)
 {
-    rli_agenda_set(&holds->agenda, &session->due, until_ms < session->deadline_ms ? until_ms : session->deadline_ms);
+    rli_caller caller;
+    rlock_status status = rli_caller_begin(&caller, flight->watchdog->client, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    caller.deadline_ms = earlier(rli_after_ms(part_of_timeout(flight->watchdog, 12) + CONNECT_MS), flight->ends_ms);
+    status = rli_lane_connect(&flight->node->background, &caller);
+    rli_caller_end(&caller);
+    return status;
 }
 
-static int64_t soon(const rli_holds *holds)
+static bool launch(rli_flight *flight, rli_call *call)
 {
-    return rli_after_ms(holds->settings->watchdog_timeout_ms / 30 + 1);
+    if (!flight->node)
+        return false;
+    return rli_flight_send(flight, call) || (connect_node(flight) == RLOCK_OK && rli_flight_send(flight, call));
 }
 
-static void apply(rli_holds *holds, rli_session *session, bool lengthened, const rli_call *call,
-                  const redisReply *answer)
+/* --- what comes of it --- */
+
+static void apply(rli_holds *holds, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
+                  int64_t again_ms)
 {
     int64_t watchdog_ms = holds->settings->watchdog_timeout_ms, held = 0;
     session->renewing = false;
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released, or declared lost, while the renewal was under way */
     if (!answer) {
-        put_off(holds, session, soon(holds));
+        put_off(holds, session, again_ms);
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* Beneath the owner's write hold: that one's key was lengthened, too. */
         rli_owner owner = rli_session_owner(session);
         rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &owner) : NULL;
         if (lengthened)
-            rli_session_confirm(session, call->sent_ms, watchdog_ms);
+            rli_session_confirm(session, sent_ms, watchdog_ms);
         if (lengthened && writer)
-            rli_session_confirm(writer, call->sent_ms, watchdog_ms);
-        rli_session_plan(holds, session, call->sent_ms);
+            rli_session_confirm(writer, sent_ms, watchdog_ms);
+        rli_session_plan(holds, session, sent_ms);
     } else {
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
     }
 }
 
-/* Holds of a node that kept a batch waiting in vain do not wait for it one batch after the other: those of
- * other nodes are due as well. */
-static bool is_mute(const rli_node *node)
+/* `reply`: to a request of that instant; NULL: none of use came. Frees the flight. */
+static void close_flight(rli_flight *flight, const redisReply *reply, int64_t sent_ms)
 {
-    return node && rli_now_ms() < node->mute_until_ms;
+    rli_holds *holds = &flight->watchdog->client->holds;
+    bool whole = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == (size_t)flight->count;
+    int64_t again_ms = rli_after_ms(part_of_timeout(flight->watchdog, 30) + 1);
+    for (int i = 0; i < flight->count; i++) {
+        rli_session *session = flight->sessions[i];
+        apply(holds, session, flight->lengthens, sent_ms, whole ? reply->element[i] : NULL, again_ms);
+        rli_session_settle(holds, session);
+    }
+    free(flight);
 }
 
-/* Long enough that the others' renewals get most of the time; short enough for a few more tries. */
-static void note_silence(const rli_holds *holds, rli_node *node, int64_t since_ms)
+/* Holds of a server that kept a batch waiting in vain do not wait for it one batch after the other: long enough that the
+ * others' renewals get most of the time; short enough for a few more tries. */
+static void note_silence(const rli_watchdog *watchdog, rli_node *node)
 {
-    int64_t while_ms = holds->settings->watchdog_timeout_ms / 12;
-    if (node && rli_now_ms() - since_ms > while_ms)
-        node->mute_until_ms = rli_after_ms(while_ms);
+    node->renewals.mute_until_ms = rli_after_ms(part_of_timeout(watchdog, 12));
 }
 
-void rli_renew_due(rli_watchdog *watchdog)
+/* Waits for the answer: with redirects, and the script's text. Mutex held on entry and return, not meanwhile. */
+static void close_by_asking(rli_flight *flight)
+{
+    rli_watchdog *watchdog = flight->watchdog;
+    rli_holds *holds = &watchdog->client->holds;
+    rli_call call;
+    owner_text *owners;
+    pthread_mutex_unlock(&holds->mutex);
+    int64_t since_ms = rli_now_ms();
+    rlock_status status = word(flight, &call, &owners) ? ask(flight, &call) : RLOCK_NO_MEMORY;
+    pthread_mutex_lock(&holds->mutex);
+    if (status == RLOCK_UNAVAILABLE && flight->node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
+        note_silence(watchdog, flight->node);
+    close_flight(flight, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
+    rli_call_clear(&call);
+    free(owners);
+}
+
+/* Whether the same request, asked with patience, may do better. */
+static bool is_worth_asking(const rli_flight *flight)
+{
+    if (flight->slot.outcome != RLI_ANSWERED)
+        return false;
+    rli_advice advice = rli_reply_advice(flight->slot.reply);
+    return advice == RLI_LOAD || advice == RLI_MOVED || advice == RLI_ASK || advice == RLI_DEMOTED;
+}
+
+/* Mutex held on entry and return; free in between, so that a caller may have it. */
+static void take_up(rli_flight *flight)
+{
+    rli_watchdog *watchdog = flight->watchdog;
+    rli_holds *holds = &watchdog->client->holds;
+    redisReply *reply = flight->slot.outcome == RLI_ANSWERED ? flight->slot.reply : NULL;
+    if (flight->slot.outcome == RLI_SILENT)
+        note_silence(watchdog, flight->node);
+    if (is_worth_asking(flight))
+        close_by_asking(flight);
+    else
+        close_flight(flight, reply, flight->sent_ms);
+    pthread_mutex_unlock(&holds->mutex);
+    if (reply)
+        freeReplyObject(reply);
+    else
+        rli_topology_suspect(&watchdog->client->topology);
+    pthread_mutex_lock(&holds->mutex);
+}
+
+bool rli_renew_land(rli_watchdog *watchdog)
 {
     rli_holds *holds = &watchdog->client->holds;
-    renewals batch = {0};
-    rli_session *due = RLI_ITEM(rli_session, rli_agenda_first(&holds->agenda), due);
-    rli_node *node = rli_topology_node(&watchdog->client->topology, slot_of(watchdog, due));
-    if (is_mute(node)) {
-        put_off(holds, due, node->mute_until_ms);
-        return;
-    }
-    if (!make_room(&batch, holds->settings->batch_size)) {
-        rli_agenda_set(&holds->agenda, &due->due, soon(holds));
-        free_batch(&batch);
-        return;
-    }
-    fill(&batch, watchdog);
-    if (batch.count > 0) {
+    rli_flight *flight;
+    bool landed = false;
+    for (; (flight = rli_flight_land(watchdog)); landed = true)
+        take_up(flight);
+    int64_t since_ms = rli_now_ms() - part_of_timeout(watchdog, 6) - 1;
+    if (watchdog->flights.first && watchdog->flights.first->sent_ms <= since_ms) {
         pthread_mutex_unlock(&holds->mutex);
-        rli_call call;
-        int64_t since_ms = rli_now_ms();
-        rlock_status status = ask(watchdog, &batch, &call);
+        rli_flight_give_up(watchdog, since_ms);
         pthread_mutex_lock(&holds->mutex);
-        for (int i = 0; i < batch.count; i++) {
-            apply(holds, batch.sessions[i], batch.lengthens, &call,
-                  status == RLOCK_OK ? call.reply->element[i] : NULL);
-            rli_session_settle(holds, batch.sessions[i]);
-        }
-        if (status == RLOCK_UNAVAILABLE)
-            note_silence(holds, node, since_ms);
-        rli_call_clear(&call);
     }
-    free_batch(&batch);
+    return landed;
+}
+
+/* --- what is due --- */
+
+/* False: the server has as much under way as it should, or does not answer. */
+static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *due)
+{
+    rli_holds *holds = &watchdog->client->holds;
+    int64_t now_ms = rli_now_ms();
+    if (node && now_ms < node->renewals.mute_until_ms) {
+        put_off(holds, due, node->renewals.mute_until_ms);
+        return false;
+    }
+    if (!node || !rli_flight_is_full(node, now_ms > due->due.at_ms + part_of_timeout(watchdog, 60)))
+        return true;
+    if (now_ms > node->renewals.heard_ms + part_of_timeout(watchdog, 60)) { /* others are not to wait for it */
+        put_off(holds, due, now_ms + part_of_timeout(watchdog, 120) + 1);
+        return false;
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    rli_flight_await(watchdog, RLI_NEVER);
+    pthread_mutex_lock(&holds->mutex);
+    return false;
+}
+
+static rli_flight *make(rli_watchdog *watchdog, rli_node *node)
+{
+    size_t most = (size_t)watchdog->client->settings.batch_size;
+    rli_flight *flight = malloc(sizeof *flight + most * sizeof(rli_session *));
+    if (flight)
+        *flight = (rli_flight){.watchdog = watchdog, .node = node, .ends_ms = RLI_NEVER};
+    return flight;
+}
+
+void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
+{
+    rli_holds *holds = &watchdog->client->holds;
+    rli_node *node = rli_topology_node(&watchdog->client->topology, slot_of(watchdog, due));
+    if (!may_send(watchdog, node, due))
+        return;
+    rli_flight *flight = make(watchdog, node);
+    if (!flight) {
+        put_off(holds, due, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
+        return;
+    }
+    fill(watchdog, flight);
+    if (flight->count == 0) {
+        free(flight);
+        return;
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    rli_call call;
+    owner_text *owners;
+    int64_t since_ms = rli_now_ms();
+    bool sent = word(flight, &call, &owners) && launch(flight, &call);
+    rli_call_clear(&call);
+    free(owners);
+    if (!sent)
+        rli_topology_suspect(&watchdog->client->topology);
+    pthread_mutex_lock(&holds->mutex);
+    if (!sent && node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
+        note_silence(watchdog, node);
+    if (!sent)
+        close_flight(flight, NULL, since_ms);
 }

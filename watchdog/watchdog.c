@@ -7,6 +7,7 @@
 #include "error.h"
 #include "thread.h"
 #include "watchdog/collect.h"
+#include "watchdog/flight.h"
 #include "watchdog/renew.h"
 #include "watchdog/undo.h"
 
@@ -18,6 +19,7 @@ void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
     rli_doubts_destroy(&watchdog->doubts);
+    rli_flights_destroy(&watchdog->flights);
 }
 
 /* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
@@ -48,8 +50,8 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
         rli_undo(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)
         rli_session_lose(holds, session, RLOCK_LOST_EXPIRED, true);
-    else if (rli_session_is_renewed(session))
-        rli_renew_due(watchdog);
+    else if (rli_session_is_renewed(session) && !session->renewing)
+        rli_renew_due(watchdog, session);
     else
         rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
 }
@@ -67,6 +69,19 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
     return by_ms;
 }
 
+/* Until something is due or has changed; with the answers to come, if any are. */
+static bool rest(rli_watchdog *watchdog, const rli_due *first, bool called)
+{
+    rli_holds *holds = &watchdog->client->holds;
+    if (!watchdog->flights.first)
+        return sleep_on(watchdog, holds, first, called);
+    int64_t until_ms = first && first->at_ms < watchdog->collect_at_ms ? first->at_ms : watchdog->collect_at_ms;
+    pthread_mutex_unlock(&holds->mutex);
+    rli_flight_await(watchdog, until_ms);
+    pthread_mutex_lock(&holds->mutex);
+    return called;
+}
+
 static void *run(void *argument)
 {
     rli_watchdog *watchdog = argument;
@@ -74,12 +89,14 @@ static void *run(void *argument)
     bool called = false;
     pthread_mutex_lock(&holds->mutex);
     while (!watchdog->stopping) {
+        if (rli_renew_land(watchdog))
+            continue;
         rli_due *first = rli_agenda_first(&holds->agenda);
         int64_t now_ms = rli_now_ms();
         if (watchdog->collect_at_ms <= now_ms)
             rli_collect(watchdog);
         else if (!first || first->at_ms > now_ms)
-            called = sleep_on(watchdog, holds, first, called);
+            called = rest(watchdog, first, called);
         else if (first == &watchdog->doubts.due)
             rli_doubts_attend(watchdog);
         else

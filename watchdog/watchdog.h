@@ -9,7 +9,17 @@
 
 #include <pthread.h>
 #include <rlock/client.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+
+struct rli_flight;
+
+/* Renewals under way (flight.h); of the watchdog's thread, but for those that have landed. */
+typedef struct rli_flights {
+    struct rli_flight *first, *last;     /* as they left; with those that are back, and not yet taken up */
+    struct rli_flight *_Atomic landed;   /* back, the latest first */
+    struct rli_flight *back;             /* of these, those that are taken up next */
+} rli_flights;
 
 typedef struct rli_watchdog {
     rlock_client *client;
@@ -17,6 +27,7 @@ typedef struct rli_watchdog {
     bool running, stopping; /* guarded by the holds' mutex */
     rli_doubts doubts;      /* guarded by the holds' mutex */
     int64_t collect_at_ms;  /* when answers are read that nobody waits for (collect.h); RLI_NEVER: there are none */
+    rli_flights flights;
     int64_t undo_after_ms;  /* the last undoing had no answer: none before that instant */
 } rli_watchdog;
 

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "locks/departure.h"
 #include "redis/buffer.h"
+#include "redis/topology/slot.h"
 #include "thread.h"
 
 #include <stdlib.h>
@@ -442,11 +443,28 @@ bool rli_session_is_renewed(const rli_session *session)
     return session->count > 0 && (rli_session_renewed(session) > 0 || session->kind->levels);
 }
 
+/* Every third of the timeout, with some time for the answer; counted from the last request that is known to have set
+ * the PTTL. */
+static int64_t renewal_span_ms(const rli_holds *holds)
+{
+    return holds->settings->watchdog_timeout_ms / 3 - holds->settings->watchdog_timeout_ms / 60;
+}
+
+/* In a cluster, where a request is for one slot, the holds of a slot are due together, and the slots one after the other:
+ * the first time earlier than needed. */
+static int64_t with_its_slot(const rli_holds *holds, const rli_entry *entry, int64_t renew_ms)
+{
+    int64_t span_ms = renewal_span_ms(holds);
+    if (holds->settings->mode != RLI_CLUSTER || span_ms == 0)
+        return renew_ms;
+    int64_t phase_ms = rli_slot_of(entry->name, entry->length) * span_ms / RLI_SLOTS;
+    return renew_ms - (renew_ms - phase_ms) % span_ms;
+}
+
 void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
 {
     int64_t at_ms = session->deadline_ms;
-    /* Every third of the timeout, counted from the last request that is known to have set the PTTL. */
-    int64_t renew_ms = sent_ms + holds->settings->watchdog_timeout_ms / 3;
+    int64_t renew_ms = with_its_slot(holds, session->entry, sent_ms + renewal_span_ms(holds));
     if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
         at_ms = renew_ms;
     rli_agenda_set(&holds->agenda, &session->due, at_ms);

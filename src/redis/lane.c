@@ -323,6 +323,16 @@ bool rli_lane_collect(rli_lane *lane, int64_t until_ms)
 
 /* --- what is done to its connections --- */
 
+void rli_lane_condemn(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    if (lane->wire)
+        drop_wire(lane, lane->wire, RLI_SILENT);
+    if (lane->dropped)
+        drop_wire(lane, lane->dropped, RLI_SILENT);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
 bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
 {
     const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4},

@@ -81,6 +81,8 @@ bool rli_lane_post(rli_lane *lane, const rli_command *command, struct rli_slot *
 /* Reads the answers to what was posted, if nobody else does, those that come until `until_ms`; gives the connection
  * up when one has not come within the timeout. Whether there are such left. Any thread. */
 bool rli_lane_collect(rli_lane *lane, int64_t until_ms);
+/* Gives up a connection on which no answer came in time: what is under way on it ends with RLI_SILENT. */
+void rli_lane_condemn(rli_lane *lane);
 /* Drops a connection that the server has closed while nobody waited for anything, so that a request that
  * can be sent only once is not lost on it. */
 void rli_lane_refresh(rli_lane *lane);

@@ -10,6 +10,13 @@
 
 #define RLI_NODE_KNOWN 8
 
+/* Of the watchdog's thread alone: its renewals at one server. */
+typedef struct rli_renewals {
+    int flights, names;     /* under way */
+    int64_t heard_ms;       /* when it last answered one, or since when one is under way */
+    int64_t mute_until_ms;  /* it did not answer, and is not asked again before */
+} rli_renewals;
+
 typedef struct rli_node {
     struct rli_node *_Atomic next; /* in the topology's list */
     rli_address address;
@@ -22,7 +29,7 @@ typedef struct rli_node {
      * wait for nobody's requests, and a short deadline ends no one else's connection. */
     rli_lane background;
     rli_subscriber subscriber;
-    int64_t mute_until_ms;  /* the watchdog's alone: it did not answer, and is not asked again before */
+    rli_renewals renewals;
 } rli_node;
 
 /* Makes one, which connects when it is first used; takes over what `address` points to, also on

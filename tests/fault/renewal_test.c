@@ -237,6 +237,32 @@ Test(renewal, goes_on_while_the_requests_of_callers_stall)
     actor_end(caller);
 }
 
+/* A batch leaves though the one before it has no answer yet. */
+Test(renewal, of_one_kind_is_sent_while_that_of_another_is_not_answered)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    rlock_read_write_lock *both = rlock_get_read_write_lock(scene.client, "another");
+    rlock *write = rlock_write_lock(both);
+    int others = on_script(&rli_script_write_renew, PROXY_NOTE, 0);
+    int known = on_script(&rli_script_lock_renew, PROXY_NOTE, 2);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(write));
+    /* the first of each teaches the server the script */
+    cr_assert(proxy_await(scene.proxy, others, PROXY_ANSWERED, 2, 10 * WATCHDOG_MS));
+    cr_assert(proxy_await(scene.proxy, known, PROXY_ANSWERED, 2, 10 * WATCHDOG_MS));
+    int so_far = seen_by(others), slow = on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 1);
+    cr_assert(proxy_await(scene.proxy, slow, PROXY_ANSWERED, 1, 10 * WATCHDOG_MS));
+    /* later, the answer is waited for no longer */
+    cr_assert(proxy_await(scene.proxy, others, PROXY_SEEN, so_far + 1, WATCHDOG_MS / 8), "sent one after the other");
+    proxy_release(scene.proxy, slow);
+    pass_ms(2 * WATCHDOG_MS);
+    cr_assert(rlock_valid_for(lock) > 0 && rlock_valid_for(write) > 0 && event_count(&lost.came) == 0);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_unlock(write));
+    rlock_free(write);
+    rlock_read_write_lock_free(both);
+}
+
 /* And the other way round. */
 Test(renewal, that_stalls_keeps_no_caller_waiting)
 {
