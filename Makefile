@@ -22,6 +22,8 @@ CFLAGS   ?= -O2 -g
 BASE     := -std=c11 -D_GNU_SOURCE -Iinclude -I. -Isrc $(WARN) -pthread -MMD -MP
 LIBS     := -lhiredis -lyaml -luuid -lssl -lcrypto -lpthread
 NO_HOLES := -Wl,--no-undefined
+# Bound when it is loaded, to its own functions without a detour: nothing stays writable for it, and it is smaller.
+BOUND    := -Wl,-z,now -Wl,-Bsymbolic-functions
 
 # Criterion does not run under ThreadSanitizer: tests/support/plain.h stands in for it there.
 criterion := -lcriterion
@@ -86,7 +88,7 @@ $(B)/librlock.a: $(lib_obj)
 
 $(B)/$(soname): $(lib_obj)
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete $(NO_HOLES) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete $(BOUND) $(NO_HOLES) -o $@ $^ $(LIBS)
 	$(Q)ln -sf $(soname) $(B)/librlock.so
 
 $(B)/rlock: $(cli_obj) $(B)/librlock.a
