@@ -67,10 +67,13 @@ export PATH := $(PATH):$(abspath $(B))/bin
 
 # --- The library and the command ---
 
+# What runs once a client or a connection is made small, not fast.
+$(B)/src/config/%.o $(B)/src/inspect/%.o $(B)/src/redis/tls%.o: SMALL := -Os
+
 $(B)/%.o: %.c | deps-build
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(BASE) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(SMALL) -fPIC -fvisibility=hidden -c -o $@ $<
 
 # A script may be longer than the 4095 characters that every compiler has to take.
 $(B)/lua/scripts.o: $(B)/lua/scripts.c | deps-build

@@ -162,7 +162,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *t
  * RLOCK_LOST: it did hold it, but the hold had run out or been forced open; others may hold it.
  * RLOCK_UNAVAILABLE, RLOCK_SERVER: this hold is given back all the same as far as this process
  * is concerned (do not call again for it); the server hears of it in the background, or the
- * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID: nothing done.
+ * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID, RLOCK_NO_MEMORY: nothing done, it is still held.
  * With unlock_waits = false (rlock_config) the release of the last hold is on its way to the server when the call
  * returns RLOCK_OK, and its answer is not waited for:
  *   - It is sent at the latest with the next batch of the threads that are in a call of this client at that moment.
