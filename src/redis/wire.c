@@ -406,6 +406,16 @@ bool rli_wire_abandon(rli_wire *wire, rli_slot *slot)
     return true;
 }
 
+/* Whom the lead was handed to, and who has not taken it yet, goes when he hears of the end. */
+static void leave_for(rli_wire *wire, const rli_slot *slot)
+{
+    if (rli_parker_take(slot->parker, RLI_LEAD)) {
+        wire->leading = false;
+        rli_wire_leave(wire);
+    }
+    rli_wire_leave(wire);
+}
+
 void rli_wire_end(rli_wire *wire, rli_outcome outcome)
 {
     if (wire->ended)
@@ -416,7 +426,7 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     for (rli_slot *slot; (slot = pop(wire)); wire->sent--) {
         slot->left = wire->sent > 0;
         if (slot->parker)
-            rli_wire_leave(wire);
+            leave_for(wire, slot);
         rli_slot_finish(slot, outcome);
     }
     wire->sent = wire->answered = wire->sync.asked = 0;

@@ -5,6 +5,8 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
+#include <fcntl.h>
+
 #define SOON_MS 5000
 #define HOUR_MS 3600000
 
@@ -242,6 +244,54 @@ Test(dropped_lane, ends_what_is_under_way_when_it_is_closed)
     cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
     assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
     actor_end(asker);
+}
+
+static int open_descriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Whom the lead is handed to learns of the connection's end before it has taken it. */
+static rlock_status ask_and_condemn(void *call)
+{
+    rlock_status status = lane_run(call);
+    rli_lane_condemn(lanes.plain);
+    return status;
+}
+
+Test(dropped_lane, is_freed_when_it_ends_as_the_lead_is_handed_on)
+{
+    actor *leader = actor_start(), *follower = actor_start();
+    assert_counts(lanes.plain, "1");
+    rli_lane_condemn(lanes.plain);
+    int64_t until_ms = now_ms() + SOON_MS;
+    while (proxy_connected(lanes.proxy) > 0)
+        cr_assert(now_ms() < until_ms);
+    int before = open_descriptors();
+    for (int i = 0; i < 30; i++) {
+        int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "leads", .times = 1});
+        int never = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "follows", .times = 1});
+        lane_call leading = {.lane = lanes.plain, .words = {"INCR", "leads"}};
+        lane_call following = {.lane = lanes.plain, .words = {"INCR", "follows"}};
+        actor_begin(leader, ask_and_condemn, &leading);
+        cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+        actor_begin(follower, lane_run, &following);
+        cr_assert(actor_asleep(follower, SOON_MS));
+        proxy_release(lanes.proxy, held);
+        assert_ok(actor_finish(leader, SOON_MS));
+        cr_assert(leading.outcome == RLI_ANSWERED, "%s", outcome_word(leading.outcome));
+        (void)actor_finish(follower, SOON_MS);
+        cr_assert(following.outcome == RLI_SILENT, "%s", outcome_word(following.outcome));
+        proxy_release(lanes.proxy, never);
+    }
+    until_ms = now_ms() + SOON_MS;
+    while (open_descriptors() > before)
+        cr_assert(now_ms() < until_ms, "%d connections are left open", open_descriptors() - before);
+    actor_end(leader);
+    actor_end(follower);
 }
 
 /* A connection that was begun before the drop may lead to where the name led then, or to a server that is no
