@@ -152,7 +152,7 @@ static bool has_rest(const rli_wire *wire)
 
 bool rli_wire_has_unsent(const rli_wire *wire)
 {
-    return !wire->ended && (has_rest(wire) || wire->queued.length);
+    return !wire->ended && !wire->sending && (has_rest(wire) || wire->queued.length);
 }
 
 /* What is queued becomes the batch that leaves. While a WAIT is under way it gathers instead:
@@ -406,14 +406,12 @@ bool rli_wire_abandon(rli_wire *wire, rli_slot *slot)
     return true;
 }
 
-/* Whom the lead was handed to, and who has not taken it yet, goes when he hears of the end. */
+/* Whom the lead was handed to, and who has not taken it yet, goes when he hears of the end. The lane is a user yet. */
 static void leave_for(rli_wire *wire, const rli_slot *slot)
 {
-    if (rli_parker_take(slot->parker, RLI_LEAD)) {
-        wire->leading = false;
-        rli_wire_leave(wire);
-    }
-    rli_wire_leave(wire);
+    bool had_lead = rli_parker_take(slot->parker, RLI_LEAD);
+    wire->leading = wire->leading && !had_lead;
+    wire->users -= 1 + had_lead;
 }
 
 void rli_wire_end(rli_wire *wire, rli_outcome outcome)

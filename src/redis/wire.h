@@ -30,7 +30,7 @@ bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rl
 bool rli_wire_post(rli_wire *wire, rli_slot *slot, const rli_command *command);
 /* How many of those have no outcome yet. */
 int rli_wire_posts(const rli_wire *wire);
-/* Whether bytes are left to be sent. */
+/* Whether bytes are left to be sent, and no thread is sending them. */
 bool rli_wire_has_unsent(const rli_wire *wire);
 /* Whether the request just queued should be sent by its own thread, not left to the leader. */
 bool rli_wire_wants_flush(const rli_wire *wire);

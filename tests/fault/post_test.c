@@ -285,6 +285,41 @@ Test(posted, waits_for_room_to_be_sent)
     actor_end(poster);
 }
 
+#define EACH 45
+
+static rlock_status send_each(void *posts)
+{
+    post *own = posts;
+    for (int i = 0; i < EACH; i++) {
+        if (!send_post(&own[i], "n"))
+            return RLOCK_UNAVAILABLE;
+    }
+    return RLOCK_OK;
+}
+
+/* Who finds another thread sending leaves it to that one; for the answer to either, nobody waits. */
+Test(posted, by_two_threads_at_a_time_waits_for_nothing)
+{
+    static post own[2][EACH];
+    actor *posters[2] = {actor_start(), actor_start()};
+    connect_lane();
+    for (int round = 0; round < 300; round++) {
+        int rule = rule_for_incr(PROXY_HOLD_REPLY);
+        for (int i = 0; i < 2; i++)
+            actor_begin(posters[i], send_each, own[i]);
+        for (int i = 0; i < 2; i++)
+            assert_ok(actor_finish(posters[i], SOON_MS));
+        for (int i = 0; i < 2 * EACH; i++)
+            cr_assert(event_count(&own[i / EACH][i % EACH].told) == 0, "somebody has read on the connection");
+        proxy_release(lanes.proxy, rule);
+        collect();
+        for (int i = 0; i < 2 * EACH; i++)
+            assert_told(&own[i / EACH][i % EACH], RLI_ANSWERED);
+    }
+    for (int i = 0; i < 2; i++)
+        actor_end(posters[i]);
+}
+
 /* --- with others that wait --- */
 
 static rlock_status ask_often(void *arg)
