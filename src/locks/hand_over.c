@@ -5,6 +5,9 @@
 #include "client.h"
 #include "clock.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static rli_attempt *attempt_of(rli_waiter *waiter)
 {
     return RLI_ITEM(rli_attempt, waiter, waiter);
@@ -62,11 +65,9 @@ static void begin_there(rli_holds *holds, rli_entry *entry, const rli_session *h
 }
 
 /* What is only said where they queue here. */
-static void begin_here(rli_entry *entry, const rli_acquire *heirs, rli_request *request)
+static void begin_here(rli_entry *entry, rli_request *request)
 {
     rli_chances *chances = &entry->queues->chances;
-    if (heirs->kind->fenced)
-        request->heir_names = heirs->names;
     request->listening = -1;
     if (!rli_chances_are_due(chances))
         return;
@@ -74,11 +75,26 @@ static void begin_here(rli_entry *entry, const rli_acquire *heirs, rli_request *
     rli_chances_stand_aside(chances);
 }
 
+/* The heir may give up, and its handle go with the names, while the request is still repeated. False: out of memory. */
+static bool name_counter(const rli_acquire *heirs, rli_request *request, rli_hand_over_texts *texts)
+{
+    if (!heirs->kind->fenced)
+        return true;
+    size_t length = heirs->names->key_lengths[0];
+    texts->counter = malloc(length + 1);
+    if (!texts->counter)
+        return false;
+    memcpy(texts->counter, heirs->names->keys[0], length + 1);
+    request->heir_counter = texts->counter;
+    request->heir_counter_length = length;
+    return true;
+}
+
 rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, rli_request *request,
                                  rli_hand_over_texts *texts)
 {
     rli_waiter *waiter = heir_of(entry, kind);
-    if (!waiter)
+    if (!waiter || !name_counter(attempt_of(waiter)->asked, request, texts))
         return NULL;
     rli_session *heir = waiter->session;
     int64_t lease_ms = attempt_of(waiter)->asked->lease_ms;
@@ -91,7 +107,7 @@ rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_k
     if (kind->queues)
         begin_there(holds, entry, heir, request, texts);
     else
-        begin_here(entry, attempt_of(waiter)->asked, request);
+        begin_here(entry, request);
     return heir;
 }
 

@@ -6,9 +6,11 @@
 
 #include "locks/ask.h"
 
-/* The wire owners that such a request speaks of. */
+/* The wire owners that such a request speaks of, and a key. */
 typedef struct rli_hand_over_texts {
     char heir[RLI_OWNER_TEXT], calm[RLI_OWNER_TEXT];
+    char *counter; /* a key: of the heir's tokens; NULL: it has none. Freed by who has the texts, who sets it to NULL
+                      at first */
 } rli_hand_over_texts;
 
 /* Names the waiter of the entry that comes next, in the queue on the server as far as this process knows, or in the

@@ -25,7 +25,8 @@ typedef struct rli_request {
      * that it asked for, and how long it asked to keep its place. */
     const char *heir;
     int64_t heir_lease_ms, heir_place_ms;
-    const rli_names *heir_names; /* the heir's where it is to have a token, NULL: none */
+    const char *heir_counter; /* where the heir is to have a token from, NULL: none */
+    size_t heir_counter_length;
     int64_t listening;   /* how many of the channel's listeners are this process's own: where there are more, nothing
                             is handed over this time; -1: nobody is looked for */
     const char *calm;    /* one that asks before that lease can end, and need not be told to; NULL: none */

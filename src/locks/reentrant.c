@@ -19,11 +19,11 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 
 static void hand_over(rli_call *call, const rli_request *request)
 {
-    const rli_names *names = request->names, *heirs = request->heir_names;
-    rli_call_script(call, &rli_script_lock_hand_over, heirs ? 2 : 1);
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_lock_hand_over, request->heir_counter ? 2 : 1);
     rli_call_add(call, names->name, names->length);
-    if (heirs)
-        rli_call_add(call, heirs->keys[0], heirs->key_lengths[0]);
+    if (request->heir_counter)
+        rli_call_add(call, request->heir_counter, request->heir_counter_length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);
     rli_call_add_text(call, request->heir);

@@ -11,6 +11,7 @@
 #include "redis/reply.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static rlock_status not_owner(const rli_holds *holds, const rli_owner *owner)
 {
@@ -104,6 +105,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
 {
     char owner[RLI_OWNER_TEXT];
     rli_hand_over_texts texts;
+    texts.counter = NULL;
     rli_owner_text(holds, session->number, owner);
     int highest = session->extra->highest;
     bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
@@ -139,6 +141,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
                         : release_one(holds, session, status, &call, kind, names, lease_ms, stood);
     rli_session_end_turn(session);
     rli_call_clear(&call);
+    free(texts.counter);
     return status;
 }
 

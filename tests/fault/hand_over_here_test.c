@@ -281,6 +281,24 @@ Test(hand_over_here_in_faults, to_a_wait_that_is_over_by_then_is_given_back)
     actor_end(first);
 }
 
+/* The same of a fenced lock, whose handle goes, too, before the unlock is asked for again. */
+Test(hand_over_here_in_faults, to_a_wait_whose_handle_is_gone_is_given_back)
+{
+    rlock *lock = mine(), *fenced = rlock_get_fenced_lock(scene.client, NAME);
+    actor *holder = holder_of_it(lock), *waiter = wait_for(fenced, ATTEMPT_MS / 4, 20000);
+    int rule = on_release(PROXY_HOLD_REQUEST, 1);
+    actor_begin(holder, unlock, lock);
+    assert_status(actor_finish(waiter, 5000), RLOCK_TIMEOUT);
+    rlock_free(fenced);
+    assert_ok(actor_finish(holder, 5000));
+    let_through(rule);
+    assert_free_soon();
+    cr_assert(server_integer(stage.server, "EXISTS redisson_lock_token:{" NAME "}") == 1);
+    cr_assert(server_integer(stage.server, "DBSIZE") == 1);
+    actor_end(holder);
+    actor_end(waiter);
+}
+
 /* Cancelled while the unlock is under way, which is answered soon: it has the lock, and says so. */
 Test(hand_over_here_in_faults, to_a_wait_that_is_cancelled_just_then_stands)
 {
