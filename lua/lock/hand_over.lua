@@ -5,7 +5,7 @@
 --       5 how many of the channel's listeners are the releaser's own: where there are others, it is theirs
 --         to come first this time; or '' when nobody need be looked for
 --       The channel is no key: as one that is missing it would stop the script while the slot moves.
--- 2  the heir holds it, with count 1 | 3  not the owner, but the heir holds it: nothing changed
+-- 2  the heir holds it, with count 1 | 3  not the owner, but the heir holds it, for that lease at least
 -- { 2 or 3, token }  the same through a fenced lock
 -- n ≤ 0  freed, `0` published: -n heard it, more than the releaser's own where that is not known
 -- nil  not the owner, and the heir does not hold it: nothing changed
@@ -39,6 +39,9 @@ end
 if redis.call('hexists', lock, owner) == 0 then
     if redis.call('hexists', lock, heir) == 0 then
         return nil
+    end
+    if redis.call('pttl', lock) < lease_ms then
+        redis.call('pexpire', lock, lease_ms) -- a late question of its own may have set another
     end
     return not counter and 3 or draw_token() and { 3, redis.call('get', counter) } or nil
 end

@@ -133,6 +133,28 @@ Test(hand_over_here_in_faults, lost_answer_still_gives_a_fenced_heir_a_token)
     actor_end(waiter);
 }
 
+/* The next one's own question, which was denied when it was asked again, runs late, and the hold of the one that
+ * unlocks was gone by then: what the heir is told to have, the server keeps for it. */
+Test(hand_over_here_in_faults, to_one_that_has_it_by_a_late_question_lasts_as_long_as_it_is_told)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    int question = on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 1);
+    actor *heir = wait_for(lock, 60000, 4000);
+    cr_assert(seen_by(question) >= 2);
+    foreign_vanish(NAME);
+    let_through(question);
+    cr_assert(server_wait_exists(stage.server, NAME, true, SOON_MS));
+    pass_ms(1000);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_ok(actor_finish(heir, SOON_MS));
+    int64_t valid_ms = actor_valid_for(heir, lock);
+    cr_assert(valid_ms > 0 && valid_ms <= pttl_of(NAME));
+    assert_ok(actor_unlock(heir, lock));
+    assert_free_soon();
+    actor_end(heir);
+}
+
 /* It did not run before it was asked again. */
 Test(hand_over_here_in_faults, lost_request_hands_it_over_once)
 {
