@@ -10,7 +10,7 @@
 #define CALM_MS 10
 
 /* So often, and for so long, it goes round in one process while others wait elsewhere. */
-#define HANDED_MOST 32
+#define HANDED_MOST 16
 #define HANDED_MS 10
 
 /* What others have to come first, from their message to their question. */
@@ -26,6 +26,7 @@ void rli_chances_hold(rli_chances *chances, rli_session *holder, bool handed)
     chances->holder = holder;
     chances->held_ms = rli_now_ms();
     chances->aside_ms = 0;
+    chances->owed = 0;
     if (handed) {
         chances->handed++;
         return;
@@ -55,22 +56,25 @@ bool rli_chances_are_gone(const rli_chances *chances)
     return now_ms < chances->aside_ms || now_ms < calm_until(chances);
 }
 
+/* A message that is not our own: one of the others has had the lock. If more are owed a turn, they come first now. */
+static void note_turn(rli_chances *chances)
+{
+    chances->owed--;
+    chances->aside_ms = chances->owed > 0 ? rli_after_ms(ASIDE_MS) : 0;
+}
+
 bool rli_chance_is_gone(rli_chances *chances, rli_chance *own, bool heard, int64_t *until_ms)
 {
-    int64_t now_ms = rli_now_ms();
-    if (now_ms < chances->aside_ms) {
-        if (own->aside != chances->asides)
-            *own = (rli_chance){.aside = chances->asides};
-        own->signs += heard;
-        /* The first message is our own, the second one theirs: they have had it. */
-        *until_ms = chances->aside_ms;
-        if (own->signs < 1 + chances->listening)
-            return true;
-        chances->aside_ms = 0;
-        return false;
+    if (own->aside != chances->asides)
+        *own = (rli_chance){.aside = chances->asides};
+    if (heard && chances->owed > 0) {
+        own->signs++;
+        if (own->signs > chances->listening || rli_now_ms() >= chances->aside_ms)
+            note_turn(chances);
     }
-    *until_ms = calm_until(chances);
-    return !heard && now_ms < *until_ms;
+    int64_t now_ms = rli_now_ms();
+    *until_ms = now_ms < chances->aside_ms ? chances->aside_ms : calm_until(chances);
+    return now_ms < chances->aside_ms || (!heard && now_ms < *until_ms);
 }
 
 bool rli_chances_are_due(const rli_chances *chances)
@@ -82,11 +86,13 @@ void rli_chances_stand_aside(rli_chances *chances)
 {
     chances->aside_ms = rli_after_ms(ASIDE_MS);
     chances->asides++;
+    chances->owed = 1; /* at least; it is about to be heard how many */
 }
 
-void rli_chances_were_given(rli_chances *chances, bool others)
+void rli_chances_were_given(rli_chances *chances, int others)
 {
-    chances->aside_ms = others ? rli_after_ms(ASIDE_MS) : 0;
+    chances->aside_ms = others > 0 ? rli_after_ms(ASIDE_MS) : 0;
+    chances->owed = others > 0 ? others : 0;
     chances->handed = 0;
     chances->since_ms = rli_now_ms();
 }

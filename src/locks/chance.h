@@ -18,6 +18,7 @@ typedef struct rli_chances {
     int handed;                 /* …so many times, without a chance for others */
     int64_t aside_ms;           /* until then others come first */
     unsigned asides;            /* how often they did */
+    int owed;                   /* so many of them have not been heard of since */
     bool listening;             /* the waiters here hear the channel, as far as is known */
 } rli_chances;
 
@@ -42,7 +43,8 @@ bool rli_chance_is_gone(rli_chances *chances, rli_chance *own, bool heard, int64
 bool rli_chances_are_due(const rli_chances *chances);
 /* All here stand aside, for a moment, or until one of those has had it: before it is freed for them. */
 void rli_chances_stand_aside(rli_chances *chances);
-/* That was done, or came to nothing; `others`: somebody listens who is not of this process. */
-void rli_chances_were_given(rli_chances *chances, bool others);
+/* That was done, or came to nothing; `others`: how many listen who are not of this process. Each of them is let
+ * come first once: who is quick to answer a message would else keep out who is slow, for ever. */
+void rli_chances_were_given(rli_chances *chances, int others);
 
 #endif

@@ -131,7 +131,7 @@ void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_session *f
     bool granted = verdict.grant == RLI_GRANTED;
     rli_chances *chances = &heir->entry->queues->chances;
     if (!kind->queues && request->listening >= 0)
-        rli_chances_were_given(chances, verdict.free && verdict.heard > request->listening);
+        rli_chances_were_given(chances, verdict.free ? (int)(verdict.heard - request->listening) : 0);
     rli_chances_drop(chances, from);
     heir->extra->taker = NULL;
     rli_session_end_turn(heir);

@@ -22,7 +22,7 @@ TestSuite(hand_over_here_watchdog, .init = stage_quick, .fini = kinds_close, .ti
 #define NAME "h"
 #define COUNTER "redisson_lock_token:{" NAME "}"
 #define CALM_MS 10    /* so long nobody asks after a grant here */
-#define MOST 32       /* so often it goes round here while others wait */
+#define MOST 16       /* so often it goes round here while others wait */
 
 /* How often a script was run since the monitor's last monitor_forget. */
 static size_t runs_of(monitor *tap, const rli_script *script)
