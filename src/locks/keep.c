@@ -163,7 +163,8 @@ rli_session *rli_keep_decline(rli_attempt *attempt)
     if (!attempt->waiter.called || !kept_of(entry))
         return NULL;
     rli_waiter *next = first_waiter(entry);
-    if (!next || !can_take(attempt_of(next), kept_of(entry)->kind))
+    /* Nor to one that waits for an answer: when that is lost, it may not take it any more. */
+    if (!next || next->session->busy || !can_take(attempt_of(next), kept_of(entry)->kind))
         return rli_keep_end(entry);
     call(next);
     return NULL;
