@@ -67,7 +67,9 @@ static void hand_over(rlock *lock, int64_t lease_ms, int64_t waiters_lease_ms, b
 Test(local_hand_over, is_not_told_to_the_server)
 {
     hand_over(mine(), RLOCK_WATCHDOG, RLOCK_WATCHDOG, true);
-    hand_over(rlock_get_non_reentrant_lock(stage.client, NAME), RLOCK_WATCHDOG, RLOCK_WATCHDOG, true);
+    rlock *once = rlock_get_non_reentrant_lock(stage.client, NAME);
+    hand_over(once, RLOCK_WATCHDOG, RLOCK_WATCHDOG, true);
+    rlock_free(once);
 }
 
 Test(local_hand_over, is_off_unless_it_is_asked_for)
