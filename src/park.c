@@ -10,6 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* On 32 bits struct timespec may be of the longer kind, which the older call would misread. */
+#ifdef SYS_futex_time64
+#define FUTEX (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
+#else
+#define FUTEX SYS_futex
+#endif
+
 void rli_parker_init(rli_parker *parker)
 {
     atomic_init(&parker->state, 0);
@@ -31,7 +38,7 @@ static bool wait(rli_parker *parker, unsigned state, int64_t deadline_ms)
         until = &at;
     }
     int how = FUTEX_WAIT_BITSET | private_flag(state);
-    return syscall(SYS_futex, &parker->state, how, state, until, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
+    return syscall(FUTEX, &parker->state, how, state, until, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
            errno != ETIMEDOUT;
 }
 
@@ -66,7 +73,7 @@ void rli_unpark_with(rli_parker *parker, unsigned news)
         continue;
     /* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
     if (state & RLI_ASLEEP)
-        syscall(SYS_futex, &parker->state, FUTEX_WAKE | private_flag(state), 1, NULL, NULL, 0);
+        syscall(FUTEX, &parker->state, FUTEX_WAKE | private_flag(state), 1, NULL, NULL, 0);
 }
 
 void rli_unpark(rli_parker *parker)
