@@ -49,8 +49,9 @@ if (ours and others_listen()) or (counter and not draw_token()) then
     return free()
 end
 local pttl = redis.call('pttl', lock)
-redis.call('del', lock)
+-- In this order: a key that has gone can't be made again by a script while its slot moves.
 redis.call('hset', lock, heir, 1)
+redis.call('hdel', lock, owner)
 redis.call('pexpire', lock, lease_ms)
 if lease_ms < pttl then
     redis.call('publish', channel, '0')

@@ -183,6 +183,34 @@ Test(cluster_moved, one_key_is_asked_for_where_it_went_before_its_slot)
     cr_assert(shards_keys() == 0);
 }
 
+static void hand_over_on_its_way(rlock *lock, const char *name)
+{
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_lock(waiter, lock);
+    cr_assert(shards_wait_channels_at(FROM, 1, SOON_MS) && actor_asleep(waiter, SOON_MS));
+    cluster_move_begin(shards.cluster, cluster_slot(name), TO);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, SOON_MS));
+    assert_ok(actor_unlock(waiter, lock));
+    cluster_move_keys(shards.cluster, cluster_slot(name));
+    cluster_move_end(shards.cluster, cluster_slot(name));
+    actor_end(waiter);
+    cr_assert(shards_wait_no_channels(SOON_MS), "still subscribed");
+    rlock_free(lock);
+}
+
+/* In the old place, where a script finds nothing any more under a name that it has deleted. */
+Test(cluster_moved, is_handed_over_while_its_slot_is_on_its_way)
+{
+    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    hand_over_on_its_way(rlock_get_lock(shards.client, name), name);
+    cluster_move(shards.cluster, cluster_slot(name), FROM);
+    hand_over_on_its_way(rlock_get_non_reentrant_lock(shards.client, name), name);
+    cluster_move(shards.cluster, cluster_slot(name), FROM);
+    hand_over_on_its_way(rlock_get_fenced_lock(shards.client, name), name);
+}
+
 /* Listens at the old node, since nobody can at the new one yet; the release is said there. */
 Test(cluster_moved, let_go_in_the_middle_of_the_move_is_had_by_who_asked_meanwhile)
 {
