@@ -15,10 +15,10 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
         return -3
     end
     redis.call('incr', counter) -- first: it fails for a key of another type
-    if pttl ~= -2 then
-        redis.call('del', lock)
-    end
     redis.call('hset', lock, owner, 1)
+    if pttl ~= -2 then
+        redis.call('hdel', lock, over)
+    end
     redis.call('pexpire', lock, lease_ms)
     return { redis.call('get', counter) }
 end
