@@ -81,7 +81,7 @@ Test(tls_trust, server_is_told_the_name_of_the_host_but_not_an_address)
         snprintf(log, sizeof log, "%s/%s", scratch_folder(), hosts[i]);
         char *port = shell("cd '%s' && rm -f pid; (timeout 20 openssl s_server -accept 127.0.0.1:0 -naccept 1 -www -cert '%s' "
                            "-key '%s' -servername other.example -cert2 '%s' -key2 '%s' >'%s' 2>&1 </dev/null & echo $! >pid)\n"
-                           "until grep -q ^ACCEPT '%s'; do sleep 0.01; done; "
+                           "until grep -q '^ACCEPT.*:[0-9][0-9]*$' '%s'; do sleep 0.01; done; "
                            "sed -n 's/^ACCEPT.*:\\([0-9]*\\)$/\\1/p' '%s' | tr -d '\\n'",
                            scratch_folder(), certificate_file(CERTIFICATE_SERVER), certificate_key(CERTIFICATE_SERVER),
                            certificate_file(CERTIFICATE_SERVER), certificate_key(CERTIFICATE_SERVER), log, log, log);
