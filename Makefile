@@ -3,7 +3,7 @@
 #
 #   make CC=clang            another compiler
 #   make B=/tmp/x            another build folder
-#   make SAN=address test    under a sanitizer: address, thread or undefined
+#   make SAN=address test    under a sanitizer: address (and undefined), thread, or undefined alone
 #   make V=1                 shows each command
 #   make test ARGS='--filter lock/*'   further arguments for the test programs
 
@@ -31,8 +31,10 @@ ifneq ($(SAN),)
   ifeq ($(filter $(SAN),address thread undefined),)
     $(error SAN is one of address, thread, undefined)
   endif
-  BASE     += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
-  LDFLAGS  += -fsanitize=$(SAN)
+  # The two go together, and cost little more than the first alone.
+  checks   := $(SAN:address=address,undefined)
+  BASE     += -fsanitize=$(checks) -fno-sanitize-recover=all -fno-omit-frame-pointer
+  LDFLAGS  += -fsanitize=$(checks)
   NO_HOLES :=
   ifeq ($(SAN),thread)
     criterion :=

@@ -33,6 +33,8 @@ static void install(void)
 static void build(const char *compiler, const char *name, const char *linking)
 {
     const char *san = environment("SAN", "");
+    if (strcmp(san, "address") == 0)
+        san = "address,undefined"; /* as the Makefile has it */
     shell_do("cd '%s' && export PKG_CONFIG_PATH=\"$PWD/prefix/lib/pkgconfig\" && "
              "%s -Wall -Wextra -Wpedantic -Werror %s%s -o %.*s %s $(pkg-config --cflags rlock) %s",
              scratch_folder(), compiler, *san ? "-fsanitize=" : "", san, (int)strcspn(name, "."), name, name,
