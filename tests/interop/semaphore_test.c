@@ -179,10 +179,10 @@ Test(semaphore, has_one_number_of_permits_for_c_and_java)
 Test(semaphore, that_ran_out_is_gone_for_both_sides)
 {
     bool done = false;
-    assert_ok(rlock_semaphore_try_set_permits_ttl(ours, 1, 300, &done));
+    assert_ok(rlock_semaphore_try_set_permits_ttl(ours, 1, 3000, &done));
     cr_assert(done && take(true, 1));
     cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
-    assert_result(ASK(java, "t1", "semaphore", NAME, "trySetFor", "2", "300"), "true");
+    assert_result(ASK(java, "t1", "semaphore", NAME, "trySetFor", "2", "3000"), "true");
     cr_assert(take(false, 1) && available() == 1);
     cr_assert(server_wait_exists(stage.server, NAME, false, 5000));
     cr_assert(available() == 0);

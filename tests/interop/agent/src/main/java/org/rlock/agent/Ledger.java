@@ -83,6 +83,7 @@ final class Ledger {
                 }
             } catch (RuntimeException e) {
                 failed(UNLOCKS_FAILED, e);
+                doubtful = true; // it may hold the lock yet, and would take it again and again
             }
             Thread.sleep(PAUSE_MS);
         }
