@@ -90,7 +90,7 @@ Test(once, nothing_is_carried_out_twice_when_its_answer_is_lost)
         reset();
         int rule = on_script(calls[i].script, PROXY_CUT_AFTER, 1);
         assert_status(calls[i].call(), RLOCK_UNKNOWN);
-        cr_assert(strstr(rlock_last_error(), "look before you repeat"), "%s", rlock_last_error());
+        assert_error("look before you repeat");
         cr_assert(seen_by(rule) == 1);
         assert_keys(calls[i].after);
     }

@@ -40,7 +40,7 @@ Test(closed, client_answers_so_to_every_call)
         assert_status(rlock_is_held(handle, &flag), RLOCK_CLOSED);
         assert_status(rlock_get_hold_count(handle, &count), RLOCK_CLOSED);
         assert_status(rlock_remain_time_to_live(handle, &ms), RLOCK_CLOSED);
-        cr_assert(strstr(rlock_last_error(), "closed") != NULL);
+        assert_error("closed");
         cr_assert(rlock_for_owner(handle, 1) == NULL);
         cr_assert(strcmp(rlock_name(handle), NAME) == 0);
     }

@@ -28,7 +28,7 @@ Test(non_reentrant, holder_is_refused_at_once)
     int64_t asked = scripts_run(), since_ms = now_ms();
     for (int i = 0; i < 2; i++) {
         assert_status(rlock_lock(handles[i]), RLOCK_ALREADY_HELD);
-        cr_assert(strstr(rlock_last_error(), "non-reentrant") && strstr(rlock_last_error(), NAME));
+        assert_error("non-reentrant", NAME);
         assert_status(rlock_lock_lease(handles[i], 1000), RLOCK_ALREADY_HELD);
         assert_status(rlock_try_lock(handles[i], 0, RLOCK_WATCHDOG), RLOCK_ALREADY_HELD);
         assert_status(rlock_try_lock(handles[i], 100, RLOCK_WATCHDOG), RLOCK_ALREADY_HELD);

@@ -168,7 +168,7 @@ Test(open, takes_a_user_of_an_acl, .init = stage_open)
     assert_ok(rlock_client_open(&client, tcp("bob:" SECRET_IN_URL, "")));
     rlock *allowed = rlock_get_lock(client, "order:1"), *forbidden = rlock_get_lock(client, "invoice:1");
     assert_status(rlock_lock(forbidden), RLOCK_SERVER);
-    cr_assert(strstr(rlock_last_error(), "NOPERM") && strstr(rlock_last_error(), "invoice:1"), "%s", rlock_last_error());
+    assert_error("NOPERM", "invoice:1");
     assert_ok(rlock_lock(allowed));
     assert_ok(rlock_unlock(allowed));
     rlock_free(allowed);

@@ -25,7 +25,7 @@ static rlock_permit_semaphore *semaphore_with(int permits)
 #define assert_invalid(call, words)                                                                \
     do {                                                                                           \
         assert_status(call, RLOCK_INVALID);                                                        \
-        cr_assert(strstr(rlock_last_error(), words), "said: %s", rlock_last_error());              \
+        assert_error(words);                                                                       \
     } while (0)
 
 Test(permit_input, refuses_malformed_ids_before_it_asks)
@@ -106,7 +106,7 @@ static void refuse_all(rlock_permit_semaphore *semaphore)
     assert_status(rlock_permit_semaphore_acquired_permits(semaphore, &permits), RLOCK_SERVER);
     assert_status(rlock_permit_semaphore_get_permits(semaphore, &permits), RLOCK_SERVER);
     assert_status(rlock_permit_semaphore_delete(semaphore, &flag), RLOCK_SERVER);
-    cr_assert(strstr(rlock_last_error(), "WRONGTYPE") && strstr(rlock_last_error(), NAME), "%s", rlock_last_error());
+    assert_error("WRONGTYPE", NAME);
     cr_assert(flag && permits == 77 && ms == 77 && strcmp(permit.id, UNKNOWN) == 0);
     assert_keys(before);
     free(before);

@@ -315,7 +315,7 @@ Test(permit_semaphore, release_names_the_permit_that_is_not_there)
     rlock_permit_semaphore *semaphore = semaphore_with(2);
     bool released = true;
     assert_status(rlock_permit_semaphore_release(semaphore, UNKNOWN), RLOCK_INVALID);
-    cr_assert(strstr(rlock_last_error(), UNKNOWN) && strstr(rlock_last_error(), NAME), "%s", rlock_last_error());
+    assert_error(UNKNOWN, NAME);
     assert_ok(rlock_permit_semaphore_try_release(semaphore, UNKNOWN, &released));
     cr_assert(!released);
     rlock_permit permit = permit_of(semaphore, 60000);

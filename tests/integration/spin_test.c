@@ -236,9 +236,9 @@ Test(spin, back_off_without_sense_makes_no_handle)
     rlock_back_off zero = RLOCK_BACK_OFF_CONSTANT_INIT(0), sized = RLOCK_BACK_OFF_CONSTANT_INIT(5);
     sized.size--;
     cr_assert(rlock_get_spin_lock_with(stage.client, NAME, &zero) == NULL);
-    cr_assert(strstr(rlock_last_error(), "back-off's") != NULL, "%s", rlock_last_error());
+    assert_error("back-off's");
     cr_assert(rlock_get_spin_lock_with(stage.client, NAME, &sized) == NULL);
-    cr_assert(strstr(rlock_last_error(), "size") != NULL, "%s", rlock_last_error());
+    assert_error("size");
     rlock *lock = rlock_get_spin_lock_with(stage.client, NAME, NULL);
     cr_assert(lock != NULL);
     assert_ok(rlock_lock(lock));

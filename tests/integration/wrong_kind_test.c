@@ -20,8 +20,7 @@ static const char *const commands[] = {"SET " NAME " 5", "RPUSH " NAME " 5", "SA
 #define assert_refused(call)                                                                       \
     do {                                                                                           \
         assert_status(call, RLOCK_SERVER);                                                         \
-        cr_assert(strstr(rlock_last_error(), "WRONGTYPE") && strstr(rlock_last_error(), NAME),     \
-                  "said: %s", rlock_last_error());                                                 \
+        assert_error("WRONGTYPE", NAME);                                                           \
     } while (0)
 
 static void call_everything(rlock *lock)

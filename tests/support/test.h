@@ -11,6 +11,7 @@
 #endif
 
 #include <rlock/rlock.h>
+#include <string.h>
 
 /* assert_status(rlock_unlock(lock), RLOCK_LOST): both as words, with rlock_last_error(). */
 #define assert_status(call, expected)                                                              \
@@ -21,6 +22,19 @@
                   rlock_last_error());                                                             \
     } while (0)
 #define assert_ok(call) assert_status(call, RLOCK_OK)
+
+static inline const char *missing_in(const char *text, const char *const *words)
+{
+    while (*words && strstr(text, *words))
+        words++;
+    return *words;
+}
+#define missing_of(text, ...) missing_in(text, (const char *const[]){__VA_ARGS__, NULL})
+
+/* All of the words are in the text; in what this thread's last call that failed said. */
+#define assert_words(text, ...)                                                                    \
+    cr_assert(!missing_of(text, __VA_ARGS__), "no \"%s\" in: %s", missing_of(text, __VA_ARGS__), text)
+#define assert_error(...) assert_words(rlock_last_error(), __VA_ARGS__)
 
 /* lo ≤ value ≤ hi, with the numbers in the message. */
 #define assert_between(value, lo, hi)                                                              \

@@ -124,7 +124,7 @@ Test(cluster_open, says_that_a_single_url_leads_into_a_cluster)
     rlock *lock = lock_of(shards_client_at(server_tcp_url(cluster_node(shards.cluster, 0))),
                           cluster_key(shards.cluster, 1, "open:"));
     assert_status(rlock_lock(lock), RLOCK_SERVER);
-    cr_assert(strstr(rlock_last_error(), "redis-cluster://"), "%s", rlock_last_error());
+    assert_error("redis-cluster://");
 }
 
 /* Nodes that go by names; and nodes that say nothing of where they are, as behind a proxy. */

@@ -148,7 +148,7 @@ Test(sentinel_discovery, is_what_a_client_of_one_server_lacks)
         rlock_free(lock);
     }
     cr_log_info("%s", rlock_last_error());
-    cr_assert(strstr(rlock_last_error(), "sentinel") != NULL, "%s", rlock_last_error());
+    assert_error("sentinel");
     rlock_client_close(client);
 }
 

@@ -33,7 +33,7 @@ Test(tls, every_node_of_a_cluster_is_reached)
     rlock_client_close(client);
     client = NULL;
     assert_status(rlock_client_open(&client, texts_add(&kept, "rediss-cluster://%s", cluster_hosts(nodes))), RLOCK_SERVER);
-    cr_assert(strstr(rlock_last_error(), "rlock test authority") != NULL, "%s", rlock_last_error());
+    assert_error("rlock test authority");
     cluster_stop(nodes);
     texts_free(&kept);
 }

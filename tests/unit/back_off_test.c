@@ -104,5 +104,5 @@ Test(back_off, struct_of_another_size_is_refused)
     rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
     back_off.size = 0;
     assert_status(rli_back_off_check(&back_off), RLOCK_INVALID);
-    cr_assert(strstr(rlock_last_error(), "RLOCK_BACK_OFF_INIT") != NULL);
+    assert_error("RLOCK_BACK_OFF_INIT");
 }
