@@ -6,13 +6,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
-static void close_all(void)
-{
-    cuts_close();
-    fair_close();
-}
-
-TestSuite(cut_hand_over, .init = cuts_open, .fini = close_all, .timeout = 120);
+TestSuite(cut_hand_over, .init = cuts_open, .fini = cuts_close, .timeout = 120);
 
 #define SOON_MS 10000
 

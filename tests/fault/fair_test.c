@@ -9,31 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void fair_end(void)
-{
-    /* Waits that a failed test left behind end with their client, before their handles go. */
-    if (scene.client)
-        scene_close_client(scene.client);
-    if (stage.other)
-        stage_close_client(stage.other);
-    scene_close();
-    fair_close();
-}
-
 static void with_long_patience(void)
 {
     scene_open_with("timeout=200&retryAttempts=10&retryBaseDelay=50&retryMaxDelay=100");
 }
 
-TestSuite(fair_in_faults, .init = scene_open, .fini = fair_end, .timeout = 60);
 /* More attempts than a start of the server takes, however loaded the machine. */
 static void with_endless_patience(void)
 {
     scene_open_with("timeout=1000&retryAttempts=100&retryBaseDelay=50&retryMaxDelay=100");
 }
 
-TestSuite(fair_at_a_restart, .init = with_endless_patience, .fini = fair_end, .timeout = 60);
-TestSuite(fair_with_patience, .init = with_long_patience, .fini = fair_end, .timeout = 60);
+TestSuite(fair_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(fair_at_a_restart, .init = with_endless_patience, .fini = scene_close, .timeout = 60);
+TestSuite(fair_with_patience, .init = with_long_patience, .fini = scene_close, .timeout = 60);
 
 #define NAME "f"
 #define SOON_MS 3000 /* background releases begin within half a second, and have pauses of up to two */
@@ -178,7 +167,7 @@ Test(fair_in_faults, place_is_left_after_an_outage_longer_than_the_wait)
  * one that is taken away when the request runs after all. */
 Test(fair_in_faults, late_request_to_leave_takes_no_other_waits_place)
 {
-    rlock *lock = fair_view(mine(), 7);
+    rlock *lock = owned_by(mine(), 7);
     foreign_hold(NAME, 30000);
     actor *leaving = queue_up_for(lock, 300, 1000), *waiter = actor_start();
     char *left = strdup(queued_at(NAME, 0));

@@ -17,7 +17,6 @@ static void hand_over_end(void)
     if (stage.other)
         stage_close_client(stage.other);
     scene_close();
-    kinds_close();
 }
 
 TestSuite(hand_over_here_in_faults, .init = scene_open, .fini = hand_over_end, .timeout = 60);

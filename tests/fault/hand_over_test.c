@@ -16,7 +16,6 @@ static void hand_over_end(void)
     if (stage.other)
         stage_close_client(stage.other);
     scene_close();
-    fair_close();
 }
 
 TestSuite(hand_over_in_faults, .init = scene_open, .fini = hand_over_end, .timeout = 60);
@@ -286,7 +285,7 @@ Test(hand_over_in_faults, to_a_wait_that_was_cancelled_is_given_back)
 /* One of two threads of an owner gives up meanwhile: the other has the lock. */
 Test(hand_over_in_faults, to_a_wait_that_is_over_by_then_goes_to_its_owners_other_thread)
 {
-    rlock *lock = mine(), *view = fair_view(lock, 7);
+    rlock *lock = mine(), *view = owned_by(lock, 7);
     actor *holder = holder_of_it(lock), *other = actor_start();
     actor *leaving = queue_up_for(view, ATTEMPT_MS / 4, 20000);
     actor_begin_lock(other, view);
@@ -306,7 +305,7 @@ Test(hand_over_in_faults, to_a_wait_that_is_over_by_then_goes_to_its_owners_othe
 /* A thread of the owner begins to wait while that of another, whose time is up, is handed the lock in vain. */
 Test(hand_over_in_faults, to_a_wait_that_is_over_by_then_is_not_in_its_owners_way)
 {
-    rlock *lock = mine(), *view = fair_view(lock, 7);
+    rlock *lock = mine(), *view = owned_by(lock, 7);
     actor *holder = holder_of_it(lock), *leaving = queue_up_for(view, ATTEMPT_MS / 4, 20000), *next = actor_start();
     int rule = on_release(PROXY_HOLD_REPLY, 1);
     actor_begin(holder, unlock, lock);

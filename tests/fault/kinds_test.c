@@ -9,13 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void kinds_end(void)
-{
-    kinds_close();
-    scene_close();
-}
-
-TestSuite(kinds_in_faults, .init = scene_open, .fini = kinds_end, .timeout = 60);
+TestSuite(kinds_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
 #define KIND_SUITE kinds_in_faults
 
 #define NAME "order"

@@ -13,13 +13,7 @@ static void open_hasty(void)
     scene_open_with(QUICK "&subscriptionTimeout=700");
 }
 
-static void close_all(void)
-{
-    scene_close();
-    objects_close();
-}
-
-TestSuite(object_wait, .init = open_hasty, .fini = close_all, .timeout = 60);
+TestSuite(object_wait, .init = open_hasty, .fini = scene_close, .timeout = 60);
 
 #define SEMAPHORE "se"
 #define PERMITS "pe"

@@ -6,13 +6,7 @@
 
 #include <string.h>
 
-static void close_all(void)
-{
-    scene_close();
-    objects_close();
-}
-
-TestSuite(once, .init = scene_open, .fini = close_all, .timeout = 60);
+TestSuite(once, .init = scene_open, .fini = scene_close, .timeout = 60);
 
 #define SEMAPHORE "se"
 #define LATCH "la"

@@ -9,13 +9,7 @@
 
 #include <string.h>
 
-static void close_all(void)
-{
-    scene_close();
-    objects_close();
-}
-
-TestSuite(permit_doubt, .init = scene_open, .fini = close_all, .timeout = 60);
+TestSuite(permit_doubt, .init = scene_open, .fini = scene_close, .timeout = 60);
 
 #define NAME "pe"
 #define ACQUIRE (&rli_script_permit_semaphore_acquire)

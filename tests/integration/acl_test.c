@@ -50,8 +50,7 @@ static void close_stage(void)
 {
     rlock_client_close(stage.client);
     rlock_client_close(stage.other);
-    objects_close();
-    kinds_close();
+    stage_close();
 }
 
 TestSuite(acl, .init = open_stage, .fini = close_stage, .timeout = 60);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define KIND_SUITE any_crowd
-TestSuite(any_crowd, .init = stage_open, .fini = kinds_close, .timeout = 120);
+TestSuite(any_crowd, .init = stage_open, .fini = stage_close, .timeout = 120);
 
 #define NAME "order"
 
@@ -174,7 +174,7 @@ KIND_TEST(holds_of_an_owners_threads_add_up)
 {
     shared_owner threads[5];
     int granted = 0;
-    rlock *lock = view_of(kind_of(of, stage.client, NAME), 7), *rival = view_of(rival_of(of, stage.client, NAME), 7);
+    rlock *lock = owned_by(kind_of(of, stage.client, NAME), 7), *rival = owned_by(rival_of(of, stage.client, NAME), 7);
     for (int i = 0; i < 5; i++) {
         threads[i] = (shared_owner){.locks = {lock, rival}, .seed = (unsigned)i * 77777u + 1};
         cr_assert(pthread_create(&threads[i].thread, NULL, take_and_give, &threads[i]) == 0);

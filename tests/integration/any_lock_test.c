@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define KIND_SUITE any_lock
-TestSuite(any_lock, .init = stage_open, .fini = kinds_close, .timeout = 120);
+TestSuite(any_lock, .init = stage_open, .fini = stage_close, .timeout = 120);
 
 #define NAME "order"
 
@@ -53,7 +53,7 @@ static void assert_free_keys(const kind *of)
 KIND_TEST(is_locked_only_between_lock_and_unlock_for_all)
 {
     rlock *lock = kind_of(of, stage.client, NAME);
-    rlock *seen[] = {lock, kind_of(of, stage.client, NAME), view_of(lock, 7), kind_of(of, stage.other, NAME)};
+    rlock *seen[] = {lock, kind_of(of, stage.client, NAME), owned_by(lock, 7), kind_of(of, stage.other, NAME)};
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 4; i++)
             cr_assert(!is_locked(seen[i]));
@@ -131,7 +131,7 @@ KIND_TEST(unlock_by_another_owner_is_refused_at_once)
     int64_t since_ms = now_ms();
     assert_status(actor_unlock(another, lock), RLOCK_NOT_OWNER);
     assert_status(rlock_unlock(kind_of(of, stage.other, NAME)), RLOCK_NOT_OWNER);
-    assert_status(rlock_unlock(view_of(lock, 1)), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(owned_by(lock, 1)), RLOCK_NOT_OWNER);
     assert_between(now_ms() - since_ms, 0, at_most_ms(200));
     assert_keyspace(stage.other, before); /* which it holds nothing of */
     free(before);
@@ -201,7 +201,7 @@ KIND_TEST(is_one_through_all_handles_of_a_name)
 /* 12. */
 KIND_TEST(is_held_by_the_named_owner_it_was_locked_for)
 {
-    rlock *lock = kind_of(of, stage.client, NAME), *one = view_of(lock, 1), *two = view_of(lock, 2);
+    rlock *lock = kind_of(of, stage.client, NAME), *one = owned_by(lock, 1), *two = owned_by(lock, 2);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     assert_ok(rlock_lock(one));
     cr_assert(is_held(one) && !is_held(two) && !is_held(lock));

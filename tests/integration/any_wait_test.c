@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define KIND_SUITE any_wait
-TestSuite(any_wait, .init = stage_open, .fini = kinds_close, .timeout = 60);
+TestSuite(any_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(count_down_latch, .init = stage_open, .fini = objects_close, .timeout = 60);
+TestSuite(count_down_latch, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "la"
 #define MANY 64

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(ended_kinds, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(ended_kinds, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 static rlock *locks[KINDS], *views[KINDS];
 static rlock_read_write_lock *pair;
@@ -23,7 +23,7 @@ static void make_all(void)
     cr_assert(pair != NULL);
     for (int i = 0; i < KINDS; i++) {
         locks[i] = kind_of(all_kinds[i], stage.client, all_kinds[i]->name);
-        views[i] = view_of(locks[i], 3);
+        views[i] = owned_by(locks[i], 3);
     }
 }
 

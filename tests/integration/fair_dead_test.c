@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(fair_dead, .init = stage_open, .fini = fair_close, .timeout = 90);
+TestSuite(fair_dead, .init = stage_open, .fini = stage_close, .timeout = 90);
 
 #define UNHEARD_MS 10000 /* how long a head that nobody hears is left in its place */
 #define LATE_MS (UNHEARD_MS + 2000)

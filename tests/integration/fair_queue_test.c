@@ -16,8 +16,8 @@ static void with_short_places(void)
     stage_open_with("fairLockWaitTimeout=400");
 }
 
-TestSuite(fair_queue, .init = stage_open, .fini = fair_close, .timeout = 60);
-TestSuite(fair_short_places, .init = with_short_places, .fini = fair_close, .timeout = 60);
+TestSuite(fair_queue, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(fair_short_places, .init = with_short_places, .fini = stage_close, .timeout = 60);
 
 #define NAME "f"
 
@@ -539,7 +539,7 @@ Test(fair_queue, sleep_is_bounded)
 /* Both wait in one place; the first in has it, and the other re-enters. */
 Test(fair_queue, place_of_a_named_owner_serves_both_its_threads)
 {
-    rlock *lock = fair_view(fair_of(stage.client, NAME), 7);
+    rlock *lock = owned_by(fair_of(stage.client, NAME), 7);
     foreign_hold(NAME, 30000);
     actor *waiters[2] = {queue_up(lock), actor_start()};
     actor_begin_lock(waiters[1], lock);
@@ -558,7 +558,7 @@ Test(fair_queue, place_of_a_named_owner_serves_both_its_threads)
 /* One gives up: the place stays for the other, which is served. */
 Test(fair_queue, place_of_a_named_owner_outlasts_one_of_its_threads)
 {
-    rlock *lock = fair_view(fair_of(stage.client, NAME), 7);
+    rlock *lock = owned_by(fair_of(stage.client, NAME), 7);
     foreign_hold(NAME, 30000);
     actor *waiters[2] = {queue_up_for(lock, 600, 1000), actor_start()};
     actor_begin_lock(waiters[1], lock);
@@ -583,7 +583,7 @@ static rlock_status lock_and_unlock(void *lock)
 Test(fair_queue, place_that_was_used_up_is_taken_anew)
 {
     enum { THREADS = 6, ROUNDS = 20 };
-    rlock *lock = fair_view(fair_of(stage.client, NAME), 7), *others = fair_of(stage.other, NAME);
+    rlock *lock = owned_by(fair_of(stage.client, NAME), 7), *others = fair_of(stage.other, NAME);
     actor *waiters[THREADS], *rival = actor_start();
     for (int i = 0; i < THREADS; i++)
         waiters[i] = actor_start();
@@ -614,7 +614,7 @@ static rlock_status try_for_a_moment(void *lock)
 Test(fair_queue, place_of_a_named_owner_goes_with_its_last_wait)
 {
     enum { THREADS = 4, ROUNDS = 100 };
-    rlock *lock = fair_view(fair_of(stage.client, NAME), 7);
+    rlock *lock = owned_by(fair_of(stage.client, NAME), 7);
     actor *waiters[THREADS];
     foreign_hold(NAME, 60000);
     for (int i = 0; i < THREADS; i++)

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(fair, .init = stage_open, .fini = fair_close, .timeout = 60);
-TestSuite(fair_watchdog, .init = stage_quick, .fini = fair_close, .timeout = 60);
+TestSuite(fair, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(fair_watchdog, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "f"
 #define WATCHDOG_MS 30000
@@ -126,7 +126,8 @@ Test(fair_watchdog, keeps_the_lock_as_it_is)
 /* Redisson's steps "nonreentrantfair": refused at once, by any handle and however it asks; count 1. */
 Test(fair, that_is_non_reentrant_is_not_had_twice)
 {
-    rlock *lock = non_reentrant_fair_of(stage.client, NAME), *again = non_reentrant_fair_of(stage.client, NAME);
+    rlock *lock = kind_of(&kind_non_reentrant_fair, stage.client, NAME);
+    rlock *again = kind_of(&kind_non_reentrant_fair, stage.client, NAME);
     monitor *tap = monitor_open();
     assert_ok(rlock_lock_lease(lock, 3000));
     int64_t since_ms = now_ms();
@@ -147,7 +148,7 @@ Test(fair, that_is_non_reentrant_is_not_had_twice)
 /* 41, fair: B waits in the queue and has it when A unlocks. */
 Test(fair, that_is_non_reentrant_goes_to_the_next_in_the_queue)
 {
-    rlock *lock = non_reentrant_fair_of(stage.client, NAME);
+    rlock *lock = kind_of(&kind_non_reentrant_fair, stage.client, NAME);
     assert_ok(rlock_lock(lock));
     actor *first = queue_up(lock), *second = queue_up(lock);
     assert_ok(rlock_unlock(lock));

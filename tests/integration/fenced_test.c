@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(fenced, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(fenced, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 #define COUNTER "redisson_lock_token:{order}"
@@ -152,7 +152,7 @@ Test(fenced, token_without_a_hold_is_refused)
     assert_status(rlock_get_token(lock, &token), RLOCK_NOT_OWNER);
     assert_ok(rlock_lock(lock));
     assert_status(rlock_get_token(fenced_of(stage.other), &token), RLOCK_NOT_OWNER);
-    assert_status(rlock_get_token(view_of(lock, 1), &token), RLOCK_NOT_OWNER);
+    assert_status(rlock_get_token(owned_by(lock, 1), &token), RLOCK_NOT_OWNER);
     cr_assert(token == 77 && token_of(fenced_of(stage.client)) == 1);
     assert_ok(rlock_unlock(lock));
     assert_status(rlock_get_token(lock, &token), RLOCK_NOT_OWNER);

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(hand_over_here, .init = stage_open, .fini = kinds_close, .timeout = 60);
-TestSuite(hand_over_here_watchdog, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(hand_over_here, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(hand_over_here_watchdog, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "h"
 #define COUNTER "redisson_lock_token:{" NAME "}"
@@ -305,7 +305,7 @@ Test(hand_over_here_watchdog, to_a_thread_that_ends_is_over_with_its_lease)
 /* Two threads wait for one owner: it is handed over to one, and the other enters it as well. */
 Test(hand_over_here, lets_all_threads_of_the_owner_in)
 {
-    rlock *lock = lock_of(stage.client, NAME), *view = view_of(lock, 7);
+    rlock *lock = lock_of(stage.client, NAME), *view = owned_by(lock, 7);
     assert_ok(rlock_lock(lock));
     actor *first = wait_here(view), *second = wait_here(view), *behind = wait_here(lock);
     assert_ok(rlock_unlock(lock));
@@ -325,7 +325,7 @@ Test(hand_over_here, lets_all_threads_of_the_owner_in)
 /* The same of a non-reentrant lock: one has it, the other is told that its owner holds it. */
 Test(hand_over_here, lets_one_thread_of_the_owner_in_where_it_is_non_reentrant)
 {
-    rlock *lock = kind_of(&kind_non_reentrant, stage.client, NAME), *view = view_of(lock, 7);
+    rlock *lock = kind_of(&kind_non_reentrant, stage.client, NAME), *view = owned_by(lock, 7);
     assert_ok(rlock_lock(lock));
     actor *waiters[2] = {wait_here(view), wait_here(view)};
     assert_ok(rlock_unlock(lock));

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(hand_over, .init = stage_open, .fini = fair_close, .timeout = 60);
-TestSuite(hand_over_watchdog, .init = stage_quick, .fini = fair_close, .timeout = 60);
+TestSuite(hand_over, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(hand_over_watchdog, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "f"
 #define WATCHDOG_MS 30000
@@ -216,7 +216,7 @@ Test(hand_over_watchdog, gives_the_hold_that_was_asked_for)
 /* Two threads wait for one owner in one place: it is handed over to one, and the other enters it as well. */
 Test(hand_over, lets_all_threads_of_the_owner_in)
 {
-    rlock *lock = mine(), *view = fair_view(lock, 7);
+    rlock *lock = mine(), *view = owned_by(lock, 7);
     assert_ok(rlock_lock(lock));
     actor *first = queue_up(view), *second = actor_start();
     actor_begin_lock(second, view);
@@ -240,7 +240,7 @@ Test(hand_over, lets_all_threads_of_the_owner_in)
 /* The same of a non-reentrant lock: one has it, the other is told that its owner holds it. */
 Test(hand_over, lets_one_thread_of_the_owner_in_where_it_is_non_reentrant)
 {
-    rlock *lock = non_reentrant_fair_of(stage.client, NAME), *view = fair_view(lock, 7);
+    rlock *lock = kind_of(&kind_non_reentrant_fair, stage.client, NAME), *view = owned_by(lock, 7);
     assert_ok(rlock_lock(lock));
     actor *waiters[2] = {queue_up(view), actor_start()};
     actor_begin_lock(waiters[1], view);

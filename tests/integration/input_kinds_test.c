@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-TestSuite(input_kinds, .init = stage_open, .fini = kinds_close, .timeout = 60);
+TestSuite(input_kinds, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 

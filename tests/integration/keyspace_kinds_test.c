@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(keyspace_kinds, .init = stage_open, .fini = kinds_close, .timeout = 60);
+TestSuite(keyspace_kinds, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define WATCHDOG_MS 30000
 #define SLACK_MS 2000 /* of a slow machine, far from any other lease here */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The watchdog timeout is 1 s here instead of 30 s. */
-TestSuite(lost_kinds, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(lost_kinds, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 /* A renewal each third of the timeout finds the loss. */
 #define FOUND_MS (QUICK_MS / 3 + 300)

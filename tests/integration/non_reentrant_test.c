@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-TestSuite(non_reentrant, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(non_reentrant, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 
@@ -72,7 +72,7 @@ Test(non_reentrant, others_wait)
 /* A named owner's second thread, which waits when its first gets the lock: it need not wait any longer. */
 Test(non_reentrant, waiting_thread_of_the_new_holder_is_refused_at_once)
 {
-    rlock *lock = view_of(mine(), 5);
+    rlock *lock = owned_by(mine(), 5);
     actor *first = actor_start(), *second = actor_start();
     foreign_hold(NAME, 60000);
     actor_begin_lock(first, lock);

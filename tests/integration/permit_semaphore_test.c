@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(permit_semaphore, .init = stage_open, .fini = objects_close, .timeout = 120);
+TestSuite(permit_semaphore, .init = stage_open, .fini = stage_close, .timeout = 120);
 
 #define NAME "pe"
 #define NO_EXPIRY INT64_C(922337203685477)

@@ -6,7 +6,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-TestSuite(permit_wait, .init = stage_open, .fini = objects_close, .timeout = 60);
+TestSuite(permit_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "pe"
 

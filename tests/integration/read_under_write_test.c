@@ -5,13 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-static void stage_end(void)
-{
-    kinds_close();
-    stage_close();
-}
-
-TestSuite(read_under_write, .init = stage_quick, .fini = stage_end, .timeout = 60);
+TestSuite(read_under_write, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 

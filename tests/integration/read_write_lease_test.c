@@ -7,7 +7,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-TestSuite(read_write_lease, .init = stage_open, .fini = kinds_close, .timeout = 60);
+TestSuite(read_write_lease, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "book"
 #define CHANNEL "redisson_rwlock:{book}"

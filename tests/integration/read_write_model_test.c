@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-TestSuite(read_write_model, .init = stage_open, .fini = kinds_close, .timeout = 100);
+TestSuite(read_write_model, .init = stage_open, .fini = stage_close, .timeout = 100);
 
 #define NAME "book"
 #define OWNERS 4 /* two of each client */
@@ -116,8 +116,8 @@ static void take_steps(model *self, int steps)
     self->writer = NOBODY;
     for (int i = 0; i < OWNERS; i++) {
         rlock_client *client = i % 2 ? stage.client : stage.other;
-        self->read[i] = view_of(read_of(client, NAME), i / 2);
-        self->write[i] = view_of(write_of(client, NAME), i / 2);
+        self->read[i] = owned_by(read_of(client, NAME), i / 2);
+        self->write[i] = owned_by(write_of(client, NAME), i / 2);
     }
     for (int i = 0; i < steps; i++) {
         int owner = (int)draw(self, OWNERS);

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-TestSuite(read_write_renewal, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(read_write_renewal, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "book"
 #define THIRD_MS (QUICK_MS / 3)
@@ -114,7 +114,7 @@ Test(read_write_renewal, keeps_fifty_readers)
     for (int i = 0; i < 10; i++) {
         threads[i].all_in = &all_in;
         for (int n = 0; n < 5; n++)
-            threads[i].locks[n] = view_of(read_of(n % 2 ? stage.client : stage.other, NAME), 5 * i + n);
+            threads[i].locks[n] = owned_by(read_of(n % 2 ? stage.client : stage.other, NAME), 5 * i + n);
         cr_assert(pthread_create(&threads[i].thread, NULL, hold_five, &threads[i]) == 0);
     }
     for (int i = 0; i < 10; i++) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(read_write, .init = stage_open, .fini = kinds_close, .timeout = 60);
+TestSuite(read_write, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "book"
 
@@ -125,7 +125,7 @@ Test(read_write, unlock_of_what_another_reads_is_refused)
     assert_ok(rlock_lock(read));
     assert_status(rlock_unlock(read_of(stage.other, NAME)), RLOCK_NOT_OWNER);
     assert_status(rlock_unlock(write), RLOCK_NOT_OWNER);
-    assert_status(rlock_unlock(view_of(read, 1)), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(owned_by(read, 1)), RLOCK_NOT_OWNER);
     cr_assert(is_locked(read) && timeouts() == 1);
     assert_ok(rlock_unlock(read));
     assert_ok(rlock_lock(write));
@@ -232,14 +232,14 @@ Test(read_write, late_read_leaves_other_readers_as_they_were)
 /* A named owner's two threads are one owner: what one writes, the other may read. */
 Test(read_write, named_owner_is_one_on_both_sides)
 {
-    rlock *read = view_of(read_of(stage.client, NAME), 5), *write = view_of(write_of(stage.client, NAME), 5);
+    rlock *read = owned_by(read_of(stage.client, NAME), 5), *write = owned_by(write_of(stage.client, NAME), 5);
     actor *one = actor_start(), *two = actor_start();
     assert_ok(actor_lock(one, write));
     assert_ok(actor_try(two, read, 0, RLOCK_WATCHDOG));
-    assert_status(actor_try(one, view_of(read, 6), 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_status(actor_try(one, owned_by(read, 6), 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     assert_ok(actor_unlock(two, write));
-    assert_ok(actor_try(one, view_of(read, 6), 0, RLOCK_WATCHDOG));
-    assert_ok(actor_unlock(one, view_of(read, 6)));
+    assert_ok(actor_try(one, owned_by(read, 6), 0, RLOCK_WATCHDOG));
+    assert_ok(actor_unlock(one, owned_by(read, 6)));
     assert_ok(actor_unlock(one, read));
     assert_no_keys();
     actor_end(one);

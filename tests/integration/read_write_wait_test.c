@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-TestSuite(read_write_wait, .init = stage_open, .fini = kinds_close, .timeout = 60);
+TestSuite(read_write_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "book"
 #define CHANNEL "redisson_rwlock:{book}"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(semaphore, .init = stage_open, .fini = objects_close, .timeout = 120);
+TestSuite(semaphore, .init = stage_open, .fini = stage_close, .timeout = 120);
 
 #define NAME "se"
 

@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-TestSuite(semaphore_wait, .init = stage_open, .fini = objects_close, .timeout = 60);
+TestSuite(semaphore_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "se"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(spin, .init = stage_quick, .fini = kinds_close, .timeout = 60);
+TestSuite(spin, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 
@@ -18,7 +18,7 @@ static rlock *spin_with(rlock_client *client, const rlock_back_off *back_off)
 {
     rlock *lock = rlock_get_spin_lock_with(client, NAME, back_off), *view;
     cr_assert(lock != NULL, "%s", rlock_last_error());
-    view = view_of(lock, 1); /* the back-off goes with it; freed by kinds_close */
+    view = owned_by(lock, 1); /* the back-off goes with it; kept by the stage */
     rlock_free(lock);
     return view;
 }
@@ -185,7 +185,7 @@ Test(spin, many_waiters_of_one_client_ask_as_one)
     foreign_hold(NAME, 60000);
     for (int i = 0; i < 8; i++) {
         waiters[i] = actor_start();
-        actor_begin_lock(waiters[i], view_of(lock, i));
+        actor_begin_lock(waiters[i], owned_by(lock, i));
         cr_assert(actor_asleep(waiters[i], 5000));
     }
     rlock_free(lock);

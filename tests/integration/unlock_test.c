@@ -30,7 +30,7 @@ static void open_unawaited(void)
 }
 
 #define KIND_SUITE unlock
-TestSuite(unlock, .init = open_unawaited, .fini = kinds_close, .timeout = 60);
+TestSuite(unlock, .init = open_unawaited, .fini = stage_close, .timeout = 60);
 
 /* The first unlock of a kind waits for its answer: the server may not know the script. */
 static rlock *warm(const kind *of, const char *name)
@@ -288,7 +288,6 @@ Test(unlock, gives_a_fair_lock_to_the_next_waiter)
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
     assert_nothing_told();
-    fair_close();
 }
 
 Test(unlock, wakes_a_waiter_of_another_client)

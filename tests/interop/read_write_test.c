@@ -1,6 +1,7 @@
 /* Read-write locks of C and of Java are one lock: readers of both together, or one writer of either. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/sides.h"
 #include "tests/interop/support/claims.h"
 #include "tests/interop/support/steps.h"
 #include "tests/support/event.h"
@@ -8,24 +9,6 @@
 #define NAME "rw"
 #define CHANNEL "redisson_rwlock:{rw}"
 #define BY_MESSAGE_MS 2000
-
-static rlock *side_of(rlock_client *client, const char *name, rlock *(*side)(rlock_read_write_lock *))
-{
-    rlock_read_write_lock *pair = rlock_get_read_write_lock(client, name);
-    rlock *lock = side(pair);
-    rlock_read_write_lock_free(pair);
-    return lock;
-}
-
-static rlock *get_read(rlock_client *client, const char *name)
-{
-    return side_of(client, name, rlock_read_lock);
-}
-
-static rlock *get_write(rlock_client *client, const char *name)
-{
-    return side_of(client, name, rlock_write_lock);
-}
 
 static const lock_kind reading = {.java = "read", .get = get_read};
 static const lock_kind writing = {.java = "write", .get = get_write};

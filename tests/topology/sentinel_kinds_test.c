@@ -22,7 +22,7 @@ static void open_own(void)
 static void close_own(void)
 {
     clients_close();
-    kinds_close();
+    stage_close();
     sentinel_stop(own);
 }
 

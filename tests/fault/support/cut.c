@@ -69,8 +69,7 @@ void cuts_close(void)
 {
     proxy_stop(scene.proxy);
     scene = (struct scene){0};
-    objects_close(); /* the stage, too */
-    kinds_close();
+    stage_close();
 }
 
 void cuts_open_asking(server *to, proxy *before, const char *url, const char *key)

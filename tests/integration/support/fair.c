@@ -3,6 +3,7 @@
 #include "tests/integration/support/fair.h"
 
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
@@ -10,41 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDLES 1024
 #define TEXT 256
-
-static rlock *handles[HANDLES];
-static size_t handle_count;
-
-static rlock *keep(rlock *lock)
-{
-    cr_assert(lock != NULL, "no handle: %s", rlock_last_error());
-    cr_assert(handle_count < HANDLES, "too many handles");
-    handles[handle_count++] = lock;
-    return lock;
-}
 
 rlock *fair_of(rlock_client *client, const char *name)
 {
-    return keep(rlock_get_fair_lock(client, name));
-}
-
-rlock *non_reentrant_fair_of(rlock_client *client, const char *name)
-{
-    return keep(rlock_get_non_reentrant_fair_lock(client, name));
-}
-
-rlock *fair_view(rlock *lock, int64_t owner)
-{
-    return keep(rlock_for_owner(lock, owner));
-}
-
-void fair_close(void)
-{
-    stage_close(); /* ends the calls that use the handles */
-    for (size_t i = 0; i < handle_count; i++)
-        rlock_free(handles[i]);
-    handle_count = 0;
+    return kind_of(&kind_fair, client, name);
 }
 
 int64_t server_time_ms(void)

@@ -10,11 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Handles, freed by fair_close, the .fini where there are any. */
+/* A handle that the stage keeps. */
 rlock *fair_of(rlock_client *client, const char *name);
-rlock *non_reentrant_fair_of(rlock_client *client, const char *name);
-rlock *fair_view(rlock *lock, int64_t owner);
-void fair_close(void);
 
 /* The server's clock, epoch ms. */
 int64_t server_time_ms(void);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/kinds.h"
 
+#include "tests/integration/support/sides.h"
 #include "tests/integration/support/stage.h"
 
 #include <ctype.h>
@@ -9,26 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDLES 1024
 #define OWNERS 16
-
-static rlock *side_of(rlock_client *client, const char *name, rlock *(*side)(rlock_read_write_lock *))
-{
-    rlock_read_write_lock *pair = rlock_get_read_write_lock(client, name);
-    rlock *lock = pair ? side(pair) : NULL;
-    rlock_read_write_lock_free(pair);
-    return lock;
-}
-
-static rlock *get_read(rlock_client *client, const char *name)
-{
-    return side_of(client, name, rlock_read_lock);
-}
-
-static rlock *get_write(rlock_client *client, const char *name)
-{
-    return side_of(client, name, rlock_write_lock);
-}
 
 #define LOCK_CHANNEL "redisson_lock__channel"
 #define SIDES_CHANNEL "redisson_rwlock"
@@ -49,38 +31,14 @@ const kind kind_non_reentrant_fair = {.name = "non_reentrant_fair", .get = rlock
 #define ADDRESS(nothing, of_kind) &kind_##of_kind,
 const kind *const all_kinds[KINDS] = {FOR_EACH_KIND(ADDRESS, )};
 
-static rlock *handles[HANDLES];
-static size_t handle_count;
-
-static rlock *keep(rlock *lock)
-{
-    cr_assert(lock != NULL, "no handle: %s", rlock_last_error());
-    cr_assert(handle_count < HANDLES, "too many handles");
-    handles[handle_count++] = lock;
-    return lock;
-}
-
 rlock *kind_of(const kind *of, rlock_client *client, const char *name)
 {
-    return keep(of->get(client, name));
+    return stage_keep(of->get(client, name));
 }
 
 rlock *rival_of(const kind *of, rlock_client *client, const char *name)
 {
     return kind_of(of->shared ? &kind_write : of, client, name);
-}
-
-rlock *view_of(rlock *lock, int64_t owner)
-{
-    return keep(rlock_for_owner(lock, owner));
-}
-
-void kinds_close(void)
-{
-    stage_close(); /* ends the calls that use the handles */
-    for (size_t i = 0; i < handle_count; i++)
-        rlock_free(handles[i]);
-    handle_count = 0;
 }
 
 const char *kind_channel(const kind *of, const char *name)

@@ -38,12 +38,9 @@ extern const kind *const all_kinds[KINDS];
     FOR_EACH_KIND(KIND_TEST_, claim)                                                               \
     static void claim(const kind *of)
 
-/* Handles, freed by kinds_close. rival_of: a lock whose owner and the kind's can't both hold theirs. */
+/* Handles that the stage keeps. rival_of: a lock whose owner and the kind's can't both hold theirs. */
 rlock *kind_of(const kind *of, rlock_client *client, const char *name);
 rlock *rival_of(const kind *of, rlock_client *client, const char *name);
-rlock *view_of(rlock *lock, int64_t owner);
-/* The stage's .fini where there are such handles. */
-void kinds_close(void);
 
 /* The channel of the lock `name`, as static text. */
 const char *kind_channel(const kind *of, const char *name);

@@ -12,16 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDLES 256
 #define THREADS 128
 
 /* --- handles --- */
-
-static struct {
-    void *handle;
-    void (*end)(void *handle);
-} handles[HANDLES];
-static int handle_count;
 
 static void end_semaphore(void *handle)
 {
@@ -38,37 +31,19 @@ static void end_latch(void *handle)
     rlock_count_down_latch_free(handle);
 }
 
-static void *keep(void *handle, void (*end)(void *))
-{
-    cr_assert(handle != NULL, "no handle: %s", rlock_last_error());
-    cr_assert(handle_count < HANDLES, "too many handles");
-    handles[handle_count].handle = handle;
-    handles[handle_count++].end = end;
-    return handle;
-}
-
 rlock_semaphore *semaphore_of(rlock_client *client, const char *name)
 {
-    return keep(rlock_get_semaphore(client, name), end_semaphore);
+    return stage_keep_object(rlock_get_semaphore(client, name), end_semaphore);
 }
 
 rlock_permit_semaphore *permits_of(rlock_client *client, const char *name)
 {
-    return keep(rlock_get_permit_expirable_semaphore(client, name), end_permits);
+    return stage_keep_object(rlock_get_permit_expirable_semaphore(client, name), end_permits);
 }
 
 rlock_count_down_latch *latch_of(rlock_client *client, const char *name)
 {
-    return keep(rlock_get_count_down_latch(client, name), end_latch);
-}
-
-/* Clients first: that ends calls which a failed test left waiting. */
-void objects_close(void)
-{
-    stage_close();
-    for (int i = 0; i < handle_count; i++)
-        handles[i].end(handles[i].handle);
-    handle_count = 0;
+    return stage_keep_object(rlock_get_count_down_latch(client, name), end_latch);
 }
 
 /* --- calls --- */

@@ -9,11 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Handles, freed by objects_close, which also closes the stage: for .fini. */
+/* Handles that the stage keeps. */
 rlock_semaphore *semaphore_of(rlock_client *client, const char *name);
 rlock_permit_semaphore *permits_of(rlock_client *client, const char *name);
 rlock_count_down_latch *latch_of(rlock_client *client, const char *name);
-void objects_close(void);
 
 /* Calls for actor_begin, with all that they need. */
 typedef struct taking {

@@ -43,7 +43,7 @@ void secure_close(void)
     for (int i = 0; i < client_count; i++)
         rlock_client_close(clients[i]);
     client_count = 0;
-    kinds_close();
+    stage_close();
     scratch_remove();
     texts_free(&kept);
 }

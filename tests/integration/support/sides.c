@@ -5,6 +5,24 @@
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 
+static rlock *side_of(rlock_client *client, const char *name, rlock *(*side)(rlock_read_write_lock *))
+{
+    rlock_read_write_lock *pair = rlock_get_read_write_lock(client, name);
+    rlock *lock = pair ? side(pair) : NULL;
+    rlock_read_write_lock_free(pair);
+    return lock;
+}
+
+rlock *get_read(rlock_client *client, const char *name)
+{
+    return side_of(client, name, rlock_read_lock);
+}
+
+rlock *get_write(rlock_client *client, const char *name)
+{
+    return side_of(client, name, rlock_write_lock);
+}
+
 rlock *read_of(rlock_client *client, const char *name)
 {
     return kind_of(&kind_read, client, name);

@@ -5,8 +5,12 @@
 
 #include <rlock/rlock.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Freed by kinds_close. */
+/* Handles to be freed. */
+rlock *get_read(rlock_client *client, const char *name);
+rlock *get_write(rlock_client *client, const char *name);
+/* Handles that the stage keeps. */
 rlock *read_of(rlock_client *client, const char *name);
 rlock *write_of(rlock_client *client, const char *name);
 

@@ -14,7 +14,10 @@
 struct stage stage;
 
 static rlock_client *clients[CLIENTS];
-static rlock *handles[HANDLES];
+static struct {
+    void *handle;
+    void (*end)(void *handle);
+} handles[HANDLES];
 static size_t client_count, handle_count;
 
 rlock_client *stage_client(const char *query)
@@ -63,28 +66,39 @@ void stage_close(void)
     for (size_t i = 0; i < client_count; i++)
         rlock_client_close(clients[i]);
     for (size_t i = 0; i < handle_count; i++)
-        rlock_free(handles[i]);
+        handles[i].end(handles[i].handle);
     client_count = handle_count = 0;
     server_stop(stage.server);
     stage = (struct stage){0};
 }
 
-static rlock *keep(rlock *lock)
+void *stage_keep_object(void *handle, void (*end)(void *handle))
 {
-    cr_assert(lock != NULL, "no handle: %s", rlock_last_error());
+    cr_assert(handle != NULL, "no handle: %s", rlock_last_error());
     cr_assert(handle_count < HANDLES, "too many handles on the stage");
-    handles[handle_count++] = lock;
-    return lock;
+    handles[handle_count].handle = handle;
+    handles[handle_count++].end = end;
+    return handle;
+}
+
+static void end_lock(void *handle)
+{
+    rlock_free(handle);
+}
+
+rlock *stage_keep(rlock *lock)
+{
+    return stage_keep_object(lock, end_lock);
 }
 
 rlock *lock_of(rlock_client *client, const char *name)
 {
-    return keep(rlock_get_lock(client, name));
+    return stage_keep(rlock_get_lock(client, name));
 }
 
 rlock *owned_by(rlock *lock, int64_t owner)
 {
-    return keep(rlock_for_owner(lock, owner));
+    return stage_keep(rlock_for_owner(lock, owner));
 }
 
 /* A bound is passed by several threads and the server, one after the other. */

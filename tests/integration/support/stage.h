@@ -28,7 +28,11 @@ rlock_client *stage_client(const char *query);
 /* Closes one of the stage's clients now. */
 void stage_close_client(rlock_client *client);
 
-/* Handles, freed by stage_close. */
+/* Keeps a handle until stage_close, which ends it when all clients are closed; fails the test when it is NULL. */
+rlock *stage_keep(rlock *lock);
+void *stage_keep_object(void *handle, void (*end)(void *handle));
+
+/* Handles that are kept. */
 rlock *lock_of(rlock_client *client, const char *name);
 rlock *owned_by(rlock *lock, int64_t owner);
 

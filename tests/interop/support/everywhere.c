@@ -4,6 +4,7 @@
 
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/objects.h"
+#include "tests/integration/support/sides.h"
 #include "tests/interop/support/claims.h"
 #include "tests/interop/support/several.h"
 #include "tests/interop/support/steps.h"
@@ -16,24 +17,6 @@
 /* Far less than any TTL here. */
 #define BY_MESSAGE_MS 2000
 #define WAIT_MS 20000
-
-static rlock *side_of(rlock_client *client, const char *name, rlock *(*side)(rlock_read_write_lock *))
-{
-    rlock_read_write_lock *pair = rlock_get_read_write_lock(client, name);
-    rlock *lock = side(pair);
-    rlock_read_write_lock_free(pair);
-    return lock;
-}
-
-static rlock *get_read(rlock_client *client, const char *name)
-{
-    return side_of(client, name, rlock_read_lock);
-}
-
-static rlock *get_write(rlock_client *client, const char *name)
-{
-    return side_of(client, name, rlock_write_lock);
-}
 
 static const lock_kind plain = {.java = "lock", .get = rlock_get_lock};
 static const lock_kind fair = {.java = "fair", .get = rlock_get_fair_lock};

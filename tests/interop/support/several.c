@@ -104,7 +104,7 @@ void several_close(void)
     stage.server = NULL; /* one of those below */
     party_stage_close();
     waiter_stage_close();
-    objects_close();
+    stage_close();
     cluster_stop(several.cluster);
     sentinel_stop(several.sentinel);
     fleet_stop(several.fleet);

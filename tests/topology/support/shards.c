@@ -13,13 +13,11 @@
 #include <unistd.h>
 
 #define CLIENTS 16
-#define COMPOSITES 16
 
 struct shards shards;
 
 static rlock_client *clients[CLIENTS];
-static rlock *composites[COMPOSITES];
-static int client_count, composite_count;
+static int client_count;
 
 rlock_client *shards_client_at(const char *url)
 {
@@ -68,11 +66,8 @@ void shards_close(void)
 {
     for (int i = 0; i < client_count; i++)
         rlock_client_close(clients[i]);
-    for (int i = 0; i < composite_count; i++)
-        rlock_free(composites[i]);
-    client_count = composite_count = 0;
-    kinds_close();
-    objects_close();
+    client_count = 0;
+    stage_close();
     cluster_stop(shards.cluster);
     shards = (struct shards){0};
 }
@@ -82,9 +77,7 @@ rlock *shards_composite(shards_maker *make, rlock_client *client, const char *co
     rlock *members[MASTERS];
     for (int i = 0; i < MASTERS; i++)
         members[i] = lock_of(client, names[i]);
-    rlock *lock = make(members, MASTERS);
-    cr_assert(lock && composite_count < COMPOSITES, "no handle: %s", rlock_last_error());
-    return composites[composite_count++] = lock;
+    return stage_keep(make(members, MASTERS));
 }
 
 /* --- all nodes at once --- */
