@@ -1,6 +1,7 @@
 /* Any lock: what the scenarios ask of every kind about who holds it, and how often. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
@@ -12,27 +13,6 @@
 TestSuite(any_lock, .init = stage_open, .fini = stage_close, .timeout = 120);
 
 #define NAME "order"
-
-static bool is_locked(rlock *lock)
-{
-    bool locked = false;
-    assert_ok(rlock_is_locked(lock, &locked));
-    return locked;
-}
-
-static bool is_held(rlock *lock)
-{
-    bool held = false;
-    assert_ok(rlock_is_held(lock, &held));
-    return held;
-}
-
-static int hold_count(rlock *lock)
-{
-    int count = -1;
-    assert_ok(rlock_get_hold_count(lock, &count));
-    return count;
-}
 
 /* What one more acquire by its holder answers. */
 static rlock_status once_more(const kind *of)

@@ -1,6 +1,7 @@
 /* Any lock: what the scenarios ask of every kind about waiting for it, and about its end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
@@ -15,13 +16,6 @@
 TestSuite(any_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
-
-static bool is_locked(rlock *lock)
-{
-    bool locked = false;
-    assert_ok(rlock_is_locked(lock, &locked));
-    return locked;
-}
 
 /* How late a waiter may be that no message wakes, at best: a machine may be busy. */
 static int64_t late_ms(const kind *of)

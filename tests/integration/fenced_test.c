@@ -1,6 +1,7 @@
 /* The fenced lock: each acquisition has a token greater than all before it, whatever happened between. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
@@ -15,13 +16,6 @@ TestSuite(fenced, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
 #define COUNTER "redisson_lock_token:{order}"
-
-static uint64_t token_of(rlock *lock)
-{
-    uint64_t token = 0;
-    assert_ok(rlock_get_token(lock, &token));
-    return token;
-}
 
 static rlock *fenced_of(rlock_client *client)
 {

@@ -1,6 +1,7 @@
 /* The lock itself: who gets it, who holds it, who frees it, and that two never do at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/crowd.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
@@ -11,27 +12,6 @@
 TestSuite(lock, .init = stage_open, .fini = stage_close, .timeout = 120);
 
 #define NAME "order"
-
-static bool is_locked(rlock *lock)
-{
-    bool locked = false;
-    assert_ok(rlock_is_locked(lock, &locked));
-    return locked;
-}
-
-static bool is_held(rlock *lock)
-{
-    bool held = false;
-    assert_ok(rlock_is_held(lock, &held));
-    return held;
-}
-
-static int hold_count(rlock *lock)
-{
-    int count = -1;
-    assert_ok(rlock_get_hold_count(lock, &count));
-    return count;
-}
 
 /* Seen by its holder, by another handle, another owner and another process. */
 Test(lock, is_locked_only_between_lock_and_unlock_for_all)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/round.h"
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/crowd.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
@@ -28,13 +29,6 @@ static rlock *pair_of(rlock_client *client, const char *first, const char *secon
 {
     const char *const both[] = {first, second};
     return made_of_names(rlock_get_multi_lock, client, both, 2);
-}
-
-static bool is_held(rlock *lock)
-{
-    bool held = false;
-    assert_ok(rlock_is_held(lock, &held));
-    return held;
 }
 
 /* --- holding --- */

@@ -1,6 +1,7 @@
 /* Owners: threads and named owners, their sessions, and the numbers that others see. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -11,20 +12,6 @@
 TestSuite(owner, .init = stage_open, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
-
-static bool is_held(rlock *lock)
-{
-    bool held = false;
-    assert_ok(rlock_is_held(lock, &held));
-    return held;
-}
-
-static int hold_count(rlock *lock)
-{
-    int count = -1;
-    assert_ok(rlock_get_hold_count(lock, &count));
-    return count;
-}
 
 Test(owner, named_1_holds_and_named_2_does_not)
 {

@@ -1,6 +1,7 @@
 /* Leases of a read-write lock: what each hold has, and how long the key stands for them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/sides.h"

@@ -1,6 +1,7 @@
 /* The read-write lock: which holds go together, and what becomes of them as others come and go. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/sides.h"

@@ -1,6 +1,7 @@
 /* The red lock: more than half of its members, whichever servers are gone or held by others. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/places.h"
@@ -27,18 +28,9 @@ static rlock *theirs_red(void)
     return made_on_places(rlock_get_red_lock, false, NAME);
 }
 
-static bool is_held(rlock *lock)
+static int count_at(size_t place)
 {
-    bool held = false;
-    assert_ok(rlock_is_held(lock, &held));
-    return held;
-}
-
-static int hold_count(size_t place)
-{
-    int count = -1;
-    assert_ok(rlock_get_hold_count(lock_of(places[place].ours, NAME), &count));
-    return count;
+    return hold_count(lock_of(places[place].ours, NAME));
 }
 
 /* Nothing stands on the servers, now or when one that was frozen runs what it was sent. */
@@ -174,7 +166,7 @@ Test(red_lock, is_reentrant)
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
     assert_ok(rlock_try_lock(red, 0, 1000));
-    cr_assert(hold_count(0) == 2 && hold_count(1) == 2 && hold_count(2) == 2);
+    cr_assert(count_at(0) == 2 && count_at(1) == 2 && count_at(2) == 2);
     assert_ok(rlock_unlock(red));
     cr_assert(is_held(red));
     assert_ok(rlock_unlock(red));
@@ -190,7 +182,7 @@ Test(red_lock, is_taken_again_only_where_it_is_held)
     assert_ok(rlock_try_lock(red, 300, RLOCK_WATCHDOG));
     foreign_release_at(1, NAME);
     assert_ok(rlock_try_lock(red, 300, RLOCK_WATCHDOG));
-    cr_assert(hold_count(0) == 2 && hold_count(1) == 0 && hold_count(2) == 2);
+    cr_assert(count_at(0) == 2 && count_at(1) == 0 && count_at(2) == 2);
     assert_ok(rlock_unlock(red));
     cr_assert(is_held(red) && rlock_valid_for(red) > 0);
     assert_ok(rlock_unlock(red));

@@ -1,18 +1,12 @@
 /* RLOCK_WITH: a block under the lock, given back on every way out of it. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 
 TestSuite(with, .init = stage_open, .fini = stage_close, .timeout = 30);
 
 #define NAME "order"
-
-static int hold_count(rlock *lock)
-{
-    int count = -1;
-    assert_ok(rlock_get_hold_count(lock, &count));
-    return count;
-}
 
 Test(with, holds_the_lock_in_its_block_and_not_after)
 {

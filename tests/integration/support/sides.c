@@ -50,13 +50,6 @@ int timeouts(void)
     return count;
 }
 
-bool is_locked(rlock *side)
-{
-    bool locked = false;
-    assert_ok(rlock_is_locked(side, &locked));
-    return locked;
-}
-
 static rlock_status try_and_give_back(rlock *side)
 {
     rlock_status status = rlock_try_lock(side, 0, 60000);

@@ -4,7 +4,6 @@
 #define SIDES_H
 
 #include <rlock/rlock.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Handles to be freed. */
@@ -20,8 +19,6 @@ int64_t timeout_of(int n);
 /* How many timeout keys there are. */
 int timeouts(void);
 
-/* Whether anybody holds the side. */
-bool is_locked(rlock *side);
 /* What another process's try answers; what it takes it gives back. */
 rlock_status others_read(const char *name);
 rlock_status others_write(const char *name);
