@@ -1,7 +1,7 @@
 /* rlock bench: what it measures and says, what it leaves behind, and whom it asks first. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/command_json.h"
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -52,7 +52,7 @@ static char *wait_locks(int64_t count)
 
 Test(command_bench, prints_a_line_for_each_number_of_threads_and_leaves_nothing)
 {
-    outcome found = command_outcome(server_url(stage.server), COMMAND("bench", "--threads", "1,3,2", "--time", "200ms"));
+    outcome found = run(COMMAND("bench", "--threads", "1,3,2", "--time", "200ms"));
     cr_assert(found.status == 0, "%d: %s", found.status, found.err);
     cr_assert_str_eq(found.err, "");
     assert_matches(found.out, "^kind lock, a name for each thread, 200 ms for each number of threads\n"
@@ -64,7 +64,7 @@ Test(command_bench, prints_a_line_for_each_number_of_threads_and_leaves_nothing)
 
 Test(command_bench, counts_what_the_server_ran)
 {
-    outcome found = command_outcome(server_url(stage.server), COMMAND("bench", "--threads", "2", "--time", "200ms", "--json"));
+    outcome found = run(COMMAND("bench", "--threads", "2", "--time", "200ms", "--json"));
     cr_assert(found.status == 0 && json_is_valid(found.out), "%d: %s%s", found.status, found.err, found.out);
     int64_t ran = server_info(stage.server, "total_commands_processed");
     char *runs = json_member(found.out, "runs"), *run = json_element(runs, 0);
@@ -90,7 +90,7 @@ Test(command_bench, all_kinds_exclude_each_other_on_one_name)
 {
     const char *kinds[] = {"lock", "fair", "spin", "write", "non-reentrant"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        outcome found = command_outcome(server_url(stage.server), COMMAND("bench", "--kind", kinds[i], "--one-name",
+        outcome found = run(COMMAND("bench", "--kind", kinds[i], "--one-name",
                                                                           "--threads", "4", "--time", "200ms"));
         cr_assert(found.status == 0, "%s: %d: %s", kinds[i], found.status, found.err);
         assert_matches(found.out, "one name for all threads");
@@ -98,7 +98,7 @@ Test(command_bench, all_kinds_exclude_each_other_on_one_name)
         outcome_free(&found);
         assert_no_keys();
     }
-    outcome found = command_outcome(server_url(stage.server), COMMAND("bench", "--kind", "read", "--threads", "4",
+    outcome found = run(COMMAND("bench", "--kind", "read", "--threads", "4",
                                                                       "--time", "200ms"));
     cr_assert(found.status == 0, "%d: %s", found.status, found.err);
     outcome_free(&found);
@@ -137,7 +137,7 @@ Test(command_bench, tells_of_two_that_have_a_lock_at_once_with_70)
 
 Test(command_bench, tells_of_a_lost_lock_with_70)
 {
-    command *c = command_start(server_url(stage.server), COMMAND("bench", "--threads", "1", "--time", "60", "--hold", "60"));
+    command *c = start(COMMAND("bench", "--threads", "1", "--time", "60", "--hold", "60"));
     char *name = wait_locks(1);
     cr_assert(server_integer(stage.server, "DEL %s", name) == 1);
     command_signal(c, SIGINT);
@@ -164,7 +164,7 @@ Test(command_bench, a_signal_ends_it_and_nothing_is_left)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        command *c = command_start(server_url(stage.server), COMMAND("bench", "--threads", "3", "--time", "60",
+        command *c = start(COMMAND("bench", "--threads", "3", "--time", "60",
                                                                      "--hold", "60"));
         free(wait_locks(3));
         command_signal(c, numbers[i]);
@@ -182,7 +182,7 @@ Test(command_bench, a_signal_ends_it_while_it_works)
                                 COMMAND("bench", "--threads", "8", "--time", "60", "--one-name"),
                                 COMMAND("bench", "--threads", "8", "--time", "60", "--one-name", "--kind", "fair")};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        command *c = command_start(server_url(stage.server), all[i]);
+        command *c = start(all[i]);
         cr_assert(command_says(c, "round trip", SOON_MS));
         int64_t until_ms = now_ms() + SOON_MS;
         while (server_integer(stage.server, "DBSIZE") == 0 && now_ms() < until_ms)
@@ -197,7 +197,7 @@ Test(command_bench, a_signal_ends_it_while_it_works)
 /* Its locks have leases, so that it need not wait for a server that does not answer. */
 Test(command_bench, a_second_signal_ends_it_at_once)
 {
-    command *c = command_start(server_url(stage.server), COMMAND("bench", "--threads", "1", "--time", "60", "--hold", "60"));
+    command *c = start(COMMAND("bench", "--threads", "1", "--time", "60", "--hold", "60"));
     char *name = wait_locks(1);
     server_freeze(stage.server);
     command_signal(c, SIGINT);

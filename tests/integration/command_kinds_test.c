@@ -1,7 +1,7 @@
 /* rlock run and force-unlock with --kind: a command under every kind of lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/command_json.h"
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -16,46 +16,6 @@ TestSuite(command_kinds, .init = stage_open, .fini = stage_close, .timeout = 120
 #define TOKEN_KEY "redisson_lock_token:{" NAME "}"
 #define SOON_MS 10000
 
-/* Says when it is under the lock, and leaves when a line comes. */
-#define UNTIL_LINE "sh", "-c", "echo under; read line; echo over"
-
-static const char *url(void)
-{
-    return server_url(stage.server);
-}
-
-static outcome run(const char *const *words)
-{
-    return command_outcome(url(), words);
-}
-
-static int status_of(const char *const *words)
-{
-    outcome found = run(words);
-    outcome_free(&found);
-    return found.status;
-}
-
-static command *start(const char *const *words)
-{
-    return command_start(url(), words);
-}
-
-static command *start_under(const char *const *words)
-{
-    command *c = start(words);
-    cr_assert(command_says(c, "under", SOON_MS), "%s", command_err(c));
-    return c;
-}
-
-static void end(command *c)
-{
-    command_write(c, "\n");
-    cr_assert(command_wait(c, SOON_MS) == 0, "%s", command_err(c));
-    cr_assert_str_eq(command_err(c), "");
-    command_free(c);
-}
-
 /* --- locks --- */
 
 /* While one runs, another of the kind does not; its key goes with it. The words of its inspection say
@@ -69,7 +29,7 @@ static void assert_excludes(const char *kind, const char *seen)
     outcome_free(&found);
     cr_assert(status_of(COMMAND("run", "--kind", kind, "--wait", "0", NAME, "--", "true")) == 75, "%s", kind);
     cr_assert(status_of(COMMAND("run", "--kind", kind, "--wait", "200ms", NAME, "--", "true")) == 75, "%s", kind);
-    end(c);
+    end_under(c);
     cr_assert(status_of(COMMAND("run", "--kind", kind, "--wait", "0", NAME, "--", "sh", "-c", "exit 9")) == 9, "%s", kind);
     cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 0, "%s", kind);
 }
@@ -135,12 +95,12 @@ Test(command_kinds, fair_runs_come_in_the_order_of_asking)
     free(waiters);
     free(last);
     outcome_free(&found);
-    end(first);
+    end_under(first);
     for (int i = 0; i < RUNS; i++) {
         cr_assert(command_says(runs[i], "under", SOON_MS), "run %d is not the next", i);
         for (int other = i + 1; other < RUNS; other++)
             cr_assert_str_eq(command_out(runs[other]), "");
-        end(runs[i]);
+        end_under(runs[i]);
     }
     assert_no_keys();
 }
@@ -166,12 +126,12 @@ Test(command_kinds, runs_that_read_share_and_the_one_that_writes_does_not)
     cr_assert(status_of(COMMAND("run", "--kind", "write", "--wait", "0", NAME, "--", "true")) == 75);
     command *writer = start(COMMAND("run", "--kind", "write", NAME, "--", UNTIL_LINE));
     cr_assert(server_wait_subscribers(stage.server, "redisson_rwlock:{" NAME "}", 1, SOON_MS));
-    end(first);
+    end_under(first);
     cr_assert_str_eq(command_out(writer), "");
-    end(second);
+    end_under(second);
     cr_assert(command_says(writer, "under", SOON_MS));
     cr_assert(status_of(COMMAND("run", "--kind", "read", "--wait", "0", NAME, "--", "true")) == 75);
-    end(writer);
+    end_under(writer);
     assert_no_keys();
 }
 
@@ -214,7 +174,7 @@ Test(command_kinds, a_forced_fair_lock_goes_to_the_first_in_its_queue)
         else
             assert_forced(COMMAND("force-unlock", NAME), true);
         cr_assert(command_says(c, "under", SOON_MS));
-        end(c);
+        end_under(c);
     }
 }
 

@@ -1,6 +1,6 @@
 /* rlock run: what becomes of the command when the lock is lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -22,7 +22,7 @@ static const char *quick_url(void)
 
 static void force_unlock(void)
 {
-    outcome found = command_outcome(server_url(stage.server), COMMAND("force-unlock", NAME));
+    outcome found = run(COMMAND("force-unlock", NAME));
     cr_assert(found.status == 0 && strstr(found.out, "was locked"), "%s%s", found.out, found.err);
     outcome_free(&found);
 }
@@ -85,7 +85,7 @@ Test(command_loss, a_stopped_command_is_ended_as_well)
 Test(command_loss, a_lease_that_runs_out_ends_the_command)
 {
     int64_t begin_ms = now_ms();
-    command *c = command_start(server_url(stage.server), COMMAND("run", "--lease", "700ms", NAME, "--", "cat"));
+    command *c = start(COMMAND("run", "--lease", "700ms", NAME, "--", "cat"));
     cr_assert(command_wait(c, SOON_MS) == 70);
     assert_between(now_ms() - begin_ms, 650, at_most_ms(1700));
     cr_assert(strstr(command_err(c), "its time ran out"), "%s", command_err(c));
@@ -106,7 +106,7 @@ Test(command_loss, a_server_that_is_gone_ends_the_command_in_time)
 /* The command has done its work, but not for certain alone. */
 Test(command_loss, a_loss_found_at_the_end_is_told_by_the_exit_status)
 {
-    command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "sh", "-c", "echo under; read line"));
+    command *c = start(COMMAND("run", NAME, "--", "sh", "-c", "echo under; read line"));
     cr_assert(command_says(c, "under", SOON_MS));
     force_unlock();
     command_write(c, "\n");

@@ -1,7 +1,7 @@
 /* rlock run --kind permit: as many commands at once as there are permits, which come back by themselves. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/proxy.h"
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -19,36 +19,7 @@ TestSuite(command_permit, .init = stage_open, .fini = stage_close, .timeout = 12
 #define SOON_MS 10000
 #define LEASE_MS 30000 /* of a permit that is renewed, every third of it */
 
-/* Says when it has the permit, and leaves when a line comes. */
-#define UNTIL_LINE "sh", "-c", "echo under; read line; echo over"
 #define PERMIT "run", "--kind", "permit"
-
-static int status_of(const char *const *words)
-{
-    outcome found = command_outcome(server_url(stage.server), words);
-    outcome_free(&found);
-    return found.status;
-}
-
-static command *start(const char *const *words)
-{
-    return command_start(server_url(stage.server), words);
-}
-
-static command *start_under(const char *const *words)
-{
-    command *c = start(words);
-    cr_assert(command_says(c, "under", SOON_MS), "%s", command_err(c));
-    return c;
-}
-
-static void end(command *c)
-{
-    command_write(c, "\n");
-    cr_assert(command_wait(c, SOON_MS) == 0, "%s", command_err(c));
-    cr_assert_str_eq(command_err(c), "");
-    command_free(c);
-}
 
 static void set_permits(int permits)
 {
@@ -80,10 +51,10 @@ Test(command_permit, as_many_run_as_there_are_permits)
     command *third = start(COMMAND(PERMIT, NAME, "--", UNTIL_LINE));
     cr_assert(server_wait_subscribers(stage.server, "redisson_sc:{" NAME "}", 1, SOON_MS));
     cr_assert_str_eq(command_out(third), "");
-    end(first);
+    end_under(first);
     cr_assert(command_says(third, "under", SOON_MS));
-    end(second);
-    end(third);
+    end_under(second);
+    end_under(third);
     assert_permits(2, 0);
 }
 
@@ -94,7 +65,7 @@ Test(command_permit, several_are_taken_and_given_back_together)
     assert_permits(2, 3);
     cr_assert(status_of(COMMAND(PERMIT, "--permits", "3", "--wait", "0", NAME, "--", "true")) == 75);
     cr_assert(status_of(COMMAND(PERMIT, "--permits", "2", "--wait", "0", NAME, "--", "sh", "-c", "exit 8")) == 8);
-    end(c);
+    end_under(c);
     assert_permits(5, 0);
 }
 

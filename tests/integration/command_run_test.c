@@ -1,7 +1,7 @@
 /* rlock run: a command under a lock, alone there, with its own exit status. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/command_json.h"
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -16,19 +16,9 @@ TestSuite(command_run, .init = stage_open, .fini = stage_close, .timeout = 120);
 #define NAME "order"
 #define SOON_MS 10000
 
-/* Says when it is under the lock, and leaves when a line comes. */
-#define UNTIL_LINE "echo under; read line; echo over"
-
 static const char *url(void)
 {
     return server_url(stage.server);
-}
-
-static int status_of(const char *const *words)
-{
-    outcome found = command_outcome(url(), words);
-    outcome_free(&found);
-    return found.status;
 }
 
 /* Any exit status, deaths by signal, and commands that cannot be run. The lock is free after each. */
@@ -60,7 +50,7 @@ Test(command_run, passes_the_exit_status_on)
 
 Test(command_run, says_why_a_command_cannot_be_run)
 {
-    outcome found = command_outcome(url(), COMMAND("run", NAME, "--", "no-such-command"));
+    outcome found = run(COMMAND("run", NAME, "--", "no-such-command"));
     cr_assert_str_eq(found.err, "rlock: the command \"no-such-command\" cannot be run: No such file or directory\n");
     outcome_free(&found);
 }
@@ -68,7 +58,7 @@ Test(command_run, says_why_a_command_cannot_be_run)
 /* The key stands while the command runs; the command's own words reach it untouched. */
 Test(command_run, holds_the_lock_while_the_command_runs)
 {
-    command *c = command_start(url(), COMMAND("run", NAME, "--", "sh", "-c", UNTIL_LINE));
+    command *c = start(COMMAND("run", NAME, "--", UNTIL_LINE));
     cr_assert(command_says(c, "under", SOON_MS));
     assert_between(pttl_of(NAME), 30000 - SOON_MS, 30000);
     cr_assert(server_integer(stage.server, "HLEN %s", NAME) == 1);
@@ -82,7 +72,7 @@ Test(command_run, holds_the_lock_while_the_command_runs)
 
 Test(command_run, the_command_has_the_input_and_the_name)
 {
-    command *c = command_start(url(), COMMAND("run", "a b\"ü", "--", "sh", "-c", "cat; echo \"$RLOCK_NAME\" >&2"));
+    command *c = start(COMMAND("run", "a b\"ü", "--", "sh", "-c", "cat; echo \"$RLOCK_NAME\" >&2"));
     command_write(c, "one\ntwo");
     command_close_input(c);
     cr_assert(command_wait(c, SOON_MS) == 0);
@@ -94,7 +84,7 @@ Test(command_run, the_command_has_the_input_and_the_name)
 /* No socket, no eventfd, no blocked signal: the command is as if rlock were not there. */
 Test(command_run, the_command_inherits_nothing_of_rlock)
 {
-    outcome found = command_outcome(url(), COMMAND("run", NAME, "--", "sh", "-c",
+    outcome found = run(COMMAND("run", NAME, "--", "sh", "-c",
         "ls -l /proc/self/fd; grep -E '^Sig(Blk|Ign)' /proc/self/status"));
     cr_assert(found.status == 0, "%s", found.err);
     cr_assert(!strstr(found.out, "socket:") && !strstr(found.out, "anon_inode"), "%s", found.out);
@@ -132,9 +122,9 @@ Test(command_run, closed_standard_descriptors_are_no_connections)
 /* The second is woken by the first one's unlock. */
 Test(command_run, two_of_one_name_never_run_at_once)
 {
-    command *first = command_start(url(), COMMAND("run", NAME, "--", "sh", "-c", UNTIL_LINE));
+    command *first = start(COMMAND("run", NAME, "--", UNTIL_LINE));
     cr_assert(command_says(first, "under", SOON_MS));
-    command *second = command_start(url(), COMMAND("run", NAME, "--", "sh", "-c", UNTIL_LINE));
+    command *second = start(COMMAND("run", NAME, "--", UNTIL_LINE));
     cr_assert(wait_listened(NAME, SOON_MS));
     cr_assert_str_eq(command_out(second), "");
     command_write(first, "\n");
@@ -157,7 +147,7 @@ Test(command_run, many_of_one_name_take_turns)
     cr_assert(counter && fputs("0\n", counter) >= 0 && fclose(counter) == 0);
     command *runs[RUNS];
     for (int i = 0; i < RUNS; i++)
-        runs[i] = command_start(url(), COMMAND("run", NAME, "--", "sh", "-c",
+        runs[i] = start(COMMAND("run", NAME, "--", "sh", "-c",
             "read n < \"$0\"; sleep 0.01; echo $((n + 1)) > \"$0\"", file));
     for (int i = 0; i < RUNS; i++) {
         cr_assert(command_wait(runs[i], 60000) == 0, "%s", command_err(runs[i]));
@@ -174,7 +164,7 @@ Test(command_run, gives_up_with_75_when_the_wait_is_over)
 {
     foreign_hold(NAME, 60000);
     int64_t begin_ms = now_ms();
-    outcome found = command_outcome(url(), COMMAND("run", "--wait", "300ms", NAME, "--", "echo", "ran"));
+    outcome found = run(COMMAND("run", "--wait", "300ms", NAME, "--", "echo", "ran"));
     assert_between(now_ms() - begin_ms, 300, at_most_ms(1500));
     cr_assert(found.status == 75);
     cr_assert_str_eq(found.out, "");
@@ -187,7 +177,7 @@ Test(command_run, a_wait_of_0_tries_once)
 {
     cr_assert(status_of(COMMAND("run", "--wait", "0", NAME, "--", "true")) == 0);
     foreign_hold(NAME, 60000);
-    outcome found = command_outcome(url(), COMMAND("run", "--wait", "0", NAME, "--", "echo", "ran"));
+    outcome found = run(COMMAND("run", "--wait", "0", NAME, "--", "echo", "ran"));
     cr_assert(found.status == 75);
     cr_assert_str_eq(found.out, "");
     outcome_free(&found);
@@ -196,7 +186,7 @@ Test(command_run, a_wait_of_0_tries_once)
 /* rlock within rlock is another process, and so another owner. */
 Test(command_run, is_not_reentrant_across_processes)
 {
-    outcome found = command_outcome(url(), COMMAND("run", NAME, "--", "sh", "-c",
+    outcome found = run(COMMAND("run", NAME, "--", "sh", "-c",
         "\"$RLOCK_COMMAND\" run --wait 0 " NAME " -- echo ran"));
     cr_assert(found.status == 75, "%d %s", found.status, found.err);
     cr_assert_str_eq(found.out, "");
@@ -208,7 +198,7 @@ Test(command_run, a_killed_holder_is_followed_when_its_lease_ends)
 {
     enum { LEASE_MS = 2000 };
     int64_t begin_ms = now_ms();
-    command *first = command_start(url(), COMMAND("run", "--lease", "2s", NAME, "--", "sh", "-c", "echo $$; exec cat"));
+    command *first = start(COMMAND("run", "--lease", "2s", NAME, "--", "sh", "-c", "echo $$; exec cat"));
     pid_t pid = (pid_t)command_number(first, "", SOON_MS);
     command_signal(first, SIGKILL);
     cr_assert(command_wait(first, SOON_MS) == -SIGKILL);
@@ -222,7 +212,7 @@ Test(command_run, a_killed_holder_is_followed_when_its_lease_ends)
 Test(command_run, the_lock_is_renewed_as_long_as_the_command_runs)
 {
     command *c = command_start(server_url_with(stage.server, "lockWatchdogTimeout=1000"),
-                               COMMAND("run", NAME, "--", "sh", "-c", UNTIL_LINE));
+                               COMMAND("run", NAME, "--", UNTIL_LINE));
     cr_assert(command_says(c, "under", SOON_MS));
     for (int64_t end_ms = now_ms() + 2500; now_ms() < end_ms; pass_ms(50))
         assert_between(pttl_of(NAME), 1, 1000);
@@ -242,7 +232,7 @@ Test(command_run, reads_durations_in_every_unit)
         {".5h", 1800000}, {"0.0001h", 360}, {"10000.0000000001ms", 10001}, {"876600h", INT64_C(3155760000000)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        outcome found = command_outcome(url(), COMMAND("run", "--lease", cases[i].lease, NAME, "--", "sh", "-c",
+        outcome found = run(COMMAND("run", "--lease", cases[i].lease, NAME, "--", "sh", "-c",
             "\"$RLOCK_COMMAND\" inspect --json " NAME));
         char *ttl_ms = json_member(found.out, "ttl_ms");
         cr_assert(ttl_ms, "%s: %s%s", cases[i].lease, found.out, found.err);

@@ -1,7 +1,7 @@
 /* rlock run --kind semaphore: as many commands at once as there are permits. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/proxy.h"
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -17,46 +17,6 @@ TestSuite(command_semaphore, .init = stage_open, .fini = stage_close, .timeout =
 #define NAME "order"
 #define PERMITS_CHANNEL "redisson_sc:{" NAME "}"
 #define SOON_MS 10000
-
-/* Says when it is under the semaphore, and leaves when a line comes. */
-#define UNTIL_LINE "sh", "-c", "echo under; read line; echo over"
-
-static const char *url(void)
-{
-    return server_url(stage.server);
-}
-
-static outcome run(const char *const *words)
-{
-    return command_outcome(url(), words);
-}
-
-static int status_of(const char *const *words)
-{
-    outcome found = run(words);
-    outcome_free(&found);
-    return found.status;
-}
-
-static command *start(const char *const *words)
-{
-    return command_start(url(), words);
-}
-
-static command *start_under(const char *const *words)
-{
-    command *c = start(words);
-    cr_assert(command_says(c, "under", SOON_MS), "%s", command_err(c));
-    return c;
-}
-
-static void end(command *c)
-{
-    command_write(c, "\n");
-    cr_assert(command_wait(c, SOON_MS) == 0, "%s", command_err(c));
-    cr_assert_str_eq(command_err(c), "");
-    command_free(c);
-}
 
 static void assert_available(int64_t permits)
 {
@@ -81,10 +41,10 @@ Test(command_semaphore, as_many_run_under_a_semaphore_as_it_has_permits)
     command *third = start(COMMAND(SEMAPHORE, "--set-permits", "5", NAME, "--", UNTIL_LINE));
     cr_assert(server_wait_subscribers(stage.server, PERMITS_CHANNEL, 1, SOON_MS));
     cr_assert_str_eq(command_out(third), "");
-    end(first);
+    end_under(first);
     cr_assert(command_says(third, "under", SOON_MS));
-    end(second);
-    end(third);
+    end_under(second);
+    end_under(third);
     assert_available(2);
 }
 
@@ -95,7 +55,7 @@ Test(command_semaphore, several_permits_are_taken_and_given_back_together)
     assert_available(2);
     cr_assert(status_of(COMMAND(SEMAPHORE, "--permits", "3", "--wait", "0", NAME, "--", "true")) == 75);
     cr_assert(status_of(COMMAND(SEMAPHORE, "--permits=2", "--wait", "0", NAME, "--", "sh", "-c", "exit 8")) == 8);
-    end(c);
+    end_under(c);
     assert_available(5);
 }
 
@@ -158,7 +118,7 @@ Test(command_semaphore, a_semaphore_that_is_gone_is_not_made_anew)
     set_permits(3);
     command *c = start_under(COMMAND(SEMAPHORE, NAME, "--", UNTIL_LINE));
     foreign_vanish(NAME);
-    end(c);
+    end_under(c);
     assert_no_keys();
 }
 

@@ -1,6 +1,6 @@
 /* rlock run: signals, to the command when it runs, to the wait when it does not yet. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -32,7 +32,7 @@ Test(command_signals, reach_the_command)
         char script[128];
         snprintf(script, sizeof script, "exec 3<&0; trap 'echo heard; exit 7' %d; cat <&3 & echo under; wait",
                  passed_on[i]);
-        command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "sh", "-c", script));
+        command *c = start(COMMAND("run", NAME, "--", "sh", "-c", script));
         cr_assert(command_says(c, "under", SOON_MS));
         command_signal(c, passed_on[i]);
         cr_assert(command_wait(c, SOON_MS) == 7, "%s: %s", strsignal(passed_on[i]), command_err(c));
@@ -45,7 +45,7 @@ Test(command_signals, reach_the_command)
 Test(command_signals, that_end_the_command_end_rlock_with_128_and_their_number)
 {
     for (size_t i = 0; i < PASSED_ON; i++) {
-        command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "sh", "-c", "echo under; exec cat"));
+        command *c = start(COMMAND("run", NAME, "--", "sh", "-c", "echo under; exec cat"));
         cr_assert(command_says(c, "under", SOON_MS));
         command_signal(c, passed_on[i]);
         cr_assert(command_wait(c, SOON_MS) == 128 + passed_on[i]);
@@ -59,7 +59,7 @@ Test(command_signals, end_the_wait)
 {
     foreign_hold(NAME, 60000);
     for (size_t i = 0; i < PASSED_ON; i++) {
-        command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "echo", "ran"));
+        command *c = start(COMMAND("run", NAME, "--", "echo", "ran"));
         cr_assert(wait_listened(NAME, SOON_MS));
         int64_t begin_ms = now_ms();
         command_signal(c, passed_on[i]);
@@ -192,7 +192,7 @@ Test(command_signals, that_were_ignored_before_end_nothing)
 /* Nobody would be left to end it if its lock were lost. */
 Test(command_signals, the_command_gets_sigterm_when_rlock_is_killed)
 {
-    command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "sh", "-c",
+    command *c = start(COMMAND("run", NAME, "--", "sh", "-c",
         "exec 3<&0; trap 'echo heard; exit 7' TERM; cat <&3 & echo pid $$; wait"));
     pid_t pid = (pid_t)command_number(c, "pid ", SOON_MS);
     command_signal(c, SIGKILL);
@@ -205,7 +205,7 @@ Test(command_signals, the_command_gets_sigterm_when_rlock_is_killed)
 /* rlock takes over the processes that its command leaves behind; it must not wait for them. */
 Test(command_signals, what_the_command_leaves_in_the_background_does_not_hold_the_lock)
 {
-    command *c = command_start(server_url(stage.server), COMMAND("run", NAME, "--", "sh", "-c",
+    command *c = start(COMMAND("run", NAME, "--", "sh", "-c",
         "exec 3<&0; cat <&3 & echo left $!; exit 8"));
     pid_t pid = (pid_t)command_number(c, "left ", SOON_MS);
     cr_assert(command_wait(c, SOON_MS) == 8);
