@@ -24,11 +24,6 @@ static void open_slow_watchdog(void)
 TestSuite(closing, .init = open_slow, .fini = scene_close, .timeout = 60);
 TestSuite(closing_watchdog, .init = open_slow_watchdog, .fini = scene_close, .timeout = 60);
 
-static rlock_status unlock(void *lock)
-{
-    return rlock_unlock(lock);
-}
-
 static rlock_status is_locked(void *lock)
 {
     bool locked;
@@ -74,7 +69,7 @@ Test(closing, ends_all_calls_under_way)
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
     actor_begin_lock(behind, lock);
     actor_begin_try(timed, lock, 20000, 1000);
-    actor_begin(unlocking, unlock, held);
+    actor_begin_unlock(unlocking, held);
     actor_begin(asking, is_locked, lock);
     actor_begin(forcing, force, lock);
     actor *const all[] = {acquiring, behind, timed, unlocking, asking, forcing};

@@ -1,7 +1,7 @@
 /* Calls for names whose slot is on its way to another node, cut off between ASKING and the answer to what was
  * asked there. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/fault/support/cut.h"
+#include "tests/fault/support/cut_calls.h"
 #include "tests/fault/support/fronts.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/cluster.h"
@@ -28,34 +28,6 @@ static void close_moving(void)
 
 TestSuite(cut_asking, .init = open_moving, .fini = close_moving, .timeout = 120);
 
-#define LEASE_MS 15000
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
-static rlock_status lock(cell *self)
-{
-    return rlock_try_lock(self->lock, 0, LEASE_MS);
-}
-
-static rlock_status unlock(cell *self)
-{
-    return rlock_unlock(self->lock);
-}
-
-static void five(cell *self)
-{
-    past(self, "SET %s 5");
-}
-
-static rlock_status acquire(cell *self)
-{
-    return rlock_semaphore_try_acquire(self->semaphore, 2, 0);
-}
-
-static rlock_status release(cell *self)
-{
-    return rlock_semaphore_release(self->semaphore, 2);
-}
-
 static void drop(cell *self, bool done)
 {
     int permits = -1;
@@ -64,16 +36,14 @@ static void drop(cell *self, bool done)
     past(self, "DEL %s");
 }
 
-#define FIVE "N string 5\n"
-
 static const operation locks[] = {
-    {"try", &kind_reentrant, NULL, lock, .undone = true, .says = -1, .has = 1},
-    {"second try", &kind_reentrant, NULL, lock, .says = -1, .had = 1, .has = 2},
+    {"try", &kind_reentrant, NULL, try_lock, .undone = true, .says = -1, .has = 1},
+    {"second try", &kind_reentrant, NULL, try_lock, .says = -1, .had = 1, .has = 2},
     {"last unlock", &kind_reentrant, NULL, unlock, .ends = true, .says = -1, .had = 1},
 };
 
 static const operation semaphores[] = {
-    {"acquire", NULL, five, acquire, drop, .once = true, .says = -1, .is = FIVE, .becomes = "N string 3\n"},
+    {"acquire", NULL, five, try_acquire, drop, .once = true, .says = -1, .is = FIVE, .becomes = "N string 3\n"},
     {"release", NULL, five, release, drop, .once = true, .says = -1, .is = FIVE, .becomes = "N string 7\n"},
 };
 

@@ -1,25 +1,17 @@
 /* Locks of every kind, each of their calls cut off everywhere: what is held after it, and by whom. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/fault/support/cut.h"
+#include "tests/fault/support/cut_calls.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
 TestSuite(cut_lock, .init = cuts_open, .fini = cuts_close, .timeout = 120);
 #define KIND_SUITE cut_lock
 
-#define LEASE_MS 15000
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
 /* --- calls --- */
-
-static rlock_status lock(cell *self)
-{
-    return rlock_lock(self->lock);
-}
 
 static rlock_status lock_lease(cell *self)
 {
-    return rlock_lock_lease(self->lock, LEASE_MS);
+    return rlock_lock_lease(self->lock, CUT_LEASE_MS);
 }
 
 static rlock_status try_once(cell *self)
@@ -29,12 +21,7 @@ static rlock_status try_once(cell *self)
 
 static rlock_status try_waiting(cell *self)
 {
-    return rlock_try_lock(self->lock, 20000, LEASE_MS);
-}
-
-static rlock_status unlock(cell *self)
-{
-    return rlock_unlock(self->lock);
+    return rlock_try_lock(self->lock, 20000, CUT_LEASE_MS);
 }
 
 static rlock_status force(cell *self)
@@ -103,7 +90,7 @@ static void drop_read_holds(cell *self)
 static void after_force(cell *self, bool done)
 {
     assert_status(rlock_unlock(self->theirs), done ? RLOCK_LOST : RLOCK_OK);
-    assert_ok(rlock_try_lock(self->lock, 0, LEASE_MS));
+    assert_ok(rlock_try_lock(self->lock, 0, CUT_LEASE_MS));
     assert_ok(rlock_unlock(self->lock));
     drop_read_holds(self);
 }
@@ -113,7 +100,7 @@ static void after_own_force(cell *self, bool done)
     (void)done; /* whether it ran or not, the hold may not be relied on any more */
     cr_assert(rlock_valid_for(self->lock) == 0);
     assert_status(rlock_unlock(self->lock), RLOCK_LOST);
-    assert_ok(rlock_try_lock(self->lock, 0, LEASE_MS)); /* the former session's field is replaced */
+    assert_ok(rlock_try_lock(self->lock, 0, CUT_LEASE_MS)); /* the former session's field is replaced */
     assert_ok(rlock_unlock(self->lock));
     drop_read_holds(self);
 }

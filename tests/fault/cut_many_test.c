@@ -1,30 +1,12 @@
 /* Calls that send more than one request, or that belong to two objects, cut off at each of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/fault/support/cut.h"
+#include "tests/fault/support/cut_calls.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
 #include <string.h>
 
 TestSuite(cut_many, .init = cuts_open, .fini = cuts_close, .timeout = 120);
-
-#define LEASE_MS 15000
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
-static rlock_status lock(cell *self)
-{
-    return rlock_lock(self->lock);
-}
-
-static rlock_status try_lock(cell *self)
-{
-    return rlock_try_lock(self->lock, 0, LEASE_MS);
-}
-
-static rlock_status unlock(cell *self)
-{
-    return rlock_unlock(self->lock);
-}
 
 static rlock_status is_held(cell *self)
 {
@@ -66,7 +48,7 @@ static rlock_status lock_token(cell *self)
 static rlock_status try_token(cell *self)
 {
     uint64_t token = 0;
-    rlock_status status = rlock_try_lock_and_get_token(self->lock, 0, LEASE_MS, &token);
+    rlock_status status = rlock_try_lock_and_get_token(self->lock, 0, CUT_LEASE_MS, &token);
     return note_token(self, status, token);
 }
 

@@ -1,7 +1,7 @@
 /* Semaphores, permits and latches, each of their calls cut off everywhere: what can be repeated is, the rest is
  * carried out at most once. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/fault/support/cut.h"
+#include "tests/fault/support/cut_calls.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
@@ -10,7 +10,6 @@
 TestSuite(cut_object, .init = cuts_open, .fini = cuts_close, .timeout = 120);
 
 #define LEASE_MS 60000
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* What an out-parameter says counts with RLOCK_OK alone. */
 static rlock_status say(cell *self, rlock_status status, int64_t value)
@@ -20,11 +19,6 @@ static rlock_status say(cell *self, rlock_status status, int64_t value)
 }
 
 /* --- the semaphore --- */
-
-static void five(cell *self)
-{
-    past(self, "SET %s 5");
-}
 
 static rlock_status set(cell *self)
 {
@@ -45,19 +39,9 @@ static rlock_status acquire(cell *self)
     return rlock_semaphore_acquire(self->semaphore, 2);
 }
 
-static rlock_status try_acquire(cell *self)
-{
-    return rlock_semaphore_try_acquire(self->semaphore, 2, 0);
-}
-
 static rlock_status try_too_many(cell *self)
 {
     return rlock_semaphore_try_acquire(self->semaphore, 6, 0);
-}
-
-static rlock_status release(cell *self)
-{
-    return rlock_semaphore_release(self->semaphore, 2);
 }
 
 static rlock_status release_if_exists(cell *self)
@@ -280,7 +264,6 @@ static void after_acquire(cell *self, bool done)
     after_permits(self, done);
 }
 
-#define FIVE "N string 5\n"
 #define TAKEN "N string 3\n{N}:timeout zset 2\n"
 
 Test(cut_object, permits_are_taken_once_or_not_at_all_however_an_acquire_is_cut)

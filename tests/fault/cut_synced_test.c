@@ -1,7 +1,7 @@
 /* Calls that a replica has to confirm, cut off between the script's answer and that to the WAIT behind it, and
  * everywhere else. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/fault/support/cut.h"
+#include "tests/fault/support/cut_calls.h"
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -33,44 +33,16 @@ static void close_pair(void)
 
 TestSuite(cut_synced, .init = open_pair, .fini = close_pair, .timeout = 120);
 
-#define LEASE_MS 15000
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
-static rlock_status lock(cell *self)
-{
-    return rlock_try_lock(self->lock, 0, LEASE_MS);
-}
-
-static rlock_status unlock(cell *self)
-{
-    return rlock_unlock(self->lock);
-}
-
-static void five(cell *self)
-{
-    past(self, "SET %s 5");
-}
-
-static rlock_status acquire(cell *self)
-{
-    return rlock_semaphore_try_acquire(self->semaphore, 2, 0);
-}
-
-static rlock_status release(cell *self)
-{
-    return rlock_semaphore_release(self->semaphore, 2);
-}
-
 static rlock_status take(cell *self)
 {
-    return rlock_permit_semaphore_try_acquire(self->permits, 0, LEASE_MS, self->permit);
+    return rlock_permit_semaphore_try_acquire(self->permits, 0, CUT_LEASE_MS, self->permit);
 }
 
 static void one_taken(cell *self)
 {
     five(self);
     rlock_permit_semaphore *others = rlock_get_permit_expirable_semaphore(stage.other, self->name);
-    assert_ok(rlock_permit_semaphore_try_acquire(others, 0, LEASE_MS, self->permit));
+    assert_ok(rlock_permit_semaphore_try_acquire(others, 0, CUT_LEASE_MS, self->permit));
     rlock_permit_semaphore_free(others);
 }
 
@@ -88,18 +60,17 @@ static void drop(cell *self, bool done)
     past(self, "DEL {%s}:timeout");
 }
 
-#define FIVE "N string 5\n"
 #define TAKEN "N string 4\n{N}:timeout zset 1\n"
 
 static const operation table[] = {
-    {"try", &kind_reentrant, NULL, lock, .undone = true, .says = -1, .has = 1},
-    {"second try", &kind_reentrant, NULL, lock, .says = -1, .had = 1, .has = 2},
+    {"try", &kind_reentrant, NULL, try_lock, .undone = true, .says = -1, .has = 1},
+    {"second try", &kind_reentrant, NULL, try_lock, .says = -1, .had = 1, .has = 2},
     {"last unlock", &kind_reentrant, NULL, unlock, .ends = true, .says = -1, .had = 1},
-    {"try", &kind_fair, NULL, lock, .undone = true, .says = -1, .has = 1},
+    {"try", &kind_fair, NULL, try_lock, .undone = true, .says = -1, .has = 1},
     {"last unlock", &kind_fair, NULL, unlock, .ends = true, .says = -1, .had = 1},
-    {"try", &kind_read, NULL, lock, .undone = true, .says = -1, .has = 1},
+    {"try", &kind_read, NULL, try_lock, .undone = true, .says = -1, .has = 1},
     {"last unlock", &kind_read, NULL, unlock, .ends = true, .says = -1, .had = 1},
-    {"acquire", NULL, five, acquire, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 3\n"},
+    {"acquire", NULL, five, try_acquire, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 3\n"},
     {"release", NULL, five, release, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 7\n"},
     {"take a permit", NULL, five, take, drop, .undone = true, .says = -1, .is = FIVE, .becomes = TAKEN},
     {"give a permit", NULL, one_taken, give, drop, .says = -1, .is = TAKEN, .becomes = FIVE},

@@ -146,11 +146,6 @@ Test(lost_reply, of_the_last_release_is_a_success)
     cr_assert(!heard_times(NAME, "0", 3, 0), "freed more often than it was taken");
 }
 
-static rlock_status unlock(void *arg)
-{
-    return rlock_unlock(arg);
-}
-
 /* The next owner comes in between the attempts. */
 Test(lost_reply, of_the_last_release_is_a_success_though_another_has_the_lock)
 {
@@ -160,7 +155,7 @@ Test(lost_reply, of_the_last_release_is_a_success_though_another_has_the_lock)
     lose_first(&rli_script_lock_release);
     const proxy_rule second = {PROXY_HOLD_REQUEST, .text = rli_script_lock_release.sha1[RLI_COUNTED], .skip = 1};
     int rule = proxy_add(scene.proxy, &second);
-    actor_begin(releaser, unlock, lock);
+    actor_begin_unlock(releaser, lock);
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
     int64_t since_ms = now_ms();
     assert_ok(rlock_lock(others));

@@ -67,11 +67,6 @@ Test(restart, during_a_hold_lets_none_be_added_to_it)
     assert_ok(rlock_unlock(lock));
 }
 
-static rlock_status unlock(void *lock)
-{
-    return rlock_unlock(lock);
-}
-
 /* The first attempt ran, its answer was lost, and then the server: that it found nothing says
  * nothing, since another may have held it in between. */
 Test(restart, between_two_attempts_of_a_release_is_a_loss)
@@ -81,7 +76,7 @@ Test(restart, between_two_attempts_of_a_release_is_a_loss)
     assert_ok(rlock_lock_lease(lock, 60000));
     on_script(&rli_script_lock_release, PROXY_CUT_AFTER, 1);
     int greeting = on_text("INFO", PROXY_HOLD_REQUEST, 1);
-    actor_begin(releaser, unlock, lock);
+    actor_begin_unlock(releaser, lock);
     cr_assert(proxy_await(scene.proxy, greeting, PROXY_ACTED, 1, 5000));
     server_restart(stage.server);
     assert_status(actor_finish(releaser, 20000), RLOCK_LOST);

@@ -108,26 +108,16 @@ Test(tls, handshake_that_stalls_can_be_cancelled)
 
 /* Begins to lock or unlock with so many bytes left to the client, opens the way again when the connection was
  * cut, and gives whether it was. */
-static bool survives_cut(actor *caller, rlock *lock, actor_call *call, int64_t bytes)
+static bool survives_cut(actor *caller, rlock *lock, void (*begin)(actor *, rlock *), int64_t bytes)
 {
     int before = proxy_accepted(between);
     proxy_limit(between, -1, bytes, false);
-    actor_begin(caller, call, lock);
+    begin(caller, lock);
     while (!actor_ended(caller, 0) && proxy_accepted(between) == before)
         pass_ms(1);
     proxy_limit(between, -1, -1, false);
     assert_ok(actor_finish(caller, at_most_ms(10000)));
     return proxy_accepted(between) != before;
-}
-
-static rlock_status do_lock(void *lock)
-{
-    return rlock_lock(lock);
-}
-
-static rlock_status do_unlock(void *lock)
-{
-    return rlock_unlock(lock);
 }
 
 /* Held once, whether the server's answer was lost in front of, within, or behind its record. */
@@ -140,9 +130,9 @@ Test(tls, answer_that_is_cut_at_any_byte_counts_once)
     bool cut = true;
     int64_t bytes = 0;
     for (; cut; bytes++) {
-        cut = survives_cut(caller, lock, do_lock, bytes);
+        cut = survives_cut(caller, lock, actor_begin_lock, bytes);
         cr_assert(actor_hold_count(caller, lock) == 1);
-        cut |= survives_cut(caller, lock, do_unlock, bytes);
+        cut |= survives_cut(caller, lock, actor_begin_unlock, bytes);
         assert_no_keys();
     }
     cr_assert(bytes > 20, "a record of %lld bytes", (long long)bytes);
@@ -178,11 +168,11 @@ Test(tls, connection_that_is_reset_again_and_again_loses_no_lock)
     rlock *lock = lock_of(secure_client(url_through(QUICK_TRIES)), NAME);
     actor *caller = actor_start();
     for (int i = 0; i < 50; i++) {
-        actor_begin(caller, do_lock, lock);
+        actor_begin_lock(caller, lock);
         proxy_cut(between);
         assert_ok(actor_finish(caller, at_most_ms(10000)));
         cr_assert(actor_hold_count(caller, lock) == 1);
-        actor_begin(caller, do_unlock, lock);
+        actor_begin_unlock(caller, lock);
         proxy_cut(between);
         assert_ok(actor_finish(caller, at_most_ms(10000)));
     }

@@ -26,6 +26,7 @@ struct actor {
     void *arg;
     rlock *lock;
     rlock_lock_options options;
+    uint64_t *token;
     rlock_status status;
     int64_t number; /* what a question was answered */
     int64_t began_ms, ended_ms;
@@ -128,6 +129,12 @@ static rlock_status call_with(void *arg)
     return rlock_lock_with(self->lock, &self->options);
 }
 
+static rlock_status call_lock_and_get_token(void *arg)
+{
+    actor *self = arg;
+    return rlock_lock_and_get_token(self->lock, self->token);
+}
+
 static rlock_status call_unlock(void *arg)
 {
     actor *self = arg;
@@ -163,6 +170,19 @@ void actor_begin_lock(actor *self, rlock *lock)
 {
     self->lock = lock;
     actor_begin(self, call_lock, self);
+}
+
+void actor_begin_lock_and_get_token(actor *self, rlock *lock, uint64_t *token)
+{
+    self->lock = lock;
+    self->token = token;
+    actor_begin(self, call_lock_and_get_token, self);
+}
+
+void actor_begin_unlock(actor *self, rlock *lock)
+{
+    self->lock = lock;
+    actor_begin(self, call_unlock, self);
 }
 
 void actor_begin_try(actor *self, rlock *lock, int64_t wait_ms, int64_t lease_ms)
@@ -238,7 +258,8 @@ static rlock_status whole(actor *self, rlock *lock, actor_call *call)
 
 rlock_status actor_lock(actor *self, rlock *lock)
 {
-    return whole(self, lock, call_lock);
+    actor_begin_lock(self, lock);
+    return actor_finish(self, SHORT_CALL_MS);
 }
 
 rlock_status actor_try(actor *self, rlock *lock, int64_t wait_ms, int64_t lease_ms)
@@ -249,7 +270,8 @@ rlock_status actor_try(actor *self, rlock *lock, int64_t wait_ms, int64_t lease_
 
 rlock_status actor_unlock(actor *self, rlock *lock)
 {
-    return whole(self, lock, call_unlock);
+    actor_begin_unlock(self, lock);
+    return actor_finish(self, SHORT_CALL_MS);
 }
 
 int actor_hold_count(actor *self, rlock *lock)

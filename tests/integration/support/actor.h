@@ -20,6 +20,9 @@ void actor_begin(actor *actor, actor_call *call, void *arg);
 void actor_begin_lock(actor *actor, rlock *lock); /* rlock_lock */
 void actor_begin_try(actor *actor, rlock *lock, int64_t wait_ms, int64_t lease_ms);
 void actor_begin_with(actor *actor, rlock *lock, const rlock_lock_options *options);
+/* rlock_lock_and_get_token; *token is set when the call ends. */
+void actor_begin_lock_and_get_token(actor *actor, rlock *lock, uint64_t *token);
+void actor_begin_unlock(actor *actor, rlock *lock);
 
 /* Whether the call has ended; waits for it for at most ms. */
 bool actor_ended(actor *actor, int64_t ms);

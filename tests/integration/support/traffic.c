@@ -117,6 +117,11 @@ size_t monitor_saw(monitor *self, const char *text)
     return monitor_count(self, (const char *const[]){text, NULL});
 }
 
+size_t monitor_ran(monitor *self, const rli_script *script)
+{
+    return monitor_saw(self, script->sha1[RLI_COUNTED]);
+}
+
 void monitor_each(monitor *self, const char *text, void (*see)(const char *line, void *arg), void *arg)
 {
     read_up_to_now(self);

@@ -3,6 +3,8 @@
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
+#include "redis/script.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +21,8 @@ void monitor_close(monitor *monitor);
 size_t monitor_count(monitor *monitor, const char *const *texts);
 /* The same for one text; commands are as the server prints them: "evalsha" "…" "1" "name". */
 size_t monitor_saw(monitor *monitor, const char *text);
+/* How often the script was run. */
+size_t monitor_ran(monitor *monitor, const rli_script *script);
 /* What was said to publish and subscribe, in order, as lines "SUBSCRIBE channel",
  * "PUBLISH channel message", or with the S of sharded ones; but not what sentinels say;
  * to be freed. */
