@@ -15,7 +15,8 @@ TestSuite(wrong_kind, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "counter-of-orders"
 
-static const char *const commands[] = {"SET " NAME " 5", "RPUSH " NAME " 5", "SADD " NAME " 5", "ZADD " NAME " 5 5"};
+static const char *const commands[] = {"SET " NAME " 5", "SET " NAME " five", "RPUSH " NAME " 5", "SADD " NAME " 5",
+                                       "ZADD " NAME " 5 5"};
 
 #define assert_refused(call)                                                                       \
     do {                                                                                           \
@@ -59,6 +60,7 @@ KIND_TEST(is_named_by_every_operation_and_left_alone)
     /* Nothing of it is left in the client: the name can be locked. */
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
+    cr_assert(of == &kind_fenced || server_integer(stage.server, "DBSIZE") == 0);
 }
 
 /* It came while the lock was held, and stays as it is when the renewals come. */
