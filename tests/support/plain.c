@@ -222,7 +222,7 @@ static bool wanted(const plain_test *test)
     char path[256];
     snprintf(path, sizeof path, "%s/%s", test->suite, test->name);
     return !test->options.disabled && !suite_options(test)->disabled &&
-           (!run.filter || fnmatch(run.filter, path, 0) == 0);
+           (!run.filter || fnmatch(run.filter, path, FNM_EXTMATCH) == 0);
 }
 
 static void read_arguments(int argc, char **argv)
