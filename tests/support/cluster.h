@@ -57,8 +57,8 @@ int cluster_replica_of(cluster *cluster, int node);
 int cluster_await_takeover(cluster *cluster, int slot, int from, int64_t ms);
 /* Makes a replica the master of its shard, both alive, and waits until all agree: some 100 ms. */
 void cluster_promote(cluster *cluster, int replica);
-/* Waits until all nodes that are up say that the cluster is well, have one view of who serves what, and
- * replicas that are up are in step with their masters. False: not within ms. */
+/* Waits until all nodes that are up say that the cluster is well, have one view of who serves what and who
+ * is whose replica, and replicas that are up are in step with their masters. False: not within ms. */
 bool cluster_await_settled(cluster *cluster, int64_t ms);
 
 /* --- slots on the move --- */

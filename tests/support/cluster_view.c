@@ -181,7 +181,8 @@ void cluster_promote(cluster *self, int replica)
         cluster_self own = cluster_ask_self(self, replica);
         master = own.master;
         free(own.slots);
-        cr_assert(master || now_ms() < end_ms, "port %d does not become a master", server_port(node));
+        cr_assert(master || now_ms() < end_ms, "port %d does not become a master; it logged:\n%s",
+                  server_port(node), server_log_end(node));
     }
     cr_assert(cluster_await_settled(self, CLUSTER_WAIT_MS), "the cluster does not settle on the new master");
 }
@@ -238,8 +239,21 @@ static int tls_port_of(cluster *self, int node, const char *id)
     return port;
 }
 
-/* Whether the node knows where all are. To one that asks without TLS, some versions name no port for it. */
-static bool knows_all(cluster *self, int node)
+/* Whether these CLUSTER NODES have that one follow that master, "-": none. */
+static bool says_follower(const char *nodes, const char *id, const char *master)
+{
+    for (const char *at = nodes; (at = strstr(at, id)); at++) {
+        char of[CLUSTER_ID + 1];
+        if ((at == nodes || at[-1] == '\n') && sscanf(at, "%*s %*s %*s %40s", of) == 1)
+            return strcmp(of, master) == 0;
+    }
+    return false;
+}
+
+/* Whether the node knows where all are, and who of those that are up follows whom: a master steps down for a
+ * replica, and others vote for it, once they know whose it is. To one that asks without TLS, some versions name
+ * no port for it. */
+static bool knows_all(cluster *self, int node, char (*masters)[CLUSTER_ID + 1])
 {
     char *nodes = server_text(self->nodes[node], "CLUSTER NODES");
     bool all = true;
@@ -248,6 +262,7 @@ static bool knows_all(cluster *self, int node)
         char known[CLUSTER_ID + 32];
         snprintf(known, sizeof known, "%s 127.0.0.1:%d@", self->ids[i], port);
         all = strstr(nodes, known) || (self->tls && tls_port_of(self, node, self->ids[i]) == port);
+        all = all && (!*masters[i] || says_follower(nodes, self->ids[i], masters[i]));
     }
     free(nodes);
     return all && cluster_is_well(self, node);
@@ -266,13 +281,21 @@ static bool in_step(cluster *self, int node)
 
 static bool is_settled(cluster *self)
 {
+    char masters[CLUSTER_NODES][CLUSTER_ID + 1] = {""}; /* whom each one that is up says that it follows */
+    for (int i = 0; i < self->count; i++) {
+        if (!server_is_up(self->nodes[i]))
+            continue;
+        cluster_self own = cluster_ask_self(self, i);
+        snprintf(masters[i], sizeof masters[i], "%s", own.of);
+        free(own.slots);
+    }
     char *first = NULL;
     bool so = true;
     for (int i = 0; i < self->count && so; i++) {
         if (!server_is_up(self->nodes[i]))
             continue;
         char *view = view_of(self, i);
-        so = (!first || strcmp(first, view) == 0) && knows_all(self, i) && in_step(self, i);
+        so = (!first || strcmp(first, view) == 0) && knows_all(self, i, masters) && in_step(self, i);
         if (first)
             free(view);
         else

@@ -137,17 +137,23 @@ static bool came_up(server *self)
     return false;
 }
 
-/* The log of a server that would not start, for the message of the failing test. */
-static void fail_with_log(const server *self)
+char *server_log_end(const server *self)
 {
-    char text[4096] = "";
+    enum { MOST = 4096 };
+    char *text = calloc(1, MOST);
+    cr_assert(text != NULL);
     int fd = open(self->log, O_RDONLY | O_CLOEXEC);
     off_t size = lseek(fd, 0, SEEK_END);
-    lseek(fd, size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0, SEEK_SET);
-    if (fd < 0 || read(fd, text, sizeof text - 1) < 0)
-        snprintf(text, sizeof text, "no log: %s", strerror(errno));
+    lseek(fd, size > MOST - 1 ? size - MOST + 1 : 0, SEEK_SET);
+    if (fd < 0 || read(fd, text, MOST - 1) < 0)
+        snprintf(text, MOST, "no log: %s", strerror(errno));
     close(fd);
-    cr_assert_fail("redis-server does not start (is it installed? see `make deps`): %s", text);
+    return text;
+}
+
+static void fail_with_log(const server *self)
+{
+    cr_assert_fail("redis-server does not start (is it installed? see `make deps`): %s", server_log_end(self));
 }
 
 static void write_tcp_url(server *self)

@@ -32,6 +32,9 @@ pid_t server_pid(const server *server);
  * the text lives as long as the server (up to 64 of them). */
 const char *server_url_with(server *server, const char *query);
 
+/* The last 4 KB of what it logged, for the message of a failing test. To be freed. */
+char *server_log_end(const server *server);
+
 void server_kill(server *server);    /* SIGKILL, waits for its end; the data is gone */
 void server_restart(server *server); /* starts it again, empty, on the same socket and port */
 void server_freeze(server *server);  /* SIGSTOP */

@@ -73,6 +73,28 @@ Test(cluster_fixture, replica_takes_over_from_a_killed_and_from_a_frozen_master)
     cluster_stop(own);
 }
 
+/* A master steps down for its own replica alone: one that does not know it yet lets the order pass in silence. */
+Test(cluster_fixture, every_node_knows_whose_replica_each_one_is)
+{
+    cluster *own = cluster_start(3, 1, NULL);
+    char *ids[6];
+    for (int i = 0; i < 6; i++)
+        ids[i] = server_text(cluster_node(own, i), "CLUSTER MYID");
+    for (int i = 0; i < 6; i++) {
+        char *nodes = server_text(cluster_node(own, i), "CLUSTER NODES");
+        for (int replica = 3; replica < 6; replica++) {
+            char of[64] = "";
+            const char *line = strstr(nodes, ids[replica]); /* nobody follows a replica: no other line names it */
+            cr_assert(line && sscanf(line, "%*s %*s %*s %63s", of) == 1, "node %d does not know node %d", i, replica);
+            cr_expect_str_eq(of, ids[replica - 3], "node %d does not know whose replica node %d is", i, replica);
+        }
+        free(nodes);
+    }
+    for (int i = 0; i < 6; i++)
+        free(ids[i]);
+    cluster_stop(own);
+}
+
 Test(cluster_fixture, promoted_replica_serves_and_the_old_master_follows_it)
 {
     cluster *own = cluster_start(3, 1, NULL);
