@@ -52,12 +52,17 @@ static void begin(waits *all, int64_t wait_ms)
     actor_begin(all->actors[2], await_open, &all->awaiting);
 }
 
-static void end(waits *all, rlock_status expected)
+static void end_from(int first, waits *all, rlock_status expected)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = first; i < 3; i++) {
         assert_status(actor_finish(all->actors[i], 10000), expected);
         actor_end(all->actors[i]);
     }
+}
+
+static void end(waits *all, rlock_status expected)
+{
+    end_from(0, all, expected);
 }
 
 /* The connection of messages breaks, and what wakes them is said before there is another. */
@@ -127,12 +132,15 @@ Test(object_wait, ends_with_an_outage)
     cr_assert(wait_semaphore_heard(SEMAPHORE, 1) && wait_semaphore_heard(PERMITS, 1) && wait_latch_heard(LATCH, 1));
     proxy_accept(scene.proxy, false);
     proxy_cut(scene.proxy);
-    /* The messages' connection may go first, and the requests that this causes leave on the other one just
-     * before it goes: what became of the one that must not be repeated is then not known. */
-    rlock_status plain = actor_finish(all.actors[0], 10000);
-    cr_assert(plain == RLOCK_UNAVAILABLE || plain == RLOCK_UNKNOWN, "%s", rlock_strstatus(plain));
-    actor_begin(all.actors[0], take, &all.taking);
-    end(&all, RLOCK_UNAVAILABLE);
+    /* The messages' connection may go first, and a request that this causes leave on another one just before that
+     * goes: what became of one that must not be repeated is then not known. Each connection takes one along at most. */
+    rlock_status plain;
+    int connections = 8;
+    while ((plain = actor_finish(all.actors[0], 10000)) == RLOCK_UNKNOWN && connections--)
+        actor_begin(all.actors[0], take, &all.taking);
+    assert_status(plain, RLOCK_UNAVAILABLE);
+    actor_end(all.actors[0]);
+    end_from(1, &all, RLOCK_UNAVAILABLE);
     make_all();
     cr_assert(server_integer(stage.server, "GET " SEMAPHORE) == 1);
     cr_assert(server_integer(stage.server, "GET " PERMITS) == 1);
