@@ -79,12 +79,12 @@ Test(tls_trust, server_is_told_the_name_of_the_host_but_not_an_address)
     for (int i = 0; i < 2; i++) {
         char log[4200];
         snprintf(log, sizeof log, "%s/%s", scratch_folder(), hosts[i]);
-        char *port = shell("cd '%s' && rm -f pid; (timeout 20 openssl s_server -accept 127.0.0.1:0 -naccept 1 -www -cert '%s' "
+        char *port = shell("cd '%s' && rm -f pid && >'%s'; (timeout 20 openssl s_server -accept 127.0.0.1:0 -naccept 1 -www -cert '%s' "
                            "-key '%s' -servername other.example -cert2 '%s' -key2 '%s' >'%s' 2>&1 </dev/null & echo $! >pid)\n"
-                           "until grep -q '^ACCEPT.*:[0-9][0-9]*$' '%s'; do sleep 0.01; done; "
+                           "until grep -q '^ACCEPT.*:[0-9][0-9]*$' '%s' && [ -z \"$(tail -c 1 '%s')\" ]; do sleep 0.01; done; "
                            "sed -n 's/^ACCEPT.*:\\([0-9]*\\)$/\\1/p' '%s' | tr -d '\\n'",
-                           scratch_folder(), certificate_file(CERTIFICATE_SERVER), certificate_key(CERTIFICATE_SERVER),
-                           certificate_file(CERTIFICATE_SERVER), certificate_key(CERTIFICATE_SERVER), log, log, log);
+                           scratch_folder(), log, certificate_file(CERTIFICATE_SERVER), certificate_key(CERTIFICATE_SERVER),
+                           certificate_file(CERTIFICATE_SERVER), certificate_key(CERTIFICATE_SERVER), log, log, log, log);
         char url[4400];
         snprintf(url, sizeof url, "rediss://%s:%s?timeout=200&connectTimeout=5000&sslTruststore=%s", hosts[i], port,
                  certificate_file(CERTIFICATE_AUTHORITY));
