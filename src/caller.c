@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "error.h"
+#include "list.h"
 
 void rli_turn_join(rli_turn **turns, rli_turn *own)
 {
@@ -46,11 +47,7 @@ static void list(rli_caller *caller)
 {
     rlock_client *client = caller->client;
     pthread_mutex_lock(&client->mutex);
-    caller->previous = NULL;
-    caller->next = client->callers;
-    if (caller->next)
-        caller->next->previous = caller;
-    client->callers = caller;
+    RLI_LIST_ADD(client->callers, caller);
     pthread_mutex_unlock(&client->mutex);
     caller->listed = true;
 }
@@ -59,12 +56,7 @@ static void unlist(rli_caller *caller)
 {
     rlock_client *client = caller->client;
     pthread_mutex_lock(&client->mutex);
-    if (caller->next)
-        caller->next->previous = caller->previous;
-    if (caller->previous)
-        caller->previous->next = caller->next;
-    else
-        client->callers = caller->next;
+    RLI_LIST_REMOVE(client->callers, caller);
     pthread_mutex_unlock(&client->mutex);
 }
 

@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "forked.h"
+#include "list.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -69,10 +70,7 @@ void rli_cancel_enter(rlock_cancel *cancel, rli_cancel_watch *watch, rli_parker 
         return;
     *watch = (rli_cancel_watch){.parker = parker};
     pthread_mutex_lock(&cancel->mutex);
-    watch->next = cancel->watches;
-    if (watch->next)
-        watch->next->previous = watch;
-    cancel->watches = watch;
+    RLI_LIST_ADD(cancel->watches, watch);
     pthread_mutex_unlock(&cancel->mutex);
 }
 
@@ -81,12 +79,7 @@ void rli_cancel_exit(rlock_cancel *cancel, rli_cancel_watch *watch)
     if (!cancel)
         return;
     pthread_mutex_lock(&cancel->mutex);
-    if (watch->next)
-        watch->next->previous = watch->previous;
-    if (watch->previous)
-        watch->previous->next = watch->next;
-    else
-        cancel->watches = watch->next;
+    RLI_LIST_REMOVE(cancel->watches, watch);
     pthread_mutex_unlock(&cancel->mutex);
 }
 

@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "list.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -35,13 +36,7 @@ static void depart(rli_flights *flights, rli_flight *flight)
     if (there->flights++ == 0)
         there->heard_ms = flight->sent_ms;
     there->names += flight->count;
-    flight->next = NULL;
-    flight->previous = flights->last;
-    if (flights->last)
-        flights->last->next = flight;
-    else
-        flights->first = flight;
-    flights->last = flight;
+    RLI_QUEUE_APPEND(flights, flight);
 }
 
 static void arrive(rli_flights *flights, const rli_flight *flight)
@@ -50,14 +45,7 @@ static void arrive(rli_flights *flights, const rli_flight *flight)
     there->flights--;
     there->names -= flight->count;
     there->heard_ms = rli_now_ms();
-    if (flight->previous)
-        flight->previous->next = flight->next;
-    else
-        flights->first = flight->next;
-    if (flight->next)
-        flight->next->previous = flight->previous;
-    else
-        flights->last = flight->previous;
+    RLI_QUEUE_REMOVE(flights, flight);
 }
 
 bool rli_flight_send(rli_flight *flight, rli_call *call)

@@ -174,7 +174,7 @@ static bool has_rivals(rli_attempt *attempt)
 {
     const rli_session *session = attempt->entry->sessions;
     while (session && (session == attempt->session || (session->count == 0 && rli_session_attempts(session) == 0)))
-        session = session->next_here;
+        session = session->next;
     return session;
 }
 

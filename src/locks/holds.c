@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "list.h"
 #include "locks/departure.h"
 #include "redis/buffer.h"
 #include "redis/topology/slot.h"
@@ -243,10 +244,7 @@ static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *ki
     }
     session->extra->replaces = standing_field(holds, entry, kind->writes, owner);
     session->number = number_for(holds, entry, kind, owner);
-    session->next_here = entry->sessions;
-    if (session->next_here)
-        session->next_here->previous_here = session;
-    entry->sessions = session;
+    RLI_LIST_ADD(entry->sessions, session);
     rli_life_keep(owner->life);
     entry->references++;
     return session;
@@ -317,12 +315,7 @@ static void end(rli_holds *holds, rli_session *session)
         rli_agenda_remove(&holds->agenda, &session->due);
     rli_agenda_unreserve(&holds->agenda);
     rli_table_remove(&holds->sessions, &session->link);
-    if (session->next_here)
-        session->next_here->previous_here = session->previous_here;
-    if (session->previous_here)
-        session->previous_here->next_here = session->next_here;
-    else
-        entry->sessions = session->next_here;
+    RLI_LIST_REMOVE(entry->sessions, session);
     if (session->has_life)
         rli_life_release(session->life);
     rli_extras_give(&holds->extras, session->extra);

@@ -50,7 +50,7 @@ typedef enum rli_phase {
 typedef struct rli_session {
     rli_link link;
     struct rli_entry *entry;
-    struct rli_session *next_here, *previous_here; /* in entry->sessions */
+    struct rli_session *next, *previous; /* in entry->sessions */
     const rli_kind *kind;
     uint64_t number;           /* in the wire owner; never used again */
     union {

@@ -3,6 +3,7 @@
 #include "locks/queue.h"
 
 #include "clock.h"
+#include "list.h"
 
 #include <stdio.h>
 
@@ -16,12 +17,8 @@ static void make_talker(rli_waiter *waiter)
 
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
-    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms(), .previous = queue->last};
-    if (queue->last)
-        queue->last->next = waiter;
-    else
-        queue->first = waiter;
-    queue->last = waiter;
+    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms()};
+    RLI_QUEUE_APPEND(queue, waiter);
 }
 
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
@@ -30,23 +27,11 @@ void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, 
     waiter->talker = queue->first == waiter;
 }
 
-static void take_out(rli_queue *queue, rli_waiter *waiter)
-{
-    if (waiter->previous)
-        waiter->previous->next = waiter->next;
-    else
-        queue->first = waiter->next;
-    if (waiter->next)
-        waiter->next->previous = waiter->previous;
-    else
-        queue->last = waiter->previous;
-}
-
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
 {
     if (waiter->ended)
         return;
-    take_out(queue, waiter);
+    RLI_QUEUE_REMOVE(queue, waiter);
     if (waiter->talker)
         make_talker(queue->first);
 }
@@ -83,7 +68,7 @@ void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
         next = waiter->next;
         if (waiter->talker || waiter->queued_ms > failed_ms)
             continue;
-        take_out(queue, waiter);
+        RLI_QUEUE_REMOVE(queue, waiter);
         waiter->ended = true;
         snprintf(waiter->message, sizeof waiter->message, "%s", message);
         rli_unpark(waiter->parker);

@@ -216,13 +216,13 @@ void rli_release_kept(rlock_client *client, rli_session *kept, const rli_names *
 /* A hold that is taken while the request is under way is not meant: it may come after it. */
 static void mark_held(rli_entry *entry)
 {
-    for (rli_session *session = entry->sessions; session; session = session->next_here)
+    for (rli_session *session = entry->sessions; session; session = session->next)
         session->forced = session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
 }
 
 static rli_session *next_marked(rli_entry *entry)
 {
-    for (rli_session *session = entry->sessions; session; session = session->next_here) {
+    for (rli_session *session = entry->sessions; session; session = session->next) {
         if (session->forced)
             return session;
     }

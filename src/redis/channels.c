@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/channels.h"
 
+#include "list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,18 +176,11 @@ void rli_channel_signal(rli_channel *channel)
 
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker)
 {
-    *listener = (rli_listener){.parker = parker, .next = channel->listeners};
-    if (listener->next)
-        listener->next->previous = listener;
-    channel->listeners = listener;
+    *listener = (rli_listener){.parker = parker};
+    RLI_LIST_ADD(channel->listeners, listener);
 }
 
 void rli_channel_remove(rli_channel *channel, rli_listener *listener)
 {
-    if (listener->next)
-        listener->next->previous = listener->previous;
-    if (listener->previous)
-        listener->previous->next = listener->next;
-    else
-        channel->listeners = listener->next;
+    RLI_LIST_REMOVE(channel->listeners, listener);
 }
