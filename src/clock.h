@@ -14,6 +14,12 @@ int64_t rli_now_ms(void);
 /* now + span, or RLI_NEVER instead of an overflow. */
 int64_t rli_after_ms(int64_t span_ms);
 
+/* The earlier of two instants; of two spans from one instant, the shorter. */
+static inline int64_t rli_earlier(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
 /* The instant `deadline_ms` on CLOCK_MONOTONIC, for pthread_cond_timedwait. */
 struct timespec rli_monotonic_at(int64_t deadline_ms);
 

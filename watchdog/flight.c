@@ -82,11 +82,6 @@ rli_flight *rli_flight_land(rli_watchdog *watchdog)
 #define TURN_MS 1
 #define PAUSE_MS 2
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int servers(rli_topology *topology)
 {
     int count = 0;
@@ -102,15 +97,16 @@ static void read_all(rli_topology *topology, int64_t until_ms)
     for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next)) {
         int64_t now_ms = rli_now_ms();
         bool silent = now_ms > node->renewals.heard_ms + LOOK_MS;
+        int64_t turn_ms = rli_earlier(until_ms, now_ms + TURN_MS);
         if (node->renewals.flights > 0)
-            rli_lane_collect(&node->background, alone ? until_ms : silent ? now_ms : earlier(until_ms, now_ms + TURN_MS));
+            rli_lane_collect(&node->background, alone ? until_ms : silent ? now_ms : turn_ms);
     }
 }
 
 void rli_flight_await(rli_watchdog *watchdog, int64_t until_ms)
 {
     rli_flights *flights = &watchdog->flights;
-    until_ms = earlier(until_ms, rli_after_ms(LOOK_MS));
+    until_ms = rli_earlier(until_ms, rli_after_ms(LOOK_MS));
     read_all(&watchdog->client->topology, until_ms);
     /* They are silent, or another thread reads there. */
     if (!atomic_load(&flights->landed) && rli_now_ms() < until_ms)

@@ -18,15 +18,10 @@ static int64_t part_of_timeout(const rli_watchdog *watchdog, int parts)
     return watchdog->client->settings.watchdog_timeout_ms / parts;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Again soon; at the deadline the watchdog declares it lost. */
 static void put_off(rli_holds *holds, rli_session *session, int64_t until_ms)
 {
-    rli_agenda_set(&holds->agenda, &session->due, earlier(until_ms, session->deadline_ms));
+    rli_agenda_set(&holds->agenda, &session->due, rli_earlier(until_ms, session->deadline_ms));
 }
 
 /* --- a batch --- */
@@ -59,7 +54,7 @@ static rli_session *next_like(const rli_watchdog *watchdog, const rli_flight *fl
 static void take_along(rli_holds *holds, rli_flight *flight, rli_session *session)
 {
     flight->lengthens = rli_session_renewed(session) > 0;
-    flight->ends_ms = earlier(flight->ends_ms, session->deadline_ms);
+    flight->ends_ms = rli_earlier(flight->ends_ms, session->deadline_ms);
     flight->sessions[flight->count++] = session;
     session->renewing = true;
     rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
@@ -118,7 +113,7 @@ static rlock_status ask(const rli_flight *flight, rli_call *call)
     if (status != RLOCK_OK)
         return status;
     /* Nor beyond the first deadline in the batch: that loss is to be told in time. */
-    caller.deadline_ms = earlier(rli_after_ms(call->timeout_ms + CONNECT_MS), flight->ends_ms);
+    caller.deadline_ms = rli_earlier(rli_after_ms(call->timeout_ms + CONNECT_MS), flight->ends_ms);
     status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
     return status;
@@ -131,7 +126,7 @@ static rlock_status connect_node(const rli_flight *flight)
     rlock_status status = rli_caller_begin(&caller, flight->watchdog->client, NULL);
     if (status != RLOCK_OK)
         return status;
-    caller.deadline_ms = earlier(rli_after_ms(part_of_timeout(flight->watchdog, 12) + CONNECT_MS), flight->ends_ms);
+    caller.deadline_ms = rli_earlier(rli_after_ms(part_of_timeout(flight->watchdog, 12) + CONNECT_MS), flight->ends_ms);
     status = rli_lane_connect(&flight->node->background, &caller);
     rli_caller_end(&caller);
     return status;

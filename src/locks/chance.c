@@ -16,11 +16,6 @@
 /* What others have to come first, from their message to their question. */
 #define ASIDE_MS 5
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 void rli_chances_hold(rli_chances *chances, rli_session *holder, bool handed)
 {
     chances->holder = holder;
@@ -45,7 +40,7 @@ void rli_chances_drop(rli_chances *chances, const rli_session *holder)
 static int64_t calm_until(const rli_chances *chances)
 {
     const rli_session *holder = chances->holder;
-    return holder ? earlier(chances->held_ms + CALM_MS, holder->deadline_ms) : 0;
+    return holder ? rli_earlier(chances->held_ms + CALM_MS, holder->deadline_ms) : 0;
 }
 
 bool rli_chances_are_gone(const rli_chances *chances)

@@ -169,14 +169,13 @@ void rli_composite_refresh(rlock *member, int64_t lease_ms)
 {
     int64_t left_ms = member->operations->valid_for(member);
     if (left_ms > 0 && left_ms < lease_ms - lease_ms / 10)
-        member->operations->extend(member, lease_ms,
-                                   left_ms < RLI_COMPOSITE_ANSWER_MS ? left_ms : RLI_COMPOSITE_ANSWER_MS);
+        member->operations->extend(member, lease_ms, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
 }
 
 rlock_status rli_composite_release(rlock *member, int64_t answer_ms)
 {
     int64_t most_ms = member->operations->place(member).client->settings.timeout_ms;
-    return member->operations->release(member, answer_ms < most_ms ? answer_ms : most_ms);
+    return member->operations->release(member, rli_earlier(answer_ms, most_ms));
 }
 
 static rlock_status begin(const rli_composite *set, rli_caller *caller, rlock_cancel *cancel)

@@ -30,11 +30,8 @@ static int64_t valid_for(rlock *handle)
 {
     const rli_composite *set = rli_composite_of(handle);
     int64_t least_ms = RLI_NEVER;
-    for (size_t i = 0; i < set->count && least_ms > 0; i++) {
-        int64_t left_ms = set->members[i]->operations->valid_for(set->members[i]);
-        if (left_ms < least_ms)
-            least_ms = left_ms;
-    }
+    for (size_t i = 0; i < set->count && least_ms > 0; i++)
+        least_ms = rli_earlier(least_ms, set->members[i]->operations->valid_for(set->members[i]));
     return least_ms;
 }
 
@@ -79,17 +76,12 @@ static rlock *row(const gathering *all, size_t i)
     return all->order[index_in_order(all, i)];
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How long those that were taken are still valid. */
 static int64_t least_valid(const gathering *all)
 {
     int64_t least_ms = RLI_NEVER;
     for (size_t i = 0; i < all->taken; i++)
-        least_ms = smaller(least_ms, row(all, i)->operations->valid_for(row(all, i)));
+        least_ms = rli_earlier(least_ms, row(all, i)->operations->valid_for(row(all, i)));
     return least_ms;
 }
 
@@ -100,7 +92,7 @@ static int64_t member_wait(const gathering *all, size_t i)
     if (all->wait_ms <= 0)
         return 0;
     int64_t left_ms = all->deadline_ms == RLI_NEVER ? RLOCK_FOREVER : all->deadline_ms - rli_now_ms();
-    return i == 0 ? left_ms : smaller(smaller(left_ms, all->patience_ms), least_valid(all));
+    return i == 0 ? left_ms : rli_earlier(rli_earlier(left_ms, all->patience_ms), least_valid(all));
 }
 
 static rlock_status ran_out(gathering *all)

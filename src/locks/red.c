@@ -119,9 +119,7 @@ static int64_t wait_for_member(const voting *votes)
         return 1;
     int64_t left_ms = votes->deadline_ms - rli_now_ms();
     /* Who holds a minority may be what others wait for. */
-    int64_t wait_ms = votes->granted > 0 ? votes->patience_ms : votes->member_wait_ms;
-    if (left_ms < wait_ms)
-        wait_ms = left_ms;
+    int64_t wait_ms = rli_earlier(left_ms, votes->granted > 0 ? votes->patience_ms : votes->member_wait_ms);
     return wait_ms > 1 ? wait_ms : 1;
 }
 

@@ -36,11 +36,6 @@ static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms
     }
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* While slots are on their way, an object may be let go where its keys have gone ahead, and nobody can listen
  * there yet. Asking again now and then is all there is. */
 #define AHEAD_MS 25
@@ -48,7 +43,7 @@ static int64_t earlier(int64_t a, int64_t b)
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
     bool moving = wait->channel && rli_topology_is_moving(&wait->caller->client->topology);
-    return moving ? earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
+    return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }
 
 /* --- the channel, which moves with the object --- */
@@ -129,7 +124,7 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
         rlock_status ended = wait->channel ? rli_channel_check(wait->subscriber, wait->channel) : RLOCK_OK;
         if (ended != RLOCK_OK)
             return ended;
-        int64_t until_ms = look_ahead(wait, earlier(earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms));
+        int64_t until_ms = look_ahead(wait, rli_earlier(rli_earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms));
         bool reason = sleep_until(wait, listener, until_ms);
         ended = rli_caller_check(wait->caller);
         if (ended != RLOCK_OK)

@@ -277,14 +277,11 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
                                  const rli_address *address, const rli_patience *patience)
 {
     rli_patience own = *patience;
-    int64_t connect_by_ms = rli_after_ms(settings->connect_timeout_ms);
-    if (own.deadline_ms > connect_by_ms)
-        own.deadline_ms = connect_by_ms;
+    own.deadline_ms = rli_earlier(own.deadline_ms, rli_after_ms(settings->connect_timeout_ms));
     *connection = (rli_connection){.fd = -1};
     rlock_status status = reach(connection, settings, address, &own);
     if (status == RLOCK_OK) {
-        int64_t greet_by_ms = rli_after_ms(settings->timeout_ms);
-        own.deadline_ms = patience->deadline_ms < greet_by_ms ? patience->deadline_ms : greet_by_ms;
+        own.deadline_ms = rli_earlier(patience->deadline_ms, rli_after_ms(settings->timeout_ms));
         status = greet(connection, settings, address, login_to(connection, settings, address, &own), &own);
     }
     if (status != RLOCK_OK)

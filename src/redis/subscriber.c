@@ -190,11 +190,6 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
     return ready > 0 ? polled[0].revents : 0;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* When a sign of life is asked for, or is late. */
 static int64_t ping_at(const rli_subscriber *subscriber)
 {
@@ -208,10 +203,10 @@ static int64_t ping_at(const rli_subscriber *subscriber)
  * anything is subscribed, because those who join send without waking this thread. */
 static int64_t next_look(const rli_subscriber *subscriber)
 {
-    int64_t at_ms = earlier(ping_at(subscriber), subscriber->drifted_ms);
+    int64_t at_ms = rli_earlier(ping_at(subscriber), subscriber->drifted_ms);
     if (subscriber->channels.first)
-        return earlier(at_ms, subscriber->channels.first->late_at_ms);
-    return subscriber->channels.table.count ? earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms)) : at_ms;
+        return rli_earlier(at_ms, subscriber->channels.first->late_at_ms);
+    return subscriber->channels.table.count ? rli_earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms)) : at_ms;
 }
 
 static void ping(rli_subscriber *subscriber)

@@ -313,7 +313,7 @@ static void *run(void *argument)
             topology->pinged_ms = rli_now_ms();
             ping(topology);
         } else {
-            rli_park(&topology->parker, look_ms < ping_ms ? look_ms : ping_ms);
+            rli_park(&topology->parker, rli_earlier(look_ms, ping_ms));
         }
     }
     return NULL;
@@ -385,7 +385,7 @@ void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsig
     pthread_mutex_unlock(&topology->mutex);
     while (atomic_load(&topology->version) == version && rli_now_ms() < until_ms &&
            rli_now_ms() < caller->deadline_ms && rli_caller_check(caller) == RLOCK_OK)
-        rli_caller_sleep(caller, until_ms < caller->deadline_ms ? until_ms : caller->deadline_ms);
+        rli_caller_sleep(caller, rli_earlier(until_ms, caller->deadline_ms));
     pthread_mutex_lock(&topology->mutex);
     rli_turn_leave(&topology->waiting, &caller->turn);
     pthread_mutex_unlock(&topology->mutex);
