@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,19 +189,25 @@ static rlock_status begin(const rli_composite *set, rli_caller *caller, rlock_ca
     return status;
 }
 
-rlock_status rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t span_ms, int64_t deadline_ms)
+static rlock_status pause(const rli_composite *set, rlock_cancel *cancel, int64_t until_ms)
 {
     rli_caller caller;
     rlock_status status = begin(set, &caller, cancel);
     if (status != RLOCK_OK)
         return status;
-    int64_t until_ms = rli_after_ms(span_ms);
-    if (until_ms > deadline_ms)
-        until_ms = deadline_ms;
     while ((status = rli_caller_check(&caller)) == RLOCK_OK && rli_now_ms() < until_ms)
         rli_caller_sleep(&caller, until_ms);
     rli_caller_end(&caller);
     return status;
+}
+
+bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t most_ms, int64_t deadline_ms,
+                         rlock_status *status)
+{
+    rlock_status ended = pause(set, cancel, rli_earlier(rli_after_ms(rli_random_up_to(most_ms)), deadline_ms));
+    if (ended != RLOCK_OK)
+        *status = ended;
+    return ended == RLOCK_OK && rli_now_ms() < deadline_ms;
 }
 
 const char *rli_composite_show(const rlock *member, char shown[RLI_MEMBER_SHOWN])

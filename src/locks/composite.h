@@ -52,9 +52,11 @@ void rli_composite_refresh(rlock *member, int64_t lease_ms);
  * attempts: the other members are still to be released. */
 rlock_status rli_composite_release(rlock *member, int64_t answer_ms);
 
-/* Until span_ms or `deadline_ms`; ended by the token, and by the closing of the first client that is
- * open. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED, RLOCK_FORKED. */
-rlock_status rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t span_ms, int64_t deadline_ms);
+/* Rests between two attempts, for most_ms at most, by chance. False: the call is over: the time was up, then *status
+ * stays as it is; or the token ended it, or the closing of the first client that is open: RLOCK_CANCELLED,
+ * RLOCK_CLOSED, RLOCK_FORKED. */
+bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t most_ms, int64_t deadline_ms,
+                         rlock_status *status);
 
 /* A member's name for a message. */
 #define RLI_MEMBER_SHOWN 160

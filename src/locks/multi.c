@@ -5,7 +5,6 @@
 #include "error.h"
 #include "locks/composite.h"
 #include "locks/round.h"
-#include "random.h"
 
 #include <stdio.h>
 
@@ -184,9 +183,9 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
     if (options->named_owner)
         return rli_composite_acquire_for(handle, options);
     rli_composite *set = rli_composite_of(handle);
-    gathering all = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members};
+    gathering all = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members,
+                     .deadline_ms = rli_after_ms(options->wait_ms)};
     bool ends = options->wait_ms != RLOCK_FOREVER;
-    all.deadline_ms = ends ? rli_after_ms(options->wait_ms) : RLI_NEVER;
     for (int i = 0, in_vain = 0;; i++) {
         all.patience_ms =
             rli_patience_ms(i, ends ? options->wait_ms : rli_round_ms(set->count, options->lease_ms));
@@ -202,11 +201,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
         if (status == RLOCK_TIMEOUT)
             all.order = rli_composite_settled(set);
         all.lead = lead;
-        rlock_status ended =
-            rli_composite_pause(set, options->cancel, rli_random_up_to(PAUSE_MS), all.deadline_ms);
-        if (ended != RLOCK_OK)
-            return ended;
-        if (rli_now_ms() >= all.deadline_ms)
+        if (!rli_composite_pause(set, options->cancel, PAUSE_MS, all.deadline_ms, &status))
             return status;
     }
 }

@@ -6,7 +6,6 @@
 #include "error.h"
 #include "locks/composite.h"
 #include "locks/round.h"
-#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,8 +229,8 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
     if (options->named_owner)
         return rli_composite_acquire_for(handle, options);
     rli_composite *set = rli_composite_of(handle);
-    voting votes = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members};
-    votes.deadline_ms = options->wait_ms == RLOCK_FOREVER ? RLI_NEVER : rli_after_ms(options->wait_ms);
+    voting votes = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members,
+                    .deadline_ms = rli_after_ms(options->wait_ms)};
     for (int i = 0, unheard = 0, in_vain = 0;; i++) {
         int64_t round_ms = rli_round_ms(set->count, options->lease_ms);
         if (options->lease_ms == RLOCK_WATCHDOG && options->wait_ms != RLOCK_FOREVER)
@@ -248,11 +247,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
         if (!may_change || options->wait_ms <= 0 || rli_now_ms() >= votes.deadline_ms)
             return status;
         votes.order = rli_composite_settled(set); /* rivals then meet at the first, not each with a half */
-        rlock_status ended =
-            rli_composite_pause(set, options->cancel, rli_random_up_to(PAUSE_MS), votes.deadline_ms);
-        if (ended != RLOCK_OK)
-            return ended;
-        if (rli_now_ms() >= votes.deadline_ms)
+        if (!rli_composite_pause(set, options->cancel, PAUSE_MS, votes.deadline_ms, &status))
             return status;
     }
 }
