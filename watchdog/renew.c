@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "locks/session.h"
 #include "redis/reply.h"
 #include "watchdog/flight.h"
 

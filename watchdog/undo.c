@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "locks/departure.h"
+#include "locks/session.h"
 
 #include <string.h>
 

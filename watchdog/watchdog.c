@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "locks/session.h"
 #include "thread.h"
 #include "watchdog/collect.h"
 #include "watchdog/flight.h"

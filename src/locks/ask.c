@@ -7,6 +7,7 @@
 #include "error.h"
 #include "locks/back_off.h"
 #include "locks/keep.h"
+#include "locks/session.h"
 #include "locks/synced.h"
 #include "redis/reply.h"
 
@@ -287,7 +288,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     rli_holds *holds = attempt->holds;
     owners texts;
     rli_request request;
-    int64_t lease_ms = asked->lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : asked->lease_ms;
+    int64_t lease_ms = rli_lease_on_server(holds, asked->lease_ms);
 
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&holds->mutex);

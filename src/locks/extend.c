@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "locks/session.h"
 #include "redis/reply.h"
 
 static rlock_status not_held(const rli_names *names)
@@ -72,24 +73,13 @@ rlock_status rli_extend_run(rlock_client *client, const rli_kind *kind, const rl
         return status;
     caller.deadline_ms = rli_after_ms(answer_ms);
     rli_holds *holds = &client->holds;
+    rli_session *session;
     pthread_mutex_lock(&holds->mutex);
-    rli_entry *entry = rli_holds_entry(holds, names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
-    if (session && session->count > 0 && !rli_session_enter(holds, session)) {
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory to extend a lock");
-    } else if (session && session->count > 0) {
-        entry->references++;
-        status = rli_session_begin_turn(holds, session, &caller, caller.deadline_ms);
-        if (status == RLOCK_OK && session->count > 0 &&
-            rli_holds_open_session(holds, entry, kind, owner) == session) {
-            status = extend(holds, session, &caller, names, lease_ms);
-        } else if (status == RLOCK_OK) {
-            rli_session_end_turn(session);
-            status = not_held(names);
-        }
+    status = rli_session_take_turn(holds, names, kind, owner, &caller, caller.deadline_ms, &session);
+    if (session) {
+        status = extend(holds, session, &caller, names, lease_ms);
         rli_session_leave(holds, session);
-        rli_holds_exit(holds, entry);
-    } else {
+    } else if (status == RLOCK_OK) {
         status = not_held(names);
     }
     pthread_mutex_unlock(&holds->mutex);

@@ -19,6 +19,13 @@ rli_extra *rli_extras_take(rli_extras *extras, int count)
     return extra;
 }
 
+bool rli_extras_ensure(rli_extras *extras, rli_extra **extra, int count)
+{
+    if (!*extra)
+        *extra = rli_extras_take(extras, count);
+    return *extra;
+}
+
 void rli_extras_give(rli_extras *extras, rli_extra *extra)
 {
     if (!extra)

@@ -44,6 +44,8 @@ typedef struct rli_extras {
 
 /* One for a session with so many holds, which are plain. NULL: out of memory. */
 rli_extra *rli_extras_take(rli_extras *extras, int count);
+/* The same where there is none yet. False: out of memory. */
+bool rli_extras_ensure(rli_extras *extras, rli_extra **extra, int count);
 /* Takes it back. NULL allowed. */
 void rli_extras_give(rli_extras *extras, rli_extra *extra);
 /* Whether it says no more of one hold than that it is renewed. */

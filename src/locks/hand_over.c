@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "locks/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,9 +152,7 @@ void rli_hand_over_decline(rli_attempt *attempt)
     rli_session *session = attempt->session;
     if (session->extra->taker != &attempt->waiter)
         return;
-    int64_t lease_ms = attempt->asked->lease_ms;
-    if (lease_ms == RLOCK_WATCHDOG)
-        lease_ms = attempt->holds->settings->watchdog_timeout_ms;
+    int64_t lease_ms = rli_lease_on_server(attempt->holds, attempt->asked->lease_ms);
     session->extra->taker = NULL;
     rli_session_doubt(attempt->holds, session, lease_ms + session->extra->place_ms);
     /* Who comes later must not wait in a session that is handed the lock for nobody. */

@@ -3,11 +3,10 @@
 #include "locks/holds.h"
 
 #include "clock.h"
-#include "error.h"
 #include "list.h"
 #include "locks/departure.h"
+#include "locks/session.h"
 #include "redis/buffer.h"
-#include "redis/topology/slot.h"
 #include "thread.h"
 
 #include <stdlib.h>
@@ -16,8 +15,6 @@
 /* A program that lets leases run out instead of unlocking leaves a session behind each time; the
  * oldest are forgotten beyond this many. Their unlock then answers RLOCK_NOT_OWNER. */
 #define OVER_KEPT 1024
-/* Somewhat longer than the time after which the head of a queue is told again. */
-#define UNHEARD_DOUBT_MS (RLI_UNHEARD_MS + 2000)
 /* How long a place in a queue on the server may last beside the wait of its owner: others are ahead. */
 #define PLACE_DOUBT_MS 300000
 
@@ -200,13 +197,6 @@ static uint64_t number_for(rli_holds *holds, rli_entry *entry, const rli_kind *k
     return writer->number;
 }
 
-static bool ensure_extra(rli_holds *holds, rli_session *session)
-{
-    if (!session->extra)
-        session->extra = rli_extras_take(&holds->extras, session->count);
-    return session->extra;
-}
-
 /* The entry's own memory for a session, or another's. */
 static void discard(rli_session *session)
 {
@@ -220,7 +210,7 @@ static bool enlist(rli_holds *holds, rli_session *session)
 {
     if (!rli_agenda_reserve(&holds->agenda))
         return false;
-    if (ensure_extra(holds, session) && rli_table_add(&holds->sessions, &session->link))
+    if (rli_extras_ensure(&holds->extras, &session->extra, session->count) && rli_table_add(&holds->sessions, &session->link))
         return true;
     rli_agenda_unreserve(&holds->agenda);
     rli_extras_give(&holds->extras, session->extra);
@@ -260,7 +250,7 @@ rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind
 
 bool rli_session_enter(rli_holds *holds, rli_session *session)
 {
-    if (!ensure_extra(holds, session))
+    if (!rli_extras_ensure(&holds->extras, &session->extra, session->count))
         return false;
     session->extra->attempts++;
     return true;
@@ -275,11 +265,6 @@ void rli_session_leave(rli_holds *holds, rli_session *session)
 int rli_session_attempts(const rli_session *session)
 {
     return session->extra ? session->extra->attempts : 0;
-}
-
-int rli_session_renewed(const rli_session *session)
-{
-    return session->extra ? session->extra->renewed : session->count;
 }
 
 static void forget_over(rli_holds *holds, rli_session *session)
@@ -353,163 +338,13 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
     if (session->phase != RLI_UNDOING && extra && extra->doubt_ms > 0) {
         session->phase = RLI_UNDOING;
         extra->release_until_ms = rli_after_ms(extra->doubt_ms);
-        bool later = extra->unheard && extra->doubt_ms == UNHEARD_DOUBT_MS;
+        bool later = extra->unheard && extra->doubt_ms == RLI_UNHEARD_DOUBT_MS;
         rli_agenda_set(&holds->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : rli_now_ms());
         return;
     }
     if (session->phase == RLI_UNDOING && rli_now_ms() < extra->release_until_ms)
         return;
     end(holds, session);
-}
-
-/* --- turns --- */
-
-rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms)
-{
-    while (session->busy) {
-        rlock_status status = rli_caller_check(caller);
-        if (status != RLOCK_OK)
-            return status;
-        if (rli_now_ms() >= until_ms)
-            return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
-        rli_turn_join(&session->extra->turns, &caller->turn);
-        pthread_mutex_unlock(&holds->mutex);
-        rli_caller_sleep(caller, until_ms);
-        pthread_mutex_lock(&holds->mutex);
-        rli_turn_leave(&session->extra->turns, &caller->turn);
-    }
-    session->busy = true;
-    return RLOCK_OK;
-}
-
-void rli_session_end_turn(rli_session *session)
-{
-    session->busy = false;
-    if (session->extra)
-        rli_turn_wake_all(session->extra->turns);
-}
-
-/* --- what a session holds --- */
-
-int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
-{
-    /* Clock rates may differ by up to 1 %: what we rely on ends before what the server keeps. */
-    return sent_ms + lease_ms - (lease_ms + 99) / 100;
-}
-
-static void confirm_levels(rli_session *session, int64_t until_ms)
-{
-    int64_t *ends_ms = session->extra->level_ends_ms;
-    for (int i = 0; i < session->count; i++) {
-        /* one that has ended stays so */
-        if (ends_ms[i] > rli_now_ms() && until_ms > ends_ms[i])
-            ends_ms[i] = until_ms;
-    }
-}
-
-void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms)
-{
-    int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
-    if (session->kind->levels && session->count > 0)
-        confirm_levels(session, until_ms);
-    if (until_ms > session->deadline_ms)
-        session->deadline_ms = until_ms;
-}
-
-bool rli_session_make_room(rli_session *session)
-{
-    rli_extra *extra = session->extra;
-    if (!session->kind->levels || session->count < extra->level_room)
-        return true;
-    int room = extra->level_room ? extra->level_room * 2 : 4;
-    int64_t *ends_ms = realloc(extra->level_ends_ms, (size_t)room * sizeof *ends_ms);
-    if (!ends_ms)
-        return false;
-    extra->level_ends_ms = ends_ms;
-    extra->level_room = room;
-    return true;
-}
-
-bool rli_session_is_renewed(const rli_session *session)
-{
-    /* A hold with a time of its own may stand under a key whose PTTL another client's renewal cuts. */
-    return session->count > 0 && (rli_session_renewed(session) > 0 || session->kind->levels);
-}
-
-/* Every third of the timeout, with some time for the answer; counted from the last request that is known to have set
- * the PTTL. */
-static int64_t renewal_span_ms(const rli_holds *holds)
-{
-    return holds->settings->watchdog_timeout_ms / 3 - holds->settings->watchdog_timeout_ms / 60;
-}
-
-/* In a cluster, where a request is for one slot, the holds of a slot are due together, and the slots one after the other:
- * the first time earlier than needed. */
-static int64_t with_its_slot(const rli_holds *holds, const rli_entry *entry, int64_t renew_ms)
-{
-    int64_t span_ms = renewal_span_ms(holds);
-    if (holds->settings->mode != RLI_CLUSTER || span_ms == 0)
-        return renew_ms;
-    int64_t phase_ms = rli_slot_of(entry->name, entry->length) * span_ms / RLI_SLOTS;
-    return renew_ms - (renew_ms - phase_ms) % span_ms;
-}
-
-void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
-{
-    int64_t at_ms = session->deadline_ms;
-    int64_t renew_ms = with_its_slot(holds, session->entry, sent_ms + renewal_span_ms(holds));
-    if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
-        at_ms = renew_ms;
-    rli_agenda_set(&holds->agenda, &session->due, at_ms);
-}
-
-void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
-{
-    rli_extra *extra = session->extra;
-    bool renewed = lease_ms == RLOCK_WATCHDOG;
-    extra->renewed_levels = extra->renewed_levels << 1 | renewed;
-    extra->renewed += renewed;
-    if (renewed)
-        lease_ms = holds->settings->watchdog_timeout_ms;
-    else if (lease_ms > extra->explicit_lease_ms)
-        extra->explicit_lease_ms = lease_ms;
-    if (session->kind->levels) { /* its own end alone: it lengthens no other */
-        extra->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
-        if (extra->level_ends_ms[session->count] > session->deadline_ms)
-            session->deadline_ms = extra->level_ends_ms[session->count];
-    } else {
-        rli_session_confirm(session, sent_ms, lease_ms);
-    }
-    session->count++;
-    /* A renewal that is planned stands. */
-    if (!session->due.place || renewed || extra->renewed == 0)
-        rli_session_plan(holds, session, sent_ms);
-}
-
-void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
-{
-    if (ensure_extra(holds, session) && lease_ms > session->extra->doubt_ms)
-        session->extra->doubt_ms = lease_ms;
-}
-
-void rli_session_doubt_release(rli_holds *holds, rli_session *session)
-{
-    int64_t longest_ms = holds->settings->watchdog_timeout_ms;
-    if (session->extra->explicit_lease_ms > longest_ms)
-        longest_ms = session->extra->explicit_lease_ms;
-    if (session->deadline_ms - rli_now_ms() > longest_ms) /* leases of write holds add up */
-        longest_ms = session->deadline_ms - rli_now_ms();
-    rli_session_doubt(holds, session, longest_ms);
-}
-
-void rli_session_note_unheard(rli_session *session, const char *unheard)
-{
-    rli_extra *extra = session->extra;
-    free(extra->unheard);
-    extra->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
-    extra->unheard_ms = rli_now_ms();
-    if (extra->unheard && extra->doubt_ms < UNHEARD_DOUBT_MS)
-        extra->doubt_ms = UNHEARD_DOUBT_MS;
 }
 
 void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)
@@ -521,41 +356,6 @@ void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *
     session->phase = RLI_DONE;
     rli_session_note_unheard(session, unheard);
     rli_session_settle(holds, session);
-}
-
-static int64_t latest_end(const rli_session *session)
-{
-    int64_t latest_ms = 0;
-    for (int i = 0; i < session->count; i++) {
-        if (session->extra->level_ends_ms[i] > latest_ms)
-            latest_ms = session->extra->level_ends_ms[i];
-    }
-    return latest_ms;
-}
-
-void rli_session_drop(rli_holds *holds, rli_session *session)
-{
-    rli_extra *extra = session->extra;
-    /* Beyond 64 levels the bits of the outer ones are gone; the counts still tell enough. */
-    bool renewed = extra->renewed_levels & 1;
-    if (session->count == extra->renewed)
-        renewed = true;
-    else if (extra->renewed == 0)
-        renewed = false;
-    extra->renewed_levels >>= 1;
-    extra->renewed -= renewed;
-    session->count--;
-    if (session->kind->levels && session->count > 0)
-        session->deadline_ms = latest_end(session);
-    if (session->count == 0)
-        rli_agenda_remove(&holds->agenda, &session->due);
-    else if (extra->renewed == 0 && (renewed || session->kind->levels))
-        rli_session_plan(holds, session, rli_now_ms());
-}
-
-int64_t rli_session_lease(const rli_holds *holds, const rli_session *session)
-{
-    return rli_session_renewed(session) > 0 ? holds->settings->watchdog_timeout_ms : session->extra->explicit_lease_ms;
 }
 
 static void queue_report(rli_holds *holds, rli_session *session)

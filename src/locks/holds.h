@@ -1,6 +1,6 @@
 /* Holds: who in this process holds or wants what. An entry is a name in use here; a session is all
- * that one owner does on that name, from its first attempt until no hold and no attempt is left.
- * All of it is guarded by holds->mutex, which every function here expects to be held. No I/O. */
+ * that one owner does on that name, from its first attempt until no hold and no attempt is left (session.h: what it
+ * holds). All of it is guarded by holds->mutex, which every function here expects to be held. No I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_HOLDS_H
 #define RLI_HOLDS_H
@@ -142,44 +142,13 @@ void rli_session_leave(rli_holds *holds, rli_session *session);
 void rli_session_settle(rli_holds *holds, rli_session *session);
 
 rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
-/* How many of its holds have no lease of their own. */
-int rli_session_renewed(const rli_session *session);
 int rli_session_attempts(const rli_session *session);
 
-/* Within a session, which has an attempt, one request is under way at a time. Waits (without the mutex meanwhile)
- * until it is this call's turn, `until_ms`, or the call was ended. RLOCK_OK: end the turn. RLOCK_TIMEOUT. */
-rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms);
-void rli_session_end_turn(rli_session *session);
-
-/* Room for one hold more, made before it is asked for. False: out of memory. */
-bool rli_session_make_room(rli_session *session);
-/* The server granted one hold more, asked for at `sent_ms`; the session has an attempt. */
-void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
-/* A request with a lease of so many ms may still run late: once the session ends, it is released in the
- * background for as long. Forgotten if there is no attempt, and no memory. */
-void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms);
-/* Its last release may not have run: the same for the longest lease that the server may keep it for. The session
- * has an extra part. */
-void rli_session_doubt_release(rli_holds *holds, rli_session *session);
 /* It is known what became of its last release. */
 void rli_session_forget_departure(rli_holds *holds, rli_session *session);
-/* The innermost hold is given back; the session has an attempt. */
-void rli_session_drop(rli_holds *holds, rli_session *session);
-/* The lease that the holds left ask for. */
-int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);
-/* Until when a lease asked for at `sent_ms` may be relied on. */
-int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
-/* What an answer to a request sent at `sent_ms`, which set the PTTL to lease_ms at least, is worth. */
-void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms);
-/* The head of the queue on the server was told that the lock is free, and nobody heard (NULL: somebody
- * did): the background release tells it again after RLI_UNHEARD_MS, and removes it if need be. */
-void rli_session_note_unheard(rli_session *session, const char *unheard);
-/* The same for a release that was no session's, as one by force. */
+/* A release that was no session's, as one by force, told the head of the queue on the server that the lock is free, and
+ * nobody heard: as rli_session_note_unheard. */
 void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard);
-/* Whether the watchdog has something to send for it before its deadline. */
-bool rli_session_is_renewed(const rli_session *session);
-/* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */
-void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms);
 /* Over, from now on; `report`: tell rlock_on_lost. */
 void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
 

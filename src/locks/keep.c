@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "locks/session.h"
 
 /* So many turns, and so long, a hold may go from thread to thread before the server is told of a release. */
 #define LOCAL_MAX 10000

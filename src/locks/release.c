@@ -8,6 +8,7 @@
 #include "locks/departure.h"
 #include "locks/hand_over.h"
 #include "locks/keep.h"
+#include "locks/session.h"
 #include "redis/reply.h"
 
 #include <stdio.h>
@@ -28,9 +29,10 @@ static rlock_status lost(const rli_names *names)
 }
 
 /* An owner that holds nothing now, but perhaps did. */
-static rlock_status release_nothing(rli_holds *holds, rli_entry *entry, const rli_kind *kind,
-                                    const rli_names *names, const rli_owner *owner)
+static rlock_status release_nothing(rli_holds *holds, const rli_kind *kind, const rli_names *names,
+                                    const rli_owner *owner)
 {
+    rli_entry *entry = rli_holds_entry(holds, names);
     rli_session *over = entry ? rli_holds_over_session(holds, entry, kind, owner) : NULL;
     if (!over)
         return not_owner(holds, owner);
@@ -154,25 +156,14 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
         return status;
     caller.deadline_ms = rli_after_ms(answer_ms);
     rli_holds *holds = &client->holds;
+    rli_session *session;
     pthread_mutex_lock(&holds->mutex);
-    rli_entry *entry = rli_holds_entry(holds, names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
-    if (session && !rli_session_enter(holds, session)) {
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for an unlock; the lock is still held");
-    } else if (session) {
-        entry->references++;
-        status = rli_session_begin_turn(holds, session, &caller, RLI_NEVER);
-        /* Another thread of a named owner may have had its turn first. */
-        if (status == RLOCK_OK && rli_holds_open_session(holds, entry, kind, owner) == session && session->count > 0) {
-            status = rli_keep(holds, session) ? RLOCK_OK : release(holds, session, &caller, kind, names);
-        } else if (status == RLOCK_OK) {
-            rli_session_end_turn(session);
-            status = release_nothing(holds, entry, kind, names, owner);
-        }
+    status = rli_session_take_turn(holds, names, kind, owner, &caller, RLI_NEVER, &session);
+    if (session) {
+        status = rli_keep(holds, session) ? RLOCK_OK : release(holds, session, &caller, kind, names);
         rli_session_leave(holds, session);
-        rli_holds_exit(holds, entry);
-    } else {
-        status = release_nothing(holds, entry, kind, names, owner);
+    } else if (status == RLOCK_OK) {
+        status = release_nothing(holds, kind, names, owner);
     }
     pthread_mutex_unlock(&holds->mutex);
     rli_caller_end(&caller);
