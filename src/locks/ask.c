@@ -69,50 +69,49 @@ static rlock_status outer_lost(rli_attempt *attempt)
 }
 
 /* Counted from before the first attempt, the lease may have ended before the answer was read. */
-static bool granted_in_vain(const rli_attempt *attempt, const rli_call *call, int64_t lease_ms)
+static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
 {
     /* A lease shorter than any round trip is granted as asked for, and over at once; asked for again it
      * would be so for ever. */
-    bool worth_another = call->unanswered || lease_ms > attempt->holds->settings->timeout_ms;
-    return worth_another && rli_now_ms() >= rli_valid_until(call->sent_ms, lease_ms);
+    bool worth_another = gain->repeated || gain->lease_ms > attempt->holds->settings->timeout_ms;
+    return worth_another && rli_now_ms() >= rli_valid_until(gain->sent_ms, gain->lease_ms);
 }
 
 /* A read was granted: beneath the owner's write hold, whose key it then lengthens; or beside other
  * readers, and then the write hold that we know of is gone. */
-static void note_writer(rli_attempt *attempt, const rli_call *call, const rli_verdict *verdict)
+static void note_writer(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_acquire *asked = attempt->asked;
     rli_session *writer =
         asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
-    int64_t watchdog_ms = attempt->holds->settings->watchdog_timeout_ms;
-    if (writer && verdict->beneath)
-        rli_session_confirm(writer, call->sent_ms, asked->lease_ms == RLOCK_WATCHDOG ? watchdog_ms : asked->lease_ms);
+    if (writer && gain->verdict->beneath)
+        rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->holds, asked->lease_ms));
     else if (writer && !writer->busy)
         rli_session_lose(attempt->holds, writer, RLOCK_LOST_GONE, true);
 }
 
-rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict,
-                         bool handed)
+rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
 {
+    const rli_verdict *verdict = gain->verdict;
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN)
         return outer_lost(attempt); /* declared lost while the question was under way */
-    if (session->count == 0 && granted_in_vain(attempt, call, lease_ms)) {
-        rli_session_doubt(attempt->holds, session, lease_ms);
+    if (session->count == 0 && granted_in_vain(attempt, gain)) {
+        rli_session_doubt(attempt->holds, session, gain->lease_ms);
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
-                        (long long)lease_ms);
+                        (long long)gain->lease_ms);
     }
     /* Adds to holds that ended meanwhile: the new one would be as worthless. */
     if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
         rli_session_lose(attempt->holds, session, RLOCK_LOST_EXPIRED, true);
         return outer_lost(attempt);
     }
-    rli_session_gain(attempt->holds, session, call->sent_ms, attempt->asked->lease_ms);
+    rli_session_gain(attempt->holds, session, gain->sent_ms, attempt->asked->lease_ms);
     session->queued = false;
     rli_keep_forget(attempt->holds, attempt->entry); /* what was kept has ended, or this could not have been had */
     if (verdict->pttl_ms > 0)
-        rli_session_confirm(session, call->sent_ms, verdict->pttl_ms);
-    note_writer(attempt, call, verdict);
+        rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
+    note_writer(attempt, gain);
     session->extra->replaces = 0;
     if (attempt->asked->kind->fenced) /* the same field may also be had through other kinds */
         session->extra->token = verdict->token;
@@ -120,7 +119,7 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lea
         *attempt->asked->token = verdict->token;
     if (attempt->entry->queues && attempt->asked->kind->inherited && !attempt->asked->kind->queues &&
         session->count == 1)
-        rli_chances_hold(&attempt->entry->queues->chances, session, handed);
+        rli_chances_hold(&attempt->entry->queues->chances, session, gain->handed);
     if (session->extra->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
         rli_queue_owner_granted(attempt->entry, session);
     return RLOCK_OK;
@@ -160,10 +159,12 @@ static rlock_status denied(const rli_acquire *asked)
 static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
 {
     rli_verdict verdict = attempt->asked->kind->granted(call->reply);
+    const rli_gain gain = {
+        .verdict = &verdict, .lease_ms = lease_ms, .sent_ms = call->sent_ms, .repeated = call->unanswered > 0};
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        return rli_granted(attempt, call, lease_ms, &verdict, false);
+        return rli_granted(attempt, &gain);
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
         *again_ms = ask_again_ms(attempt, &verdict);

@@ -25,14 +25,27 @@ typedef struct rli_attempt {
     rli_caller caller;
 } rli_attempt;
 
+/* The attempt that a waiter is of. */
+static inline rli_attempt *rli_attempt_of(rli_waiter *waiter)
+{
+    return RLI_ITEM(rli_attempt, waiter, waiter);
+}
+
 /* Asks the server for one hold more; `wait` is an attempt's. As rli_wait's `ask`; RLOCK_OK also when
  * the attempt moved. */
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
-/* The server granted one hold more, with the lease asked for, which is lease_ms; mutex held. `handed`: through the
- * release of another session. RLOCK_TIMEOUT: too late to be of use, it is to be asked for again. */
-rlock_status rli_granted(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict,
-                         bool handed);
+/* A grant, as it came. */
+typedef struct rli_gain {
+    const rli_verdict *verdict;
+    int64_t lease_ms; /* that was asked for… */
+    int64_t sent_ms;  /* …at that instant at the latest */
+    bool repeated;    /* an earlier request may have been granted, unheard */
+    bool handed;      /* through the release of another session */
+} rli_gain;
+
+/* The server granted one hold more; mutex held. RLOCK_TIMEOUT: too late to be of use, it is to be asked for again. */
+rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain);
 
 /* Ends a wait that came to nothing: waits a moment for the answer to a release that may hand it the lock, and leaves
  * the queue on the server, unless another thread of this owner waits there, too. What is not

@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rli_attempt *attempt_of(rli_waiter *waiter)
-{
-    return RLI_ITEM(rli_attempt, waiter, waiter);
-}
-
 /* Who asked for its place first, of those that did after `before`. The server may know of others before it, or
  * have got the questions in another order: then it hands nothing over. */
 static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
@@ -40,7 +35,7 @@ static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
 /* Whether it asks before a lease that begins now can end. */
 static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
 {
-    return !waiter->session->busy && attempt_of(waiter)->wait.again_ms <= rli_after_ms(lease_ms);
+    return !waiter->session->busy && rli_attempt_of(waiter)->wait.again_ms <= rli_after_ms(lease_ms);
 }
 
 /* Who is to have the lock next; NULL: nobody, or one that just asks for it and so can't be given it. Nobody here
@@ -50,9 +45,9 @@ static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
     if (!kind->inherited || !entry->queues)
         return NULL;
     rli_waiter *waiter = kind->queues ? next_in_line(entry, 0) : entry->queues->of[RLI_BY_MESSAGE].first;
-    while (waiter && !waiter->session->busy && !can_take(waiter, attempt_of(waiter)))
+    while (waiter && !waiter->session->busy && !can_take(waiter, rli_attempt_of(waiter)))
         waiter = kind->queues ? NULL : waiter->next; /* its wait is over */
-    return waiter && !waiter->session->busy && attempt_of(waiter)->asked->kind->inherited ? waiter : NULL;
+    return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->inherited ? waiter : NULL;
 }
 
 /* What is only said where waiters queue on the server. */
@@ -95,16 +90,15 @@ rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_k
                                  rli_hand_over_texts *texts)
 {
     rli_waiter *waiter = heir_of(entry, kind);
-    if (!waiter || !name_counter(attempt_of(waiter)->asked, request, texts))
+    if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, texts))
         return NULL;
     rli_session *heir = waiter->session;
-    int64_t lease_ms = attempt_of(waiter)->asked->lease_ms;
     heir->busy = true;
     heir->extra->taker = waiter;
     if (heir->extra->highest < 1)
         heir->extra->highest = 1;
     request->heir = rli_owner_text(holds, heir->number, texts->heir);
-    request->heir_lease_ms = lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
+    request->heir_lease_ms = rli_lease_on_server(holds, rli_attempt_of(waiter)->asked->lease_ms);
     if (kind->queues)
         begin_there(holds, entry, heir, request, texts);
     else
@@ -112,10 +106,10 @@ rli_session *rli_hand_over_begin(rli_holds *holds, rli_entry *entry, const rli_k
     return heir;
 }
 
-static void take(rli_waiter *waiter, const rli_call *call, int64_t lease_ms, const rli_verdict *verdict)
+static void take(rli_waiter *waiter, const rli_gain *gain)
 {
     waiter->session->entry->queues->answered_ms = rli_now_ms();
-    if (rli_granted(attempt_of(waiter), call, lease_ms, verdict, true) == RLOCK_OK)
+    if (rli_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
         waiter->look = true; /* it came too late for the lease: as after a question of its own */
@@ -129,6 +123,8 @@ void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_session *f
     rli_verdict verdict = {.grant = RLI_DENIED};
     if (status == RLOCK_OK)
         verdict = kind->inherited(call->reply);
+    const rli_gain gain = {.verdict = &verdict, .lease_ms = request->heir_lease_ms, .sent_ms = call->sent_ms,
+                           .repeated = call->unanswered > 0, .handed = true};
     bool granted = verdict.grant == RLI_GRANTED;
     rli_chances *chances = &heir->entry->queues->chances;
     if (!kind->queues && request->listening >= 0)
@@ -140,7 +136,7 @@ void rli_hand_over_end(rli_holds *holds, rli_session *heir, const rli_session *f
     if (status != RLOCK_OK && call->unanswered)
         rli_session_doubt(holds, heir, request->heir_lease_ms + request->heir_place_ms);
     if (granted && taker)
-        take(taker, call, request->heir_lease_ms, &verdict);
+        take(taker, &gain);
     /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
     else if (granted || call->unanswered || status == RLOCK_SERVER || !kind->queues)
         rli_queue_owner_granted(heir->entry, heir);

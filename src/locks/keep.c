@@ -28,11 +28,6 @@ static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
            session->extra->doubt_ms == 0 && session->phase == RLI_OPEN;
 }
 
-static rli_attempt *attempt_of(rli_waiter *waiter)
-{
-    return RLI_ITEM(rli_attempt, waiter, waiter);
-}
-
 static void call(rli_waiter *waiter)
 {
     if (waiter->called)
@@ -71,7 +66,7 @@ bool rli_keep(rli_holds *holds, rli_session *session)
     rli_entry *entry = session->entry;
     rli_waiter *waiter = holds->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
     /* Not for one that waits for an answer, however long that takes. */
-    if (!waiter || waiter->session->busy || !can_take(attempt_of(waiter), session->kind) || !is_plain(holds, session) ||
+    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) || !is_plain(holds, session) ||
         !may_pass_on(session->extra))
         return false;
     session->extra->passes++;
@@ -165,7 +160,7 @@ rli_session *rli_keep_decline(rli_attempt *attempt)
         return NULL;
     rli_waiter *next = first_waiter(entry);
     /* Nor to one that waits for an answer: when that is lost, it may not take it any more. */
-    if (!next || next->session->busy || !can_take(attempt_of(next), kept_of(entry)->kind))
+    if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
         return rli_keep_end(entry);
     call(next);
     return NULL;
