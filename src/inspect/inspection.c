@@ -60,7 +60,8 @@ static rlock_status read_holders(rlock_inspection *inspection, const redisReply 
         return rli_reply_unexpected(list, name);
     if (!(inspection->holders = room(list, 4, sizeof *inspection->holders)))
         return no_memory();
-    for (redisReply **at = list->element, **end = at + list->elements; at < end; at += 4) {
+    for (size_t i = 0; i < list->elements; i += 4) {
+        redisReply **at = &list->element[i];
         rlock_holder *holder = &inspection->holders[inspection->holder_count];
         if (!is_text(at[0]) || !is_text(at[2]) || !rli_reply_integer(at[3], &holder->left_ms))
             return rli_reply_unexpected(list, name);
@@ -82,7 +83,8 @@ static rlock_status read_waiters(rlock_inspection *inspection, const redisReply 
         return rli_reply_unexpected(list, name);
     if (!(inspection->waiters = room(list, 2, sizeof *inspection->waiters)))
         return no_memory();
-    for (redisReply **at = list->element, **end = at + list->elements; at < end; at += 2) {
+    for (size_t i = 0; i < list->elements; i += 2) {
+        redisReply **at = &list->element[i];
         rlock_waiter *waiter = &inspection->waiters[inspection->waiter_count];
         if (!is_text(at[0]) || !rli_reply_integer(at[1], &waiter->left_ms))
             return rli_reply_unexpected(list, name);
@@ -113,7 +115,8 @@ static rlock_status read_permits(rlock_inspection *inspection, const redisReply 
         return rli_reply_unexpected(list, name);
     if (!(inspection->permits = room(list, 2, sizeof *inspection->permits)))
         return no_memory();
-    for (redisReply **at = list->element, **end = at + list->elements; at < end; at += 2) {
+    for (size_t i = 0; i < list->elements; i += 2) {
+        redisReply **at = &list->element[i];
         rlock_taken_permit *permit = &inspection->permits[inspection->permit_count];
         if (!is_text(at[0]) || !rli_reply_integer(at[1], &permit->left_ms))
             return rli_reply_unexpected(list, name);
