@@ -8,14 +8,14 @@
 -- nobody heard of is skipped. A token is answered as text: a number of Lua tells no integers beyond
 -- 2^53 apart, and a counter may have been set to a time in nanoseconds.
 local lock, counter = KEYS[1], KEYS[2]
-local owner, lease_ms, count, over = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local owner, lease_ms, count, over = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
-    if count > 1 then
+    if count ~= '1' then
         return -3
     end
     redis.call('incr', counter) -- first: it fails for a key of another type
-    redis.call('hset', lock, owner, 1)
+    redis.call('hset', lock, owner, '1')
     if pttl ~= -2 then
         redis.call('hdel', lock, over)
     end
@@ -23,11 +23,11 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     return { redis.call('get', counter) }
 end
 if redis.call('hexists', lock, owner) == 0 then
-    return count > 1 and -3 or pttl
+    return count ~= '1' and -3 or pttl
 end
 redis.call('incr', counter)
 redis.call('hset', lock, owner, count)
-if pttl < lease_ms then
+if pttl < tonumber(lease_ms) then
     redis.call('pexpire', lock, lease_ms)
 end
 return { redis.call('get', counter) }

@@ -5,13 +5,13 @@
 -- nil  held, with that count | n ≥ -1  another holds it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- May be repeated: it sets the count instead of raising it, and never lowers the PTTL.
-local lock, owner, lease_ms, count, over = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local lock, owner, lease_ms, count, over = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
-    if count > 1 then
+    if count ~= '1' then
         return -3
     end
-    redis.call('hset', lock, owner, 1)
+    redis.call('hset', lock, owner, '1')
     if pttl ~= -2 then
         redis.call('hdel', lock, over)
     end
@@ -19,10 +19,10 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     return nil
 end
 if redis.call('hexists', lock, owner) == 0 then
-    return count > 1 and -3 or pttl
+    return count ~= '1' and -3 or pttl
 end
 redis.call('hset', lock, owner, count)
-if pttl < lease_ms then
+if pttl < tonumber(lease_ms) then
     redis.call('pexpire', lock, lease_ms)
 end
 return nil

@@ -13,7 +13,7 @@
 -- May be repeated: the heir is given the lock by the owner alone, which is not an owner twice; a second run finds
 -- the heir there, or nothing. A token that nobody heard of is skipped.
 local lock, counter = KEYS[1], KEYS[2]
-local channel, owner, heir, lease_ms, ours = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local channel, owner, heir, lease_ms, ours = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 
 -- Whether the count of receivers is complete: not so where others listen at other servers (lua/embed.sh
 -- then puts false here).
@@ -40,7 +40,7 @@ if redis.call('hexists', lock, owner) == 0 then
     if redis.call('hexists', lock, heir) == 0 then
         return nil
     end
-    if redis.call('pttl', lock) < lease_ms then
+    if redis.call('pttl', lock) < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms) -- a late question of its own may have set another
     end
     return not counter and 3 or draw_token() and { 3, redis.call('get', counter) } or nil
@@ -50,10 +50,10 @@ if (ours and others_listen()) or (counter and not draw_token()) then
 end
 local pttl = redis.call('pttl', lock)
 -- In this order: a key that has gone can't be made again by a script while its slot moves.
-redis.call('hset', lock, heir, 1)
+redis.call('hset', lock, heir, '1')
 redis.call('hdel', lock, owner)
 redis.call('pexpire', lock, lease_ms)
-if lease_ms < pttl then
+if tonumber(lease_ms) < pttl then
     redis.call('publish', channel, '0')
 end
 return counter and { 2, redis.call('get', counter) } or 2

@@ -7,7 +7,7 @@
 -- n ≥ -1  a writer holds it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- May be repeated: it only raises the count and PTTLs.
-local lock, owner, lease_ms, count = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local lock, owner, lease_ms, count = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local over, writer, prefix = ARGV[4], ARGV[5], ARGV[6]
 local mode = redis.call('hget', lock, 'mode')
 local levels = over ~= '' and redis.call('hget', lock, over)
@@ -34,13 +34,13 @@ if free then
     redis.call('hset', lock, 'mode', 'read')
 end
 if held < count then
-    redis.call('hset', lock, owner, count)
+    redis.call('hset', lock, owner, ARGV[3])
 end
 local timeout = prefix .. owner .. ':rwlock_timeout:' .. count
-if redis.call('pttl', timeout) < lease_ms then
+if redis.call('pttl', timeout) < tonumber(lease_ms) then
     redis.call('set', timeout, '1', 'px', lease_ms)
 end
-if pttl < lease_ms then
+if pttl < tonumber(lease_ms) then
     redis.call('pexpire', lock, lease_ms)
 end
 return mode == 'write' and not free and { 1 } or nil

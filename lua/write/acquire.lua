@@ -9,7 +9,7 @@
 -- `1` is published when the replaced field stood above reads of the same owner: they stay, alone,
 -- as long as they last.
 local lock, channel, field = KEYS[1], ARGV[1], ARGV[2] .. ':write'
-local lease_ms, count, over, prefix = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local lease_ms, count, over, prefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then
@@ -26,9 +26,9 @@ if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then
 end
 local pttl = redis.call('pttl', lock)
 if pttl == -2 and count == 1 then
-    redis.call('hset', lock, 'mode', 'write', field, 1)
+    redis.call('hset', lock, 'mode', 'write', field, '1')
     redis.call('pexpire', lock, lease_ms)
-    return { lease_ms }
+    return { tonumber(lease_ms) }
 end
 local held = mode == 'write' and tonumber(redis.call('hget', lock, field) or 0) or 0
 if held == 0 then
@@ -36,7 +36,7 @@ if held == 0 then
 end
 if held < count then
     -- in whole digits, and no more than a number of Lua can tell apart
-    redis.call('pexpire', lock, string.format('%.0f', math.min(pttl + lease_ms, 9e15)))
+    redis.call('pexpire', lock, string.format('%.0f', math.min(pttl + tonumber(lease_ms), 9e15)))
     redis.call('hset', lock, field, count)
 end
 return { redis.call('pttl', lock) }

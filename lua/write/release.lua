@@ -9,7 +9,7 @@
 -- short read under a long write shuts writers out for the rest of the long lease); reads whose
 -- timeouts have all passed are nobody's.
 local lock, channel, field = KEYS[1], ARGV[1], ARGV[2] .. ':write'
-local count, lease_ms, prefix = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local count, lease_ms, prefix = ARGV[3], ARGV[4], ARGV[5]
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if not mode then
@@ -19,9 +19,9 @@ end
 if redis.call('hexists', lock, field) == 0 then
     return nil
 end
-if count > 0 then
+if count ~= '0' then
     redis.call('hset', lock, field, count)
-    if redis.call('pttl', lock) < lease_ms then
+    if redis.call('pttl', lock) < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms)
     end
     return 0
