@@ -1,6 +1,7 @@
 /* Renewals: in batches, and going on when one of them fails. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KIND_SUITE renewal
 TestSuite(renewal, .init = stage_quick, .fini = stage_close, .timeout = 60);
 
 #define NAME "order"
@@ -77,6 +79,32 @@ Test(renewal, batch_is_not_spoiled_by_a_key_of_another_type)
     char *text = server_text(stage.server, "GET spoiled");
     cr_assert(text != NULL && strcmp(text, "text") == 0);
     free(text);
+}
+
+/* --- what it does to a key's time --- */
+
+#define LONG_MS 60000
+
+/* As a key is left by one who sets a time that the server refuses. */
+KIND_TEST(gives_an_end_to_a_key_that_has_none)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    freeReplyObject(server_command(stage.server, "PERSIST %s", NAME));
+    pass_ms(QUICK_MS);
+    assert_between(pttl_of(NAME), 1, QUICK_MS);
+    assert_ok(rlock_unlock(lock));
+}
+
+/* Another's claim on the same key, or one of an owner of ours before. */
+KIND_TEST(cuts_no_time_that_is_longer)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    freeReplyObject(server_command(stage.server, "PEXPIRE %s %d", NAME, LONG_MS));
+    pass_ms(QUICK_MS);
+    assert_between(pttl_of(NAME), LONG_MS / 2, LONG_MS);
+    assert_ok(rlock_unlock(lock));
 }
 
 /* --- batches --- */
