@@ -49,10 +49,11 @@ if (ours and others_listen()) or (counter and not draw_token()) then
     return free()
 end
 local pttl = redis.call('pttl', lock)
--- In this order: a key that has gone can't be made again by a script while its slot moves.
+-- In this order: a server at its maxmemory refuses a script no memory once it has written what needs none; and a key
+-- that has gone can't be made again by a script while its slot moves.
+redis.call('pexpire', lock, lease_ms)
 redis.call('hset', lock, heir, '1')
 redis.call('hdel', lock, owner)
-redis.call('pexpire', lock, lease_ms)
 if tonumber(lease_ms) < pttl then
     redis.call('publish', channel, '0')
 end

@@ -401,6 +401,22 @@ HEIR_TEST(that_took_longer_than_the_lease_is_asked_for_again)
 
 /* --- the server, the client --- */
 
+/* A server at its maxmemory: who is next takes no more of it than who goes. */
+HEIR_TEST(needs_no_memory)
+{
+    rlock *lock = mine(of);
+    assert_ok(rlock_lock(lock));
+    actor *first = heir_start(of, lock), *second = heir_start(of, lock);
+    freeReplyObject(server_command(stage.server, "CONFIG SET maxmemory 1"));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(first, 5000));
+    freeReplyObject(server_command(stage.server, "CONFIG SET maxmemory 0"));
+    assert_ok(actor_unlock(first, lock));
+    take_turn(second, lock);
+    assert_no_keys();
+    actor_end(first);
+}
+
 /* The server begins anew between the unlock and its retry: nobody holds the lock, and all go on. */
 HEIR_TEST(is_made_up_for_when_the_server_begins_anew)
 {
