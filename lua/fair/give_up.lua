@@ -8,26 +8,20 @@
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, place_ms = ARGV[1], tonumber(ARGV[2])
 --@include fair/queue.inc
-local first = redis.call('lindex', queue, 0)
-local found = false
-for _, member in ipairs(redis.call('lrange', queue, 0, -1)) do
-    if found then
-        redis.call('zincrby', timeouts, -place_ms, member)
-    end
-    found = found or member == owner
-end
+local place = redis.call('lpos', queue, owner)
 redis.call('zrem', timeouts, owner)
-if not found then
+if not place then
     return 0
 end
 redis.call('lrem', queue, 0, owner)
+move_up(redis.call('lrange', queue, place, -1), place_ms, false)
 local pttl = redis.call('pttl', lock)
 if pttl == -2 then
     local head, heard = call_head('')
     if head and not heard then
         return { 1, head }
     end
-elseif first == owner then
-    call_next(redis.call('lindex', queue, 0), pttl)
+elseif place == 0 then
+    call_next(pttl, '')
 end
 return 1

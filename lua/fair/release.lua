@@ -14,35 +14,34 @@
 -- tells the head once more. The heir is given the lock by the owner alone, which is not an owner twice; a
 -- second run finds it there.
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, count, lease_ms, unheard = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local heir, heir_lease_ms, heir_place_ms, calm = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
+local owner, count, lease_ms, unheard = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local heir, heir_lease_ms, heir_place_ms, calm = ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8]
 --@include fair/queue.inc
-local held = redis.call('hexists', lock, owner) == 1
+-- The field of an exclusive lock's holder is its only one: with it, the lock is gone.
+local held = redis.call(count == '0' and 'hdel' or 'hexists', lock, owner) == 1
 if not held and redis.call('exists', lock) == 1 then
     if heir == '' or redis.call('hexists', lock, heir) == 0 then
         return nil
     end
-    if redis.call('pttl', lock) < heir_lease_ms then
+    if redis.call('pttl', lock) < tonumber(heir_lease_ms) then
         redis.call('pexpire', lock, heir_lease_ms)
     end
     return 3
 end
-if held and count > 0 then
+if held and count ~= '0' then
     redis.call('hset', lock, owner, count)
-    if redis.call('pttl', lock) < lease_ms then
+    if redis.call('pttl', lock) < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms)
     end
     return 0
 end
-redis.call('del', lock)
-if held and heir ~= '' and head_of_queue() == heir then
+-- Who waits in the releaser's process lives: its time is not up.
+if held and heir ~= '' and (redis.call('lindex', queue, '0') == heir or head_of_queue() == heir) then
     take_lock(heir, heir_lease_ms, heir_place_ms, heir)
-    local next_head = redis.call('lindex', queue, 0)
-    if next_head ~= calm then
-        call_next(next_head, heir_lease_ms)
-    end
+    call_next(tonumber(heir_lease_ms), calm)
     return 2
 end
+redis.call('del', lock)
 local head, heard = call_head(unheard)
 if held and (heard or not head) then
     return 1

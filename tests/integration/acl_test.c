@@ -1,6 +1,7 @@
 /* Access rights: the rule of docs/security.md suffices for all, and what is missing is said clearly. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/objects.h"
@@ -373,6 +374,28 @@ Test(acl, right_to_a_key_that_is_missing_is_named)
     assert_status(rlock_lock(lock), RLOCK_SERVER);
     assert_error("\"app:order\"", "key", "docs/security.md");
     cr_assert(server_integer(stage.server, "EXISTS app:order") == 0);
+}
+
+/* The set by which those behind are moved up goes, though they can't be moved; and nobody loses a place. */
+Test(acl, right_to_move_up_who_is_behind_that_is_missing_is_named)
+{
+    rlock *lock = kind_of(&kind_fair, stage.client, NAME);
+    actor *next = actor_start(), *behind = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_lock(next, lock);
+    cr_assert(wait_queued(RIGHTS_PREFIX NAME, 1, 5000));
+    actor_begin_lock(behind, lock);
+    cr_assert(wait_queued(RIGHTS_PREFIX NAME, 2, 5000) && wait_all_listen(RIGHTS_PREFIX NAME, 5000));
+    cr_assert(actor_asleep(next, 5000) && actor_asleep(behind, 5000)); /* each has asked again */
+    say("ACL SETUSER locks -zinterstore -zunionstore");
+    assert_status(rlock_unlock(lock), RLOCK_SERVER);
+    assert_error("\"app:order\"", "command", "docs/security.md");
+    cr_assert(server_integer(stage.server, "EXISTS redisson_lock__channel:{app:order}") == 0);
+    assert_status(actor_finish(next, 10000), RLOCK_SERVER);
+    assert_ok(actor_finish(behind, 10000));
+    assert_ok(actor_unlock(behind, lock));
+    actor_end(next);
+    actor_end(behind);
 }
 
 Test(acl, user_or_password_that_is_wrong_is_named_and_not_shown)

@@ -293,6 +293,78 @@ Test(fair_queue, moves_up_when_the_first_has_the_lock)
     end_all(waiters, 3);
 }
 
+/* --- long queues --- */
+
+/* Adds `count` others behind, whose scores are whole, of quarters of a ms, large, and such as 4e+12. */
+static void foreign_crowd(int count)
+{
+    freeReplyObject(server_command(stage.server, "EVAL %s 2 redisson_lock_queue:{f} redisson_lock_timeout:{f} %d",
+                                   "for i = 1, tonumber(ARGV[1]) do "
+                                   "local owner = '11111111-2222-3333-4444-555555555555:' .. i "
+                                   "redis.call('rpush', KEYS[1], owner) "
+                                   "redis.call('zadd', KEYS[2], i == 2 and 9007199254740991 or 4e12 + (i - 1) * 250.25, owner) "
+                                   "end", count));
+}
+
+static redisReply *scores_and_owners(void)
+{
+    return server_command(stage.server, "ZRANGE redisson_lock_timeout:{f} 0 -1 WITHSCORES");
+}
+
+/* Whether those of `before` but the first stand now, each earlier by place_ms exactly, and nothing else was left on
+ * the server. Frees `before`. */
+static void assert_moved_up(redisReply *before, int64_t place_ms)
+{
+    redisReply *after = scores_and_owners();
+    cr_assert(after->elements == before->elements - 2);
+    for (size_t i = 0; i < after->elements; i += 2) {
+        const redisReply *const *was = (const redisReply *const *)&before->element[i + 2];
+        double score = strtod(after->element[i + 1]->str, NULL), expected = strtod(was[1]->str, NULL) - (double)place_ms;
+        cr_assert(strcmp(after->element[i]->str, was[0]->str) == 0 && score >= expected && score <= expected,
+                  "%s: %s, which was %s", after->element[i]->str, after->element[i + 1]->str, was[1]->str);
+    }
+    cr_assert(queue_length(NAME) == (int)after->elements / 2);
+    cr_assert(server_integer(stage.server, "DBSIZE") == 3);
+    freeReplyObject(before);
+    freeReplyObject(after);
+}
+
+static void assert_crowd_moves_up(rlock *lock, rlock *nexts, int count)
+{
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    options.wait_ms = 5000;
+    assert_ok(rlock_lock(lock));
+    actor *leaving = actor_start();
+    actor_begin_with(leaving, nexts, &options);
+    cr_assert(wait_queued(NAME, 1, 5000));
+    actor *next = queue_up_for(nexts, 20000, 60000);
+    foreign_crowd(count);
+    redisReply *before = scores_and_owners();
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(leaving, 5000), RLOCK_CANCELLED);
+    assert_moved_up(before, 5000);
+    before = scores_and_owners();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(next, 5000));
+    assert_moved_up(before, 20000);
+    assert_ok(actor_unlock(next, nexts));
+    freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    rlock_cancel_free(options.cancel);
+    actor_end(leaving);
+    actor_end(next);
+}
+
+/* Few and many, behind one that leaves and behind one that has it next, of this client or of another. */
+Test(fair_queue, moves_up_by_exactly_the_place_that_was_left)
+{
+    static const int counts[] = {1, 3, 127, 129, 2500};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        assert_crowd_moves_up(fair_of(stage.client, NAME), fair_of(stage.client, NAME), counts[i]);
+        assert_crowd_moves_up(fair_of(stage.client, NAME), fair_of(stage.other, NAME), counts[i]);
+    }
+}
+
 /* 31. Two that never come back are passed over when their time is up, and not before. */
 Test(fair_short_places, are_passed_over_when_their_time_is_up)
 {
@@ -492,13 +564,15 @@ Test(fair_short_places, are_kept_by_who_asks_again)
 
 /* --- what the script answers: how long a waiter sleeps --- */
 
+#define OTHERS "aaaaaaaa-2222-3333-4444-555555555555" /* a second foreign client */
+
 /* fair/acquire for an owner that waits 5000 ms: the number that it answers. */
-static int64_t answer_to(int owner)
+static int64_t answer_to(const char *owner)
 {
     server_load(stage.server, &rli_script_fair_acquire, RLI_COUNTED);
     redisReply *reply = server_command(stage.server,
         "EVALSHA %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1  5000  5000",
-        rli_script_fair_acquire.sha1[RLI_COUNTED], foreign_owner(owner));
+        rli_script_fair_acquire.sha1[RLI_COUNTED], owner);
     cr_assert(reply->type != REDIS_REPLY_ERROR, "%s", reply->str);
     int64_t ms = reply->type == REDIS_REPLY_ARRAY ? reply->element[0]->integer : reply->integer;
     freeReplyObject(reply);
@@ -509,31 +583,31 @@ static int64_t answer_to(int owner)
  * could keep it; and never a negative time. */
 Test(fair_queue, sleep_is_bounded)
 {
-    redisContext *listening[3];
-    for (int i = 0; i < 3; i++)
+    redisContext *listening[2];
+    for (int i = 0; i < 2; i++)
         listening[i] = foreign_listen(NAME, i + 1);
     foreign_hold(NAME, 20000);
     freeReplyObject(server_command(stage.server, "HDEL f nobody"));
     freeReplyObject(server_command(stage.server, "RENAME f g"));
     freeReplyObject(server_command(stage.server, "HSET f other:1 1"));
-    assert_between(answer_to(1), 30000, 30000); /* no TTL */
+    assert_between(answer_to(foreign_owner(1)), 30000, 30000); /* no TTL */
     freeReplyObject(server_command(stage.server, "PEXPIRE f 3600000"));
-    assert_between(answer_to(1), 30000, 30000);
-    assert_between(answer_to(2), 30000, 30000);
+    assert_between(answer_to(foreign_owner(1)), 30000, 30000);
+    assert_between(answer_to(foreign_owner(2)), 30000, 30000);
     freeReplyObject(server_command(stage.server, "PEXPIRE f 20000"));
-    assert_between(answer_to(2), 20000 - at_most_ms(500), 20000);
-    assert_between(answer_to(3), 20000 - at_most_ms(500), 20000);
+    assert_between(answer_to(foreign_owner(2)), 20000 - at_most_ms(500), 20000);
+    assert_between(answer_to(OTHERS ":3"), 20000 - at_most_ms(500), 20000);
     redisFree(listening[1]);
     cr_assert(server_wait_subscribers(stage.server, waiter_channel(NAME, foreign_owner(2)), 0, 5000));
-    assert_between(answer_to(3), 2000, 2000); /* the one before it may be dead */
-    assert_between(answer_to(1), 20000 - at_most_ms(500), 20000); /* nobody is before it */
+    assert_between(answer_to(OTHERS ":3"), 2000, 2000); /* the one before it may be dead */
+    assert_between(answer_to(OTHERS ":4"), 20000 - at_most_ms(500), 20000); /* that one is of a client that asks */
+    assert_between(answer_to(foreign_owner(1)), 20000 - at_most_ms(500), 20000); /* nobody is before it */
     freeReplyObject(server_command(stage.server, "DEL f"));
-    assert_between(answer_to(3), 2000, 2000); /* free, and the head lives */
+    assert_between(answer_to(OTHERS ":3"), 2000, 2000); /* free, and the head lives */
     redisFree(listening[0]);
     cr_assert(server_wait_subscribers(stage.server, waiter_channel(NAME, foreign_owner(1)), 0, 5000));
     set_score(NAME, foreign_owner(1), server_time_ms() + 4000);
-    assert_between(answer_to(3), 4000 - at_most_ms(500), 4000); /* free, and the head's time is up by then */
-    redisFree(listening[2]);
+    assert_between(answer_to(OTHERS ":3"), 4000 - at_most_ms(500), 4000); /* free, and the head's time is up by then */
 }
 
 /* --- one owner, two threads --- */
