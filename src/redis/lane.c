@@ -128,10 +128,26 @@ static void drop_wire(rli_lane *lane, rli_wire *wire, rli_outcome outcome)
     rli_wire_leave(wire); /* the lane's own use of it */
 }
 
+static void drop_all(rli_lane *lane, rli_outcome outcome)
+{
+    if (lane->wire)
+        drop_wire(lane, lane->wire, outcome);
+    if (lane->dropped)
+        drop_wire(lane, lane->dropped, outcome);
+}
+
 static void drop_left(rli_lane *lane)
 {
     if (lane->dropped && rli_wire_is_left(lane->dropped))
         drop_wire(lane, lane->dropped, RLI_BROKEN);
+}
+
+/* The leader leads no more: what is queued is not left for the next one to find; `own` as in rli_wire_pass_lead. */
+static void stop_leading(rli_lane *lane, rli_wire *wire, const rli_slot *own)
+{
+    if (!rli_wire_flush(wire, &lane->mutex))
+        drop_wire(lane, wire, RLI_BROKEN);
+    rli_wire_pass_lead(wire, own);
 }
 
 /* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
@@ -151,9 +167,7 @@ static void lead(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *s
         else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(caller->cancel)))
             break;
     }
-    if (!rli_wire_flush(wire, &lane->mutex))
-        drop_wire(lane, wire, RLI_BROKEN);
-    rli_wire_pass_lead(wire, slot);
+    stop_leading(lane, wire, slot);
 }
 
 /* Time is up, or the wait was ended, and `slot` has no reply. Mutex held. */
@@ -271,9 +285,7 @@ static void tend(rli_lane *lane, rli_wire *wire, bool (*more)(const rli_wire *),
         if (received == RLI_ENDED)
             drop_wire(lane, wire, RLI_BROKEN);
     }
-    if (!rli_wire_flush(wire, &lane->mutex))
-        drop_wire(lane, wire, RLI_BROKEN);
-    rli_wire_pass_lead(wire, NULL);
+    stop_leading(lane, wire, NULL);
 }
 
 /* At once; by the leader, with others', when there is much to send; and where the connection has no more room, it is
@@ -326,10 +338,7 @@ bool rli_lane_collect(rli_lane *lane, int64_t until_ms)
 void rli_lane_condemn(rli_lane *lane)
 {
     pthread_mutex_lock(&lane->mutex);
-    if (lane->wire)
-        drop_wire(lane, lane->wire, RLI_SILENT);
-    if (lane->dropped)
-        drop_wire(lane, lane->dropped, RLI_SILENT);
+    drop_all(lane, RLI_SILENT);
     pthread_mutex_unlock(&lane->mutex);
 }
 
@@ -395,19 +404,13 @@ void rli_lane_close(rli_lane *lane)
 {
     pthread_mutex_lock(&lane->mutex);
     lane->closed = true;
-    if (lane->wire)
-        drop_wire(lane, lane->wire, RLI_GAVE_UP);
-    if (lane->dropped)
-        drop_wire(lane, lane->dropped, RLI_GAVE_UP);
+    drop_all(lane, RLI_GAVE_UP);
     tell_connectors(lane, RLOCK_CLOSED, "the client was closed");
     pthread_mutex_unlock(&lane->mutex);
 }
 
 void rli_lane_destroy(rli_lane *lane)
 {
-    if (lane->wire)
-        drop_wire(lane, lane->wire, RLI_GAVE_UP);
-    if (lane->dropped)
-        drop_wire(lane, lane->dropped, RLI_GAVE_UP);
+    drop_all(lane, RLI_GAVE_UP);
     pthread_mutex_destroy(&lane->mutex);
 }
