@@ -5,6 +5,7 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -29,17 +30,17 @@ static int private_flag(unsigned state)
     return state & RLI_AMONG_MANY ? 0 : FUTEX_PRIVATE_FLAG;
 }
 
-/* Sleeps as long as the state is `state`. False: the deadline has come. */
-static bool wait(rli_parker *parker, unsigned state, int64_t deadline_ms)
+#define ANYBODY FUTEX_BITSET_MATCH_ANY
+
+/* Sleeps as long as the word is `value`. False: the deadline has come. */
+static bool wait(atomic_uint *word, unsigned value, int flag, unsigned who, int64_t deadline_ms)
 {
     struct timespec at, *until = NULL;
     if (deadline_ms != RLI_NEVER) {
         at = rli_monotonic_at(deadline_ms);
         until = &at;
     }
-    int how = FUTEX_WAIT_BITSET | private_flag(state);
-    return syscall(FUTEX, &parker->state, how, state, until, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
-           errno != ETIMEDOUT;
+    return syscall(FUTEX, word, FUTEX_WAIT_BITSET | flag, value, until, NULL, who) == 0 || errno != ETIMEDOUT;
 }
 
 static void park(rli_parker *parker, int64_t deadline_ms, unsigned asleep)
@@ -48,7 +49,7 @@ static void park(rli_parker *parker, int64_t deadline_ms, unsigned asleep)
     bool in_time = true;
     while (in_time && !(state & RLI_WOKEN)) {
         if (state & RLI_ASLEEP || atomic_compare_exchange_weak(&parker->state, &state, state | asleep)) {
-            in_time = wait(parker, state | asleep, deadline_ms);
+            in_time = wait(&parker->state, state | asleep, private_flag(state | asleep), ANYBODY, deadline_ms);
             state = atomic_load_explicit(&parker->state, memory_order_relaxed);
         }
     }
@@ -65,15 +66,66 @@ void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
     park(parker, deadline_ms, RLI_ASLEEP | RLI_AMONG_MANY);
 }
 
-void rli_unpark_with(rli_parker *parker, unsigned news)
+/* --- together --- */
+
+#define GROUP 32 /* bits of a futex's set */
+#define PLACE_SHIFT 8
+#define TOGETHER (RLI_TOGETHER | (RLI_PLACES - 1) << PLACE_SHIFT)
+
+/* A word for each group, which every ring changes. It stays, whatever becomes of the sleepers before the ring. */
+static atomic_uint rung[RLI_PLACES / GROUP];
+
+void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
 {
-    const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY;
+    place %= RLI_PLACES;
+    atomic_uint *word = &rung[place / GROUP];
+    bool in_time = true;
+    for (;;) {
+        unsigned value = atomic_load(word); /* first: who unparks it from then on changes that before it wakes anybody */
+        if (atomic_fetch_or(&parker->state, RLI_TOGETHER | place << PLACE_SHIFT) & RLI_WOKEN || !in_time)
+            break;
+        in_time = wait(word, value, FUTEX_PRIVATE_FLAG, 1u << place % GROUP, deadline_ms);
+    }
+    atomic_fetch_and(&parker->state, ~(TOGETHER | RLI_WOKEN));
+}
+
+void rli_ring_end(rli_ring *ring)
+{
+    if (!ring->who)
+        return;
+    atomic_fetch_add(&rung[ring->group], 1);
+    syscall(FUTEX, &rung[ring->group], FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, ring->who);
+    ring->who = 0;
+}
+
+static void ring_for(rli_ring *ring, unsigned place)
+{
+    if (ring->group != place / GROUP)
+        rli_ring_end(ring);
+    ring->group = place / GROUP;
+    ring->who |= 1u << place % GROUP;
+}
+
+/* --- waking --- */
+
+void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring)
+{
+    const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | TOGETHER;
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
         continue;
     /* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
     if (state & RLI_ASLEEP)
         syscall(FUTEX, &parker->state, FUTEX_WAKE | private_flag(state), 1, NULL, NULL, 0);
+    else if (state & RLI_TOGETHER)
+        ring_for(ring, (state & TOGETHER) >> PLACE_SHIFT);
+}
+
+void rli_unpark_with(rli_parker *parker, unsigned news)
+{
+    rli_ring ring = {0};
+    rli_unpark_later(parker, news, &ring);
+    rli_ring_end(&ring);
 }
 
 void rli_unpark(rli_parker *parker)

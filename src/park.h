@@ -19,8 +19,18 @@ enum {
     RLI_ASLEEP = 1,
     RLI_WOKEN = 2,      /* unparked since the last park */
     RLI_AMONG_MANY = 4, /* how it is asleep */
-    RLI_NEWS = 8        /* the first bit that is free for who parks there to agree on */
+    RLI_TOGETHER = 8,   /* asleep at a place of those who are woken together, which the upper bits name */
+    RLI_NEWS = 16       /* the first of four bits that are free for who parks there to agree on */
 };
+
+/* So many places there are. Two who sleep at one place are only woken more often than they need to be. */
+#define RLI_PLACES 16384u
+
+/* Threads to be woken later, with one system call as far as they sleep at places of one group: the same place / 32.
+ * All zero: none. */
+typedef struct rli_ring {
+    unsigned group, who;
+} rli_ring;
 
 void rli_parker_init(rli_parker *parker);
 
@@ -31,10 +41,18 @@ void rli_park(rli_parker *parker, int64_t deadline_ms);
  * there are so many. */
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
 
+/* The same at a place, any number, where rli_unpark_later has it woken together with its neighbours: each wake-up is a
+ * system call, after which the woken thread mostly takes the processor from who woke it. */
+void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms);
+
 void rli_unpark(rli_parker *parker);
 /* Unparks it with news, which stay until they are taken: what was written before is seen by who
  * has them. From then on the parker is not touched: its thread may go on without having slept. */
 void rli_unpark_with(rli_parker *parker, unsigned news);
+/* The same, but who sleeps at a place goes on sleeping until the ring is ended, as it must be: best without the mutex that who is
+ * woken needs first. The parker may be gone by then. */
+void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring);
+void rli_ring_end(rli_ring *ring);
 bool rli_parker_has(const rli_parker *parker, unsigned news);
 /* Whether it had them; it has them no longer. */
 bool rli_parker_take(rli_parker *parker, unsigned news);

@@ -205,7 +205,7 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
         }
         int64_t until_ms = slot->popped || is_bounded ? RLI_NEVER : deadline_ms;
         pthread_mutex_unlock(&lane->mutex);
-        rli_park(&caller->parker, until_ms);
+        rli_park_together(&caller->parker, slot->place, until_ms);
         if (rli_slot_finished(slot))
             return slot->outcome;
         pthread_mutex_lock(&lane->mutex);

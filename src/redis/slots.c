@@ -62,7 +62,7 @@ bool rli_slot_finished(const rli_slot *slot)
     return rli_parker_has(slot->parker, RLI_FINISHED);
 }
 
-void rli_slot_finish(rli_slot *slot, rli_outcome outcome)
+void rli_slot_finish(rli_slot *slot, rli_outcome outcome, rli_ring *ring)
 {
     rli_parker *parker = slot->parker;
     if (((!parker && !slot->done) || outcome != RLI_ANSWERED) && slot->reply) {
@@ -79,5 +79,5 @@ void rli_slot_finish(rli_slot *slot, rli_outcome outcome)
         return;
     }
     slot->outcome = outcome;
-    rli_unpark_with(parker, RLI_FINISHED);
+    rli_unpark_later(parker, RLI_FINISHED, ring);
 }

@@ -17,6 +17,7 @@ typedef struct rli_slot {
     int64_t queued_ms;   /* before any byte of it left */
     int64_t since_ms;    /* the same, later by what replicas may take to confirm it */
     size_t bytes;        /* of it, among what is queued */
+    unsigned place;      /* where its caller sleeps, beside those of its neighbours */
     bool asking;         /* the next answer is that to its ASKING */
     bool left;           /* as in rli_answer; known when it is finished or given up */
     bool popped;         /* taken off the queue, its reply is being handed over */
@@ -44,7 +45,7 @@ rli_slot *rli_slots_pop(rli_slots *slots);
 rli_slot *rli_slots_replace(rli_slots *slots, const rli_slot *slot);
 
 bool rli_slot_finished(const rli_slot *slot);
-/* Hands its outcome to its caller, who may have returned by the time that this does. */
-void rli_slot_finish(rli_slot *slot, rli_outcome outcome);
+/* Hands its outcome to its caller, who may have returned by the time that this does, or sleeps until the ring ends. */
+void rli_slot_finish(rli_slot *slot, rli_outcome outcome, rli_ring *ring);
 
 #endif

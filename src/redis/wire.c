@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "random.h"
 #include "redis/sync.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct rli_wire {
     bool leading, sending;       /* a thread receives; a thread sends */
     bool ended;
     int users;                   /* wire.h */
+    unsigned place;              /* of the next request's caller */
 };
 
 /* So many unanswered requests are a batch worth waiting for: a request that comes then is sent
@@ -44,6 +46,7 @@ rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const 
     fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1; /* never for a mere look */
     fresh->sync = (rli_sync){.replicas = replicas, .timeout_ms = settings->sync_timeout_ms};
     fresh->users = 1;
+    fresh->place = (unsigned)rli_random_up_to(RLI_PLACES); /* not where the callers of others are */
     rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
     fresh->used_ms = rli_now_ms();
     if (status != RLOCK_OK)
@@ -94,7 +97,7 @@ bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rl
     wire->used_ms = rli_now_ms();
     *slot = (rli_slot){.parker = parker, .queued_ms = wire->used_ms,
                        .since_ms = wire->used_ms + rli_sync_time_ms(&wire->sync),
-                       .bytes = wire->queued.length - before, .asking = command->asking};
+                       .bytes = wire->queued.length - before, .place = wire->place++, .asking = command->asking};
     rli_slots_append(&wire->slots, slot);
     if (parker) {
         rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* of an earlier request */
@@ -260,24 +263,23 @@ static bool accept_reply(rli_wire *wire, redisReply *reply, rli_slot ***done)
     return true;
 }
 
-/* Pairs replies with their requests and wakes the callers; several of them without the mutex, which woken
- * threads would only run into with their next requests. Mutex held on entry and return. */
+/* Pairs replies with their requests and wakes the callers together, without the mutex, which they would only run
+ * into with their next requests. Mutex held on entry and return. */
 static bool hand_over(rli_wire *wire, pthread_mutex_t *mutex, redisReply *replies[AT_ONCE], int count)
 {
     rli_slot *done = NULL, **end = &done;
+    rli_ring ring = {0};
     int paired = 0;
     while (paired < count && accept_reply(wire, replies[paired], &end))
         paired++;
-    bool several = done && done->next;
-    if (several)
-        pthread_mutex_unlock(mutex);
+    pthread_mutex_unlock(mutex);
     while (done) {
         rli_slot *slot = done;
         done = slot->next;
-        rli_slot_finish(slot, RLI_ANSWERED);
+        rli_slot_finish(slot, RLI_ANSWERED, &ring);
     }
-    if (several)
-        pthread_mutex_lock(mutex);
+    rli_ring_end(&ring);
+    pthread_mutex_lock(mutex);
     for (int i = paired; i < count; i++)
         freeReplyObject(replies[i]);
     return paired == count;
@@ -421,11 +423,13 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     wire->ended = true;
     shutdown(wire->connection.fd, SHUT_RDWR); /* wakes the leader; the descriptor stays its own */
     wire->awaited = NULL;
+    rli_ring ring = {0};
     for (rli_slot *slot; (slot = pop(wire)); wire->sent--) {
         slot->left = wire->sent > 0;
         if (slot->parker)
             leave_for(wire, slot);
-        rli_slot_finish(slot, outcome);
+        rli_slot_finish(slot, outcome, &ring);
     }
+    rli_ring_end(&ring);
     wire->sent = wire->answered = wire->sync.asked = 0;
 }

@@ -11,6 +11,7 @@ TestSuite(park, .timeout = 60);
 
 #define CROWD 400
 #define SOON_MS 20000
+#define PLACE (RLI_PLACES - CROWD / 2) /* of the first; there are no more than so many, and they begin again */
 
 typedef struct sleeper {
     pthread_t thread;
@@ -19,30 +20,40 @@ typedef struct sleeper {
     int64_t deadline_ms;
     unsigned wanted; /* news */
     void (*park)(rli_parker *parker, int64_t deadline_ms);
+    unsigned place;
 } sleeper;
 
 static void *sleep_there(void *argument)
 {
     sleeper *self = argument;
-    while (!rli_parker_take(&self->parker, self->wanted) && rli_now_ms() < self->deadline_ms)
-        self->park(&self->parker, self->deadline_ms);
+    while (!rli_parker_take(&self->parker, self->wanted) && rli_now_ms() < self->deadline_ms) {
+        if (self->park)
+            self->park(&self->parker, self->deadline_ms);
+        else
+            rli_park_together(&self->parker, self->place, self->deadline_ms);
+    }
     event_set(self->woken);
     return NULL;
 }
 
 static bool is_asleep(const sleeper *self)
 {
-    return atomic_load(&self->parker.state) & RLI_ASLEEP;
+    return atomic_load(&self->parker.state) & (RLI_ASLEEP | RLI_TOGETHER);
 }
 
-static void lay_down(sleeper *all, int count, event *woken, int64_t deadline_ms)
+enum { ALL_WAYS = 3 }; /* by turns */
+
+static void lay_down(sleeper *all, int count, int ways, event *woken, int64_t deadline_ms)
 {
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 * 1024);
     for (int i = 0; i < count; i++) {
         all[i] = (sleeper){.woken = woken, .deadline_ms = deadline_ms, .wanted = RLI_NEWS,
-                           .park = i % 2 ? rli_park_among_many : rli_park};
+                           .park = i % ways == 0   ? rli_park_among_many
+                                   : i % ways == 1 ? rli_park
+                                                   : NULL,
+                           .place = PLACE + (unsigned)i};
         rli_parker_init(&all[i].parker);
         cr_assert(pthread_create(&all[i].thread, &small, sleep_there, &all[i]) == 0);
     }
@@ -66,20 +77,25 @@ static void end(sleeper *all, int count)
 }
 
 /* Each where it lies: the kernel keeps those among many apart from the others. */
-Test(park, each_of_a_crowd_is_woken_alone)
+static void wake_each(sleeper *all, int count, int ways)
 {
-    static sleeper all[CROWD];
     event woken;
     event_init(&woken);
-    lay_down(all, CROWD, &woken, RLI_NEVER);
-    await_asleep(all, CROWD);
-    for (int i = 0; i < CROWD; i++) {
+    lay_down(all, count, ways, &woken, RLI_NEVER);
+    await_asleep(all, count);
+    for (int i = 0; i < count; i++) {
         rli_unpark_with(&all[i].parker, RLI_NEWS);
         cr_assert(event_wait_count(&woken, i + 1, SOON_MS), "sleeper %d", i);
         cr_assert(event_count(&woken) == i + 1);
     }
-    end(all, CROWD);
+    end(all, count);
     event_destroy(&woken);
+}
+
+Test(park, each_of_a_crowd_is_woken_alone)
+{
+    static sleeper all[CROWD];
+    wake_each(all, CROWD, ALL_WAYS);
 }
 
 Test(park, deadlines_end_the_sleep_of_a_crowd)
@@ -87,7 +103,7 @@ Test(park, deadlines_end_the_sleep_of_a_crowd)
     static sleeper all[CROWD];
     event woken;
     event_init(&woken);
-    lay_down(all, CROWD, &woken, rli_after_ms(500));
+    lay_down(all, CROWD, ALL_WAYS, &woken, rli_after_ms(500));
     cr_assert(event_wait_count(&woken, CROWD, SOON_MS), "%d", event_count(&woken));
     end(all, CROWD);
     event_destroy(&woken);
@@ -104,4 +120,74 @@ Test(park, news_from_before_keep_it_awake)
     rli_unpark(&parker);
     rli_park_among_many(&parker, RLI_NEVER);
     cr_assert(atomic_load(&parker.state) == 0);
+    rli_unpark(&parker);
+    rli_park_together(&parker, PLACE, RLI_NEVER);
+    cr_assert(atomic_load(&parker.state) == 0);
+}
+
+/* Who sleeps at a place is woken when the ring ends, together with the others that were told before, and nobody else. */
+Test(park, a_ring_wakes_all_who_were_told)
+{
+    static sleeper all[CROWD];
+    event woken;
+    event_init(&woken);
+    lay_down(all, CROWD, ALL_WAYS, &woken, RLI_NEVER);
+    await_asleep(all, CROWD);
+    for (int half = 0; half < 2; half++) {
+        rli_ring ring = {0};
+        for (int i = half; i < CROWD; i += 2)
+            rli_unpark_later(&all[i].parker, RLI_NEWS, &ring);
+        rli_ring_end(&ring);
+        cr_assert(event_wait_count(&woken, (half + 1) * CROWD / 2, SOON_MS), "%d", event_count(&woken));
+        cr_assert(event_count(&woken) == (half + 1) * CROWD / 2);
+    }
+    end(all, CROWD);
+    event_destroy(&woken);
+}
+
+/* One of two threads that tell each other by turns, mostly while the other lies down. */
+typedef struct partner {
+    rli_parker parker, *other;
+    unsigned place;
+    bool begins;
+} partner;
+
+#define ROUNDS 20000
+
+static void await_news(partner *self)
+{
+    while (!rli_parker_take(&self->parker, RLI_NEWS))
+        rli_park_together(&self->parker, self->place, RLI_NEVER);
+}
+
+static void *play(void *argument)
+{
+    partner *self = argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        rli_ring ring = {0};
+        if (!self->begins)
+            await_news(self);
+        rli_unpark_later(self->other, RLI_NEWS, &ring);
+        rli_ring_end(&ring);
+        if (self->begins)
+            await_news(self);
+    }
+    return NULL;
+}
+
+/* With two pairs at the same two places, which wake each other for nothing. */
+Test(park, no_ring_is_missed_by_who_is_about_to_sleep)
+{
+    partner partners[4];
+    pthread_t threads[4];
+    for (unsigned i = 0; i < 4; i++) {
+        rli_parker_init(&partners[i].parker);
+        partners[i].place = PLACE + i % 2;
+        partners[i].begins = i % 2;
+        partners[i].other = &partners[i ^ 1].parker;
+    }
+    for (int i = 0; i < 4; i++)
+        cr_assert(pthread_create(&threads[i], NULL, play, &partners[i]) == 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
 }
