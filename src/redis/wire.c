@@ -31,10 +31,6 @@ struct rli_wire {
     unsigned place;              /* of the next request's caller */
 };
 
-/* So many unanswered requests are a batch worth waiting for: a request that comes then is sent
- * together with others when the leader has read the next replies. */
-#define BATCH_AT 4
-
 rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const rli_address *address,
                            rli_guard *guard, const atomic_int *replicas, const rli_patience *patience)
 {
@@ -144,8 +140,10 @@ static bool take_back(rli_wire *wire, rli_slot *slot)
 
 bool rli_wire_wants_flush(const rli_wire *wire)
 {
-    /* A first request is sent by its thread as the leader, in lead(). */
-    return wire->leading && !wire->sending && wire->sent < BATCH_AT && !wire->sync.asked;
+    /* A first request is sent by its thread as the leader, in lead(). What comes later gathers until it is as much as
+     * what is unanswered: the server then has something to do while the next batch grows, and neither waits for the
+     * other. The leader sends it earlier if replies come. */
+    return wire->leading && !wire->sending && wire->slots.count - wire->sent >= wire->sent && !wire->sync.asked;
 }
 
 static bool has_rest(const rli_wire *wire)
@@ -312,13 +310,17 @@ rli_received rli_wire_receive(rli_wire *wire, pthread_mutex_t *mutex, int64_t de
     bool garbled = false;
     int count = received == RLI_BYTES ? parse(wire, replies, &garbled) : 0;
     pthread_mutex_lock(mutex);
+    wire->guarded_until_ms = RLI_NEVER;
+    /* First the server gets something to do: those who are woken take the processor. */
+    bool alive = received != RLI_BYTES || rli_wire_flush(wire, mutex);
     while (received == RLI_BYTES && (count > 0 || garbled)) {
         if (!hand_over(wire, mutex, replies, count) || garbled)
             received = RLI_ENDED;
         else
             count = count == AT_ONCE ? parse(wire, replies, &garbled) : 0;
     }
-    wire->guarded_until_ms = RLI_NEVER;
+    if (!alive)
+        received = RLI_ENDED;
     return received;
 }
 
