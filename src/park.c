@@ -89,7 +89,7 @@ void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
     atomic_fetch_and(&parker->state, ~(TOGETHER | RLI_WOKEN));
 }
 
-void rli_ring_end(rli_ring *ring)
+static void end_group(rli_ring *ring)
 {
     if (!ring->who)
         return;
@@ -101,9 +101,31 @@ void rli_ring_end(rli_ring *ring)
 static void ring_for(rli_ring *ring, unsigned place)
 {
     if (ring->group != place / GROUP)
-        rli_ring_end(ring);
+        end_group(ring);
     ring->group = place / GROUP;
     ring->who |= 1u << place % GROUP;
+}
+
+/* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
+static void end_alone(rli_ring *ring)
+{
+    if (!ring->alone)
+        return;
+    syscall(FUTEX, ring->alone, FUTEX_WAKE | private_flag(ring->how), 1, NULL, NULL, 0);
+    ring->alone = NULL;
+}
+
+static void ring_alone(rli_ring *ring, rli_parker *parker, unsigned how)
+{
+    end_alone(ring);
+    ring->alone = &parker->state;
+    ring->how = how;
+}
+
+void rli_ring_end(rli_ring *ring)
+{
+    end_alone(ring);
+    end_group(ring);
 }
 
 /* --- waking --- */
@@ -114,9 +136,8 @@ void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring)
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
         continue;
-    /* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
     if (state & RLI_ASLEEP)
-        syscall(FUTEX, &parker->state, FUTEX_WAKE | private_flag(state), 1, NULL, NULL, 0);
+        ring_alone(ring, parker, state);
     else if (state & RLI_TOGETHER)
         ring_for(ring, (state & TOGETHER) >> PLACE_SHIFT);
 }

@@ -26,10 +26,12 @@ enum {
 /* So many places there are. Two who sleep at one place are only woken more often than they need to be. */
 #define RLI_PLACES 16384u
 
-/* Threads to be woken later, with one system call as far as they sleep at places of one group: the same place / 32.
- * All zero: none. */
+/* Threads to be woken later: one that sleeps alone, and those that sleep at places with one system call, as far as
+ * these are of one group: the same place / 32. All zero: none. */
 typedef struct rli_ring {
     unsigned group, who;
+    atomic_uint *alone; /* where that one sleeps… */
+    unsigned how;       /* …and how */
 } rli_ring;
 
 void rli_parker_init(rli_parker *parker);
@@ -49,7 +51,7 @@ void rli_unpark(rli_parker *parker);
 /* Unparks it with news, which stay until they are taken: what was written before is seen by who
  * has them. From then on the parker is not touched: its thread may go on without having slept. */
 void rli_unpark_with(rli_parker *parker, unsigned news);
-/* The same, but who sleeps at a place goes on sleeping until the ring is ended, as it must be: best without the mutex that who is
+/* The same, but who sleeps goes on sleeping until the ring is ended, as it must be: best without the mutex that who is
  * woken needs first. The parker may be gone by then. */
 void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring);
 void rli_ring_end(rli_ring *ring);

@@ -137,13 +137,15 @@ static rlock_status queue_up(rli_attempt *attempt)
         status = RLOCK_OK;
     if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
-    rli_queue_leave(queue_of(attempt), &attempt->waiter);
+    rli_ring ring = {0};
+    rli_queue_leave(queue_of(attempt), &attempt->waiter, &ring);
     rli_session *kept = NULL;
     if (status != RLOCK_OK) {
         rli_hand_over_decline(attempt);
         kept = rli_keep_decline(attempt);
     }
     pthread_mutex_unlock(&attempt->holds->mutex);
+    rli_ring_end(&ring);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
     if (kept)

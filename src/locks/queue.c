@@ -7,12 +7,12 @@
 
 #include <stdio.h>
 
-static void make_talker(rli_waiter *waiter)
+static void make_talker(rli_waiter *waiter, rli_ring *ring)
 {
     if (!waiter || waiter->talker)
         return;
     waiter->talker = true;
-    rli_unpark(waiter->parker);
+    rli_unpark_later(waiter->parker, 0, ring);
 }
 
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
@@ -27,13 +27,13 @@ void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, 
     waiter->talker = queue->first == waiter;
 }
 
-void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring)
 {
     if (waiter->ended)
         return;
     RLI_QUEUE_REMOVE(queue, waiter);
     if (waiter->talker)
-        make_talker(queue->first);
+        make_talker(queue->first, ring);
 }
 
 static void let_look(rli_waiter *waiter)

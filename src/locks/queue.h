@@ -24,8 +24,8 @@ typedef struct rli_waiter {
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* The same where each asks for itself: there is no talker. */
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
-/* Leaves; a talker makes the next one talker, who asks at once, so that no wake-up is lost. */
-void rli_queue_leave(rli_queue *queue, rli_waiter *waiter);
+/* Leaves; a talker makes the next one talker, who asks as soon as the ring ends, so that no wake-up is lost. */
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring);
 /* The session has the lock: its other waiters may ask, too. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
 /* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. */

@@ -149,15 +149,19 @@ Test(park, a_ring_wakes_all_who_were_told)
 typedef struct partner {
     rli_parker parker, *other;
     unsigned place;
-    bool begins;
+    bool begins, alone;
 } partner;
 
 #define ROUNDS 20000
 
 static void await_news(partner *self)
 {
-    while (!rli_parker_take(&self->parker, RLI_NEWS))
-        rli_park_together(&self->parker, self->place, RLI_NEVER);
+    while (!rli_parker_take(&self->parker, RLI_NEWS)) {
+        if (self->alone)
+            rli_park_among_many(&self->parker, RLI_NEVER);
+        else
+            rli_park_together(&self->parker, self->place, RLI_NEVER);
+    }
 }
 
 static void *play(void *argument)
@@ -175,19 +179,20 @@ static void *play(void *argument)
     return NULL;
 }
 
-/* With two pairs at the same two places, which wake each other for nothing. */
+/* With two pairs at the same two places, which wake each other for nothing; a third pair sleeps among many. */
 Test(park, no_ring_is_missed_by_who_is_about_to_sleep)
 {
-    partner partners[4];
-    pthread_t threads[4];
-    for (unsigned i = 0; i < 4; i++) {
+    partner partners[6];
+    pthread_t threads[6];
+    for (unsigned i = 0; i < 6; i++) {
         rli_parker_init(&partners[i].parker);
         partners[i].place = PLACE + i % 2;
         partners[i].begins = i % 2;
+        partners[i].alone = i >= 4;
         partners[i].other = &partners[i ^ 1].parker;
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         cr_assert(pthread_create(&threads[i], NULL, play, &partners[i]) == 0);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         pthread_join(threads[i], NULL);
 }
