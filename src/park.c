@@ -23,8 +23,14 @@ void rli_parker_init(rli_parker *parker)
     atomic_init(&parker->state, 0);
 }
 
-/* Linux keeps a process's own futexes in a few lists, 16 on two cores, and each wake goes through one of them:
- * with 10,000 threads asleep there, a wake took some 50 µs. Those that processes may share have 256 lists a core. */
+/* Linux keeps a process's own futexes in a few lists, 16 on two cores, and a wake goes through one of them up to the
+ * sleeper: with 10,000 threads asleep there, it took some 50 µs. Those that processes may share have 256 lists a core,
+ * in which all of them sleep, older ones first: one process of a few must not go through the crowd of another. */
+#define FEW 1024
+
+/* Threads that sleep among many, in either way. */
+static atomic_int sleepers;
+
 static int private_flag(unsigned state)
 {
     return state & RLI_AMONG_MANY ? 0 : FUTEX_PRIVATE_FLAG;
@@ -63,7 +69,9 @@ void rli_park(rli_parker *parker, int64_t deadline_ms)
 
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
 {
-    park(parker, deadline_ms, RLI_ASLEEP | RLI_AMONG_MANY);
+    bool few = atomic_fetch_add_explicit(&sleepers, 1, memory_order_relaxed) < FEW;
+    park(parker, deadline_ms, few ? RLI_ASLEEP : RLI_ASLEEP | RLI_AMONG_MANY);
+    atomic_fetch_sub_explicit(&sleepers, 1, memory_order_relaxed);
 }
 
 /* --- together --- */

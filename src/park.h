@@ -39,7 +39,7 @@ void rli_parker_init(rli_parker *parker);
 /* Sleeps until unparked (also before the call) or the deadline. Callers look again at what they
  * wait for: a wake-up may be for something that has passed. */
 void rli_park(rli_parker *parker, int64_t deadline_ms);
-/* The same where thousands of threads may be asleep at a time: a wake-up costs somewhat more, and no more when
+/* The same where thousands of threads may be asleep at a time: a wake-up then costs somewhat more, and no more when
  * there are so many. */
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
 

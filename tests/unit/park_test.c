@@ -10,6 +10,7 @@
 TestSuite(park, .timeout = 60);
 
 #define CROWD 400
+#define MORE 1200 /* than the kernel is to keep in the lists of one process */
 #define SOON_MS 20000
 #define PLACE (RLI_PLACES - CROWD / 2) /* of the first; there are no more than so many, and they begin again */
 
@@ -41,7 +42,8 @@ static bool is_asleep(const sleeper *self)
     return atomic_load(&self->parker.state) & (RLI_ASLEEP | RLI_TOGETHER);
 }
 
-enum { ALL_WAYS = 3 }; /* by turns */
+/* In all ways that there are, by turns, or in the first of them alone. */
+enum { AMONG_MANY_ALONE = 1, ALL_WAYS = 3 };
 
 static void lay_down(sleeper *all, int count, int ways, event *woken, int64_t deadline_ms)
 {
@@ -76,7 +78,7 @@ static void end(sleeper *all, int count)
         pthread_join(all[i].thread, NULL);
 }
 
-/* Each where it lies: the kernel keeps those among many apart from the others. */
+/* Each where it lies: the kernel keeps some of those among many apart from the others. */
 static void wake_each(sleeper *all, int count, int ways)
 {
     event woken;
@@ -96,6 +98,12 @@ Test(park, each_of_a_crowd_is_woken_alone)
 {
     static sleeper all[CROWD];
     wake_each(all, CROWD, ALL_WAYS);
+}
+
+Test(park, each_of_more_than_a_thousand_is_woken_alone)
+{
+    static sleeper all[MORE];
+    wake_each(all, MORE, AMONG_MANY_ALONE);
 }
 
 Test(park, deadlines_end_the_sleep_of_a_crowd)
