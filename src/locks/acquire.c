@@ -255,6 +255,7 @@ rlock_status rli_acquire_run(const rli_acquire *asked)
     attempt.wait.caller = &attempt.caller;
     attempt.wait.ask = rli_ask;
     attempt.wait.look = may_ask;
+    attempt.wait.alone = asked->kind->queues;
     attempt.wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
 
     pthread_mutex_lock(&attempt.holds->mutex);

@@ -71,7 +71,7 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 void rli_wait_leave(rli_wait *wait)
 {
     if (wait->channel)
-        rli_subscriber_leave(wait->subscriber, wait->channel);
+        rli_subscriber_leave(wait->subscriber, wait->channel, wait->alone);
     wait->channel = NULL;
 }
 
@@ -86,7 +86,7 @@ static bool follow(rli_wait *wait, rli_listener *listener)
     if (join_at(wait, node, before.channel->name, before.channel->length) != RLOCK_OK)
         return false;
     rli_channel_unlisten(before.subscriber, before.channel, listener);
-    rli_subscriber_leave(before.subscriber, before.channel);
+    rli_subscriber_leave(before.subscriber, before.channel, false);
     rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->caller->parker);
     return true;
 }

@@ -15,6 +15,7 @@ typedef struct rli_wait {
      * messages, only time passes. */
     rli_subscriber *subscriber;
     rli_channel *channel;
+    bool alone;                  /* nobody else uses the channel, or counts who listens when the wait is over */
     unsigned slot;
     int64_t deadline_ms;         /* RLI_NEVER: as long as it takes */
     /* Asks the server once. RLOCK_TIMEOUT: not yet; *again_ms: when to ask again without a

@@ -24,12 +24,15 @@
 #define RECONNECT_MOST_MS 2000
 /* Between two questions for channels that the server does not serve for now. */
 #define ADRIFT_MS 500
+/* How long a command is put off at most that can go with the next one. */
+#define PUT_OFF_MS 10
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
                          const rli_spread *spread, const atomic_bool *closed)
 {
     *subscriber = (rli_subscriber){.settings = settings, .address = address, .spread = spread, .closed = closed,
-                                   .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER};
+                                   .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER,
+                                   .send_by_ms = RLI_NEVER};
     pthread_mutex_init(&subscriber->mutex, NULL);
 }
 
@@ -41,9 +44,16 @@ static void wake_thread(const rli_subscriber *subscriber)
     (void)written; /* a full eventfd is readable, which is all that is wanted */
 }
 
+/* Whether something is queued that was to be sent, and is not put off. */
+static bool waits_for_room(const rli_subscriber *subscriber)
+{
+    return subscriber->queued.length && subscriber->send_by_ms == RLI_NEVER;
+}
+
 static void flush(rli_subscriber *subscriber)
 {
     rli_buffer *queued = &subscriber->queued;
+    subscriber->send_by_ms = RLI_NEVER;
     ssize_t n = rli_connection_send(&subscriber->connection, queued->bytes, queued->length);
     if (n <= 0)
         return; /* the thread will read the connection's end */
@@ -54,6 +64,7 @@ static void flush(rli_subscriber *subscriber)
 /* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
 static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
 {
+    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + PUT_OFF_MS); /* it may be put off yet */
     if (!subscriber->connection.context)
         return true;
     const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
@@ -64,10 +75,23 @@ static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel
     size_t before = subscriber->queued.length;
     if (!rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths}))
         return false;
-    if (rli_channels_expect(&subscriber->channels, channel, rli_after_ms(subscriber->settings->timeout_ms)))
+    if (rli_channels_expect(&subscriber->channels, channel, late_at_ms))
         return true;
     subscriber->queued.length = before;
     return false;
+}
+
+/* What was just queued is sent with what comes next. Whoever puts off soon does so again; the thread, which has to
+ * see to the last time, is woken for the first alone. */
+static void put_off(rli_subscriber *subscriber)
+{
+    int64_t by_ms = rli_after_ms(PUT_OFF_MS);
+    subscriber->restless_until_ms = by_ms;
+    if (subscriber->send_by_ms != RLI_NEVER)
+        return;
+    subscriber->send_by_ms = by_ms;
+    if (subscriber->polls_until_ms > by_ms)
+        wake_thread(subscriber);
 }
 
 /* --- the thread: reading --- */
@@ -133,6 +157,7 @@ static void lose(rli_subscriber *subscriber)
 {
     rli_connection_close(&subscriber->connection);
     subscriber->queued.length = 0;
+    subscriber->send_by_ms = RLI_NEVER;
     rli_channels_lose(&subscriber->channels);
 }
 
@@ -169,19 +194,21 @@ static bool reconnect(rli_subscriber *subscriber)
     return true;
 }
 
-/* Sleeps in poll without the mutex until there is something to read, room for what is queued,
+/* Sleeps in poll without the mutex until there is something to read, room for what is queued and not put off,
  * a wake-up, or the time has come. */
 static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
 {
     struct pollfd polled[2] = {
         {.fd = subscriber->connection.context ? subscriber->connection.fd : -1,
-         .events = (short)(subscriber->queued.length ? POLLIN | POLLOUT : POLLIN)},
+         .events = (short)(waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
         {.fd = subscriber->wake_fd, .events = POLLIN},
     };
     int timeout = until_ms == RLI_NEVER ? -1 : rli_until_ms(until_ms, 60000);
+    subscriber->polls_until_ms = until_ms;
     pthread_mutex_unlock(&subscriber->mutex);
     int ready = poll(polled, 2, timeout);
     pthread_mutex_lock(&subscriber->mutex);
+    subscriber->polls_until_ms = 0;
     if (ready > 0 && polled[1].revents) {
         uint64_t count;
         ssize_t n = read(subscriber->wake_fd, &count, sizeof count);
@@ -203,7 +230,9 @@ static int64_t ping_at(const rli_subscriber *subscriber)
  * anything is subscribed, because those who join send without waking this thread. */
 static int64_t next_look(const rli_subscriber *subscriber)
 {
-    int64_t at_ms = rli_earlier(ping_at(subscriber), subscriber->drifted_ms);
+    int64_t at_ms = rli_earlier(rli_earlier(ping_at(subscriber), subscriber->drifted_ms), subscriber->send_by_ms);
+    if (rli_now_ms() < subscriber->restless_until_ms)
+        at_ms = rli_earlier(at_ms, subscriber->restless_until_ms);
     if (subscriber->channels.first)
         return rli_earlier(at_ms, subscriber->channels.first->late_at_ms);
     return subscriber->channels.table.count ? rli_earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms)) : at_ms;
@@ -245,6 +274,8 @@ static void read_and_write(rli_subscriber *subscriber)
     short ready = wait_for_bytes(subscriber, next_look(subscriber));
     if (!subscriber->connection.context)
         return;
+    if (rli_now_ms() >= subscriber->send_by_ms)
+        flush(subscriber);
     if (!ready)
         look_at_time(subscriber);
     if (!ready)
@@ -349,14 +380,18 @@ rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, s
     return status;
 }
 
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel)
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later)
 {
     pthread_mutex_lock(&subscriber->mutex);
     if (--channel->references == 0) {
+        bool sends = waits_for_room(subscriber);
         /* Out of memory for the command: stay subscribed until the connection ends. */
-        if (say(subscriber, false, channel) && subscriber->connection.context)
+        bool said = say(subscriber, false, channel) && subscriber->connection.context;
+        if (said && later && !sends)
+            put_off(subscriber);
+        else if (said)
             flush(subscriber);
-        if (subscriber->queued.length)
+        if (waits_for_room(subscriber))
             wake_thread(subscriber);
         rli_channels_settle(&subscriber->channels, channel);
     }

@@ -22,6 +22,9 @@ typedef struct rli_subscriber {
     rli_channels channels;
     rli_connection connection;    /* context NULL: not connected */
     rli_buffer queued;            /* commands not yet sent */
+    int64_t send_by_ms;           /* when they are sent at the latest; RLI_NEVER: as soon as there is room */
+    int64_t restless_until_ms;    /* until then the thread looks again by itself: more may be put off */
+    int64_t polls_until_ms;       /* when it does */
     pthread_t thread;             /* reads; started by the first join */
     bool running, stopping;
     bool proven;                  /* this connection has confirmed something */
@@ -37,10 +40,11 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
                          const rli_spread *spread, const atomic_bool *closed);
 
 /* Subscribes to the channel unless it is. The confirmation comes later: rli_channel_is_confirmed.
- * Each join needs a leave; the last one unsubscribes. RLOCK_OK or RLOCK_NO_MEMORY. */
+ * Each join needs a leave; the last one unsubscribes: at once, or `later`, with what is sent next, or some 10 ms on.
+ * RLOCK_OK or RLOCK_NO_MEMORY. */
 rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
                                  rli_channel **channel);
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel);
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later);
 
 /* From now until unlisten, the parker is woken by each message, by the confirmation, and when the
  * connection was lost (a message may have been, too): whatever it is, look again. */

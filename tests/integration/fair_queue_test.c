@@ -293,6 +293,21 @@ Test(fair_queue, moves_up_when_the_first_has_the_lock)
     end_all(waiters, 3);
 }
 
+/* Unsubscribing may go with what is subscribed to next; where there is no next, it does not wait for one. */
+Test(fair_queue, channel_is_left_though_nobody_waits_next)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    for (int round = 0; round < 3; round++) {
+        foreign_hold(NAME, 30000);
+        actor *waiter = queue_up(lock);
+        foreign_fair_release(NAME);
+        assert_ok(actor_finish(waiter, 5000));
+        cr_assert(wait_no_channels(at_most_ms(500)), "round %d", round);
+        assert_ok(actor_unlock(waiter, lock));
+        actor_end(waiter);
+    }
+}
+
 /* --- long queues --- */
 
 /* Adds `count` others behind, whose scores are whole, of quarters of a ms, large, and such as 4e+12. */

@@ -243,7 +243,7 @@ static void end(rli_topology *topology)
     for (heard *own = topology->heard, *next; own; own = next) {
         next = own->next;
         rli_channel_unlisten(&own->sentinel->subscriber, own->channel, &own->listener);
-        rli_subscriber_leave(&own->sentinel->subscriber, own->channel);
+        rli_subscriber_leave(&own->sentinel->subscriber, own->channel, false);
         free(own);
     }
     topology->heard = NULL;
