@@ -45,6 +45,7 @@ static rlock_status await_place(rli_attempt *attempt)
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&attempt->holds->mutex);
+    rli_note_listening(attempt);
     while (status == RLOCK_OK && !waiter->talker && !waiter->look && !waiter->handed) {
         if (waiter->ended)
             status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);

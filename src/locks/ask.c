@@ -200,6 +200,13 @@ static rlock_status may_take(const rli_attempt *attempt)
     return RLOCK_OK;
 }
 
+void rli_note_listening(rli_attempt *attempt)
+{
+    const rli_wait *wait = &attempt->wait;
+    if (wait->channel)
+        attempt->entry->queues->chances.listening = rli_channel_is_asked_for(wait->subscriber, wait->channel);
+}
+
 /* Whether it would ask in vain, or out of turn; then *again_ms. Mutex held. */
 static bool has_no_chance(rli_attempt *attempt, int64_t *again_ms)
 {
@@ -207,13 +214,11 @@ static bool has_no_chance(rli_attempt *attempt, int64_t *again_ms)
     const rli_session *session = attempt->session;
     if (kind->crowd || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
-    rli_chances *chances = &attempt->entry->queues->chances;
-    if (attempt->wait.channel)
-        chances->listening = attempt->wait.listens;
+    rli_note_listening(attempt);
     /* It may have the lock, by a late request of its own, or another thread of its owner has it. */
     if (session->count > 0 || session->extra->doubt_ms > 0 || attempt->entry->queues->kept)
         return false;
-    return rli_chance_is_gone(chances, &attempt->chance, attempt->wait.heard, again_ms);
+    return rli_chance_is_gone(&attempt->entry->queues->chances, &attempt->chance, attempt->wait.heard, again_ms);
 }
 
 /* The wire owners that a request speaks of; its texts. */

@@ -16,6 +16,11 @@
 /* What others have to come first, from their message to their question. */
 #define ASIDE_MS 5
 
+void rli_chances_begin(rli_chances *chances)
+{
+    *chances = (rli_chances){.since_ms = rli_now_ms()};
+}
+
 void rli_chances_hold(rli_chances *chances, rli_session *holder, bool handed)
 {
     chances->holder = holder;

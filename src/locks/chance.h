@@ -10,7 +10,7 @@
 
 struct rli_session;
 
-/* What an entry knows of it. All zero: nothing. */
+/* What an entry knows of it. */
 typedef struct rli_chances {
     struct rli_session *holder; /* of this process: the server gave it the lock… */
     int64_t held_ms;            /* …as was heard at that instant; NULL: another's, free, or unknown */
@@ -19,7 +19,8 @@ typedef struct rli_chances {
     int64_t aside_ms;           /* until then others come first */
     unsigned asides;            /* how often they did */
     int owed;                   /* so many of them have not been heard of since */
-    bool listening;             /* the waiters here hear the channel, as far as is known */
+    bool listening;             /* the server counts the waiters here among those who hear the channel; one of them,
+                                   as far as is known */
 } rli_chances;
 
 /* What one waiter remembers of it; all zero at first. */
@@ -27,6 +28,9 @@ typedef struct rli_chance {
     unsigned aside; /* it knows of that one… */
     int signs;      /* …and has heard from the channel so often since */
 } rli_chance;
+
+/* Others have had their chance until now. */
+void rli_chances_begin(rli_chances *chances);
 
 /* The session has the lock: it was asked for, or handed over. */
 void rli_chances_hold(rli_chances *chances, struct rli_session *holder, bool handed);

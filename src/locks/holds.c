@@ -105,8 +105,8 @@ void rli_holds_exit(rli_holds *holds, rli_entry *entry)
 
 bool rli_holds_open_queues(rli_entry *entry)
 {
-    if (!entry->queues)
-        entry->queues = calloc(1, sizeof *entry->queues);
+    if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
+        rli_chances_begin(&entry->queues->chances);
     return entry->queues;
 }
 

@@ -111,8 +111,7 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
             wait->asked = false;
         }
         /* Looked at before asking: a message between question and answer is then not lost. */
-        wait->listens = wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel);
-        if (wait->listens)
+        if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
             confirm_by_ms = RLI_NEVER;
         if (!wait->asked) {
             rlock_status status = wait->ask(wait, &wait->again_ms);

@@ -24,7 +24,6 @@ typedef struct rli_wait {
     /* Whether something in this process is a reason to ask now; NULL: nothing ever is. */
     bool (*look)(struct rli_wait *wait);
     bool heard;                  /* something came from the channel since the last question */
-    bool listens;                /* the subscription was confirmed at the last question */
     bool asked;                  /* the first question was asked just before the wait… */
     int64_t again_ms;            /* …and this was its answer */
 } rli_wait;

@@ -413,10 +413,23 @@ void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
+static bool is_asked_for(const rli_subscriber *subscriber, const rli_channel *channel)
+{
+    return subscriber->connection.context && !channel->refusal && !channel->adrift;
+}
+
+bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool asked_for = is_asked_for(subscriber, channel);
+    pthread_mutex_unlock(&subscriber->mutex);
+    return asked_for;
+}
+
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
 {
     pthread_mutex_lock(&subscriber->mutex);
-    bool confirmed = subscriber->connection.context && channel->unconfirmed == 0 && !channel->refusal && !channel->adrift;
+    bool confirmed = is_asked_for(subscriber, channel) && channel->unconfirmed == 0;
     pthread_mutex_unlock(&subscriber->mutex);
     return confirmed;
 }

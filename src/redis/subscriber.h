@@ -52,6 +52,8 @@ void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_li
                         rli_parker *parker);
 void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener);
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel);
+/* Whether the server counts this client among those who hear it, or will when it has read what was sent. */
+bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel);
 /* RLOCK_OK, or RLOCK_SERVER with the server's words: it refused the subscription. */
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
 /* Whether something happened since the last take. */
