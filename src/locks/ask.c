@@ -215,8 +215,9 @@ static bool has_no_chance(rli_attempt *attempt, int64_t *again_ms)
     if (kind->crowd || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
     rli_note_listening(attempt);
-    /* It may have the lock, by a late request of its own, or another thread of its owner has it. */
-    if (session->count > 0 || session->extra->doubt_ms > 0 || attempt->entry->queues->kept)
+    /* It may have the lock, by a late request of its own, or another thread of its owner has it; or its session is
+     * over, and it can't be handed the lock before it asks in another. */
+    if (session->phase != RLI_OPEN || session->count > 0 || session->extra->doubt_ms > 0 || attempt->entry->queues->kept)
         return false;
     return rli_chance_is_gone(&attempt->entry->queues->chances, &attempt->chance, attempt->wait.heard, again_ms);
 }

@@ -324,6 +324,41 @@ Test(hand_over_here, between_two_is_not_freed_for_nobody)
     assert_not_freed_for_nobody(&busy, 2);
 }
 
+enum { TURNS = 400, OTHERS = 8 };
+
+static rlock_status take_some_turns(void *lock)
+{
+    rlock_status status = RLOCK_OK;
+    for (int i = 0; i < TURNS && status == RLOCK_OK; i++) {
+        status = rlock_lock(lock);
+        if (status == RLOCK_OK)
+            status = rlock_unlock(lock);
+    }
+    return status;
+}
+
+/* Two threads of one owner: one may come to wait while the other's unlock is under way. Both have their turns in the
+ * midst of a crowd. */
+Test(hand_over_here, passes_over_no_thread_of_an_owner_with_several)
+{
+    static crowd busy = {.name = NAME, .turns = 1000000};
+    for (int i = 0; i < OTHERS; i++)
+        crowd_add(&busy, stage.client);
+    rlock *view = owned_by(lock_of(stage.client, NAME), 7);
+    actor *threads[2] = {actor_start(), actor_start()};
+    crowd_begin(&busy);
+    for (int i = 0; i < 2; i++)
+        actor_begin(threads[i], take_some_turns, view);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(actor_finish(threads[i], 50000));
+        actor_end(threads[i]);
+    }
+    crowd_end(&busy);
+    crowd_finish(&busy, 20000);
+    cr_assert(busy.counter < 5 * TURNS * OTHERS, "the others had %d turns each meanwhile", busy.counter / OTHERS);
+    assert_no_keys();
+}
+
 /* Another process that waits has its turns in the midst of a crowd, soon, each time. */
 Test(hand_over_here, leaves_others_their_turns)
 {
