@@ -33,14 +33,26 @@ static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     pthread_mutex_lock(&attempt->holds->mutex);
+    rli_hand_over_attend(attempt);
     bool may = rli_keep_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
+    attempt->waiter.asleep = !may;
     pthread_mutex_unlock(&attempt->holds->mutex);
     return may;
 }
 
+/* Sleeps on until this waiter is woken. Mutex held on entry and return, not meanwhile. */
+static void sleep_on(rli_attempt *attempt)
+{
+    attempt->waiter.asleep = true;
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    rli_caller_sleep(&attempt->caller, attempt->wait.deadline_ms);
+    pthread_mutex_lock(&attempt->holds->mutex);
+    rli_hand_over_attend(attempt);
+}
+
 /* Sleeps until this waiter may talk to the server, was handed the lock, or its wait has ended. */
-static rlock_status await_place(rli_attempt *attempt)
+static rlock_status await_place(rli_attempt *attempt, bool *handed)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
@@ -54,11 +66,10 @@ static rlock_status await_place(rli_attempt *attempt)
             status = RLOCK_TIMEOUT;
         if (status != RLOCK_OK)
             break;
-        pthread_mutex_unlock(&attempt->holds->mutex);
-        rli_caller_sleep(&attempt->caller, attempt->wait.deadline_ms);
-        pthread_mutex_lock(&attempt->holds->mutex);
+        sleep_on(attempt);
     }
     waiter->look = false;
+    *handed = waiter->handed;
     pthread_mutex_unlock(&attempt->holds->mutex);
     return status;
 }
@@ -99,13 +110,14 @@ static rlock_status join_channel(rli_attempt *attempt)
 static rlock_status wait_for_lock(rli_attempt *attempt)
 {
     rlock_status status;
+    bool handed = false;
     do {
         status = join_channel(attempt);
         if (status != RLOCK_OK)
             return status;
         if (queues_here(attempt->asked->kind))
-            status = await_place(attempt);
-        if (status == RLOCK_OK)
+            status = await_place(attempt, &handed);
+        if (status == RLOCK_OK && !handed)
             status = rli_wait_run(&attempt->wait);
         else if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
             status = rli_ask(&attempt->wait, &attempt->wait.again_ms);
@@ -131,9 +143,13 @@ static rlock_status open_queue(const rli_attempt *attempt)
 static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
-    if (status != RLOCK_OK)
-        status = rli_give_up(attempt, status);
     pthread_mutex_lock(&attempt->holds->mutex);
+    rli_hand_over_attend(attempt);
+    if (status != RLOCK_OK) {
+        pthread_mutex_unlock(&attempt->holds->mutex);
+        status = rli_give_up(attempt, status);
+        pthread_mutex_lock(&attempt->holds->mutex);
+    }
     if (attempt->waiter.handed)
         status = RLOCK_OK;
     if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/back_off.h"
+#include "locks/hand_over.h"
 #include "locks/keep.h"
 #include "locks/session.h"
 #include "locks/synced.h"
@@ -299,6 +300,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&holds->mutex);
+    rli_hand_over_attend(attempt);
     if (has_no_chance(attempt, again_ms)) {
         pthread_mutex_unlock(&holds->mutex);
         return denied(asked);

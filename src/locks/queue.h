@@ -16,6 +16,8 @@ typedef struct rli_waiter {
     bool called;           /* a hold was kept for it to take (keep.h) */
     bool missed;           /* another took it first: the next one is this waiter's */
     bool handed;           /* it has the lock: who released it has handed it over */
+    bool asleep;           /* its thread may be given the lead of a lane… */
+    rli_lead lead;         /* …which then is this (hand_over.h) */
     bool ended;            /* taken out of the queue: the server is out of reach */
     char message[256];     /* why, when ended */
 } rli_waiter;

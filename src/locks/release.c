@@ -106,8 +106,8 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
                             const rli_names *names)
 {
     char owner[RLI_OWNER_TEXT];
-    rli_hand_over_texts texts;
-    texts.counter = NULL;
+    rli_hand_over over;
+    rli_call call;
     rli_owner_text(holds, session->number, owner);
     int highest = session->extra->highest;
     bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
@@ -120,14 +120,14 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
     /* An heir's grant, too, would have to be confirmed by replicas. */
     bool hands_over = count == 0 && !has_replicas(caller->client, session->entry);
-    rli_session *heir = hands_over ? rli_hand_over_begin(holds, session->entry, kind, &request, &texts) : NULL;
-    if (count == 0 && !heir && session->entry->queues)
+    hands_over = hands_over && rli_hand_over_begin(&over, holds, session, kind, &request, &call);
+    if (count == 0 && !hands_over && session->entry->queues)
         rli_chances_drop(&session->entry->queues->chances, session);
-    rli_call call;
     kind->release(&call, &request);
     call.synced = true; /* not confirmed by any, it is a release all the same */
     call.learns = !holds->settings->unlock_waits;
-    if (count == 0 && !heir && rli_departure_send(caller->client, session, &call)) {
+    call.witness = hands_over ? &over.witness : NULL;
+    if (count == 0 && !hands_over && rli_departure_send(caller->client, session, &call)) {
         rli_session_end_turn(session);
         rli_call_clear(&call);
         return RLOCK_OK;
@@ -137,13 +137,12 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     rlock_status status = rli_call_run(&call, caller, &session->entry->route);
 
     pthread_mutex_lock(&holds->mutex);
-    if (heir)
-        rli_hand_over_end(holds, heir, session, kind, &request, &call, status);
+    if (hands_over)
+        rli_hand_over_end(&over, status);
     status = count == 0 ? release_last(holds, session, status, &call, kind, names)
                         : release_one(holds, session, status, &call, kind, names, lease_ms, stood);
     rli_session_end_turn(session);
     rli_call_clear(&call);
-    free(texts.counter);
     return status;
 }
 

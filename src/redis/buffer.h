@@ -13,6 +13,8 @@ typedef struct rli_buffer {
     size_t length, capacity;
 } rli_buffer;
 
+struct rli_witness;
+
 /* A command as its words. */
 typedef struct rli_command {
     size_t count;
@@ -20,6 +22,7 @@ typedef struct rli_command {
     const size_t *lengths;
     bool asking;   /* on a lane: ASKING goes directly before it, and the answer to that is dropped */
     bool unsynced; /* on a synced lane: no WAIT is sent for its sake */
+    struct rli_witness *witness; /* on a lane: who else waits for the answer; NULL: nobody */
 } rli_command;
 
 /* Appends it. False: out of memory; the buffer is as before then. */

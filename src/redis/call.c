@@ -135,7 +135,8 @@ static void send_once(course *run, rli_lane *lane, const char *word, const char 
     name_script(call, word, script, length);
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
     rli_command command = {
-        .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->redirected != NULL};
+        .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->redirected != NULL,
+        .witness = call->witness};
     run->outcome = rli_lane_call(lane, run->caller, &command, timeout_ms, &run->answer);
 }
 

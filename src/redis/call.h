@@ -21,6 +21,7 @@ typedef struct rli_call {
     bool once;                 /* must not run twice: never sent again once its bytes may have left */
     bool background;           /* on the connection that callers do not use */
     bool synced;               /* replicas have to confirm what it changes, where there are any */
+    struct rli_witness *witness; /* who else waits for the answer; NULL: nobody */
     bool learns;               /* its script may be posted later: notes which server knows it */
     int64_t timeout_ms;        /* for one attempt; 0: as configured */
     int attempts;              /* 0: as configured */

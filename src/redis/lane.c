@@ -220,6 +220,23 @@ static int64_t later(int64_t at_ms, int64_t span_ms)
     return span_ms < RLI_NEVER - at_ms ? at_ms + span_ms : RLI_NEVER;
 }
 
+/* The lead goes to the thread that waits for the same answer, if there is nobody else to read it. Mutex held on entry
+ * and return, not while that thread wakes, which needs it at once. */
+static void call_witness(rli_lane *lane, rli_wire *wire, const rli_slot *slot, rli_witness *witness, int64_t until_ms)
+{
+    const rli_lead lead = {.lane = lane, .wire = wire, .last = rli_wire_last(wire), .until_ms = until_ms};
+    rli_ring ring = {0};
+    if (!lead.last || !rli_wire_lead(wire))
+        return;
+    if (!witness->wake(witness, &lead, &ring)) {
+        rli_wire_pass_lead(wire, slot);
+        return;
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    rli_ring_end(&ring);
+    pthread_mutex_lock(&lane->mutex);
+}
+
 /* One request on `wire`. Mutex held on entry, not on return. */
 static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const rli_command *command,
                        int64_t timeout_ms, rli_answer *answer)
@@ -232,13 +249,17 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
     }
     answer->run = rli_wire_run(wire);
     answer->sent_ms = slot.queued_ms;
-    if (rli_wire_wants_flush(wire)) {
+    int64_t until_ms = later(slot.since_ms, timeout_ms);
+    bool called = command->witness && !rli_wire_is_led(wire);
+    if (called || rli_wire_wants_flush(wire)) {
         rli_wire_enter(wire);
         if (!rli_wire_flush(wire, &lane->mutex))
             drop_wire(lane, wire, RLI_BROKEN);
+        else if (called && !rli_slot_finished(&slot))
+            call_witness(lane, wire, &slot, command->witness, until_ms);
         rli_wire_leave(wire);
     }
-    rli_outcome outcome = await(lane, caller, wire, &slot, later(slot.since_ms, timeout_ms));
+    rli_outcome outcome = await(lane, caller, wire, &slot, until_ms);
     answer->left = slot.left;
     if (outcome == RLI_ANSWERED) {
         answer->reply = slot.reply;
@@ -331,6 +352,24 @@ bool rli_lane_collect(rli_lane *lane, int64_t until_ms)
     bool left = (lane->wire && has_posts(lane->wire)) || (lane->dropped && has_posts(lane->dropped));
     pthread_mutex_unlock(&lane->mutex);
     return left;
+}
+
+/* --- the lead, given --- */
+
+void rli_lane_lead(const rli_lead *lead, const rli_caller *caller, int64_t deadline_ms)
+{
+    rli_lane *lane = lead->lane;
+    rli_wire *wire = lead->wire;
+    int64_t until_ms = rli_earlier(lead->until_ms, deadline_ms);
+    pthread_mutex_lock(&lane->mutex);
+    while (!rli_wire_is_past(wire, lead->last) && rli_now_ms() < until_ms && !rli_cancel_fired(caller->cancel)) {
+        if (!rli_wire_flush(wire, &lane->mutex) ||
+            rli_wire_receive(wire, &lane->mutex, until_ms, rli_cancel_fd(caller->cancel)) == RLI_ENDED)
+            drop_wire(lane, wire, rli_now_ms() >= lead->until_ms ? RLI_SILENT : RLI_BROKEN);
+    }
+    stop_leading(lane, wire, NULL);
+    drop_left(lane);
+    pthread_mutex_unlock(&lane->mutex);
 }
 
 /* --- what is done to its connections --- */

@@ -56,6 +56,26 @@ typedef struct rli_lane {
     atomic_int load;                    /* requests under way; read without the mutex */
 } rli_lane;
 
+/* The lead of a lane for a thread that has no request there, until what is under way now is answered. */
+typedef struct rli_lead {
+    rli_lane *lane;
+    struct rli_wire *wire; /* NULL: it was not given */
+    uint64_t last;         /* the last of what is under way */
+    int64_t until_ms;      /* when the server has been silent for too long */
+} rli_lead;
+
+/* Another thread that waits for the answer to a request: of two that sleep, it is the one to be in a hurry. It had
+ * better read the answer itself than be woken by who has read it. Both functions are called with the lane's mutex
+ * held, perhaps; they do not block. */
+typedef struct rli_witness {
+    /* The request is on its way, and nobody leads: gives the lead to that thread, which wakes with the ring. False: there
+     * is no such thread just now. */
+    bool (*wake)(struct rli_witness *witness, const rli_lead *lead, rli_ring *ring);
+    /* The request has its outcome, and its own thread does not know of it yet. By any thread. Not called for a request
+     * whose thread gave up. */
+    void (*tell)(struct rli_witness *witness, const struct rli_slot *slot);
+} rli_witness;
+
 void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard);
 /* A lane that has the server's replicas confirm what is written on it. A request is answered when
  * the WAIT behind its batch is; requests that come meanwhile are the next batch. `replicas`: how many
@@ -71,6 +91,8 @@ rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
  * WAIT may take) and not beyond the caller's deadline. Connects first when needed. Any thread. */
 rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
                           int64_t timeout_ms, rli_answer *answer);
+/* Takes a lead that was given: reads answers, for everybody, until `deadline_ms` at most, or the caller is cancelled. */
+void rli_lane_lead(const rli_lead *lead, const rli_caller *caller, int64_t deadline_ms);
 /* Sends `command` and does not wait for the answer; its bytes have left on return, or leave with the next batch of the
  * threads that call there now. `slot` has its `done`, which is told, perhaps before the return, and with no
  * reply unless RLI_ANSWERED. The answer is read by whoever waits there next for his own, or by rli_lane_collect.

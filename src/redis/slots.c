@@ -53,6 +53,7 @@ rli_slot *rli_slots_replace(rli_slots *slots, const rli_slot *slot)
         return NULL;
     *copy = *slot;
     copy->parker = NULL;
+    copy->witness = NULL;
     relink(slots, slot, copy);
     return copy;
 }
@@ -79,5 +80,7 @@ void rli_slot_finish(rli_slot *slot, rli_outcome outcome, rli_ring *ring)
         return;
     }
     slot->outcome = outcome;
+    if (slot->witness)
+        slot->witness->tell(slot->witness, slot);
     rli_unpark_later(parker, RLI_FINISHED, ring);
 }

@@ -14,6 +14,7 @@ typedef struct rli_slot {
     /* Posted: is told once that it has its outcome, and has the slot and its reply from then on; by any thread, which
      * may hold the lane's mutex. NULL: its caller is woken, or has given up, and the reply is for nobody. */
     void (*done)(struct rli_slot *slot);
+    rli_witness *witness; /* NULL: there is none */
     int64_t queued_ms;   /* before any byte of it left */
     int64_t since_ms;    /* the same, later by what replicas may take to confirm it */
     size_t bytes;        /* of it, among what is queued */

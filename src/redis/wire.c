@@ -20,6 +20,7 @@ struct rli_wire {
     rli_slot *awaited;           /* the first without its answer */
     int sent, answered;          /* how many have left; how many of these are answered */
     int posts;                   /* how many nobody waits for, and somebody is to be told of */
+    uint64_t popped;             /* how many have had their outcome */
     rli_buffer queued;           /* requests of the next batch */
     rli_buffer leaving;          /* the present batch… */
     size_t left;                 /* …of which so many bytes have gone */
@@ -93,7 +94,8 @@ bool rli_wire_queue(rli_wire *wire, rli_slot *slot, rli_parker *parker, const rl
     wire->used_ms = rli_now_ms();
     *slot = (rli_slot){.parker = parker, .queued_ms = wire->used_ms,
                        .since_ms = wire->used_ms + rli_sync_time_ms(&wire->sync),
-                       .bytes = wire->queued.length - before, .place = wire->place++, .asking = command->asking};
+                       .bytes = wire->queued.length - before, .place = wire->place++, .asking = command->asking,
+                       .witness = command->witness};
     rli_slots_append(&wire->slots, slot);
     if (parker) {
         rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* of an earlier request */
@@ -218,6 +220,7 @@ static rli_slot *pop(rli_wire *wire)
 {
     rli_slot *slot = rli_slots_pop(&wire->slots);
     wire->posts -= slot && slot->done;
+    wire->popped += slot != NULL;
     return slot;
 }
 
@@ -377,6 +380,16 @@ bool rli_wire_lead(rli_wire *wire)
 bool rli_wire_is_led(const rli_wire *wire)
 {
     return wire->leading;
+}
+
+uint64_t rli_wire_last(const rli_wire *wire)
+{
+    return wire->sent == wire->slots.count ? wire->popped + (uint64_t)wire->slots.count : 0;
+}
+
+bool rli_wire_is_past(const rli_wire *wire, uint64_t number)
+{
+    return wire->ended || wire->popped >= number;
 }
 
 void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own)

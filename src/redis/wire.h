@@ -46,6 +46,10 @@ bool rli_wire_take_lead(rli_wire *wire, rli_slot *slot);
 /* Makes a thread the leader that has no request there. False: somebody leads, or the connection has ended. */
 bool rli_wire_lead(rli_wire *wire);
 bool rli_wire_is_led(const rli_wire *wire);
+/* The number of the last request there; 0: its bytes may not have left yet. */
+uint64_t rli_wire_last(const rli_wire *wire);
+/* Whether all requests up to that one have their outcome. */
+bool rli_wire_is_past(const rli_wire *wire, uint64_t number);
 /* Ends leading: hands it to the first caller that still waits, other than `own` (NULL: it has none). */
 void rli_wire_pass_lead(rli_wire *wire, const rli_slot *own);
 
