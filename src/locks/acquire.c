@@ -41,13 +41,29 @@ static bool may_ask(rli_wait *wait)
     return may;
 }
 
-/* Sleeps on until this waiter is woken. Mutex held on entry and return, not meanwhile. */
+/* Whether who is before it in the queue was handed the lock, and is about to leave. */
+static bool comes_next(const rli_attempt *attempt)
+{
+    const rli_waiter *before = attempt->waiter.previous;
+    return before && before->handed && !before->previous && attempt->asked->kind->inherited &&
+           !attempt->holds->settings->local_hand_over;
+}
+
+/* Sleeps on until this waiter is woken; when it comes next, as talker at the end of the calm at the latest. Mutex held
+ * on entry and return, not meanwhile. */
 static void sleep_on(rli_attempt *attempt)
 {
-    attempt->waiter.asleep = true;
+    rli_waiter *waiter = &attempt->waiter;
+    int64_t until_ms = attempt->wait.deadline_ms;
+    int64_t calm_ms = comes_next(attempt) ? rli_chances_calm_until(&attempt->entry->queues->chances) : 0;
+    waiter->asleep = true;
+    waiter->dozes = calm_ms > rli_now_ms();
+    if (waiter->dozes)
+        until_ms = rli_earlier(until_ms, calm_ms);
     pthread_mutex_unlock(&attempt->holds->mutex);
-    rli_caller_sleep(&attempt->caller, attempt->wait.deadline_ms);
+    rli_caller_sleep(&attempt->caller, until_ms);
     pthread_mutex_lock(&attempt->holds->mutex);
+    waiter->dozes = false;
     rli_hand_over_attend(attempt);
 }
 

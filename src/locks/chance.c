@@ -41,8 +41,7 @@ void rli_chances_drop(rli_chances *chances, const rli_session *holder)
         chances->holder = NULL;
 }
 
-/* Until when its holder is left alone; 0: there is none. */
-static int64_t calm_until(const rli_chances *chances)
+int64_t rli_chances_calm_until(const rli_chances *chances)
 {
     const rli_session *holder = chances->holder;
     return holder ? rli_earlier(chances->held_ms + CALM_MS, holder->deadline_ms) : 0;
@@ -53,7 +52,7 @@ bool rli_chances_are_gone(const rli_chances *chances)
     if (!chances->holder && !chances->aside_ms)
         return false;
     int64_t now_ms = rli_now_ms();
-    return now_ms < chances->aside_ms || now_ms < calm_until(chances);
+    return now_ms < chances->aside_ms || now_ms < rli_chances_calm_until(chances);
 }
 
 /* A message that is not our own: one of the others has had the lock. If more are owed a turn, they come first now. */
@@ -73,7 +72,7 @@ bool rli_chance_is_gone(rli_chances *chances, rli_chance *own, bool heard, int64
             note_turn(chances);
     }
     int64_t now_ms = rli_now_ms();
-    *until_ms = now_ms < chances->aside_ms ? chances->aside_ms : calm_until(chances);
+    *until_ms = now_ms < chances->aside_ms ? chances->aside_ms : rli_chances_calm_until(chances);
     return now_ms < chances->aside_ms || (!heard && now_ms < *until_ms);
 }
 

@@ -37,6 +37,9 @@ void rli_chances_hold(rli_chances *chances, struct rli_session *holder, bool han
 /* It holds nothing any more, for all that this process knows. */
 void rli_chances_drop(rli_chances *chances, const struct rli_session *holder);
 
+/* Until when its holder is left alone; 0: there is none. */
+int64_t rli_chances_calm_until(const rli_chances *chances);
+
 /* Whether a newcomer would ask in vain, or out of turn: it is to join the waiters. */
 bool rli_chances_are_gone(const rli_chances *chances);
 /* The same for a waiter; `heard`: it heard something from the channel since it looked last. Gives the time when it

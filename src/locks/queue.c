@@ -12,7 +12,8 @@ static void make_talker(rli_waiter *waiter, rli_ring *ring)
     if (!waiter || waiter->talker)
         return;
     waiter->talker = true;
-    rli_unpark_later(waiter->parker, 0, ring);
+    if (!waiter->dozes) /* who dozes has nothing to ask yet: who was before it holds the lock */
+        rli_unpark_later(waiter->parker, 0, ring);
 }
 
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
@@ -32,8 +33,20 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring)
     if (waiter->ended)
         return;
     RLI_QUEUE_REMOVE(queue, waiter);
-    if (waiter->talker)
-        make_talker(queue->first, ring);
+    if (!waiter->talker)
+        return;
+    if (queue->first)
+        queue->first->dozes &= waiter->handed;
+    make_talker(queue->first, ring);
+}
+
+void rli_queue_rouse(rli_queue *queue)
+{
+    rli_waiter *first = queue->first;
+    if (!first || !first->dozes)
+        return;
+    first->dozes = false;
+    rli_unpark(first->parker);
 }
 
 static void let_look(rli_waiter *waiter)

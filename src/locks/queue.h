@@ -18,6 +18,7 @@ typedef struct rli_waiter {
     bool handed;           /* it has the lock: who released it has handed it over */
     bool asleep;           /* its thread may be given the lead of a lane… */
     rli_lead lead;         /* …which then is this (hand_over.h) */
+    bool dozes;            /* as talker it need not be woken at once: it looks by itself in a moment */
     bool ended;            /* taken out of the queue: the server is out of reach */
     char message[256];     /* why, when ended */
 } rli_waiter;
@@ -28,6 +29,8 @@ void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, 
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* Leaves; a talker makes the next one talker, who asks as soon as the ring ends, so that no wake-up is lost. */
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring);
+/* The lock is about to be freed for anybody: a first one that dozes wakes, to hear of it. */
+void rli_queue_rouse(rli_queue *queue);
 /* The session has the lock: its other waiters may ask, too. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
 /* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. */

@@ -121,8 +121,10 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     /* An heir's grant, too, would have to be confirmed by replicas. */
     bool hands_over = count == 0 && !has_replicas(caller->client, session->entry);
     hands_over = hands_over && rli_hand_over_begin(&over, holds, session, kind, &request, &call);
-    if (count == 0 && !hands_over && session->entry->queues)
+    if (count == 0 && !hands_over && session->entry->queues) {
         rli_chances_drop(&session->entry->queues->chances, session);
+        rli_queue_rouse(&session->entry->queues->of[RLI_BY_MESSAGE]);
+    }
     kind->release(&call, &request);
     call.synced = true; /* not confirmed by any, it is a release all the same */
     call.learns = !holds->settings->unlock_waits;

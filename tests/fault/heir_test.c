@@ -1,5 +1,5 @@
 /* Heirs under faults: of those who wait for a lock here, the one that has it next reads the answer to the unlock
- * itself, when others wait behind it. */
+ * itself, when others wait behind it; and who comes after that one dozes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/heirs.h"
@@ -187,4 +187,59 @@ HEIR_TEST(ends_with_its_client)
     actor_end(line.holder);
     actor_end(line.first);
     actor_end(line.second);
+}
+
+/* --- who comes after --- */
+
+static rlock_status unlock_and_lock(void *lock)
+{
+    rlock_status status = rlock_unlock(lock);
+    return status == RLOCK_OK ? rlock_lock(lock) : status;
+}
+
+/* Two threads of this process take turns, so that each hands the lock to the other and queues behind it at once. Then
+ * the lock is forced open by somebody else, which the one that holds it does not hear. */
+Test(heir_here_in_faults, who_comes_after_hears_what_the_holder_does_not)
+{
+    enum { ROUNDS = 20 };
+    rlock *lock = lock_of(scene.client, NAME), *others = lock_of(stage.other, NAME);
+    actor *threads[2] = {actor_start(), actor_start()};
+    assert_ok(actor_lock(threads[0], lock));
+    for (int i = 0; i < ROUNDS; i++) {
+        actor *holder = threads[i % 2], *next = threads[(i + 1) % 2];
+        actor_begin_lock(next, lock);
+        heir_await(&kind_reentrant, lock, next);
+        actor_begin(holder, unlock_and_lock, lock);
+        assert_ok(actor_finish(next, 5000));
+        cr_assert(actor_asleep(holder, 5000));
+        assert_ok(rlock_force_unlock(others, NULL));
+        assert_ok(actor_finish(holder, at_most_ms(2000)));
+        assert_status(actor_unlock(next, lock), RLOCK_LOST);
+        assert_ok(actor_unlock(holder, lock));
+        assert_ok(actor_lock(next, lock));
+    }
+    assert_ok(actor_unlock(threads[ROUNDS % 2], lock));
+    assert_no_keys();
+    actor_end(threads[0]);
+    actor_end(threads[1]);
+}
+
+/* Who was handed the lock takes long to wake up: then the next one no longer counts on it, and still gets its turn. */
+Test(heir_here_in_faults, who_comes_after_one_that_does_not_run_is_woken_by_it)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    actor *holder = actor_start(), *next = actor_start();
+    assert_ok(actor_lock(holder, lock));
+    actor_begin_lock(next, lock);
+    heir_await(&kind_reentrant, lock, next);
+    stop(next);
+    actor_begin(holder, unlock_and_lock, lock);
+    cr_assert(actor_asleep(holder, 5000) && !actor_ended(holder, 50));
+    let_run();
+    assert_ok(actor_finish(next, 5000));
+    assert_ok(actor_unlock(next, lock));
+    take_turn(holder, lock);
+    assert_no_keys();
+    actor_end(holder);
+    actor_end(next);
 }
