@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* So much is under way to one server at once. It answers all that it has read of one client, before it turns to another:
- * some 4 us a name. */
+/* So much is under way to one server at once. What it has read of us it answers before it turns to another client, whose
+ * answer then leaves with those to what it has read of us meanwhile: another waits for twice this, at 2 to 3 us a name. */
 #define MOST_FLIGHTS 32
-#define MOST_NAMES 200
+#define MOST_NAMES 100
 #define MOST_NAMES_LATE 800
 
 bool rli_flight_is_full(const rli_node *node, bool late)
