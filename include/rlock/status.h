@@ -47,9 +47,9 @@ typedef enum rlock_status { RLOCK_STATUSES(RLOCK_STATUS_ENUM_) } rlock_status;
 /* The words for `status`; never NULL, not to be freed. Any thread. */
 RLOCK_API const char *rlock_strstatus(rlock_status status);
 
-/* What was wrong with this thread's last failed call and what to do about it, with names and
- * numbers; "" before the first failure. A successful call leaves it alone. Never holds a
- * password. Valid until this thread's next failing call. */
+/* What was wrong with this thread's last call, which failed, and what to do about it, with names and
+ * numbers; "" before the first failure. After a call that succeeded it may be of that one, or of
+ * what that one met on its way. Never holds a password. Valid until this thread's next call. */
 RLOCK_API const char *rlock_last_error(void);
 
 /* The library's version, as RLOCK_VERSION was when it was built. */
