@@ -15,15 +15,19 @@ ARGS    ?=
 B       := build$(SAN:%=/san-%)
 
 version := $(shell sed -n 's/^\#define RLOCK_VERSION "\(.*\)"/\1/p' include/rlock/version.h)
-soname  := librlock.so.$(firstword $(subst ., ,$(version)))
+major   := $(firstword $(subst ., ,$(version)))
+soname  := librlock.so.$(major)
+module  := librlock-tls.so.$(major)
 
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS   ?= -O2 -g
 BASE     := -std=c11 -D_GNU_SOURCE -Iinclude -I. -Isrc $(WARN) -pthread -MMD -MP
-LIBS     := -lhiredis -lyaml -luuid -lssl -lcrypto -lpthread
+SHARED   := -lhiredis -lyaml -luuid -ldl -lpthread
+LIBS     := $(SHARED) -lssl -lcrypto
 NO_HOLES := -Wl,--no-undefined
-# Bound when it is loaded, to its own functions without a detour: nothing stays writable for it, and it is smaller.
-BOUND    := -Wl,-z,now -Wl,-Bsymbolic-functions
+# Never unloaded, since threads may be in it. Bound when it is loaded, to its own functions without a detour: nothing
+# stays writable for it, and it is smaller.
+LOADED   := -Wl,-z,nodelete -Wl,-z,now -Wl,-Bsymbolic-functions
 
 # Criterion does not run under ThreadSanitizer: tests/support/plain.h stands in for it there.
 criterion := -lcriterion
@@ -47,14 +51,15 @@ V   ?=
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-5s %s\n' $1 '$(@:$(B)/%=%)')
 
-lib_src  := $(filter-out src/cli/%,$(shell find src watchdog -name '*.c'))
+lib_src  := $(filter-out src/cli/% src/tls_module/%,$(shell find src watchdog -name '*.c'))
 cli_src  := $(wildcard src/cli/*.c)
 lua_src  := $(shell find lua -name '*.lua' | sort)
 lib_obj  := $(lib_src:%.c=$(B)/%.o) $(B)/lua/scripts.o
 cli_obj  := $(cli_src:%.c=$(B)/%.o)
+tls_obj  := $(filter $(B)/src/redis/tls%,$(lib_obj))
 
 .PHONY: all
-all: $(B)/librlock.a $(B)/$(soname) $(B)/rlock ## builds the library and the command (the default)
+all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the library and the command (the default)
 
 # --- What a machine needs ---
 
@@ -70,7 +75,7 @@ export PATH := $(PATH):$(abspath $(B))/bin
 # --- The library and the command ---
 
 # What runs once a client or a connection is made small, not fast.
-$(B)/src/config/%.o $(B)/src/inspect/%.o $(B)/src/redis/tls%.o: SMALL := -Os
+$(B)/src/config/%.o $(B)/src/inspect/%.o $(B)/src/redis/tls%.o $(B)/src/tls_module/%.o: SMALL := -Os
 
 $(B)/%.o: %.c | deps-build
 	@mkdir -p $(@D)
@@ -91,10 +96,15 @@ $(B)/librlock.a: $(lib_obj)
 	$(call say,AR)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/$(soname): $(lib_obj)
+# The archive has TLS in it, the shared library loads it from a module (src/tls_module/module.h).
+$(B)/$(soname): $(filter-out $(tls_obj),$(lib_obj)) $(B)/src/tls_module/load.o
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete $(BOUND) $(NO_HOLES) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) $(LOADED) $(NO_HOLES) -o $@ $^ $(SHARED)
 	$(Q)ln -sf $(soname) $(B)/librlock.so
+
+$(B)/$(module): $(tls_obj) $(B)/src/tls_module/module.o
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(module) $(LOADED) $(NO_HOLES) -o $@ $^ $(LIBS)
 
 $(B)/rlock: $(cli_obj) $(B)/librlock.a
 	$(call say,LINK)
@@ -211,7 +221,7 @@ man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
 install: all ## installs headers, libraries, command and manual under DESTDIR and PREFIX
 	install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3
 	install -m 644 $(headers) $(include_to)
-	install -m 644 $(B)/librlock.a $(B)/$(soname) $(lib_to)
+	install -m 644 $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(lib_to)
 	ln -sf $(soname) $(lib_to)/librlock.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' src/rlock.pc.in > $(lib_to)/pkgconfig/rlock.pc
 	chmod 644 $(lib_to)/pkgconfig/rlock.pc
@@ -220,7 +230,7 @@ install: all ## installs headers, libraries, command and manual under DESTDIR an
 
 uninstall: ## removes what install put there
 	rm -rf $(include_to)
-	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
+	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
 	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
 .PHONY: clean help

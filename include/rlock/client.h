@@ -31,7 +31,7 @@ typedef struct rlock_client rlock_client;
  * with several servers for a second for each that does not answer before.
  * RLOCK_OK.
  * RLOCK_INVALID: the URL, a value in it, or a file that it names: a truststore or keystore that cannot be
- * read; masterName is missing.
+ * read; masterName is missing; TLS is asked for, and the module that librlock.so has it in cannot be loaded.
  * RLOCK_UNAVAILABLE: nobody answers there, or not yet (it is loading, its failover is not over): the server; all
  * of the sentinels, or the master that they name; all nodes of the cluster that were given, or all masters
  * that they name; no master is among the servers given.

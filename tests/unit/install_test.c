@@ -1,5 +1,6 @@
 /* What make install puts in place, and that a program elsewhere can be built with it. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/certificates.h"
 #include "tests/support/server.h"
 #include "tests/support/shell.h"
 #include "tests/support/test.h"
@@ -45,7 +46,7 @@ static void build(const char *compiler, const char *name, const char *linking)
 
 static void run_says(const char *program, const char *argument, const char *expected)
 {
-    char *said = shell("cd '%s' && ./%s %s", scratch_folder(), program, argument);
+    char *said = shell("cd '%s' && ./%s '%s'", scratch_folder(), program, argument);
     cr_assert(strcmp(said, expected) == 0, "%s said \"%s\", not \"%s\"", program, said, expected);
     free(said);
 }
@@ -80,6 +81,25 @@ Test(install, program_outside_the_tree_compiles_with_pkg_config_and_runs)
     build(environment("CC", "cc"), "program.c", "-std=c11 " STATIC);
     run_says("program", server_url(own), "held 1\nafter 0\n");
     server_stop(own);
+}
+
+/* The shared library finds its TLS module beside it; the static one has TLS in it. */
+Test(install, program_outside_the_tree_speaks_tls)
+{
+    static const char *const linkings[] = {"-std=c11 " SHARED, "-std=c11 " STATIC};
+    texts kept = {0};
+    char url[4200];
+    server *own = server_start_with(certificates_args(&kept, CERTIFICATE_SERVER, "no", NULL));
+    snprintf(url, sizeof url, "%s?sslTruststore=%s", server_tcp_url(own), certificate_file(CERTIFICATE_AUTHORITY));
+    install();
+    scratch_write("program.c", program_text);
+    for (int i = 0; i < 2; i++) {
+        build(environment("CC", "cc"), "program.c", linkings[i]);
+        run_says("program", url, "held 1\nafter 0\n");
+    }
+    shell_do("'%s/prefix/bin/rlock' inspect --url '%s' order:42", scratch_folder(), url);
+    server_stop(own);
+    texts_free(&kept);
 }
 
 static const char cpp_text[] =
@@ -172,7 +192,7 @@ Test(install, destdir_is_no_part_of_what_is_installed)
     snprintf(words, sizeof words, "install DESTDIR='%s/stage' PREFIX=/opt/rlock", scratch_folder());
     run_make(words);
     shell_do("cd '%s/stage/opt/rlock' && test -x bin/rlock -a -e lib/librlock.a -a -e lib/librlock.so.1 -a "
-             "-L lib/librlock.so -a -e include/rlock/rlock.h",
+             "-e lib/librlock-tls.so.1 -a -L lib/librlock.so -a -e include/rlock/rlock.h",
              scratch_folder());
     shell_do("cd '%s/stage' && ! grep -F \"$PWD\" opt/rlock/lib/pkgconfig/rlock.pc", scratch_folder());
     shell_do("grep -qx 'prefix=/opt/rlock' '%s/stage/opt/rlock/lib/pkgconfig/rlock.pc'", scratch_folder());

@@ -9,12 +9,17 @@
 
 TestSuite(symbols, .fini = scratch_remove, .timeout = 60);
 
-static const char *library(void)
+static const char *path_of(const char *file)
 {
     static char path[4200];
     const char *folder = getenv("B");
-    snprintf(path, sizeof path, "%s/librlock.so.1", folder && *folder ? folder : "build");
+    snprintf(path, sizeof path, "%s/%s", folder && *folder ? folder : "build", file);
     return path;
+}
+
+static const char *library(void)
+{
+    return path_of("librlock.so.1");
 }
 
 /* Other symbols could take the place of a program's own, or of another library's. */
@@ -22,6 +27,9 @@ Test(symbols, only_rlock_names_are_visible)
 {
     char *others = shell("nm -D --defined-only '%s' | awk '$3 !~ /^(rlock_|__odr_asan)/'", library());
     cr_assert(*others == 0, "also visible:\n%s", others);
+    free(others);
+    others = shell("nm -D --defined-only '%s' | awk '$3 !~ /^(rlock_tls_module$|__odr_asan)/'", path_of("librlock-tls.so.1"));
+    cr_assert(*others == 0, "also visible in the TLS module:\n%s", others);
     free(others);
 }
 
@@ -37,10 +45,22 @@ Test(symbols, all_that_the_headers_declare_are_there)
 }
 
 /* A thread of it may still run its last lines when the program unloads it. */
-Test(symbols, library_is_named_by_its_major_version_and_stays_loaded)
+Test(symbols, library_and_its_module_are_named_by_their_major_version_and_stay_loaded)
 {
-    char *dynamic = shell("readelf -dW '%s'", library());
-    cr_assert(strstr(dynamic, "[librlock.so.1]") != NULL, "no SONAME librlock.so.1:\n%s", dynamic);
-    cr_assert(strstr(dynamic, "NODELETE") != NULL, "not linked with -z nodelete:\n%s", dynamic);
-    free(dynamic);
+    static const char *const files[] = {"librlock.so.1", "librlock-tls.so.1"};
+    for (int i = 0; i < 2; i++) {
+        char name[64], *dynamic = shell("readelf -dW '%s'", path_of(files[i]));
+        snprintf(name, sizeof name, "[%s]", files[i]);
+        cr_assert(strstr(dynamic, name) != NULL, "no SONAME %s:\n%s", files[i], dynamic);
+        cr_assert(strstr(dynamic, "NODELETE") != NULL, "not linked with -z nodelete:\n%s", dynamic);
+        free(dynamic);
+    }
+}
+
+/* To load it takes as long as all else until a first lock. */
+Test(symbols, library_needs_no_openssl)
+{
+    char *needed = shell("readelf -dW '%s' | grep NEEDED", library());
+    cr_assert(!strstr(needed, "libssl") && !strstr(needed, "libcrypto"), "%s", needed);
+    free(needed);
 }
