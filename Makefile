@@ -106,9 +106,10 @@ $(B)/$(module): $(tls_obj) $(B)/src/tls_module/module.o
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(module) $(LOADED) $(NO_HOLES) -o $@ $^ $(LIBS)
 
-$(B)/rlock: $(cli_obj) $(B)/librlock.a
+# It starts sooner with the shared library, which is beside it here, and in lib beside bin where it is installed.
+$(B)/rlock: $(cli_obj) $(B)/$(soname)
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $(cli_obj) -L$(B) -lrlock -lpthread
 
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
