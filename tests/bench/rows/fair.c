@@ -12,11 +12,7 @@ static bool measure_one(bench_run *bench, int threads, int processes)
         {.who = "redisson", .kind = "fair", .threads = threads, .processes = processes,
          .names = "one:bench:fair:redisson", .ms = 300},
     };
-    bool right = contest_run(bench, sides, 2, 0);
-    if (right)
-        contest_report(bench, sides, 2, processes == 1 ? "fair, one name" : "fair, one name, two processes", &target);
-    contest_free(sides, 2);
-    return right;
+    return contest_measure(bench, sides, 2, processes == 1 ? "fair, one name" : "fair, one name, two processes", &target);
 }
 
 static bool measure(bench_run *bench)

@@ -25,12 +25,8 @@ static bool measure_one(bench_run *bench, const struct kinds_case *at, int threa
         {.who = "rlock", .kind = at->kind, .threads = threads, .names = "own", .slices = slices, .ms = ms,
          .scripts = at->scripts},
     };
-    bool right = contest_run(bench, sides, 2, 0);
     snprintf(what, sizeof what, "own names, %s", at->kind);
-    if (right)
-        contest_report(bench, sides, 2, what, &target);
-    contest_free(sides, 2);
-    return right;
+    return contest_measure(bench, sides, 2, what, &target);
 }
 
 static bool measure(bench_run *bench)

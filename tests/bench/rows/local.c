@@ -15,11 +15,7 @@ static bool measure_one(bench_run *bench, int threads)
          .slices = 2, .ms = 100},
         {.who = "redisson", .kind = "lock", .threads = threads, .names = "one:bench:local:redisson"},
     };
-    bool right = contest_run(bench, sides, 2, 0);
-    if (right)
-        contest_report(bench, sides, 2, "one name, local hand-over", &target);
-    contest_free(sides, 2);
-    return right;
+    return contest_measure(bench, sides, 2, "one name, local hand-over", &target);
 }
 
 /* --- another process --- */

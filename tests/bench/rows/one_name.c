@@ -20,11 +20,7 @@ static bool measure_one(bench_run *bench, const struct one_name_case *at)
          .ms = 10, .scripts = 1},
         {.who = "redisson", .kind = "lock", .threads = at->threads, .names = "one:bench:one:redisson"},
     };
-    bool right = contest_run(bench, sides, 3, 0);
-    if (right)
-        contest_report(bench, sides, 3, "one name", &at->target);
-    contest_free(sides, 3);
-    return right;
+    return contest_measure(bench, sides, 3, "one name", &at->target);
 }
 
 static bool measure(bench_run *bench)

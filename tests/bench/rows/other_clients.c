@@ -15,11 +15,7 @@ static bool measure_one(bench_run *bench, const char *what, const char *names)
         {.who = "redlock", .kind = "lock", .threads = THREADS, .names = names, .ms = MS, .warm_up_ms = WARM_UP_MS},
     };
     int count = sizeof sides / sizeof *sides;
-    bool right = contest_run(bench, sides, count, 0);
-    if (right)
-        contest_report(bench, sides, count, what, NULL);
-    contest_free(sides, count);
-    return right;
+    return contest_measure(bench, sides, count, what, NULL);
 }
 
 static bool measure(bench_run *bench)

@@ -44,11 +44,7 @@ static bool measure_unlock_not_waiting(bench_run *bench)
         {.who = "raw", .kind = "lock", .threads = 1, .names = "own"},
         {.who = "rlock", .kind = "lock+async", .threads = 1, .names = "own", .scripts = 1.9},
     };
-    bool right = contest_run(bench, sides, 2, 0);
-    if (right)
-        contest_report(bench, sides, 2, "own names, unlock not waiting", &target);
-    contest_free(sides, 2);
-    return right;
+    return contest_measure(bench, sides, 2, "own names, unlock not waiting", &target);
 }
 
 static bool measure_one(bench_run *bench, const struct own_names_case *at)

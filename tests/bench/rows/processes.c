@@ -11,11 +11,7 @@ static bool measure_one(bench_run *bench, int threads)
          .slices = 2, .ms = 100, .scripts = 1},
         {.who = "redisson", .kind = "lock", .threads = threads, .processes = 2, .names = "one:bench:two:redisson"},
     };
-    bool right = contest_run(bench, sides, 2, 0);
-    if (right)
-        contest_report(bench, sides, 2, "one name, two processes", &target);
-    contest_free(sides, 2);
-    return right;
+    return contest_measure(bench, sides, 2, "one name, two processes", &target);
 }
 
 static bool measure(bench_run *bench)

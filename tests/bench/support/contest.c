@@ -292,3 +292,12 @@ void contest_report(bench_run *bench, const bench_side *sides, int count, const 
         report_row(&bench->report, &result);
     }
 }
+
+bool contest_measure(bench_run *bench, bench_side *sides, int count, const char *what, const bench_target *target)
+{
+    bool right = contest_run(bench, sides, count, 0);
+    if (right)
+        contest_report(bench, sides, count, what, target);
+    contest_free(sides, count);
+    return right;
+}

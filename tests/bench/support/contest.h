@@ -60,4 +60,7 @@ bench_result contest_result(const bench_side *sides, int count, int index, const
 /* Reports all sides; `target` is that of the side called rlock, NULL: it has none. */
 void contest_report(bench_run *bench, const bench_side *sides, int count, const char *what, const bench_target *target);
 
+/* All of a row that is nothing but this: has them work, in the usual number of blocks, reports them, and frees. */
+bool contest_measure(bench_run *bench, bench_side *sides, int count, const char *what, const bench_target *target);
+
 #endif

@@ -52,7 +52,7 @@ static rlock *multi_of_3(rlock_client *client, const char *name)
     return lock;
 }
 
-const bench_kind kinds[] = {
+static const bench_kind kinds[] = {
     {.name = "lock", .requests = 2, .lock = rlock_get_lock},
     {.name = "spin", .requests = 2, .lock = rlock_get_spin_lock},
     {.name = "fenced", .requests = 2, .lock = rlock_get_fenced_lock},
@@ -64,11 +64,10 @@ const bench_kind kinds[] = {
     {.name = "permit", .requests = 2, .permits = true},
     {.name = "multi", .requests = 6, .lock = multi_of_3},
 };
-const int kinds_count = sizeof kinds / sizeof *kinds;
 
 const bench_kind *kind_named(const char *name)
 {
-    for (int i = 0; i < kinds_count; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     }

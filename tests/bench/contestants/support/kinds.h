@@ -16,8 +16,6 @@ typedef struct bench_kind {
     bool permits;  /* that is one with permit ids */
 } bench_kind;
 
-extern const bench_kind kinds[];
-extern const int kinds_count;
 /* The kind called `name`; NULL: there is none, which is trouble(). */
 const bench_kind *kind_named(const char *name);
 
