@@ -46,7 +46,8 @@ is met when the median meets it. Values without limits are of longer measurement
 
 A *pair* is one lock and one unlock. *Client CPU* is the user and system time of the whole process for a pair, that of
 a JVM's compilers and collectors included; *server CPU* is that of redis-server. p50 and p99 are of the time of a pair,
-waiting included.
+waiting included. *Time without a core* is that in which the server, or the client that waits for it, was ready to run
+and the kernel let something else run (`/proc/PID/schedstat`).
 
 **Every slice checks mutual exclusion**: who holds a lock swaps its number into a word of memory that all
 processes share (redlock's loops, one of their own process), and finds it free, or the whole run fails. {violations}

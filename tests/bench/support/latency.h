@@ -7,6 +7,10 @@
 
 typedef struct bench_latency {
     double p50_ms, p99_ms, most_ms;
+    /* The longest, when of each wait is taken off for how long the server, or else the client, was ready and had no core.
+     * Of the two, the longer: one's may be part of the other's. What other programs do to the machine is so left out;
+     * what the server does before it answers is not. */
+    double most_with_core_ms;
 } bench_latency;
 
 /* Sends PING after PING for `ms`, with small pauses, on a connection of its own. */

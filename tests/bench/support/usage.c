@@ -1,10 +1,12 @@
-/* What a process uses: CPU time and memory, seen from outside. */
+/* What a process uses: CPU time and memory, seen from outside; and for how long it had no core. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/support/usage.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds_of(clockid_t clock)
 {
@@ -46,4 +48,21 @@ long usage_resident_bytes(pid_t pid)
     }
     fclose(sums);
     return kib * 1024;
+}
+
+int usage_open_ready(pid_t thread)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)thread);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+double usage_ready_s(int fd)
+{
+    char text[128];
+    unsigned long long ready_ns = 0; /* after the time that it ran */
+    ssize_t length = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
+    text[length < 0 ? 0 : length] = '\0';
+    sscanf(text, "%*u %llu", &ready_ns);
+    return (double)ready_ns / 1e9;
 }
