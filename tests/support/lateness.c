@@ -12,15 +12,14 @@
 #define NAP_MS 5
 
 static atomic_bool watched;
-static atomic_llong latest_ms;
+static atomic_llong due_ms, latest_ms;
 
 static void *nap(void *nothing)
 {
-    for (int64_t due_ms = now_ms() + NAP_MS;; due_ms = now_ms() + NAP_MS) {
+    for (;;) {
+        atomic_store(&latest_ms, lateness_ms());
+        atomic_store(&due_ms, now_ms() + NAP_MS);
         pass_ms(NAP_MS);
-        int64_t late_ms = now_ms() - due_ms;
-        if (late_ms > atomic_load(&latest_ms))
-            atomic_store(&latest_ms, late_ms);
     }
     return nothing;
 }
@@ -29,6 +28,7 @@ void lateness_watch(void)
 {
     if (atomic_exchange(&watched, true))
         return;
+    atomic_store(&due_ms, now_ms() + NAP_MS);
     pthread_t thread;
     sigset_t all, before;
     sigfillset(&all);
@@ -38,7 +38,10 @@ void lateness_watch(void)
     pthread_detach(thread);
 }
 
+/* One that should have woken by now is late, too: who asks may be the first to run after a standstill. */
 int64_t lateness_ms(void)
 {
-    return atomic_load(&latest_ms);
+    int64_t late_ms = atomic_load(&watched) ? now_ms() - atomic_load(&due_ms) : 0;
+    int64_t most_ms = atomic_load(&latest_ms);
+    return late_ms > most_ms ? late_ms : most_ms;
 }
