@@ -70,6 +70,7 @@ Test(idle_lane, that_has_no_connection_gets_none_for_a_ping)
 /* Nothing passes any more, and no end of the connection is heard of. */
 Test(idle_lane, that_is_half_open_is_found_by_a_ping)
 {
+    lanes_time_out();
     assert_counts(lanes.plain, "1");
     proxy_pass(lanes.proxy, false, false);
     int64_t since_ms = now_ms();
@@ -149,6 +150,7 @@ Test(idle_lane, is_not_pinged_while_a_request_is_waited_for)
 /* Nobody waits for the answer that is outstanding: it is no use of the lane. */
 Test(idle_lane, is_pinged_although_a_request_was_given_up_on_it)
 {
+    lanes_time_out();
     int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INCR", .times = 1});
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}, .limit_ms = 50};
     lane_run(&call);
@@ -217,6 +219,7 @@ Test(dropped_lane, ends_what_is_under_way_when_it_is_dropped_twice)
 /* The limit of a request on a dropped connection is kept, too, and so is the client's closing. */
 Test(dropped_lane, keeps_the_limit_of_what_is_under_way)
 {
+    lanes_time_out();
     int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "first"});
     actor *asker = actor_start();
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};

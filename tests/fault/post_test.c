@@ -138,6 +138,7 @@ Test(posted, is_left_alone_while_its_answer_is_on_its_way)
 
 Test(posted, is_given_up_with_its_connection_when_no_answer_comes)
 {
+    lanes_time_out();
     static post own;
     connect_lane();
     rule_for_incr(PROXY_HOLD_REPLY);

@@ -58,6 +58,7 @@ Test(synced_lane, tells_how_many_replicas_confirmed)
 
 Test(synced_lane, tells_that_a_stopped_replica_has_not_confirmed)
 {
+    lanes_time_out();
     freeze_replica();
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     assert_synced(&call, "1", 0);
@@ -68,6 +69,7 @@ Test(synced_lane, tells_that_a_stopped_replica_has_not_confirmed)
 /* Fewer than asked for is as the server says, after the whole time. */
 Test(synced_lane, waits_for_all_replicas_it_knows_of)
 {
+    lanes_time_out();
     atomic_store(&lanes.replicas, 2);
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     assert_synced(&call, "1", 1);
@@ -118,7 +120,6 @@ Test(synced_lane, is_not_confirmed_by_a_master_that_becomes_a_replica_meanwhile)
 
 Test(synced_lane, sends_what_comes_during_a_wait_as_one_batch)
 {
-    lanes.settings.sync_timeout_ms = 20000;
     freeze_replica();
     actor *actors[THREADS];
     lane_call calls[THREADS];
@@ -227,6 +228,7 @@ Test(synced_lane, has_no_answer_when_the_connection_ends_before_that_to_wait)
 
 Test(synced_lane, has_no_answer_when_that_to_wait_does_not_come)
 {
+    lanes_time_out();
     int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "WAIT"});
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     cr_assert(call.outcome == RLI_SILENT, "%s", outcome_word(call.outcome));
@@ -289,6 +291,7 @@ Test(synced_lane, stays_in_step_when_callers_give_up_before_wait_is_answered)
 /* What was still queued must not run when its caller has long gone; its neighbours do. */
 Test(synced_lane, takes_back_what_was_given_up_before_it_left)
 {
+    lanes_time_out();
     freeze_replica();
     actor *actors[4];
     lane_call calls[4];
@@ -338,6 +341,7 @@ Test(synced_lane, ends_all_that_is_under_way_when_it_is_closed)
 /* A slow replica does not slow down what goes over other lanes. */
 Test(synced_lane, stalls_no_other_lane)
 {
+    lanes_time_out();
     freeze_replica();
     actor *first = actor_start();
     lane_call waiting;

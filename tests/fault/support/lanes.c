@@ -10,24 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No machine that stands still for a while is taken for a server that is silent. */
+#define PATIENT_MS 20000
+
 struct lanes lanes;
 
-/* Calls belong to a client, whose own connections are of no account here: they go past the proxy. */
-static void open_lanes(void)
+static void open_lanes(int timeout_ms, int sync_timeout_ms)
 {
-    lanes.proxy = proxy_start(lanes.master); /* before there are threads: it forks */
-    stage.server = lanes.master;
-    stage.client = stage_client(NULL);
     char url[256];
-    snprintf(url, sizeof url, "unix://%s?timeout=%d", proxy_socket(lanes.proxy), LANE_TIMEOUT_MS);
+    snprintf(url, sizeof url, "unix://%s?timeout=%d", proxy_socket(lanes.proxy), timeout_ms);
     rlock_config config;
     rlock_config_init(&config);
     config.address = url;
     assert_ok(rli_settings_make(&lanes.settings, &config));
-    lanes.settings.sync_timeout_ms = LANE_SYNC_MS;
+    lanes.settings.sync_timeout_ms = sync_timeout_ms;
     assert_ok(rli_pool_init(&lanes.pool, &lanes.settings, &lanes.settings.addresses[0]));
     lanes.plain = &lanes.pool.lanes[0];
     rli_lane_init_synced(&lanes.synced, &lanes.settings, &lanes.settings.addresses[0], &lanes.replicas);
+}
+
+static void close_lanes(void)
+{
+    rli_pool_close(&lanes.pool);
+    rli_lane_close(&lanes.synced);
+    rli_pool_destroy(&lanes.pool);
+    rli_lane_destroy(&lanes.synced);
+    rli_settings_free(&lanes.settings);
+}
+
+/* Calls belong to a client, whose own connections are of no account here: they go past the proxy. */
+static void open_scene(void)
+{
+    lanes.proxy = proxy_start(lanes.master); /* before there are threads: it forks */
+    stage.server = lanes.master;
+    stage.client = stage_client(NULL);
+    open_lanes(PATIENT_MS, PATIENT_MS);
 }
 
 /* A replica that has all data is heard of by its master a second later, when it first acknowledges it. */
@@ -45,22 +62,24 @@ void lanes_open(int replicas, const char *const *args)
     if (replicas > 0)
         await_confirmation(replicas);
     atomic_init(&lanes.replicas, replicas);
-    open_lanes();
+    open_scene();
 }
 
 void lanes_open_at(server *at)
 {
     lanes.master = at;
-    open_lanes();
+    open_scene();
+}
+
+void lanes_time_out(void)
+{
+    close_lanes();
+    open_lanes(LANE_TIMEOUT_MS, LANE_SYNC_MS);
 }
 
 void lanes_close(void)
 {
-    rli_pool_close(&lanes.pool);
-    rli_lane_close(&lanes.synced);
-    rli_pool_destroy(&lanes.pool);
-    rli_lane_destroy(&lanes.synced);
-    rli_settings_free(&lanes.settings);
+    close_lanes();
     proxy_stop(lanes.proxy);
     stage.server = NULL; /* the fleet's, or the test's own */
     stage_close();
@@ -90,7 +109,7 @@ rlock_status lane_run(void *arg)
     assert_ok(rli_caller_begin(&caller, stage.client, NULL));
     if (call->limit_ms)
         caller.deadline_ms = rli_after_ms(call->limit_ms);
-    call->outcome = rli_lane_call(call->lane, &caller, &command, LANE_TIMEOUT_MS, &call->answer);
+    call->outcome = rli_lane_call(call->lane, &caller, &command, lanes.settings.timeout_ms, &call->answer);
     call->took_ms = now_ms() - since_ms;
     if (call->outcome == RLI_ANSWERED)
         show(call->answer.reply, call->text);

@@ -21,14 +21,18 @@ struct lanes {
 };
 extern struct lanes lanes;
 
-#define LANE_TIMEOUT_MS 1000
-#define LANE_SYNC_MS 500
-
 /* A master with so many replicas, and args for all (NULL: none). */
 void lanes_open(int replicas, const char *const *args);
 /* The same for a server that the test has started and will stop. */
 void lanes_open_at(server *at);
 void lanes_close(void);
+
+#define LANE_TIMEOUT_MS 1000
+#define LANE_SYNC_MS 500
+
+/* For a test of what takes too long: an answer may take so long from now on, and a confirmation by the replicas;
+ * otherwise both may take 20 s. Before the first call. */
+void lanes_time_out(void);
 
 /* One request. */
 typedef struct lane_call {
