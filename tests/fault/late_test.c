@@ -304,7 +304,7 @@ Test(late_renewal, of_a_hold_that_has_ended_takes_nothing)
     rlock *lock = lock_of(scene.client, NAME);
     int rule = stall_first(&rli_script_lock_renew);
     assert_ok(rlock_lock(lock));
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000), "the renewal was not sent again");
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 10 * WATCHDOG_MS), "the renewal was not sent again");
     assert_ok(rlock_unlock(lock));
     let_through(rule);
     assert_no_keys();
@@ -316,7 +316,7 @@ Test(late_renewal, leaves_the_next_hold_of_its_thread_alone)
     rlock *lock = lock_of(scene.client, NAME);
     int rule = stall_first(&rli_script_lock_renew);
     assert_ok(rlock_lock(lock));
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000), "the renewal was not sent again");
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 10 * WATCHDOG_MS), "the renewal was not sent again");
     assert_ok(rlock_unlock(lock));
     int64_t since_ms = now_ms();
     assert_ok(rlock_lock_lease(lock, WATCHDOG_MS / 2));

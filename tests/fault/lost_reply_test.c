@@ -321,7 +321,7 @@ Test(lost_renewal, does_not_end_the_hold)
     rlock *lock = lock_of(scene.client, NAME);
     int rule = lose_first(&rli_script_lock_renew);
     assert_ok(rlock_lock(lock));
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 5, 10000), "not renewed any more");
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 5, 10 * WATCHDOG_MS), "not renewed any more");
     cr_assert(rlock_valid_for(lock) > 0);
     cr_assert(event_count(&lost.came) == 0);
     assert_ok(rlock_unlock(lock));

@@ -24,7 +24,7 @@ extern struct scene scene;
 #define WATCHDOG_MS 4500
 #else
 #define ATTEMPT_MS 400
-#define WATCHDOG_MS 1500
+#define WATCHDOG_MS 3000
 #endif
 
 #define SCENE_TEXT2_(number) #number
