@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/secure.h"
 #include "tests/support/event.h"
+#include "tests/support/lateness.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,8 @@ static proxy *between;
 static void open_between(void)
 {
     secure_stage(CERTIFICATE_SERVER, "no", NULL);
-    between = proxy_start_port(stage.server);
+    between = proxy_start_port(stage.server); /* before there are threads: it forks */
+    lateness_watch();
 }
 
 static void close_between(void)
