@@ -13,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NODE_TIMEOUT "1500"
+
 /* Replicas stay where they are put: none moves to a master that has lost its own. And one that got its
  * master's data by way of a file counts for WAIT at once, else up to a second later. */
 #define ARGUMENTS                                                                                  \
     ARGS("--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",                        \
-         "--cluster-node-timeout", "1500", "--cluster-migration-barrier", "99",                    \
+         "--cluster-node-timeout", NODE_TIMEOUT, "--cluster-migration-barrier", "99",              \
          "--repl-diskless-sync", "no")
 
 static void must(server *node, redisReply *reply, const char *what)
@@ -62,9 +64,21 @@ static void share_password(cluster *self)
     cluster_each(self, "CONFIG SET masterauth %s", password);
 }
 
-/* Everybody meets everybody, which is quicker than gossip. An epoch is for a node that knows nobody yet. */
+static bool knows_everybody(cluster *self, int node)
+{
+    char *nodes = server_text(self->nodes[node], "CLUSTER NODES");
+    bool all = !strstr(nodes, "handshake");
+    for (int i = 0; i < self->count && all; i++)
+        all = strstr(nodes, self->ids[i]) != NULL;
+    free(nodes);
+    return all;
+}
+
+/* Everybody meets everybody, which is quicker than gossip. An epoch is for a node that knows nobody yet. Who was met
+ * and says nothing for cluster-node-timeout, as on a machine that stands still, is forgotten for good. */
 static void introduce(cluster *self)
 {
+    cluster_each(self, "CONFIG SET cluster-node-timeout %d", 2 * CLUSTER_WAIT_MS);
     for (int i = 0; i < self->masters; i++) {
         server *node = self->nodes[i];
         must(node, server_command(node, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "SET-CONFIG-EPOCH");
@@ -74,6 +88,12 @@ static void introduce(cluster *self)
         for (int j = i + 1; j < self->count; j++)
             must(node, server_command(node, "CLUSTER MEET 127.0.0.1 %d", server_port(self->nodes[j])), "MEET");
     }
+    int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;
+    for (int i = 0; i < self->count; i++) {
+        for (; !knows_everybody(self, i); pass_ms(5))
+            cr_assert(now_ms() < end_ms, "port %d does not meet all others", server_port(self->nodes[i]));
+    }
+    cluster_each(self, "CONFIG SET cluster-node-timeout " NODE_TIMEOUT);
 }
 
 static void share_slots(cluster *self)
