@@ -6,12 +6,16 @@
 #include "tests/support/event.h"
 #include "tests/support/sentinel.h"
 #include "tests/support/test.h"
+#include "tests/topology/support/renewal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 TestSuite(acl, .timeout = 120);
+
+#define WATCHDOG "lockWatchdogTimeout=4000"
+#define WATCHDOG_MS 4000
 
 static rlock_client *open_at(const char *url)
 {
@@ -20,16 +24,17 @@ static rlock_client *open_at(const char *url)
     return client;
 }
 
-/* Held by one, waited for by the other, longer than a key stands without renewal, and passed on. */
+/* Held by one, waited for by the other, renewed, and passed on. */
 static void pass_on(rlock_client *from, rlock_client *to, rlock *(*get)(rlock_client *, const char *), const char *name)
 {
     rlock *lock = get(from, name), *waiting = get(to, name);
     actor *waiter = actor_start();
     assert_ok(rlock_lock(lock));
     actor_begin_lock(waiter, waiting);
-    cr_assert(!actor_ended(waiter, 1500), "%s", actor_error(waiter));
+    await_renewal(lock, WATCHDOG_MS, now_ms());
+    cr_assert(!actor_ended(waiter, 0), "%s", actor_error(waiter));
     assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_finish(waiter, 10000));
     assert_ok(actor_unlock(waiter, waiting));
     actor_end(waiter);
     rlock_free(lock);
@@ -47,7 +52,7 @@ Test(acl, rights_suffice_in_a_cluster)
             rights_give(cluster_node(nodes, i), RIGHTS_FOR_SHARDS);
     }
     char url[512];
-    snprintf(url, sizeof url, "redis-cluster://locks:secret@%s?namePrefix=" RIGHTS_PREFIX "&lockWatchdogTimeout=1000",
+    snprintf(url, sizeof url, "redis-cluster://locks:secret@%s?namePrefix=" RIGHTS_PREFIX "&" WATCHDOG,
              cluster_hosts(nodes));
     rlock_client *one = open_at(url), *other = open_at(url);
     for (int i = 0; i < 3; i++) {
@@ -77,7 +82,7 @@ Test(acl, rights_suffice_behind_sentinels)
         rights_give(sentinel_node(watched, i), RIGHTS_FOR_SENTINELS);
     char url[512];
     snprintf(url, sizeof url, "redis-sentinel://locks:secret@%s?masterName=mymaster&sentinelUsername=watcher&"
-             "sentinelPassword=secret&namePrefix=" RIGHTS_PREFIX "&lockWatchdogTimeout=1000", sentinel_hosts(watched));
+             "sentinelPassword=secret&namePrefix=" RIGHTS_PREFIX "&" WATCHDOG, sentinel_hosts(watched));
     rlock_client *one = open_at(url), *other = open_at(url);
     pass_on(one, other, rlock_get_lock, "order");
     cr_assert(sentinel_fail_over(watched) >= 0);

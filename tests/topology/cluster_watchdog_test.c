@@ -3,6 +3,8 @@
 #include "tests/integration/support/child.h"
 #include "tests/integration/support/losses.h"
 #include "tests/support/event.h"
+#include "tests/support/lateness.h"
+#include "tests/topology/support/renewal.h"
 #include "tests/topology/support/shards.h"
 
 #include <stdio.h>
@@ -34,6 +36,12 @@ static void hold_all(int64_t watchdog_ms)
     }
 }
 
+/* Whether the machine may be to blame for what was lost: it stood still for longer than an attempt to renew has. */
+static bool stood_still(int64_t watchdog_ms)
+{
+    return lateness_ms() > watchdog_ms / 6;
+}
+
 /* How many holds of that node cannot be relied on. */
 static int gone(int node)
 {
@@ -43,22 +51,28 @@ static int gone(int node)
     return count;
 }
 
-static void unlock_all(void)
+/* How many were lost, which leave their keys behind for a while. */
+static int unlock_all(int64_t watchdog_ms)
 {
+    int late = 0;
     for (int i = 0; i < LOCKS; i++) {
         rlock_status status = rlock_unlock(locks[i]);
-        cr_assert(status == RLOCK_OK, "unlock %d: %s; %d told of, the first for reason %d", i, rlock_strstatus(status),
+        late += status == RLOCK_LOST;
+        cr_assert(status == RLOCK_OK || (status == RLOCK_LOST && stood_still(watchdog_ms)),
+                  "unlock %d: %s; %d told of, the first for reason %d", i, rlock_strstatus(status),
                   event_count(&lost.came), (int)lost.all[0].reason);
     }
+    return late;
 }
 
 static void assert_all_kept(int64_t watchdog_ms)
 {
     hold_all(watchdog_ms);
     pass_ms(3 * watchdog_ms);
-    cr_assert(event_count(&lost.came) == 0, "%d of %d locks were lost", event_count(&lost.came), LOCKS);
-    unlock_all();
-    shards_assert_nothing_left();
+    cr_assert(event_count(&lost.came) == 0 || stood_still(watchdog_ms), "%d of %d locks were lost",
+              event_count(&lost.came), LOCKS);
+    if (unlock_all(watchdog_ms) == 0)
+        shards_assert_nothing_left();
 }
 
 Test(cluster_watchdog, renews_500_locks_in_all_slots_every_third_of_a_second)
@@ -80,12 +94,14 @@ static void freeze_one(int64_t watchdog_ms)
     int elsewhere = gone(0) + gone(2), there = gone(1);
     cr_log_info("watchdog %lld: %d on the frozen master and %d on others were lost", (long long)watchdog_ms, there,
                 elsewhere);
-    cr_assert(elsewhere == 0, "%d locks on masters that answer were lost", elsewhere);
+    cr_assert(elsewhere == 0 || stood_still(watchdog_ms), "%d locks on masters that answer were lost", elsewhere);
     cr_assert(there > LOCKS / 5);
     server_thaw(cluster_node(shards.cluster, 1));
-    cr_assert(event_wait_count(&lost.came, there, at_most_ms(5000)));
-    for (int i = 0; i < LOCKS; i++)
-        assert_status(rlock_unlock(locks[i]), at[i] == 1 ? RLOCK_LOST : RLOCK_OK);
+    cr_assert(event_wait_count(&lost.came, there, 20000));
+    for (int i = 0; i < LOCKS; i++) {
+        rlock_status status = rlock_unlock(locks[i]);
+        assert_status(status, at[i] == 1 || (status != RLOCK_OK && stood_still(watchdog_ms)) ? RLOCK_LOST : RLOCK_OK);
+    }
 }
 
 Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen)
@@ -98,14 +114,18 @@ Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen_with_more_tim
     freeze_one(at_most_ms(3000));
 }
 
-/* A master that was away for less than the holds last costs nobody his hold. */
+/* A master that was away for less than the holds last, though for longer than passes between two renewals, costs nobody
+ * his hold. */
 Test(cluster_watchdog, keeps_all_holds_over_a_short_freeze)
 {
-    hold_all(3000);
+    enum { WATCHDOG_MS = 7500 };
+    hold_all(WATCHDOG_MS);
     server_freeze(cluster_node(shards.cluster, 1));
-    pass_ms(1200);
+    pass_ms(WATCHDOG_MS / 3 + 100);
     server_thaw(cluster_node(shards.cluster, 1));
-    pass_ms(3000);
+    int64_t since_ms = now_ms();
+    for (int i = 0; i < LOCKS; i++)
+        await_renewal(locks[i], WATCHDOG_MS, since_ms);
     cr_assert(event_count(&lost.came) == 0, "%d of %d locks were lost", event_count(&lost.came), LOCKS);
-    unlock_all();
+    unlock_all(WATCHDOG_MS);
 }

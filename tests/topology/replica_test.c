@@ -9,13 +9,13 @@
 #include "tests/support/shell.h"
 #include "tests/support/texts.h"
 #include "tests/topology/support/clients.h"
+#include "tests/topology/support/renewal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME "order"
-#define RENEWED_MS 6000 /* SPRY_WATCHDOG's watchdog timeout */
 #define FOLLOW_MS 10000
 
 static fleet *own;
@@ -55,7 +55,7 @@ static void goes_over(const char *scheme, const char *query, bool dead)
     actor *waiter = actor_start(), *caller = actor_start();
     assert_ok(rlock_lock(lock));
     actor_begin_lock(waiter, waiting);
-    cr_assert(actor_asleep(waiter, 5000));
+    cr_assert(actor_asleep(waiter, 10000));
     if (dead)
         server_kill(fleet_node(own, 0));
     fleet_promote(own, 2);
@@ -64,12 +64,12 @@ static void goes_over(const char *scheme, const char *query, bool dead)
     cr_log_info("locked %lld ms after another was the master", (long long)(now_ms() - since_ms));
     assert_between(now_ms() - since_ms, 0, at_most_ms(2000));
     cr_assert(server_integer(fleet_node(own, 2), "EXISTS fresh") == 1);
-    pass_ms(RENEWED_MS);
-    cr_assert(rlock_valid_for(lock) > 0 && server_integer(fleet_node(own, 2), "EXISTS " NAME) == 1);
+    await_renewal(lock, SPRY_WATCHDOG_MS, now_ms());
+    cr_assert(server_integer(fleet_node(own, 2), "EXISTS " NAME) == 1);
     cr_assert(!actor_ended(waiter, 0));
     since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_finish(waiter, 10000));
     assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(300));
     assert_ok(actor_unlock(waiter, waiting));
     assert_ok(actor_unlock(caller, fresh));
@@ -110,7 +110,7 @@ Test(replica, that_takes_over_is_found_by_waiters_that_do_nothing)
     actor *waiter = actor_start();
     assert_ok(rlock_lock(lock));
     actor_begin_lock(waiter, waiting);
-    cr_assert(actor_asleep(waiter, 5000));
+    cr_assert(actor_asleep(waiter, 10000));
     fleet_promote(own, 1);
     int64_t since_ms = now_ms();
     while (!server_wait_subscribers(fleet_node(own, 1), "redisson_lock__channel:{" NAME "}", 1, 0))
@@ -118,7 +118,7 @@ Test(replica, that_takes_over_is_found_by_waiters_that_do_nothing)
     cr_log_info("the waiter listened there after %lld ms", (long long)(now_ms() - since_ms));
     since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_finish(waiter, 10000));
     assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(300));
     assert_ok(actor_unlock(waiter, waiting));
     actor_end(waiter);
@@ -162,7 +162,7 @@ static void close_single(void)
 
 TestSuite(unwilling, .init = open_single, .fini = close_single, .timeout = 120);
 
-#define FEW "timeout=1000&retryAttempts=2&retryBaseDelay=50&retryMaxDelay=100&lockWatchdogTimeout=3000"
+#define FEW "timeout=5000&retryAttempts=2&retryBaseDelay=50&retryMaxDelay=100&lockWatchdogTimeout=3000"
 
 /* The replicas are away for a moment, or for good. */
 Test(unwilling, server_without_its_replicas_is_asked_again_and_then_named)
@@ -177,7 +177,7 @@ Test(unwilling, server_without_its_replicas_is_asked_again_and_then_named)
     actor_begin_lock(caller, patients);
     cr_assert(!actor_ended(caller, 500));
     say(single, "CONFIG SET min-replicas-to-write 0");
-    assert_ok(actor_finish(caller, 5000));
+    assert_ok(actor_finish(caller, 10000));
     cr_assert(actor_hold_count(caller, patients) == 1);
     assert_ok(actor_unlock(caller, patients));
     actor_end(caller);
@@ -211,7 +211,7 @@ Test(unwilling, server_that_cannot_save_is_named_at_once_and_keeps_nothing)
     cr_assert(rlock_valid_for(lock) == 0);
     assert_status(rlock_unlock(kept), RLOCK_SERVER); /* given back later, in the background */
     cr_assert(rlock_valid_for(kept) == 0);
-    cr_assert(event_wait_ms(&lost.came, 5000), "the loss was not told");
+    cr_assert(event_wait_ms(&lost.came, 10000), "the loss was not told");
     cr_assert(strcmp(lost.all[0].name, "held") == 0);
     shell_do("rmdir '%s/dump.rdb'", server_folder(single));
     say(single, "CONFIG SET stop-writes-on-bgsave-error no");

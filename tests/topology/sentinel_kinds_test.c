@@ -40,11 +40,11 @@ static void goes_over(void (*fail)(server *))
         actor_begin_lock(waiters[i], waiting[i]);
     }
     for (int i = 0; i < KINDS; i++)
-        cr_assert(all_kinds[i]->channel == NULL || actor_asleep(waiters[i], 5000));
+        cr_assert(all_kinds[i]->channel == NULL || actor_asleep(waiters[i], 10000));
     fail(sentinel_server(own, 0));
     int master = sentinel_await_switch(own, 0, 30000);
     cr_assert(master > 0);
-    pass_ms(6000); /* the watchdog timeout: without renewal all would be free */
+    pass_ms(SPRY_WATCHDOG_MS); /* without renewal all would be free */
     for (int i = 0; i < KINDS; i++) {
         cr_assert(rlock_valid_for(held[i]) > 0 && !actor_ended(waiters[i], 0), "%s", all_kinds[i]->name);
         int64_t since_ms = now_ms();

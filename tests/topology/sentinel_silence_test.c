@@ -41,7 +41,7 @@ static actor *sleeper(rlock *lock)
 {
     actor *waiter = actor_start();
     actor_begin_lock(waiter, lock);
-    cr_assert(server_wait_subscribers(single, CHANNEL, 1, 5000) && actor_asleep(waiter, 5000));
+    cr_assert(server_wait_subscribers(single, CHANNEL, 1, 10000) && actor_asleep(waiter, 10000));
     return waiter;
 }
 
@@ -155,7 +155,7 @@ Test(sentinel_silence, of_all_sentinels_stops_nobody)
     assert_ok(rlock_lock(lock));
     for (int i = 0; i < 3; i++)
         proxy_pass(front_of(sentinel_node(own, i)), false, false);
-    for (int64_t end_ms = now_ms() + 7000; now_ms() < end_ms; pass_ms(5)) { /* longer than the watchdog timeout */
+    for (int64_t end_ms = now_ms() + SPRY_WATCHDOG_MS + 1000; now_ms() < end_ms; pass_ms(5)) {
         int64_t since_ms = now_ms();
         assert_ok(rlock_lock(another));
         assert_ok(rlock_unlock(another));
@@ -175,7 +175,7 @@ Test(sentinel_silence, of_a_master_is_followed_by_a_failover)
     assert_ok(rlock_lock(lock));
     actor *waiter = actor_start();
     actor_begin_lock(waiter, waiting);
-    cr_assert(actor_asleep(waiter, 5000));
+    cr_assert(actor_asleep(waiter, 10000));
     int64_t since_ms = now_ms();
     proxy_pass(front_of(sentinel_server(own, 0)), false, false);
     rlock *fresh = lock_of(client, "fresh");
