@@ -9,7 +9,7 @@
 
 TestSuite(cluster_coverage, .fini = shards_close, .timeout = 120);
 
-#define BRIEF "timeout=1000&retryAttempts=2&retryBaseDelay=200&retryMaxDelay=400"
+#define BRIEF "timeout=5000&retryAttempts=2&retryBaseDelay=200&retryMaxDelay=400"
 #define PARTIAL ARGS("--cluster-require-full-coverage", "no")
 #define SOON_MS 10000
 

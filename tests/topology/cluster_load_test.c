@@ -101,5 +101,5 @@ Test(cluster_load, goes_on_after_a_killed_master)
     load_stop(threads);
     load_assert_answers(threads, ((const rlock_status[]){RLOCK_UNAVAILABLE, RLOCK_NOT_SYNCED, RLOCK_LOST, RLOCK_OK}),
                         ((const rlock_status[]){RLOCK_UNAVAILABLE, RLOCK_LOST, RLOCK_OK}));
-    cr_assert(shards_wait_no_channels(5000));
+    cr_assert(shards_wait_no_channels(10000));
 }

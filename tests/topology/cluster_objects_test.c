@@ -156,7 +156,7 @@ Test(cluster_objects, red_lock_is_held_on_most_masters)
     rlock *elsewhere = lock_of(shards.other, names[1]);
     rlock *ours = shards_composite(rlock_get_red_lock, shards.client, names);
     assert_ok(rlock_lock(elsewhere));
-    assert_ok(rlock_try_lock(ours, 1500, 5000)); /* two of three */
+    assert_ok(rlock_try_lock(ours, 6000, 60000)); /* two of three */
     assert_ok(rlock_unlock(ours));
     assert_ok(rlock_unlock(elsewhere));
 }

@@ -14,8 +14,8 @@
 #define LOCK "order"
 #define URL "redis://" NAME_OF_HOST ":6379?"
 #define EVERY_MS 300
-#define MONITORED SPRY "&lockWatchdogTimeout=3000&dnsMonitoringInterval=300"
-#define UNMONITORED SPRY "&lockWatchdogTimeout=3000&dnsMonitoringInterval=-1"
+#define MONITORED SPRY "&lockWatchdogTimeout=6000&dnsMonitoringInterval=300"
+#define UNMONITORED SPRY "&lockWatchdogTimeout=6000&dnsMonitoringInterval=-1"
 
 static server *before, *after;
 
@@ -92,7 +92,7 @@ Test(dns, name_that_leads_elsewhere_takes_waiters_along)
     assert_ok(rlock_lock_lease(lock, 60000));
     actor *waiter = actor_start();
     actor_begin_lock(waiter, waiting);
-    cr_assert(actor_asleep(waiter, 5000));
+    cr_assert(actor_asleep(waiter, 10000));
     int64_t since_ms = now_ms();
     name_leads_to(server_port(after));
     assert_ok(actor_finish(waiter, 10000));

@@ -35,7 +35,8 @@ static void assert_closes(actor *caller)
     client_end(client);
     assert_between(now_ms() - since_ms, 0, at_most_ms(CLOSE_MS));
     if (caller) {
-        assert_status(actor_finish(caller, at_most_ms(CLOSE_MS)), RLOCK_CLOSED);
+        assert_status(actor_finish(caller, 10000), RLOCK_CLOSED);
+        assert_between(actor_ended_at(caller) - since_ms, 0, at_most_ms(2 * CLOSE_MS));
         actor_end(caller);
     }
     client_end(other);
@@ -59,7 +60,7 @@ Test(sentinel_close, of_a_client_that_waits)
     actor *waiter = actor_start();
     assert_ok(rlock_lock(lock_of(other, NAME)));
     actor_begin_lock(waiter, lock_of(client, NAME));
-    cr_assert(actor_asleep(waiter, 5000));
+    cr_assert(actor_asleep(waiter, 10000));
     assert_closes(waiter);
 }
 
@@ -68,7 +69,7 @@ Test(sentinel_close, of_a_client_whose_master_does_not_answer)
     actor *caller = actor_start();
     server_freeze(sentinel_server(own, 0));
     actor_begin_lock(caller, lock_of(client, NAME));
-    cr_assert(actor_asleep(caller, 5000));
+    cr_assert(actor_asleep(caller, 10000));
     assert_closes(caller);
 }
 
@@ -78,7 +79,7 @@ Test(sentinel_close, of_a_client_that_connects_to_a_master_that_does_not_answer)
     freeReplyObject(server_command(sentinel_server(own, 0), "CLIENT KILL TYPE normal"));
     server_freeze(sentinel_server(own, 0));
     actor_begin_lock(caller, lock_of(client, NAME));
-    cr_assert(actor_asleep(caller, 5000));
+    cr_assert(actor_asleep(caller, 10000));
     assert_closes(caller);
 }
 
@@ -97,7 +98,7 @@ Test(sentinel_close, of_a_client_that_rests_between_attempts)
     for (int i = 0; i < 3; i++)
         server_kill(sentinel_server(own, i));
     actor_begin_lock(caller, lock_of(client, NAME));
-    cr_assert(actor_asleep(caller, 5000) && !actor_ended(caller, 200));
+    cr_assert(actor_asleep(caller, 10000) && !actor_ended(caller, 200));
     assert_closes(caller);
 }
 

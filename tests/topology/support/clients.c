@@ -26,10 +26,10 @@ rlock_client *client_at(const char *format, ...)
     cr_assert(length < (int)sizeof url && count < CLIENTS);
     if (count == 0)
         alarm((unsigned)(at_most_ms(110000) / 1000)); /* ends a test that hangs in a call */
+    lateness_watch();
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
     clients[count++] = client;
-    lateness_watch();
     return client;
 }
 
@@ -52,6 +52,7 @@ void clients_close(void)
 
 long long refused_at(const char *url, rlock_status expected, const char *text, ...)
 {
+    lateness_watch();
     rlock_client *client = NULL;
     int64_t since_ms = now_ms();
     rlock_status status = rlock_client_open(&client, url);

@@ -22,10 +22,10 @@ static int client_count;
 rlock_client *shards_client_at(const char *url)
 {
     cr_assert(client_count < CLIENTS, "too many clients");
+    lateness_watch();
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
     clients[client_count++] = client;
-    lateness_watch();
     return client;
 }
 
@@ -149,7 +149,7 @@ bool shards_wait_no_channels(int64_t ms)
 
 void shards_assert_nothing_left(void)
 {
-    cr_assert(shards_wait_no_channels(5000), "still subscribed");
+    cr_assert(shards_wait_no_channels(10000), "still subscribed");
     cr_assert(shards_keys() == 0, "%lld keys are left", (long long)shards_keys());
 }
 

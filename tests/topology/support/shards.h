@@ -18,7 +18,8 @@ struct shards {
 extern struct shards shards;
 
 /* Longer than any takeover, with pauses short enough that the first lock after it is soon. */
-#define PATIENT "timeout=1500&connectTimeout=1000&retryAttempts=100&retryBaseDelay=50&retryMaxDelay=200"
+#define PATIENT                                                                                                        \
+    "timeout=1500&connectTimeout=1000&retryAttempts=100&retryBaseDelay=50&retryMaxDelay=200&slavesSyncTimeout=5000"
 
 /* For .init and .fini of a test: MASTERS without replicas, clients with PATIENT. shards_close also frees
  * the handles of stage.h, kinds.h and objects.h. */
