@@ -45,3 +45,8 @@ int64_t lateness_ms(void)
     int64_t most_ms = atomic_load(&latest_ms);
     return late_ms > most_ms ? late_ms : most_ms;
 }
+
+bool may_have_run_out(int64_t lease_ms)
+{
+    return lateness_ms() >= lease_ms / 3;
+}

@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
+#include "tests/support/lateness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,12 @@ void java_stage_quick(void)
     java = agent_start();
     stage_quick();
     open_on(stage.server, QUICK_MS);
+}
+
+bool quick_ran_out(bool is_held)
+{
+    cr_assert(is_held || may_have_run_out(QUICK_MS), "it ran out although it was renewed");
+    return !is_held;
 }
 
 void java_move_to(server *on)
