@@ -3,6 +3,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/interop/support/parity.h"
 #include "tests/interop/support/process.h"
+#include "tests/interop/support/times.h"
 #include "tests/interop/support/waiter.h"
 #include "tests/support/event.h"
 
@@ -12,9 +13,6 @@
 
 #define NAME "la"
 #define CHANNEL "redisson_countdownlatch__channel__{la}"
-#define BY_MESSAGE_MS 2000
-#define WAIT_MS 400
-#define LATE_MS 700
 
 static rlock_count_down_latch *ours;
 
@@ -86,17 +84,18 @@ static rlock_status pass_through(void *arg)
 
 static waiter *awaiting(bool in_java, int64_t wait_ms)
 {
-    static const int64_t no_end = 0, some = WAIT_MS;
+    static int64_t waits_ms[2]; /* none that ends, or one that does */
     char wait[24];
+    waits_ms[wait_ms != 0] = wait_ms;
     snprintf(wait, sizeof wait, "%lld", (long long)wait_ms);
     if (in_java)
         return wait_ms ? WAIT_IN_JAVA("latch", NAME, "awaitFor", wait) : WAIT_IN_JAVA("latch", NAME, "await");
-    return wait_in_c(pass_through, (void *)(wait_ms ? &some : &no_end));
+    return wait_in_c(pass_through, &waits_ms[wait_ms != 0]);
 }
 
-static waiter *asleep(bool in_java, int64_t wait_ms)
+static waiter *asleep(bool in_java)
 {
-    waiter *self = awaiting(in_java, wait_ms);
+    waiter *self = awaiting(in_java, 0);
     waiter_await_asleep(self);
     return self;
 }
@@ -131,7 +130,7 @@ static void let_all_through(bool in_java)
     waiter *waiting[WAITERS];
     cr_assert(set(in_java, 2));
     for (int i = 0; i < WAITERS; i++)
-        waiting[i] = asleep(i % 2, 0);
+        waiting[i] = asleep(i % 2);
     count_down(!in_java);
     for (int i = 0; i < WAITERS; i++)
         cr_assert(!waiter_ended(waiting[i], 20), "it came through with a count of 1");
@@ -154,7 +153,7 @@ Test(count_down_latch, that_was_deleted_by_either_side_lets_the_waiters_of_c_thr
 {
     for (int in_java = 0; in_java < 2; in_java++) {
         cr_assert(set(false, 2));
-        waiter *ours_waits = asleep(false, 0), *theirs_waits = asleep(true, 0);
+        waiter *ours_waits = asleep(false), *theirs_waits = asleep(true);
         cr_assert(delete_it(in_java));
         cr_assert(waiter_served(ours_waits, BY_MESSAGE_MS));
         cr_assert(!waiter_ended(theirs_waits, 100), "Redisson's waiter came through: say so in the docs");
@@ -168,9 +167,8 @@ Test(count_down_latch, wait_that_times_out_changes_nothing_on_either_side)
 {
     cr_assert(set(true, 1));
     for (int in_java = 0; in_java < 2; in_java++) {
-        waiter *waiting = asleep(in_java, WAIT_MS);
-        cr_assert(!waiter_served(waiting, 5000));
-        assert_between(waiter_took(waiting), WAIT_MS - 10, WAIT_MS + LATE_MS);
+        int64_t wait_ms = vain_wait_ms(in_java);
+        assert_timed_out(awaiting(in_java, wait_ms), wait_ms);
         cr_assert(wait_no_channels(5000) && counted() == 1);
     }
 }
@@ -194,15 +192,15 @@ Test(count_down_latch, lets_the_others_through_when_a_waiter_was_killed)
     cr_assert(set(false, 1));
     pid_t child = process_start(wait_for_ever, url);
     cr_assert(server_wait_subscribers(stage.server, CHANNEL, 1, 5000));
-    waiter *theirs = asleep(true, 0);
+    waiter *theirs = asleep(true);
     process_kill(child);
     wait_disconnected(VICTIM);
     count_down(false);
     cr_assert(waiter_served(theirs, BY_MESSAGE_MS));
 
     cr_assert(set(false, 1));
-    asleep(true, 0);
-    waiter *waiting = asleep(false, 0);
+    asleep(true);
+    waiter *waiting = asleep(false);
     java_kill();
     count_down(false);
     cr_assert(waiter_served(waiting, BY_MESSAGE_MS) && wait_no_channels(5000));
@@ -220,7 +218,7 @@ static void set_2(bool in_java)
 
 static void down_to_1(bool in_java)
 {
-    through[in_java] = asleep(in_java, 0);
+    through[in_java] = asleep(in_java);
     count_down(in_java);
 }
 

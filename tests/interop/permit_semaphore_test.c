@@ -3,6 +3,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/interop/support/parity.h"
 #include "tests/interop/support/process.h"
+#include "tests/interop/support/times.h"
 #include "tests/interop/support/waiter.h"
 #include "tests/support/event.h"
 
@@ -13,9 +14,6 @@
 #include <unistd.h>
 
 #define NAME "pe"
-#define BY_MESSAGE_MS 2000
-#define WAIT_MS 400
-#define LATE_MS 700
 #define AT_ONCE 8
 
 static rlock_permit_semaphore *ours;
@@ -190,13 +188,18 @@ static rlock_status meet(void *arg)
 
 static struct demand demands[16];
 
-/* Asleep when it comes back. */
-static waiter *demanding(bool in_java, int which, int count, int64_t wait_ms, int64_t lease_ms)
+static waiter *begin_demand(bool in_java, int which, int count, int64_t wait_ms, int64_t lease_ms)
 {
     struct demand *demand = &demands[which];
     *demand = (struct demand){.count = count, .wait_ms = wait_ms, .lease_ms = lease_ms};
-    waiter *self = in_java ? WAIT_IN_JAVA("permits", NAME, "try", number(count), number(wait_ms), number(lease_ms))
-                           : wait_in_c(meet, demand);
+    return in_java ? WAIT_IN_JAVA("permits", NAME, "try", number(count), number(wait_ms), number(lease_ms))
+                   : wait_in_c(meet, demand);
+}
+
+/* Asleep when it comes back. */
+static waiter *demanding(bool in_java, int which, int count, int64_t wait_ms, int64_t lease_ms)
+{
+    waiter *self = begin_demand(in_java, which, count, wait_ms, lease_ms);
     waiter_await_asleep(self);
     return self;
 }
@@ -265,16 +268,17 @@ Test(permit_semaphore, refuses_ids_that_are_gone_on_both_sides)
 static void lease(bool in_java)
 {
     rlock_permit permit, more;
-    cr_assert(take(in_java, 1, 500, &permit));
-    assert_between(lease_left(!in_java, &permit), 1, 500);
-    cr_assert(update(!in_java, &permit, 20000));
-    assert_between(lease_left(in_java, &permit), 15000, 20000);
+    cr_assert(take(in_java, 1, LASTING_MS, &permit));
+    assert_between(lease_left(!in_java, &permit), LASTING_MS / 2, LASTING_MS);
+    cr_assert(update(!in_java, &permit, 2 * LASTING_MS));
+    assert_between(lease_left(in_java, &permit), LASTING_MS + 1, 2 * LASTING_MS);
     cr_assert(update(in_java, &permit, -1) && lease_left(!in_java, &permit) == -1);
+    int64_t asked_ms = now_ms();
     cr_assert(update(!in_java, &permit, 500));
-    int64_t began_ms = now_ms();
-    waiter *waiting = demanding(!in_java, 0, 1, 30000, -1);
+    int64_t updated_ms = now_ms();
+    waiter *waiting = begin_demand(!in_java, 0, 1, 30000, -1);
     more = *got(waiting, 0);
-    assert_between(now_ms() - began_ms, 400, 500 + LATE_MS);
+    assert_between(now_ms(), asked_ms + 500 - 2, updated_ms + 500 + at_most_ms(LATE_MS));
     cr_assert(!try_give(in_java, &permit) && !update(in_java, &permit, 1000));
     cr_assert(try_give_many(!in_java, &permit, 1) == 0);
     assert_counts(0, 1, 1);
@@ -323,9 +327,8 @@ Test(permit_semaphore, wait_that_times_out_takes_nothing_on_either_side)
     set_first(true, 2);
     cr_assert(take(true, 1, -1, &taken));
     for (int in_java = 0; in_java < 2; in_java++) {
-        waiter *waiting = demanding(in_java, 0, 2, WAIT_MS, -1);
-        cr_assert(!waiter_served(waiting, 5000));
-        assert_between(waiter_took(waiting), WAIT_MS - 10, WAIT_MS + LATE_MS);
+        int64_t wait_ms = vain_wait_ms(in_java);
+        assert_timed_out(begin_demand(in_java, 0, 2, wait_ms, -1), wait_ms);
         cr_assert(wait_no_channels(5000));
         assert_counts(1, 1, 2);
     }
@@ -367,10 +370,10 @@ Test(permit_semaphore, of_a_killed_holder_goes_to_the_other_side)
         pass_ms(1);
     cr_assert(holder->holds == 1, "the C process has no permit");
     int64_t held_ms = now_ms();
-    waiter *waiting = demanding(true, 0, 1, 30000, -1);
+    waiter *waiting = begin_demand(true, 0, 1, 30000, -1);
     process_kill(child);
     cr_assert(waiter_served(waiting, 10000));
-    assert_between(now_ms(), began_ms + LEASE_MS, held_ms + LEASE_MS + LATE_MS);
+    assert_between(now_ms(), began_ms + LEASE_MS, held_ms + LEASE_MS + at_most_ms(LATE_MS));
     read_ids(waiter_text(waiting), demands[0].permits);
     give(false, demands[0].permits, 1);
 
@@ -378,10 +381,10 @@ Test(permit_semaphore, of_a_killed_holder_goes_to_the_other_side)
     began_ms = now_ms();
     cr_assert(take(true, 1, LEASE_MS, &permit));
     held_ms = now_ms();
-    waiting = demanding(false, 1, 1, 30000, -1);
+    waiting = begin_demand(false, 1, 1, 30000, -1);
     java_kill();
     cr_assert(waiter_served(waiting, 10000));
-    assert_between(now_ms(), began_ms + LEASE_MS, held_ms + LEASE_MS + LATE_MS);
+    assert_between(now_ms(), began_ms + LEASE_MS, held_ms + LEASE_MS + at_most_ms(LATE_MS));
 }
 
 /* --- parity --- */

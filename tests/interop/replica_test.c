@@ -85,7 +85,7 @@ Test(java_replicas, that_do_not_confirm_are_no_matter_where_they_are_not_to_be_c
 
 Test(java_replicas, are_enough_when_one_of_them_confirms)
 {
-    open_with(QUICK_SYNC);
+    open_with("slavesSyncTimeout: 5000\n");
     freeze(1);
     assert_taken_by_both(lock_of(stage.client, NAME));
     thaw(1);

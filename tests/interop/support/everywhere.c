@@ -8,14 +8,13 @@
 #include "tests/interop/support/claims.h"
 #include "tests/interop/support/several.h"
 #include "tests/interop/support/steps.h"
+#include "tests/interop/support/times.h"
 #include "tests/interop/support/waiter.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Far less than any TTL here. */
-#define BY_MESSAGE_MS 2000
 #define WAIT_MS 20000
 
 static const lock_kind plain = {.java = "lock", .get = rlock_get_lock};
@@ -44,7 +43,7 @@ void everywhere_locks(void)
 static void assert_woken(waiter *waiting, const char *what)
 {
     int64_t since_ms = now_ms();
-    cr_assert(waiter_served(waiting, at_most_ms(BY_MESSAGE_MS)), "%s: not served", what);
+    cr_assert(waiter_served(waiting, BY_MESSAGE_MS), "%s: not served", what);
     fprintf(stderr, "%s: served %lld ms after\n", what, (long long)(now_ms() - since_ms));
 }
 

@@ -14,7 +14,7 @@ typedef struct latencies {
 void latency_add(latencies *latencies, int64_t ns);
 /* Prints the least, the median and the most. */
 void latencies_show(latencies *latencies);
-/* The same; fails the test when one is beyond the bound. */
+/* The same; fails the test when one is beyond at_most_ms(most_ms). */
 void latencies_within(latencies *latencies, int64_t most_ms);
 
 #endif

@@ -3,6 +3,7 @@
 #include "tests/interop/support/waiter.h"
 
 #include "tests/interop/support/asleep.h"
+#include "tests/interop/support/times.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,12 +92,13 @@ bool waiter_served(waiter *self, int64_t ms)
     return strcmp(got->text, "false") != 0 && !(self->tries && *got->text == 0);
 }
 
+void assert_timed_out(waiter *self, int64_t wait_ms)
+{
+    cr_assert(!waiter_served(self, wait_ms + BY_MESSAGE_MS), "it had what it waited for");
+    assert_between(self->took_ms, wait_ms - 10, wait_ms + at_most_ms(LATE_MS));
+}
+
 const char *waiter_text(const waiter *self)
 {
     return self->text;
-}
-
-int64_t waiter_took(const waiter *self)
-{
-    return self->took_ms;
 }

@@ -24,7 +24,8 @@ bool waiter_ended(waiter *waiter, int64_t ms); /* whether it has; waits for it f
  * try's empty one; RLOCK_TIMEOUT is false. Fails the test when it failed otherwise, or has not ended
  * after ms. */
 bool waiter_served(waiter *waiter, int64_t ms);
+/* Fails the test unless its wait of wait_ms came to nothing, and ended when that was over. */
+void assert_timed_out(waiter *waiter, int64_t wait_ms);
 const char *waiter_text(const waiter *waiter); /* what Java answered, once it has ended */
-int64_t waiter_took(const waiter *waiter);     /* how many ms it took */
 
 #endif
