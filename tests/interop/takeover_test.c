@@ -4,6 +4,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/interop/support/java.h"
 #include "tests/interop/support/process.h"
+#include "tests/interop/support/times.h"
 #include "tests/support/event.h"
 
 #include <stdatomic.h>
@@ -12,10 +13,10 @@
 
 #define NAME "order:42"
 #define LEASE_MS 2000
-#define LEFT_MS 3000 /* of a closed client's hold: longer than closing it takes on a loaded machine, and asking again */
+#define LEFT_MS 5000 /* of a closed client's hold: longer than closing it takes on a loaded machine, and asking again */
 #define KILLED "killed" /* client name of the C process that is */
 /* Behind the end of the TTL, at most; Java's own timers and threads are not what is tested. */
-#define LATE_MS 250
+#define C_LATE_MS 250
 #define JAVA_LATE_MS 500
 
 TestSuite(takeover, .init = java_stage_quick, .fini = java_stage_close, .timeout = 120);
@@ -69,9 +70,10 @@ Test(takeover, by_java_follows_sigkill_of_c)
     int waiting = java_begin_lock("t1", NAME);
     cr_assert(wait_listened(NAME, 5000));
     pass_ms(2 * QUICK_MS);
-    cr_assert(!agent_answered(java, waiting, 0));
     process_kill(child);
     wait_disconnected(KILLED);
+    if (quick_ran_out(!agent_answered(java, waiting, 0) && pttl_of(NAME) > 0))
+        return;
     int64_t end_ms = ttl_end_ms();
     assert_taken_by_java_at(agent_await(java, waiting, 5000), end_ms);
 }
@@ -83,11 +85,12 @@ Test(takeover, by_c_follows_sigkill_of_java)
     actor_begin_lock(waiter, lock_of(stage.client, NAME));
     cr_assert(wait_listened(NAME, 5000));
     pass_ms(2 * QUICK_MS);
-    cr_assert(!actor_ended(waiter, 0));
     java_kill();
-    int64_t end_ms = ttl_end_ms();
-    assert_ok(actor_finish(waiter, 5000));
-    assert_taken_at(actor_ended_at(waiter), end_ms, LATE_MS);
+    if (!quick_ran_out(!actor_ended(waiter, 0) && pttl_of(NAME) > 0)) {
+        int64_t end_ms = ttl_end_ms();
+        assert_ok(actor_finish(waiter, 5000));
+        assert_taken_at(actor_ended_at(waiter), end_ms, C_LATE_MS);
+    }
     actor_end(waiter);
 }
 
@@ -95,13 +98,13 @@ Test(takeover, by_c_follows_sigkill_of_java)
 Test(takeover, is_not_hindered_by_a_waiter_that_was_killed)
 {
     rlock *lock = lock_of(stage.client, NAME);
-    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock_lease(lock, LASTING_MS));
     java_begin_lock("t1", NAME);
     cr_assert(wait_listened(NAME, 5000));
     java_kill();
     cr_assert(wait_unlistened(NAME, 5000));
     assert_ok(rlock_unlock(lock));
-    assert_ok(rlock_try_lock(lock, 0, RLOCK_WATCHDOG));
+    assert_ok(rlock_try_lock(lock, 0, LASTING_MS));
     assert_ok(rlock_unlock(lock));
     assert_no_keys();
 }
@@ -112,7 +115,7 @@ Test(takeover, by_c_follows_the_end_of_javas_lease)
     rlock *lock = lock_of(stage.client, NAME);
     const answer *leased = ASK(java, "t1", "lock", NAME, "lease", "2000");
     assert_result(leased, "");
-    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock_lease(lock, LASTING_MS));
     int64_t taken_ns = now_ns();
     fprintf(stderr, "taken over %.1f ms after Java had its lease of %d\n", (double)(taken_ns - leased->ended_ns) / 1e6, LEASE_MS);
     assert_between((taken_ns - leased->began_ns) / 1000000, LEASE_MS - 1, INT64_MAX);
@@ -128,9 +131,9 @@ Test(takeover, by_java_follows_the_end_of_cs_lease)
     int64_t began_ms = now_ms();
     assert_ok(rlock_lock_lease(lock, LEASE_MS));
     int64_t leased_ms = now_ms();
-    int waiting = java_begin_lock("t1", NAME);
+    int waiting = java_begin_try("t1", NAME, LASTING_MS, LASTING_MS);
     const answer *locked = agent_await(java, waiting, LEASE_MS + 5000);
-    assert_result(locked, "");
+    assert_result(locked, "true");
     int64_t taken_ms = locked->ended_ns / 1000000;
     cr_assert(rlock_valid_for(lock) == 0);
     assert_between(taken_ms, began_ms + LEASE_MS - 1, leased_ms + LEASE_MS + at_most_ms(JAVA_LATE_MS));
@@ -142,7 +145,7 @@ Test(takeover, by_java_follows_the_end_of_cs_lease)
 /* A program that starts anew is a new client: not the owner of what its last run left behind. */
 Test(takeover, from_a_closed_client_of_c_waits_for_the_ttl)
 {
-    rlock_client *first = stage_client("lockWatchdogTimeout=3000"); /* LEFT_MS */
+    rlock_client *first = stage_client("lockWatchdogTimeout=5000"); /* LEFT_MS */
     assert_ok(rlock_lock(lock_of(first, NAME)));
     stage_close_client(first);
     int64_t end_ms = ttl_end_ms();
@@ -162,7 +165,7 @@ Test(takeover, from_a_closed_client_of_java_waits_for_the_ttl)
     int64_t end_ms = ttl_end_ms();
     assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     assert_ok(rlock_lock(lock));
-    assert_taken_at(now_ms(), end_ms, LATE_MS);
+    assert_taken_at(now_ms(), end_ms, C_LATE_MS);
     agent_open(java, server_tcp_url(stage.server), QUICK_MS);
     assert_thrown(ASK(java, "t1", "lock", NAME, "unlock"), "IllegalMonitorStateException");
 }
