@@ -36,7 +36,7 @@ static mixed *begin_load(const char *beside)
 {
     crossing_begin(beside);
     mixed *load = mixed_start(stage.client, stage.other);
-    mixed_await_turns(load, TURNS, AGENT_MS);
+    mixed_await_turns(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
     return load;
 }
 
@@ -54,7 +54,7 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_a_master_is_k
     fprintf(stderr, "a new master after %lld ms; everybody had %d turns %lld ms later\n",
             (long long)(ready_ms - since_ms), TURNS, (long long)(now_ms() - ready_ms));
     several_look(names[0]);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS));
+    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), ready_ms - since_ms);
     mixed_stop(load);
 }
 
@@ -70,7 +70,7 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_masters_chang
         fprintf(stderr, "everybody had %d turns %lld ms after all agreed\n", TURNS, (long long)(now_ms() - ready_ms));
     }
     several_look(names[0]);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS));
+    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), 0);
     mixed_stop(load);
 }
 
@@ -91,6 +91,6 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_while_slots_move,
     mixed_rest_c(load);
     mixed_await_turns_of_java(load, 2, at_most_ms(SEVERAL_PATIENCE_MS));
     several_look(names[1]);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS));
+    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), 0);
     mixed_stop(load);
 }

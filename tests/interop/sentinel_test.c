@@ -46,7 +46,7 @@ static void go_on_after(void (*replace)(void))
 {
     crossing_begin(NAME);
     mixed *load = mixed_start(stage.client, stage.other);
-    mixed_await_turns(load, TURNS, AGENT_MS);
+    mixed_await_turns(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
     int64_t since_ms = now_ms();
     mixed_split(load);
     replace();
@@ -56,7 +56,7 @@ static void go_on_after(void (*replace)(void))
     fprintf(stderr, "a new master after %lld ms; everybody had %d turns %lld ms later\n",
             (long long)(ready_ms - since_ms), TURNS, (long long)(now_ms() - ready_ms));
     several_look(NAME);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS));
+    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), ready_ms - since_ms);
     mixed_stop(load);
 }
 

@@ -61,7 +61,7 @@ static void take_turn(member *self, ledger_page *page, int turn)
     int64_t had_ns = now_ns();
     pass_ms(1); /* also, so that no page is full too soon */
     /* Told as lost meanwhile: then it counts as nobody's. */
-    int64_t until_ns = rlock_valid_for(lock) > 0 ? now_ns() : had_ns;
+    int64_t looked_ns = now_ns(), until_ns = rlock_valid_for(lock) > 0 ? looked_ns : had_ns;
     int64_t turns = atomic_load(&page->turns);
     ledger_note *note = &page->notes[turns];
     atomic_store(&note->asked_ns, asked_ns);

@@ -18,10 +18,13 @@ static int client_count;
 static texts names;
 
 #define SECTION                                                                                    \
-    "timeout: 1000\nconnectTimeout: 1000\nsubscriptionTimeout: 2000\nretryAttempts: 20\nscanInterval: 500\n" \
+    "timeout: 1000\nconnectTimeout: 1000\nsubscriptionTimeout: 5000\nretryAttempts: 20\nscanInterval: 500\n" \
     "retryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.5S}\n"
-/* Longer than any takeover. */
-#define TOP "lockWatchdogTimeout: 9000\n"
+#define WATCHDOG_MS 30000 /* Redisson's own */
+#define BRIEF_MS 9000     /* longer than any takeover of a machine that goes on */
+#define HASTY_MS 3000
+
+static int64_t watchdog_ms = WATCHDOG_MS;
 
 static void begin(void)
 {
@@ -51,43 +54,55 @@ void several_open(const char *path)
     java_open_file(path);
 }
 
-static void open_cluster(const char *top)
+static const char *top_of(int64_t ms)
+{
+    watchdog_ms = ms;
+    return texts_add(&names, "lockWatchdogTimeout: %lld\n", (long long)ms);
+}
+
+static void open_cluster(int64_t ms)
 {
     begin();
     several.cluster = cluster_start(3, 1, NULL);
-    several_open(cluster_yaml(several.cluster, SECTION, top));
+    several_open(cluster_yaml(several.cluster, SECTION, top_of(ms)));
 }
 
-static void open_sentinels(const char *top)
+static void open_sentinels(int64_t ms)
 {
     begin();
     several.sentinel = sentinel_start(NULL);
-    several_open(sentinel_yaml(several.sentinel, SECTION, top));
+    several_open(sentinel_yaml(several.sentinel, SECTION, top_of(ms)));
+}
+
+/* Two thirds are left of it when its renewal is due. */
+bool several_may_have_run_out(int64_t outage_ms)
+{
+    return outage_ms + at_most_ms(0) >= watchdog_ms * 2 / 3;
 }
 
 void several_cluster(void)
 {
-    open_cluster(NULL);
+    open_cluster(WATCHDOG_MS);
 }
 
 void several_cluster_brief(void)
 {
-    open_cluster(TOP);
+    open_cluster(BRIEF_MS);
 }
 
 void several_cluster_hasty(void)
 {
-    open_cluster("lockWatchdogTimeout: 2000\n");
+    open_cluster(HASTY_MS);
 }
 
 void several_sentinels(void)
 {
-    open_sentinels(NULL);
+    open_sentinels(WATCHDOG_MS);
 }
 
 void several_sentinels_brief(void)
 {
-    open_sentinels(TOP);
+    open_sentinels(BRIEF_MS);
 }
 
 void several_replicas(int replicas)
