@@ -25,7 +25,6 @@ final class Ledger {
     private static final int UNLOCKS_FAILED = 2;
     private static final int NOTES = 8;
     private static final long PAUSE_MS = 2; // between turns: the locks are not fair, and who has one would take it again
-    private static final long REPEATED_NS = 300_000_000; // a lock call that may have been sent twice
 
     private final ByteBuffer memory;
     private final int page;
@@ -59,7 +58,6 @@ final class Ledger {
 
     /** Takes turns at the locks until the file says stop; answers what failed last. */
     String keep(IntFunction<RLock> locks, int names, int member) throws InterruptedException {
-        boolean doubtful = false;
         for (int turn = member; (long) LONG.getVolatile(memory, 0) == 0 && turns < TURNS_MAX; turn++) {
             RLock lock = locks.apply(turn % names);
             long asked = System.nanoTime();
@@ -67,7 +65,6 @@ final class Ledger {
                 lock.lock();
             } catch (RuntimeException e) {
                 failed(LOCKS_FAILED, e);
-                doubtful = true;
                 continue;
             }
             long had = System.nanoTime();
@@ -76,14 +73,14 @@ final class Ledger {
             try {
                 lock.unlock();
                 // Redisson asks again when the answer went down with a master, and what that had passed on
-                // already counts as a first hold: it would stay for ever, renewed. So would one whose lock()
-                // failed after it was taken, once this thread takes the lock again.
-                while ((doubtful || had - asked > REPEATED_NS) && lock.isHeldByCurrentThread()) {
+                // already counts as a first hold: it would stay for ever, renewed. So would one whose lock() or
+                // unlock() failed, and one whose end the next master has not heard of, once this thread takes the
+                // lock again.
+                while (lock.isHeldByCurrentThread()) {
                     lock.unlock();
                 }
             } catch (RuntimeException e) {
                 failed(UNLOCKS_FAILED, e);
-                doubtful = true; // it may hold the lock yet, and would take it again and again
             }
             Thread.sleep(PAUSE_MS);
         }
