@@ -7,6 +7,7 @@
 #include "tests/stress/support/scale.h"
 #include "tests/stress/support/workers.h"
 #include "tests/support/event.h"
+#include "tests/support/lateness.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +21,13 @@ static rlock_status with_lock(const char *name, rlock_status (*use)(rlock *, wor
     rlock_status status = use(lock, self);
     rlock_free(lock);
     return status;
+}
+
+/* What a patience of that long came to: no failure when the machine stood still for half of it. */
+static rlock_status unless_late(rlock_status status, int64_t patience_ms)
+{
+    bool over = status == RLOCK_TIMEOUT || status == RLOCK_UNAVAILABLE;
+    return over && lateness_ms() >= patience_ms / 2 ? RLOCK_OK : status;
 }
 
 static rlock_status hold_a_while(rlock *lock, worker *self)
@@ -52,7 +60,7 @@ static rlock_status try_briefly(rlock *lock, worker *self)
 {
     (void)self;
     rlock_status status = rlock_try_lock(lock, 100, RLOCK_WATCHDOG);
-    return status == RLOCK_OK ? rlock_unlock(lock) : status;
+    return status == RLOCK_OK ? rlock_unlock(lock) : unless_late(status, 100);
 }
 
 /* Two threads a name, at the same time on the same one. */
@@ -100,7 +108,9 @@ static rlock_status try_once(rlock *lock, worker *self)
     else if (worker_random(self, 500) == 0)
         status = stay(lock);
     rlock_status unlocked = rlock_unlock(lock);
-    return status == RLOCK_OK ? unlocked : status;
+    if (status == RLOCK_OK)
+        status = unlocked;
+    return status == RLOCK_LOST && may_have_run_out(SHORT_MS) ? RLOCK_OK : status;
 }
 
 static rlock_status on_the_one_name(worker *self, int task)
@@ -124,13 +134,17 @@ Test(crowd, that_never_waits_is_renewed_whenever_one_holds, .init = with_short_w
     assert_no_keys();
 }
 
+#define ANSWER_MS 250 /* for which a request waits at least, however short its caller's wait is */
+
 static rlock_status lock_or_try(rlock *lock, worker *self)
 {
     bool waits = self->number % 2 == 0;
     rlock_status status = waits ? rlock_lock(lock) : rlock_try_lock(lock, worker_random(self, 10), RLOCK_WATCHDOG);
     if (status == RLOCK_TIMEOUT && !waits)
         return RLOCK_OK;
-    return status == RLOCK_OK ? rlock_unlock(lock) : status;
+    if (status == RLOCK_OK)
+        return rlock_unlock(lock);
+    return waits ? status : unless_late(status, ANSWER_MS);
 }
 
 /* Each thread goes through all names in order, so that the threads meet again and again. */
