@@ -8,7 +8,7 @@
 
 /* Locks of any kind; the owners are threads. */
 outcome java_plays_lock(const move *step, const kind *of, const char *name);
-/* The id of Java's client. A JVM that was told much is replaced by another one first. */
+/* The id of Java's client. A JVM that was told much, or a client that is some seconds old, is replaced first. */
 const char *java_model_id(void);
 
 object_stand_in java_plays_semaphore, java_plays_latch, java_plays_permits;
