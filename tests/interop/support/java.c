@@ -193,7 +193,7 @@ void wait_for_waiter(const char *name, int64_t scripts_before)
 
 void java_await_asleep(const char *thread)
 {
-    for (int64_t end_ms = now_ms() + 5000;; pass_ms(2)) {
+    for (int64_t end_ms = now_ms() + AGENT_MS;; pass_ms(2)) {
         const answer *asleep = ASK(java, "agent", "asleep", thread);
         cr_assert(!asleep->threw, "Java threw %s: %s", asleep->text, asleep->message);
         if (strcmp(asleep->text, "true") == 0)
