@@ -79,7 +79,7 @@ Test(crowd, of_two_threads_a_name_gets_each_lock_in_100_ms)
     assert_no_keys();
 }
 
-#define SHORT_MS 300 /* the watchdog timeout of this test */
+#define SHORT_MS 600 /* the watchdog timeout of this test */
 static atomic_bool staying;
 static int stayed;
 
@@ -121,7 +121,7 @@ static rlock_status on_the_one_name(worker *self, int task)
 
 static void with_short_watchdog(void)
 {
-    stage_open_with("lockWatchdogTimeout=300");
+    stage_open_with("lockWatchdogTimeout=600");
 }
 
 /* 21. 16 threads try without waiting; whoever holds is renewed. The scenario has 10000 tries a
