@@ -17,8 +17,11 @@ static atomic_llong due_ms, latest_ms;
 static void *nap(void *nothing)
 {
     for (;;) {
-        atomic_store(&latest_ms, lateness_ms());
-        atomic_store(&due_ms, now_ms() + NAP_MS);
+        int64_t moment_ms = now_ms(); /* for both: a standstill between them is counted by the next look */
+        int64_t late_ms = moment_ms - atomic_load(&due_ms);
+        if (late_ms > atomic_load(&latest_ms))
+            atomic_store(&latest_ms, late_ms);
+        atomic_store(&due_ms, moment_ms + NAP_MS);
         pass_ms(NAP_MS);
     }
     return nothing;
