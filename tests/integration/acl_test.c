@@ -42,8 +42,8 @@ static void open_stage(void)
     rights_give(stage.server, RIGHTS);
     stage_close_client(stage.client);
     stage_close_client(stage.other);
-    stage.client = open_as("locks:secret", "lockWatchdogTimeout=1000");
-    stage.other = open_as("locks:secret", "lockWatchdogTimeout=1000");
+    stage.client = open_as("locks:secret", STAGE_QUICK);
+    stage.other = open_as("locks:secret", STAGE_QUICK);
     say("SELECT 1");
 }
 
@@ -58,6 +58,8 @@ TestSuite(acl, .init = open_stage, .fini = close_stage, .timeout = 60);
 
 static void use_lock(const kind *of, const char *name)
 {
+    char key[64];
+    snprintf(key, sizeof key, RIGHTS_PREFIX "%s", name);
     rlock *lock = kind_of(of, stage.client, name), *rival = rival_of(of, stage.other, name);
     actor *waiter = actor_start();
     bool flag = false;
@@ -66,7 +68,7 @@ static void use_lock(const kind *of, const char *name)
     rlock_inspection *seen = NULL;
     assert_ok(rlock_lock(lock));
     if (!of->once) {
-        assert_ok(rlock_lock_lease(lock, 5000));
+        assert_ok(rlock_lock_lease(lock, 2000));
         assert_ok(rlock_unlock(lock));
     }
     assert_ok(rlock_is_locked(lock, &flag));
@@ -77,10 +79,10 @@ static void use_lock(const kind *of, const char *name)
     rlock_inspection_free(seen);
     assert_status(actor_try(waiter, rival, 50, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     actor_begin_lock(waiter, rival);
-    cr_assert(!actor_ended(waiter, 1500)); /* longer than it stands without renewal */
+    cr_assert(wait_renewed(key, 10000) && !actor_ended(waiter, 0));
     cr_assert(rlock_valid_for(lock) > 0 && count == 1 && flag);
     assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(waiter, at_most_ms(900)));
+    assert_ok(actor_finish_soon(waiter, 900)); /* not by the end of the TTL */
     assert_ok(rlock_inspect(stage.client, name, &seen));
     rlock_inspection_free(seen);
     assert_ok(rlock_force_unlock(rival, &flag));
@@ -134,7 +136,7 @@ Test(acl, rule_suffices_for_semaphores)
     actor_begin(waiter, take, &waited);
     cr_assert(wait_semaphore_heard(RIGHTS_PREFIX NAME, 1));
     assert_ok(rlock_semaphore_release(semaphore, 1));
-    assert_ok(actor_finish(waiter, at_most_ms(5000)));
+    assert_ok(actor_finish_soon(waiter, 5000));
     actor_end(waiter);
     assert_ok(rlock_semaphore_drain_permits(semaphore, &count));
     assert_ok(rlock_semaphore_available_permits(semaphore, &count));
@@ -164,7 +166,7 @@ Test(acl, rule_suffices_for_permits_that_expire)
     actor_begin(waiter, lease, &waited);
     cr_assert(wait_semaphore_heard(RIGHTS_PREFIX NAME, 1));
     assert_ok(rlock_permit_semaphore_release(semaphore, one.id));
-    assert_ok(actor_finish(waiter, at_most_ms(5000)));
+    assert_ok(actor_finish_soon(waiter, 5000));
     actor_end(waiter);
     assert_ok(rlock_permit_semaphore_try_release_many(semaphore, 2, two, &count));
     assert_ok(rlock_permit_semaphore_get_permits(semaphore, &count));
@@ -185,7 +187,7 @@ Test(acl, rule_suffices_for_latches)
     actor_begin(waiter, await_open, &waited);
     cr_assert(wait_latch_heard(RIGHTS_PREFIX NAME, 1));
     assert_ok(rlock_count_down_latch_count_down(latch));
-    assert_ok(actor_finish(waiter, at_most_ms(5000)));
+    assert_ok(actor_finish_soon(waiter, 5000));
     actor_end(waiter);
     assert_ok(rlock_count_down_latch_try_set_count(latch, 1, &flag));
     assert_ok(rlock_count_down_latch_delete(latch, &flag));

@@ -81,7 +81,7 @@ Test(callback, holds_up_no_renewal)
     assert_ok(rlock_lock(scene.another));
     lose_one(NAME);
     cr_assert(event_wait_ms(&scene.entered, 5000));
-    for (int64_t end_ms = now_ms() + 3 * QUICK_MS; now_ms() < end_ms; pass_ms(10))
+    for (int64_t end_ms = now_ms() + KEPT_MS; now_ms() < end_ms; pass_ms(10))
         cr_assert(rlock_valid_for(scene.another) > 0 && pttl_of("another") > 0);
     event_set(&scene.leave);
     cr_assert(event_wait_ms(&scene.left, 5000));
@@ -109,7 +109,7 @@ Test(callback, runs_no_more_once_it_is_removed)
     assert_ok(actor_finish(remover, 5000));
     cr_assert(event_count(&scene.left) == 1);
     lose_one("third");
-    cr_assert(!event_wait_count(&scene.entered, 2, QUICK_MS));
+    cr_assert(!event_wait_count(&scene.entered, 2, ROUND_MS));
     actor_end(remover);
 }
 
@@ -141,7 +141,7 @@ Test(callback, may_remove_itself)
     lose_one(NAME);
     cr_assert(event_wait_ms(&scene.left, 5000));
     lose_one("third");
-    cr_assert(!event_wait_count(&scene.entered, 2, QUICK_MS));
+    cr_assert(!event_wait_count(&scene.entered, 2, ROUND_MS));
 }
 
 static void close_client(const rlock_lost_event *lost, void *arg)
@@ -175,7 +175,7 @@ Test(callback, has_ended_when_the_client_is_closed)
     foreign_vanish(NAME);
     stage_close_client(stage.client);
     int count = event_count(&told.came);
-    cr_assert(!event_wait_count(&told.came, count + 1, QUICK_MS));
+    cr_assert(!event_wait_count(&told.came, count + 1, ROUND_MS));
     cr_assert(tasks_named("rlock-lost") == 0);
 }
 

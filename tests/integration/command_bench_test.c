@@ -125,7 +125,7 @@ static void wait_renewed_by_another(const char *name, const char *owner)
 /* Somebody forces the lock open while one has it and another waits: then two have it. */
 Test(command_bench, tells_of_two_that_have_a_lock_at_once_with_70)
 {
-    command *c = command_start(server_url_with(stage.server, "lockWatchdogTimeout=1000"),
+    command *c = command_start(server_url_with(stage.server, STAGE_QUICK),
                                COMMAND("bench", "--one-name", "--threads", "2", "--time", "60", "--hold", "60"));
     char *name = wait_locks(1);
     cr_assert(wait_listened(name, SOON_MS));
@@ -157,7 +157,7 @@ Test(command_bench, tells_of_a_lost_lock_with_70)
 
 Test(command_bench, ends_with_69_when_the_server_goes)
 {
-    command *c = command_start(server_url_with(stage.server, "retryAttempts=0&timeout=500"),
+    command *c = command_start(server_url_with(stage.server, "retryAttempts=0"),
                                COMMAND("bench", "--threads", "2", "--time", "60"));
     cr_assert(command_says(c, "round trip", SOON_MS));
     server_kill(stage.server);

@@ -139,7 +139,7 @@ Test(command_kinds, runs_that_read_share_and_the_one_that_writes_does_not)
 Test(command_kinds, a_lost_lock_of_any_kind_ends_the_command)
 {
     static const char *const kinds[] = {"fair", "spin", "fenced", "read", "write", "non-reentrant"};
-    const char *quick = server_url_with(stage.server, "lockWatchdogTimeout=1000");
+    const char *quick = server_url_with(stage.server, STAGE_QUICK);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         command *c = command_start(quick, COMMAND("run", "--kind", kinds[i], NAME, "--", "sh", "-c", "echo under; exec cat"));
         cr_assert(command_says(c, "under", SOON_MS));

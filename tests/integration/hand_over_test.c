@@ -7,6 +7,7 @@
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/lateness.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -56,17 +57,19 @@ static void gives_the_hold_that_was_asked_for(const kind *of)
     rlock *lock = mine(of);
     rlock_on_lost(stage.client, losses_note, &lost);
     assert_ok(rlock_lock(lock));
-    actor *brief = heir_start_try(of, lock, 30000, 300), *renewed = heir_start(of, lock);
+    const int64_t brief_ms = 1700;
+    actor *brief = heir_start_try(of, lock, 30000, brief_ms), *renewed = heir_start(of, lock);
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(brief, 5000));
-    assert_between(actor_valid_for(brief, lock), 1, 297);
+    assert_between(actor_valid_for(brief, lock), 1, brief_ms * 99 / 100);
     assert_ok(actor_finish(renewed, 5000));
-    assert_between(actor_ended_at(renewed) - actor_ended_at(brief), 250, 300 + at_most_ms(500));
+    assert_between(actor_ended_at(renewed) - actor_ended_at(brief), brief_ms - 50 - lateness_ms(),
+                   brief_ms + at_most_ms(500));
     assert_status(actor_unlock(brief, lock), RLOCK_LOST);
     actor *last = heir_start(of, lock);
     assert_ok(actor_unlock(renewed, lock));
     assert_ok(actor_finish(last, 5000));
-    assert_kept(NAME, NULL, 2 * QUICK_MS);
+    assert_kept(NAME, NULL, KEPT_MS);
     cr_assert(actor_holds(last, lock) && actor_valid_for(last, lock) > 0);
     int before = lost.count;
     foreign_vanish(NAME);
@@ -142,7 +145,7 @@ HEIR_TEST(of_a_hold_that_is_gone_is_lost_and_wakes_the_next)
     actor *heir = heir_start(of, lock);
     foreign_vanish(NAME);
     assert_status(rlock_unlock(lock), RLOCK_LOST);
-    assert_ok(actor_finish(heir, at_most_ms(1000)));
+    assert_ok(actor_finish_soon(heir, 1000));
     end_turn(heir, lock);
     assert_no_keys();
 }
@@ -183,6 +186,8 @@ static void end_as_it_comes(const kind *of, begin_wait *begin, rlock_status othe
         rlock_cancel *cancel = begin(of, waiter, lock, round);
         assert_ok(rlock_unlock(lock));
         rlock_status status = actor_finish(waiter, 5000);
+        if (otherwise == RLOCK_TIMEOUT && was_in_vain(status))
+            status = otherwise;
         had += status == RLOCK_OK;
         ended += status == otherwise;
         cr_assert(status == RLOCK_OK || status == otherwise, "%s", rlock_strstatus(status));
@@ -190,7 +195,7 @@ static void end_as_it_comes(const kind *of, begin_wait *begin, rlock_status othe
             cr_assert(actor_holds(waiter, lock));
             assert_ok(actor_unlock(waiter, lock));
         }
-        cr_assert(server_wait_exists(stage.server, NAME, false, 2000), "somebody holds it who does not know");
+        cr_assert(server_wait_exists(stage.server, NAME, false, 5000), "somebody holds it who does not know");
         assert_no_keys();
         rlock_cancel_free(cancel);
     }
@@ -246,7 +251,7 @@ static rlock_status go_on(void *arg)
     for (int i = 0; i < TURNS; i++) {
         int64_t wait_ms = self->number % 3 ? RLOCK_FOREVER : 3 + i % 20, lease_ms = i % 4 ? RLOCK_WATCHDOG : 20000;
         rlock_status status = rlock_try_lock(self->lock, wait_ms, lease_ms);
-        if (status == RLOCK_TIMEOUT && wait_ms != RLOCK_FOREVER)
+        if (was_in_vain(status) && wait_ms != RLOCK_FOREVER)
             continue;
         if (status != RLOCK_OK)
             return status;

@@ -13,9 +13,9 @@ TestSuite(read_under_write, .init = stage_quick, .fini = stage_close, .timeout =
 Test(read_under_write, keeps_the_write_hold_as_long_as_it_lasts_itself)
 {
     rlock *write = kind_of(&kind_write, stage.client, NAME), *read = kind_of(&kind_read, stage.client, NAME);
-    assert_ok(rlock_lock_lease(write, 300));
+    assert_ok(rlock_lock_lease(write, 1700));
     assert_ok(rlock_lock_lease(read, 20000));
-    pass_ms(400);
+    pass_ms(1800);
     cr_assert(rlock_valid_for(write) > 0 && rlock_valid_for(read) > 0);
     assert_ok(rlock_unlock(write));
     assert_ok(rlock_unlock(read));
@@ -26,14 +26,14 @@ Test(read_under_write, keeps_the_write_hold_as_long_as_it_lasts_itself)
 Test(read_under_write, keeps_the_write_hold_as_long_as_it_is_renewed)
 {
     rlock *write = kind_of(&kind_write, stage.client, NAME), *read = kind_of(&kind_read, stage.client, NAME);
-    assert_ok(rlock_lock_lease(write, 300));
+    assert_ok(rlock_lock_lease(write, 1700));
     assert_ok(rlock_lock(read));
-    pass_ms(2 * QUICK_MS);
+    pass_ms(KEPT_MS);
     cr_assert(rlock_valid_for(write) > 0);
     rlock *reader = kind_of(&kind_read, stage.other, NAME);
     assert_status(rlock_try_lock(reader, 0, 1000), RLOCK_TIMEOUT);
     assert_ok(rlock_unlock(write));
-    assert_ok(rlock_try_lock(reader, 0, 1000));
+    assert_ok(rlock_try_lock(reader, 0, 60000));
     assert_ok(rlock_unlock(reader));
     assert_ok(rlock_unlock(read));
     assert_no_keys();
@@ -48,7 +48,7 @@ Test(read_under_write, that_ran_out_keeps_no_writer_out)
     assert_status(rlock_unlock(read), RLOCK_LOST);
     assert_ok(rlock_unlock(write));
     rlock *rival = kind_of(&kind_write, stage.other, NAME);
-    assert_ok(rlock_try_lock(rival, 10000, 1000));
+    assert_ok(rlock_try_lock(rival, 10000, 60000));
     assert_ok(rlock_unlock(rival));
     assert_no_keys();
 }

@@ -60,7 +60,7 @@ KIND_TEST(is_taken_waited_for_and_given_back)
     else
         cr_assert(!actor_ended(waiter, 50));
     assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(waiter, at_most_ms(1000)));
+    assert_ok(actor_finish_soon(waiter, 1000));
     assert_ok(actor_unlock(waiter, rival));
     actor_end(waiter);
 }
@@ -86,7 +86,7 @@ Test(tls_renewal, keeps_a_held_lock)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));
-    assert_kept(NAME, lock, 3 * QUICK_MS);
+    assert_kept(NAME, lock, KEPT_MS);
     assert_ok(rlock_unlock(lock));
     assert_no_keys();
 }
@@ -138,7 +138,7 @@ Test(tls, what_could_not_leave_at_once_leaves_later)
             cr_assert(!actor_ended(actors[i], 20));
         server_thaw(stage.server);
         for (int i = 0; i < THREADS; i++)
-            assert_ok(actor_finish(actors[i], at_most_ms(10000)));
+            assert_ok(actor_finish_soon(actors[i], 10000));
         cr_assert(server_integer(stage.server, "DBSIZE") == THREADS);
         for (int i = 0; i < THREADS; i++) {
             cr_assert(actor_hold_count(actors[i], locks[i]) == 1);
@@ -162,7 +162,7 @@ Test(tls, killed_connections_are_made_again)
         cr_assert(wait_listened(NAME, 5000));
         secure_kill_connections();
         assert_ok(rlock_unlock(lock));
-        assert_ok(actor_finish(waiter, at_most_ms(5000)));
+        assert_ok(actor_finish_soon(waiter, 5000));
         assert_ok(actor_unlock(waiter, lock_of(stage.other, NAME)));
     }
     assert_no_keys();

@@ -73,7 +73,7 @@ KIND_TEST(ends_the_hold_it_replaced)
     cr_assert(status == RLOCK_LOST || status == RLOCK_SERVER, "%s", rlock_strstatus(status));
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     assert_ok(rlock_lock(kind_of(of, stage.client, "another")));
-    pass_ms(QUICK_MS / 2);
+    pass_ms(ROUND_MS);
     cr_assert(server_integer(stage.server, "GET " NAME) == 5 && pttl_of(NAME) == -1);
 }
 
@@ -92,7 +92,7 @@ Test(wrong_kind, spoils_no_renewal_of_the_others)
                 freeReplyObject(server_command(stage.server, "SET %s 5", name));
         }
     }
-    pass_ms(3 * QUICK_MS / 2);
+    pass_ms(KEPT_MS);
     for (int i = 0; i < KINDS; i++) {
         assert_ok(rlock_unlock(locks[i][0]));
         assert_ok(rlock_unlock(locks[i][2]));

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
 
+#include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
@@ -232,6 +233,14 @@ rlock_status actor_finish(actor *self, int64_t ms)
     self->state = IDLE;
     pthread_mutex_unlock(&self->mutex);
     return self->status;
+}
+
+rlock_status actor_finish_soon(actor *self, int64_t ms)
+{
+    int64_t since_ms = now_ms();
+    rlock_status status = actor_finish(self, 30000);
+    assert_between(self->ended_ms - since_ms, INT64_MIN, at_most_ms(ms));
+    return status;
 }
 
 int64_t actor_ended_at(actor *self)

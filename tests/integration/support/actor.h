@@ -28,6 +28,8 @@ void actor_begin_unlock(actor *actor, rlock *lock);
 bool actor_ended(actor *actor, int64_t ms);
 /* What it answered; fails the test when it has not ended after ms. */
 rlock_status actor_finish(actor *actor, int64_t ms);
+/* The same; and fails the test unless it has ended within at_most_ms(ms). */
+rlock_status actor_finish_soon(actor *actor, int64_t ms);
 int64_t actor_ended_at(actor *actor);  /* now_ms() when the call ended */
 int64_t actor_took(actor *actor);      /* from the begin of the call on its thread */
 const char *actor_error(actor *actor); /* its rlock_last_error() when the call ended */

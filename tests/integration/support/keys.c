@@ -64,6 +64,18 @@ void assert_kept(const char *name, rlock *held, int64_t ms)
     }
 }
 
+bool wait_renewed(const char *name, int64_t ms)
+{
+    int64_t before_ms = pttl_of(name);
+    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(5)) {
+        int64_t left_ms = pttl_of(name);
+        if (left_ms > before_ms)
+            return true;
+        before_ms = left_ms;
+    }
+    return false;
+}
+
 const char *holder_of(const char *name)
 {
     static char id[37];

@@ -19,6 +19,9 @@ void assert_no_keys(void);
  * calling thread may rely on it. */
 void assert_kept(const char *name, rlock *held, int64_t ms);
 
+/* Waits until the key's PTTL rises; false: not within ms. */
+bool wait_renewed(const char *name, int64_t ms);
+
 int64_t pttl_of(const char *name);
 /* The number in the lock's one wire owner; fails the test unless one owner of `client` has it. */
 int64_t wire_number(const char *name, rlock_client *client);

@@ -26,6 +26,8 @@ typedef struct losses {
 } losses;
 
 void losses_init(losses *losses);
+/* Fails the test unless so many have been told of within at_most_ms(ms). */
+void losses_await(losses *losses, int count, int64_t ms);
 /* For rlock_on_lost; `arg` is a losses. */
 void losses_note(const rlock_lost_event *lost, void *arg);
 

@@ -34,8 +34,8 @@ void secure_open(void)
 void secure_quick(void)
 {
     secure_stage(CERTIFICATE_SERVER, "no", NULL);
-    stage.client = secure_client(secure_url("lockWatchdogTimeout=%d", QUICK_MS));
-    stage.other = secure_client(secure_url("lockWatchdogTimeout=%d", QUICK_MS));
+    stage.client = secure_client(secure_url("%s", STAGE_QUICK));
+    stage.other = secure_client(secure_url("%s", STAGE_QUICK));
 }
 
 void secure_close(void)

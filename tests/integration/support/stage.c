@@ -56,7 +56,7 @@ void stage_open(void)
 
 void stage_quick(void)
 {
-    stage_open_with("lockWatchdogTimeout=1000");
+    stage_open_with(STAGE_QUICK);
 }
 
 /* Clients first: that ends calls which a failed test left waiting in its threads, and a handle
@@ -122,4 +122,14 @@ static int64_t slowed_ms(int64_t ms)
 int64_t at_most_ms(int64_t ms)
 {
     return slowed_ms(ms) + TIMES_LATE * lateness_ms();
+}
+
+bool was_in_vain(rlock_status status)
+{
+    return status == RLOCK_TIMEOUT || (status == RLOCK_UNAVAILABLE && lateness_ms() >= 200);
+}
+
+int64_t least_renewals(int64_t ms)
+{
+    return (ms - at_most_ms(0)) / (QUICK_MS / 3) - 1;
 }

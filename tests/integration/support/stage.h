@@ -14,8 +14,12 @@ struct stage {
 };
 extern struct stage stage;
 
-/* For .init and .fini of a test. stage_quick: the watchdog timeout is QUICK_MS. */
-#define QUICK_MS 1000
+/* For .init and .fini of a test. stage_quick: the watchdog timeout is QUICK_MS, two thirds of which are always left,
+ * so that a hold outlives a machine that stands still for a second and a half. */
+#define QUICK_MS 2500
+#define STAGE_QUICK "lockWatchdogTimeout=2500"
+#define KEPT_MS (5 * QUICK_MS / 4) /* by then, what was not renewed is gone */
+#define ROUND_MS (QUICK_MS / 2)    /* within it, all that is held is renewed, and what is lost is found */
 void stage_open(void);
 void stage_quick(void);
 void stage_close(void);
@@ -39,5 +43,10 @@ rlock *owned_by(rlock *lock, int64_t owner);
 /* An upper bound for a time, wider where valgrind or a sanitizer slows the program down, and by what this
  * machine was late to wake a thread since the stage was opened. To be asked for after what it bounds. */
 int64_t at_most_ms(int64_t ms);
+/* Whether a try of a few milliseconds was in vain: its time was up; or no server answered, which is what it says
+ * where this machine stood still for most of the 250 ms that it gives the server. */
+bool was_in_vain(rlock_status status);
+/* How often, at least, a stage_quick client has renewed a hold within ms that have just passed. */
+int64_t least_renewals(int64_t ms);
 
 #endif
