@@ -244,7 +244,7 @@ Test(count_down_latch, wait_ends_for_all_with_one_message)
     monitor *tap = monitor_open();
     assert_ok(rlock_count_down_latch_count_down(latch_of(stage.other, NAME)));
     for (int i = 0; i < 10; i++) {
-        assert_ok(actor_finish(waiters[i], 1000));
+        assert_ok(actor_finish(waiters[i], 10000));
         actor_end(waiters[i]);
     }
     cr_assert(wait_no_channels(5000));
@@ -261,7 +261,7 @@ Test(count_down_latch, wait_ends_with_a_delete)
     actor_begin(waiter, await_open, &(awaiting){latch, RLOCK_FOREVER, NULL});
     cr_assert(wait_latch_heard(NAME, 1) && actor_asleep(waiter, 5000));
     assert_ok(rlock_count_down_latch_delete(latch_of(stage.other, NAME), NULL));
-    assert_ok(actor_finish(waiter, 1000));
+    assert_ok(actor_finish(waiter, 10000));
     actor_end(waiter);
 }
 
@@ -285,7 +285,7 @@ Test(count_down_latch, wait_goes_on_while_the_count_stands)
     freeReplyObject(server_command(stage.server, "PUBLISH redisson_countdownlatch__channel__{la} 0"));
     cr_assert(!actor_ended(waiter, 100));
     assert_ok(rlock_count_down_latch_count_down(latch_of(stage.other, NAME)));
-    assert_ok(actor_finish(waiter, 1000));
+    assert_ok(actor_finish(waiter, 10000));
     actor_end(waiter);
 }
 
@@ -324,7 +324,7 @@ Test(count_down_latch, wait_is_cancelled_at_once_without_a_trace)
     actor_begin(waiter, await_open, &asked);
     cr_assert(actor_asleep(waiter, 5000));
     rlock_cancel_fire(another);
-    assert_status(actor_finish(waiter, 1000), RLOCK_CANCELLED);
+    assert_status(actor_finish(waiter, 10000), RLOCK_CANCELLED);
     server_thaw(stage.server);
     actor_end(waiter);
     rlock_cancel_free(token);

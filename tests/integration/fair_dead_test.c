@@ -36,7 +36,7 @@ static void kill_a_waiter(const char *name)
     command *run = command_start(server_url(stage.server), COMMAND("run", "--kind", "fair", name, "--", "true"));
     cr_assert(wait_queued(name, 1, 10000) && wait_all_listen(name, 10000), "%s", command_err(run));
     command_signal(run, SIGKILL);
-    cr_assert(command_wait(run, 5000) == -SIGKILL);
+    cr_assert(command_wait(run, 10000) == -SIGKILL);
     command_free(run);
     cr_assert(queue_length(name) == 1);
 }
@@ -105,7 +105,7 @@ Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
 
     /* Free, as the head knows that gives up its place, but the next one does not hear it. */
     foreign_hold("given up", 60000);
-    actor *leaving = queue_up_for(fair_of(stage.client, "given up"), 300, 1000);
+    actor *leaving = queue_up_for(fair_of(stage.client, "given up"), 1700, 1000);
     foreign_queue("given up", 1, 600000);
     redisContext *behind_given_up = living_behind("given up", 2);
     foreign_vanish("given up");
@@ -119,13 +119,13 @@ Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
 
     cr_assert(foreign_told(behind_ours, LATE_MS + 1000));
     assert_passed_over("released by us", since_ms, now_ms());
-    cr_assert(foreign_told(behind_run_out, 3000));
+    cr_assert(foreign_told(behind_run_out, 10000));
     assert_passed_over("run out", since_ms, now_ms());
-    cr_assert(foreign_told(behind_lost, 3000));
+    cr_assert(foreign_told(behind_lost, 10000));
     assert_passed_over("an unlock of what was lost", since_ms, now_ms());
-    cr_assert(foreign_told(behind_forced, 3000));
+    cr_assert(foreign_told(behind_forced, 10000));
     assert_passed_over("forced", since_ms, now_ms());
-    cr_assert(foreign_told(behind_given_up, 3000));
+    cr_assert(foreign_told(behind_given_up, 10000));
     assert_passed_over("given up", since_ms, now_ms());
     assert_ok(actor_finish(behind_theirs, 5000));
     assert_passed_over("released by Redisson", released_ms, actor_ended_at(behind_theirs));

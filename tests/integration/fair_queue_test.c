@@ -34,12 +34,12 @@ Test(fair_queue, is_left_at_once_by_a_wait_that_is_over)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 30000);
-    actor *waiters[3] = {queue_up(lock), queue_up_for(lock, 700, 1000), queue_up(lock)};
+    actor *waiters[3] = {queue_up(lock), queue_up_for(lock, 2000, 1000), queue_up(lock)};
     int64_t first = score_of(NAME, queued_at(NAME, 0)), last = score_of(NAME, queued_at(NAME, 2));
     assert_status(actor_finish(waiters[1], 5000), RLOCK_TIMEOUT);
-    assert_between(actor_took(waiters[1]), 700, 700 + at_most_ms(250));
+    assert_between(actor_took(waiters[1]), 2000, 2000 + at_most_ms(250));
     cr_assert(queue_length(NAME) == 2 && score_count(NAME) == 2);
-    cr_assert(score_of(NAME, queued_at(NAME, 0)) == first && score_of(NAME, queued_at(NAME, 1)) == last - 700);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == first && score_of(NAME, queued_at(NAME, 1)) == last - 2000);
     foreign_fair_release(NAME);
     assert_ok(actor_finish(waiters[0], 5000));
     assert_ok(actor_unlock(waiters[0], lock));
@@ -80,12 +80,12 @@ Test(fair_queue, is_left_at_once_by_a_cancelled_wait)
 Test(fair_queue, head_that_leaves_a_free_lock_tells_the_next)
 {
     foreign_hold(NAME, 30000);
-    actor *waiter = queue_up_for(fair_of(stage.client, NAME), 300, 1000);
+    actor *waiter = queue_up_for(fair_of(stage.client, NAME), 1700, 1000);
     foreign_queue(NAME, 1, 120000);
     redisContext *behind = foreign_listen(NAME, 1);
     foreign_vanish(NAME);
     assert_status(actor_finish(waiter, 5000), RLOCK_TIMEOUT);
-    cr_assert(foreign_told(behind, 1000));
+    cr_assert(foreign_told(behind, 10000));
     cr_assert(strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0 && queue_length(NAME) == 1);
     redisFree(behind);
     actor_end(waiter);
@@ -96,13 +96,13 @@ Test(fair_queue, head_that_leaves_makes_the_next_look_at_the_time)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 60000);
-    actor *leaving = queue_up_for(lock, 500, 1000), *waiter = queue_up(lock);
+    actor *leaving = queue_up_for(lock, 1700, 1000), *waiter = queue_up(lock);
     foreign_vanish(NAME);
-    foreign_hold(NAME, 1000);
     int64_t since_ms = now_ms();
+    foreign_hold(NAME, 2500);
     assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
     assert_ok(actor_finish(waiter, 5000));
-    assert_between(actor_ended_at(waiter) - since_ms, 980, 1000 + at_most_ms(200));
+    assert_between(actor_ended_at(waiter) - since_ms, 2498, 2500 + at_most_ms(200));
     assert_ok(actor_unlock(waiter, lock));
     actor_end(leaving);
     actor_end(waiter);
@@ -131,7 +131,7 @@ Test(fair_queue, wait_ends_when_the_client_is_closed)
     rlock_client *client = stage_client(NULL);
     actor *waiter = queue_up(fair_of(client, NAME));
     stage_close_client(client);
-    assert_status(actor_finish(waiter, at_most_ms(1000)), RLOCK_CLOSED);
+    assert_status(actor_finish_soon(waiter, 1000), RLOCK_CLOSED);
     actor_end(waiter);
 }
 
@@ -141,11 +141,11 @@ Test(fair_queue, wait_ends_when_the_client_is_closed)
 Test(fair_queue, is_not_entered_by_a_try_without_wait)
 {
     rlock *lock = fair_of(stage.client, NAME);
-    assert_ok(actor_try(actor_start(), fair_of(stage.other, NAME), 0, 300));
+    assert_ok(actor_try(actor_start(), fair_of(stage.other, NAME), 0, 1700));
     monitor *tap = monitor_open();
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
     cr_assert(queue_length(NAME) == 0);
-    pass_ms(310);
+    pass_ms(1710);
     foreign_queue(NAME, 1, 60000);
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
     cr_assert(queue_length(NAME) == 1 && pttl_of(NAME) == -2);
@@ -219,34 +219,34 @@ Test(fair_queue, is_kept_by_the_servers_clock)
 
 /* --- scores --- */
 
-/* What the place of each says of the time until its turn: its score, less its wait and the time now. */
+/* What the place of each says of the time until its turn: its score, less its wait and the time now; within
+ * at_most_ms(tolerance_ms). */
 static void assert_until_turn(int place, int64_t wait_ms, int64_t expected_ms, int64_t tolerance_ms)
 {
     int64_t until_ms = score_of(NAME, queued_at(NAME, place)) - wait_ms - server_time_ms();
-    assert_between(until_ms, expected_ms - tolerance_ms, expected_ms + tolerance_ms);
+    assert_between(until_ms, expected_ms - at_most_ms(tolerance_ms), expected_ms + at_most_ms(tolerance_ms));
 }
 
 /* 29. */
 Test(fair_queue, counts_the_time_until_each_ones_turn)
 {
     rlock *lock = fair_of(stage.client, NAME);
-    int64_t slack_ms = at_most_ms(300);
     foreign_hold(NAME, 30000);
     int64_t since_ms = now_ms();
-    actor *waiters[4] = {queue_up_for(lock, 50000, 1000), NULL, NULL, NULL};
+    actor *waiters[4] = {queue_up_for(lock, 50000, 60000), NULL, NULL, NULL};
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.cancel = rlock_cancel_new();
     options.wait_ms = 5000;
     waiters[1] = actor_start();
     actor_begin_with(waiters[1], lock, &options);
     cr_assert(wait_queued(NAME, 2, 5000));
-    waiters[2] = queue_up_for(lock, 5000, 1000);
+    waiters[2] = queue_up_for(lock, 5000, 60000);
     waiters[3] = queue_up_for(lock, 5000, 30000);
     int64_t passed_ms = now_ms() - since_ms;
-    assert_until_turn(0, 50000, 30000 - passed_ms, slack_ms);
-    assert_until_turn(1, 5000, 80000 - passed_ms, slack_ms);
-    assert_until_turn(2, 5000, 85000 - passed_ms, slack_ms);
-    assert_until_turn(3, 5000, 90000 - passed_ms, slack_ms);
+    assert_until_turn(0, 50000, 30000 - passed_ms, 300);
+    assert_until_turn(1, 5000, 80000 - passed_ms, 300);
+    assert_until_turn(2, 5000, 85000 - passed_ms, 300);
+    assert_until_turn(3, 5000, 90000 - passed_ms, 300);
     int64_t scores[4];
     for (int i = 0; i < 4; i++)
         scores[i] = score_of(NAME, queued_at(NAME, i));
@@ -277,7 +277,7 @@ Test(fair_queue, moves_up_when_the_first_has_the_lock)
     assert_ok(rlock_lock_lease(lock, 300000));
     actor *waiters[3] = {queue_up_for(lock, 5000, 300000), queue_up_for(lock, 5000, 300000), NULL};
     int64_t second = score_of(NAME, queued_at(NAME, 1));
-    assert_until_turn(1, 5000, 305000, at_most_ms(500));
+    assert_until_turn(1, 5000, 305000, 500);
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiters[0], 5000));
     cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - 5000);
@@ -286,7 +286,7 @@ Test(fair_queue, moves_up_when_the_first_has_the_lock)
     cr_assert(score_of(NAME, queued_at(NAME, 1)) == second);
     assert_ok(actor_unlock(waiters[0], lock));
     for (int i = 1; i < 3; i++) {
-        assert_ok(actor_finish(waiters[i], 4000));
+        assert_ok(actor_finish(waiters[i], 10000));
         assert_ok(actor_unlock(waiters[i], lock));
     }
     assert_no_keys();
@@ -302,7 +302,9 @@ Test(fair_queue, channel_is_left_though_nobody_waits_next)
         actor *waiter = queue_up(lock);
         foreign_fair_release(NAME);
         assert_ok(actor_finish(waiter, 5000));
-        cr_assert(wait_no_channels(at_most_ms(500)), "round %d", round);
+        int64_t since_ms = now_ms();
+        cr_assert(wait_no_channels(5000), "round %d", round);
+        assert_between(now_ms() - since_ms, 0, at_most_ms(500));
         assert_ok(actor_unlock(waiter, lock));
         actor_end(waiter);
     }
@@ -385,15 +387,15 @@ Test(fair_short_places, are_passed_over_when_their_time_is_up)
 {
     rlock *lock = fair_of(stage.client, NAME);
     int64_t since_ms = now_ms();
-    foreign_hold(NAME, 300);
-    foreign_queue(NAME, 1, 700);
-    foreign_queue(NAME, 2, 1100);
+    foreign_hold(NAME, 2000);
+    foreign_queue(NAME, 1, 2400);
+    foreign_queue(NAME, 2, 2800);
     actor *waiter = actor_start();
     actor_begin_lock(waiter, lock);
-    cr_assert(wait_queued(NAME, 3, 200));
+    cr_assert(wait_queued(NAME, 3, 5000));
     cr_assert(score_of(NAME, queued_at(NAME, 2)) - score_of(NAME, foreign_owner(2)) == 400);
     assert_ok(actor_finish(waiter, 5000));
-    assert_between(actor_ended_at(waiter) - since_ms, 1090, 1100 + at_most_ms(150));
+    assert_between(actor_ended_at(waiter) - since_ms, 2790, 2800 + at_most_ms(150));
     cr_assert(queue_length(NAME) == 0 && score_count(NAME) == 0);
     actor_end(waiter);
 }
@@ -412,7 +414,7 @@ static rlock_status try_in_rounds(void *arg)
             pass_ms(30);
             status = rlock_unlock(rounds->lock);
         }
-        if (status != RLOCK_OK && status != RLOCK_TIMEOUT)
+        if (status != RLOCK_OK && !was_in_vain(status))
             return status;
     }
     return RLOCK_OK;
@@ -479,7 +481,7 @@ Test(fair_queue, last_without_a_score_is_no_hindrance)
     actor *waiter = actor_start();
     actor_begin_try(waiter, lock, 5000, 1000);
     cr_assert(wait_queued(NAME, 3, 5000));
-    assert_until_turn(2, 5000, 20000, at_most_ms(500));
+    assert_until_turn(2, 5000, 20000, 500);
     freeReplyObject(server_command(stage.server, "LTRIM redisson_lock_queue:{f} 2 2"));
     cr_assert(wait_all_listen(NAME, 5000));
     foreign_fair_release(NAME);
@@ -491,13 +493,13 @@ Test(fair_queue, last_without_a_score_is_no_hindrance)
 Test(fair_queue, score_without_a_place_is_no_place)
 {
     rlock *lock = fair_of(stage.client, NAME);
-    foreign_hold(NAME, 700);
+    foreign_hold(NAME, 2300);
     actor *waiter = queue_up(lock);
     char *own = strdup(queued_at(NAME, 0));
     freeReplyObject(server_command(stage.server, "DEL redisson_lock_queue:{f}"));
     foreign_queue(NAME, 1, 60000);
     redisContext *listening = foreign_listen(NAME, 1);
-    cr_assert(wait_queued(NAME, 2, 5000), "it has no place");
+    cr_assert(wait_queued(NAME, 2, 10000), "it has no place");
     cr_assert(strcmp(queued_at(NAME, 1), own) == 0 && score_count(NAME) == 2);
     freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
     foreign_fair_release(NAME);
@@ -519,7 +521,7 @@ Test(fair_queue, is_entered_again_by_one_that_was_dropped)
     set_score(NAME, own, server_time_ms() - 1);
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT); /* drops it */
     cr_assert(wait_queued(NAME, 2, 5000));
-    cr_assert(foreign_told(listening, 1000)); /* first now */
+    cr_assert(foreign_told(listening, 10000)); /* first now */
     cr_assert(strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0 && strcmp(queued_at(NAME, 1), own) == 0);
     freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
     foreign_fair_release(NAME);
@@ -537,7 +539,7 @@ Test(fair_queue, new_head_of_a_free_lock_is_told_by_a_try)
     foreign_queue(NAME, 2, 60000);
     redisContext *listening = foreign_listen(NAME, 2);
     assert_status(rlock_try_lock(fair_of(stage.client, NAME), 0, 1000), RLOCK_TIMEOUT);
-    cr_assert(foreign_told(listening, 1000));
+    cr_assert(foreign_told(listening, 10000));
     cr_assert(queue_length(NAME) == 1 && score_count(NAME) == 1);
     redisFree(listening);
 }
@@ -552,7 +554,7 @@ Test(fair_queue, release_passes_over_scores_in_the_past)
     foreign_queue(NAME, 3, 60000);
     redisContext *listening = foreign_listen(NAME, 3);
     assert_ok(rlock_unlock(lock));
-    cr_assert(foreign_told(listening, 1000));
+    cr_assert(foreign_told(listening, 10000));
     cr_assert(queue_length(NAME) == 1 && score_count(NAME) == 1);
     redisFree(listening);
 }
@@ -562,13 +564,13 @@ Test(fair_queue, release_passes_over_scores_in_the_past)
 Test(fair_short_places, are_kept_by_who_asks_again)
 {
     rlock *lock = fair_of(stage.client, NAME);
-    foreign_hold(NAME, 1000);
+    foreign_hold(NAME, 2000);
     actor *first = queue_up(lock);
     char *own = strdup(queued_at(NAME, 0));
     foreign_queue(NAME, 1, 60000);
     int64_t score = score_of(NAME, own);
-    for (int64_t until_ms = now_ms() + 2500; now_ms() < until_ms; pass_ms(20)) /* a holder that renews */
-        freeReplyObject(server_command(stage.server, "PEXPIRE f 350"));
+    for (int64_t until_ms = now_ms() + 3000; now_ms() < until_ms; pass_ms(20)) /* a holder that renews */
+        freeReplyObject(server_command(stage.server, "PEXPIRE f 2000"));
     cr_assert(score_of(NAME, own) > score && server_time_ms() > score);
     cr_assert(strcmp(queued_at(NAME, 0), own) == 0, "it lost its place");
     foreign_fair_release(NAME);
@@ -651,7 +653,7 @@ Test(fair_queue, place_of_a_named_owner_outlasts_one_of_its_threads)
 {
     rlock *lock = owned_by(fair_of(stage.client, NAME), 7);
     foreign_hold(NAME, 30000);
-    actor *waiters[2] = {queue_up_for(lock, 600, 1000), actor_start()};
+    actor *waiters[2] = {queue_up_for(lock, 1700, 1000), actor_start()};
     actor_begin_lock(waiters[1], lock);
     cr_assert(actor_asleep(waiters[1], 5000));
     assert_status(actor_finish(waiters[0], 5000), RLOCK_TIMEOUT);
@@ -698,7 +700,7 @@ Test(fair_queue, place_that_was_used_up_is_taken_anew)
 static rlock_status try_for_a_moment(void *lock)
 {
     rlock_status status = rlock_try_lock(lock, 5, 1000);
-    return status == RLOCK_OK ? rlock_unlock(lock) : status == RLOCK_TIMEOUT ? RLOCK_OK : status;
+    return status == RLOCK_OK ? rlock_unlock(lock) : was_in_vain(status) ? RLOCK_OK : status;
 }
 
 /* Waits of one owner that end as others of it begin leave no place behind, and take none away. */
@@ -718,7 +720,7 @@ Test(fair_queue, place_of_a_named_owner_goes_with_its_last_wait)
         for (int i = 0; i < THREADS; i++)
             assert_ok(actor_finish(waiters[i], 5000));
     }
-    cr_assert(wait_queued(NAME, 0, 2000), "a place was left behind");
+    cr_assert(wait_queued(NAME, 0, 10000), "a place was left behind");
     cr_assert(score_count(NAME) == 0);
     end_all(waiters, THREADS);
 }

@@ -61,7 +61,7 @@ Test(hand_over_fair, of_short_holds_goes_on_as_they_run_out)
     static const int64_t leases_ms[] = {600, 800, 300, 300};
     rlock *lock = mine();
     actor *waiters[4];
-    assert_ok(rlock_try_lock(lock, 0, 1000));
+    assert_ok(rlock_try_lock(lock, 0, 2500));
     for (int i = 0; i < 4; i++)
         waiters[i] = queue_up_for(lock, 60000, leases_ms[i]);
     assert_ok(rlock_unlock(lock));
@@ -77,12 +77,12 @@ Test(hand_over_fair, of_short_holds_goes_on_as_they_run_out)
 
 /* --- what others see --- */
 
-/* What stands after one's unlock has passed the lock on to `next`, whose place was two seconds: those behind it,
+/* What stands after one's unlock has passed the lock on to `next`, whose place was ten seconds: those behind it,
  * who are others, and what they were told. */
 static void assert_passed_on(rlock *lock, rlock *nexts, int64_t lease_ms, bool told)
 {
     assert_ok(rlock_lock(lock));
-    actor *next = queue_up_for(nexts, 2000, lease_ms);
+    actor *next = queue_up_for(nexts, 10000, lease_ms);
     foreign_queue(NAME, 1, 100000);
     foreign_queue(NAME, 2, 200000);
     int64_t first = score_of(NAME, foreign_owner(1)), second = score_of(NAME, foreign_owner(2));
@@ -93,12 +93,12 @@ static void assert_passed_on(rlock *lock, rlock *nexts, int64_t lease_ms, bool t
     const char *const telling[] = {"\"PUBLISH\"", foreign_owner(1), NULL};
     cr_assert(monitor_count(tap, telling) == told);
     cr_assert(queue_length(NAME) == 2 && strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0);
-    cr_assert(score_of(NAME, foreign_owner(1)) == first - 2000 && score_of(NAME, foreign_owner(2)) == second - 2000);
+    cr_assert(score_of(NAME, foreign_owner(1)) == first - 10000 && score_of(NAME, foreign_owner(2)) == second - 10000);
     cr_assert(score_count(NAME) == 2);
     assert_between(pttl_of(NAME), lease_ms - at_most_ms(2000), lease_ms);
     cr_assert(server_integer(stage.server, "HLEN " NAME) == 1 && actor_hold_count(next, nexts) == 1);
     assert_ok(actor_unlock(next, nexts));
-    cr_assert(foreign_told(behind, 1000));
+    cr_assert(foreign_told(behind, 10000));
     monitor_close(tap);
     redisFree(behind);
     actor_end(next);
@@ -128,7 +128,7 @@ Test(hand_over_fair, passes_nobody)
     actor *their = queue_up(others), *our = queue_up(lock);
     monitor *tap = monitor_open();
     assert_ok(rlock_unlock(lock));
-    cr_assert(foreign_told(ahead, 1000));
+    cr_assert(foreign_told(ahead, 10000));
     const char *const telling[] = {"\"PUBLISH\"", waiter_channel(NAME, foreign_owner(1)), "\"0\"", NULL};
     cr_assert(monitor_saw(tap, "\"PUBLISH\"") == 1 && monitor_count(tap, telling) == 1);
     monitor_close(tap);
@@ -158,7 +158,7 @@ Test(hand_over_fair, drops_who_is_late_first)
     monitor *tap = monitor_open();
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiter, 5000));
-    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 0 && foreign_told(late, 1000));
+    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 0 && foreign_told(late, 10000));
     assert_ok(actor_unlock(waiter, lock));
     assert_no_keys();
     redisFree(late);

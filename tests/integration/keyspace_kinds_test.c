@@ -26,8 +26,8 @@ static void assert_messaging(monitor *tap, const char *expected)
     monitor_forget(tap);
 }
 
-#define assert_pttl(key, lease_ms) assert_between(pttl_of(key), (lease_ms) - SLACK_MS, lease_ms)
-#define assert_timeout(n, lease_ms) assert_between(timeout_of(n), (lease_ms) - SLACK_MS, lease_ms)
+#define assert_pttl(key, lease_ms) assert_between(pttl_of(key), (lease_ms) - at_most_ms(SLACK_MS), lease_ms)
+#define assert_timeout(n, lease_ms) assert_between(timeout_of(n), (lease_ms) - at_most_ms(SLACK_MS), lease_ms)
 #define assert_stands(text) assert_keyspace(stage.client, text)
 
 /* Redisson's steps "rw read". */

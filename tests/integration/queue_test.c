@@ -140,7 +140,7 @@ Test(queue, talker_that_gives_up_passes_the_wake_up_on)
     rlock *lock = lock_of(stage.client, NAME);
     actor *talker = actor_start(), *next = actor_start();
     foreign_hold(NAME, RLOCK_WATCHDOG);
-    actor_begin_try(talker, lock, 300, 5000);
+    actor_begin_try(talker, lock, 1700, 5000);
     cr_assert(wait_listened(NAME, 5000));
     actor_begin_lock(next, lock);
     assert_status(actor_finish(talker, 5000), RLOCK_TIMEOUT);
@@ -172,7 +172,7 @@ Test(queue, loses_no_wake_up_to_a_talker_that_gives_up)
         if (status == RLOCK_OK)
             assert_ok(actor_unlock(talker, lock));
         else
-            assert_status(status, RLOCK_TIMEOUT);
+            cr_assert(was_in_vain(status), "%s", rlock_strstatus(status));
         assert_ok(actor_finish(next, 5000));
         assert_ok(actor_unlock(next, lock));
     }
@@ -271,16 +271,16 @@ Test(queue, ends_together_when_the_server_is_gone)
     rlock_client *hasty = stage_client("timeout=300&retryAttempts=1&retryBaseDelay=100&retryMaxDelay=100");
     rlock *lock = lock_of(hasty, NAME);
     actor *waiters[WAITERS];
-    foreign_hold(NAME, 1000);
+    foreign_hold(NAME, 2500);
     line_up(waiters, WAITERS, lock);
     int64_t since_ms = now_ms(); /* some may end before the kill returns */
     server_kill(stage.server);
     for (int i = 0; i < WAITERS; i++) {
         assert_status(actor_finish(waiters[i], 20000), RLOCK_UNAVAILABLE);
-        assert_between(actor_ended_at(waiters[i]) - since_ms, 0, at_most_ms(3000));
+        assert_between(actor_ended_at(waiters[i]) - since_ms, 0, at_most_ms(4500));
     }
     end_all(waiters, WAITERS);
     server_restart(stage.server);
-    assert_ok(rlock_try_lock(lock, 5000, 1000));
+    assert_ok(rlock_try_lock(lock, 5000, 60000));
     assert_ok(rlock_unlock(lock));
 }

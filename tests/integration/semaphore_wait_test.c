@@ -46,7 +46,7 @@ Test(semaphore_wait, for_many_ends_when_there_are_as_many)
     assert_ok(rlock_semaphore_release(other, 1));
     cr_assert(!actor_ended(waiter, 100));
     assert_ok(rlock_semaphore_release(other, 1));
-    assert_ok(actor_finish(waiter, 1000));
+    assert_ok(actor_finish(waiter, 10000));
     cr_assert(available(other) == 0);
     actor_end(waiter);
 }
@@ -62,7 +62,7 @@ Test(semaphore_wait, ends_with_permits_that_are_added)
     assert_ok(rlock_semaphore_release(other, 1));
     cr_assert(!actor_ended(waiter, 200));
     assert_ok(rlock_semaphore_add_permits(other, 1));
-    assert_ok(actor_finish(waiter, 1000));
+    assert_ok(actor_finish(waiter, 10000));
     cr_assert(available(other) == 0);
     actor_end(waiter);
 }
@@ -74,7 +74,7 @@ Test(semaphore_wait, ends_when_the_semaphore_is_set)
     actor_begin(waiter, take, &(taking){semaphore, 2, RLOCK_FOREVER, NULL});
     cr_assert(wait_semaphore_heard(NAME, 1));
     assert_ok(rlock_semaphore_try_set_permits(other, 2, NULL));
-    assert_ok(actor_finish(waiter, 1000));
+    assert_ok(actor_finish(waiter, 10000));
     actor_end(waiter);
 }
 
@@ -93,12 +93,12 @@ Test(semaphore_wait, for_many_holds_up_nobody)
     }
     assert_ok(rlock_semaphore_release(other, 4));
     for (int i = 0; i < 4; i++) {
-        assert_ok(actor_finish(small[i], 1000));
+        assert_ok(actor_finish(small[i], 10000));
         actor_end(small[i]);
     }
     cr_assert(!actor_ended(large, 100));
     assert_ok(rlock_semaphore_release(other, 100));
-    assert_ok(actor_finish(large, 1000));
+    assert_ok(actor_finish(large, 10000));
     actor_end(large);
 }
 
@@ -115,7 +115,7 @@ Test(semaphore_wait, ends_for_all_that_fit)
     }
     assert_ok(rlock_semaphore_release(other, INT_MAX));
     for (int i = 0; i < 8; i++) {
-        assert_ok(actor_finish(waiters[i], 1000));
+        assert_ok(actor_finish(waiters[i], 10000));
         actor_end(waiters[i]);
     }
     cr_assert(available(other) == INT_MAX - 16);

@@ -61,7 +61,7 @@ Test(subscription, is_left_when_all_is_done)
     assert_no_keys();
 }
 
-/* 4 threads, two a name, each `try 100 ms` and unlock. */
+/* 4 threads, two a name, each tries for a while, and unlocks. */
 Test(subscription, serves_two_names_at_once)
 {
     rlock *locks[] = {lock_of(stage.client, "Lock1"), lock_of(stage.client, "Lock2")};
@@ -70,7 +70,7 @@ Test(subscription, serves_two_names_at_once)
         actors[i] = actor_start();
     for (int round = 0; round < 25; round++) {
         for (int i = 0; i < 4; i++)
-            actor_begin_try(actors[i], locks[i / 2], at_most_ms(200), RLOCK_WATCHDOG);
+            actor_begin_try(actors[i], locks[i / 2], 10000, RLOCK_WATCHDOG);
         for (int done = 0; done < 4;) {
             for (int i = 0; i < 4; i++) {
                 if (actor_ended(actors[i], 0)) {
@@ -94,7 +94,7 @@ Test(subscription, survives_being_left_and_joined_at_once)
     for (int i = 0; i < 100; i++) {
         foreign_hold(NAME, RLOCK_WATCHDOG);
         for (int j = 0; j < 3; j++)
-            assert_status(rlock_try_lock(lock, 1, 5000), RLOCK_TIMEOUT);
+            cr_assert(was_in_vain(rlock_try_lock(lock, 1, 5000)), "%s", rlock_last_error());
         actor_begin_lock(waiter, lock);
         cr_assert(wait_listened(NAME, 5000));
         foreign_release(NAME);
@@ -260,7 +260,7 @@ Test(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
 {
     char url[512];
     freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* +@all resetchannels"));
-    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d?subscriptionTimeout=500", server_port(stage.server));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d?subscriptionTimeout=2000", server_port(stage.server));
     rlock_client *bobs = NULL;
     assert_ok(rlock_client_open(&bobs, url));
     rlock *lock = rlock_get_lock(bobs, NAME);
