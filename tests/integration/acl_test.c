@@ -268,7 +268,7 @@ static bool all_works(void)
     int failed = 0, number = 0;
     rlock_permit permit;
     for (int i = 0; i < 5; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "lock-%d", i);
         rlock *lock = kind_of(locks[i], stage.client, name);
         failed += rlock_lock(lock) != RLOCK_OK;

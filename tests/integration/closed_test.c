@@ -215,7 +215,7 @@ Test(closed, client_may_be_closed_while_it_is_busy)
 {
     static struct storm storm;
     pthread_t threads[8];
-    char name[16];
+    char name[24];
     for (int round = 0; round < 5; round++) {
         rlock_client *client = NULL;
         atomic_store(&storm.ended, 0);

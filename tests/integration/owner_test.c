@@ -183,7 +183,7 @@ Test(owner, number_is_new_in_each_session_and_kept_within_it)
 Test(owner, may_hold_many_locks_at_once)
 {
     rlock *locks[20];
-    char name[16];
+    char name[24];
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "order:%d", i);
         locks[i] = lock_of(stage.client, name);

@@ -130,7 +130,7 @@ static void see_batch(const char *line, void *arg)
 static struct batches watch_batches(rlock_client *client, int locks, int64_t ms)
 {
     struct batches seen = {0};
-    char name[16];
+    char name[24];
     for (int i = 0; i < locks; i++) {
         snprintf(name, sizeof name, "lock-%d", i);
         assert_ok(rlock_lock(lock_of(client, name)));

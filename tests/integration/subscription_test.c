@@ -46,7 +46,7 @@ Test(subscription, is_left_when_all_is_done)
 {
     static struct tasks tasks = {.wait_ms = RLOCK_FOREVER};
     pthread_t threads[32];
-    char name[16];
+    char name[24];
     atomic_store(&tasks.left, 1000);
     for (int i = 0; i < 5; i++) {
         snprintf(name, sizeof name, "lock-%d", i);
