@@ -169,7 +169,7 @@ Test(idle_synced_lane, is_pinged_without_wait)
     int64_t since_ms = now_ms();
     cr_assert(ping(&lanes.synced, 0));
     assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_SYNC_MS / 2));
-    cr_assert(lanes_times("wait") == 1, "%d WAITs", (int)lanes_times("wait"));
+    cr_assert(server_times(lanes.master, "wait") == 1, "%d WAITs", (int)server_times(lanes.master, "wait"));
 }
 
 /* --- a new connection from now on --- */

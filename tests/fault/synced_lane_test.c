@@ -53,7 +53,7 @@ Test(synced_lane, tells_how_many_replicas_confirmed)
     assert_synced(&call, "1", 1);
     cr_assert(call.answer.asked == 1);
     cr_assert(server_integer(fleet_node(lanes.fleet, 1), "EXISTS n") == 1);
-    cr_assert(lanes_times("wait") == 1);
+    cr_assert(server_times(lanes.master, "wait") == 1);
 }
 
 Test(synced_lane, tells_that_a_stopped_replica_has_not_confirmed)
@@ -85,7 +85,7 @@ Test(synced_lane_alone, sends_no_wait_when_there_are_no_replicas)
     atomic_store(&lanes.replicas, -1); /* not known */
     call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     assert_synced(&call, "2", RLI_SYNC_NONE);
-    cr_assert(lanes_times("wait") == 0);
+    cr_assert(server_times(lanes.master, "wait") == 0);
 }
 
 Test(synced_lane, gives_errors_of_a_command_as_its_answer)
@@ -99,7 +99,7 @@ Test(synced_lane, of_plain_lanes_says_nothing)
 {
     lane_call call = lane_ask(lanes.plain, "INCR", "n", NULL);
     assert_synced(&call, "1", RLI_SYNC_NONE);
-    cr_assert(lanes_times("wait") == 0);
+    cr_assert(server_times(lanes.master, "wait") == 0);
 }
 
 /* The server ends the WAITs under way when it becomes a replica: nobody has confirmed. */
@@ -140,7 +140,7 @@ Test(synced_lane, sends_what_comes_during_a_wait_as_one_batch)
         actor_end(actors[i]);
     }
     cr_assert(lanes_number("n") == THREADS - 1);
-    cr_assert(lanes_times("wait") == 2, "%d WAITs", (int)lanes_times("wait"));
+    cr_assert(server_times(lanes.master, "wait") == 2, "%d WAITs", (int)server_times(lanes.master, "wait"));
 }
 
 typedef struct many {
@@ -175,7 +175,7 @@ Test(synced_lane, sends_fewer_waits_than_requests_under_load)
         actor_end(actors[i]);
     }
     cr_assert(lanes_number("n") == 20 * THREADS);
-    assert_between(lanes_times("wait"), 20, 20 * THREADS / 4);
+    assert_between(server_times(lanes.master, "wait"), 20, 20 * THREADS / 4);
     cr_assert(proxy_accepted(lanes.proxy) == 1);
 }
 
@@ -186,7 +186,7 @@ Test(synced_lane, sends_a_batch_larger_than_the_socket)
     memset(large, 'x', sizeof large - 1);
     lane_call call = lane_ask(&lanes.synced, "SET", "large", large, NULL);
     assert_synced(&call, "OK", 1);
-    cr_assert(lanes_times("wait") == 1);
+    cr_assert(server_times(lanes.master, "wait") == 1);
 }
 
 /* --- servers without WAIT --- */

@@ -176,6 +176,17 @@ int64_t server_info(server *self, const char *field)
     return value;
 }
 
+int64_t server_times(server *self, const char *command)
+{
+    char field[64];
+    snprintf(field, sizeof field, "cmdstat_%s:calls=", command);
+    char *stats = server_text(self, "INFO commandstats");
+    const char *found = strstr(stats, field);
+    int64_t times = found ? strtoll(found + strlen(field), NULL, 10) : 0;
+    free(stats);
+    return times;
+}
+
 bool server_wait_subscribers(server *self, const char *channel, int64_t count, int64_t ms)
 {
     for (int64_t deadline_ms = now_ms() + ms;; pass_ms(1)) {

@@ -70,12 +70,7 @@ static void say(server *to, const char *command)
 /* How many scripts that server has run. */
 static long long scripts_at(server *at)
 {
-    char *stats = server_text(at, "INFO commandstats");
-    long long all = 0;
-    for (const char *line = stats; (line = strstr(line, "cmdstat_eval")); line++)
-        all += atoll(strstr(line, "calls=") + 6);
-    free(stats);
-    return all;
+    return server_times(at, "evalsha") + server_times(at, "eval");
 }
 
 /* Whether a client of that name has asked for the role, as it does first of all, or gone on from there. */

@@ -68,17 +68,6 @@ static void freeze_replica(void)
     server_freeze(fleet_node(own, 1));
 }
 
-static int times(const char *command)
-{
-    char field[64];
-    snprintf(field, sizeof field, "cmdstat_%s:calls=", command);
-    char *stats = server_text(master, "INFO commandstats");
-    const char *found = strstr(stats, field);
-    int calls = found ? atoi(found + strlen(field)) : 0;
-    free(stats);
-    return calls;
-}
-
 /* The server has a WAIT under way. */
 static void await_wait(void)
 {
@@ -93,10 +82,10 @@ Test(synced_lock, is_confirmed_by_the_replica_when_it_is_held)
 {
     rlock *lock = lock_of(open_client("slavesSyncTimeout=5000"), "lock");
     assert_ok(rlock_lock(lock));
-    cr_assert(times("wait") == 1);
+    cr_assert(server_times(master, "wait") == 1);
     cr_assert(server_integer(fleet_node(own, 1), "EXISTS lock") == 1);
     assert_ok(rlock_unlock(lock));
-    cr_assert(times("wait") == 2);
+    cr_assert(server_times(master, "wait") == 2);
     cr_assert(server_integer(fleet_node(own, 1), "EXISTS lock") == 0);
 }
 
@@ -120,8 +109,8 @@ Test(synced_lock, is_waited_for_together_by_threads_that_ask_meanwhile)
     server_thaw(fleet_node(own, 1));
     for (int i = 0; i < THREADS; i++)
         assert_ok(actor_finish(actors[i], SOON_MS));
-    cr_assert(times("evalsha") == THREADS && times("wait") == 2, "%d WAITs for %d scripts", times("wait"),
-              times("evalsha"));
+    int64_t scripts = server_times(master, "evalsha"), waits = server_times(master, "wait");
+    cr_assert(scripts == THREADS && waits == 2, "%d WAITs for %d scripts", (int)waits, (int)scripts);
     for (int i = 0; i < THREADS; i++)
         actor_end(actors[i]);
 }
@@ -147,7 +136,7 @@ Test(synced_lock, is_held_without_the_replica_where_that_is_not_to_be_checked)
     freeze_replica();
     assert_ok(rlock_try_lock(lock, 0, 60000));
     assert_ok(rlock_unlock(lock));
-    cr_assert(times("wait") == 2);
+    cr_assert(server_times(master, "wait") == 2);
 }
 
 Test(synced_lock, is_released_though_the_replica_does_not_confirm_it)
@@ -174,8 +163,8 @@ Test(synced_lock, of_a_slow_replica_stalls_no_question_and_no_renewal)
     assert_ok(rlock_is_locked(held, &locked));
     assert_between(now_ms() - since_ms, 0, at_most_ms(500));
     cr_assert(locked);
-    int before = times("evalsha");
-    while (times("evalsha") == before) { /* a third of the watchdog timeout, at most */
+    int64_t before = server_times(master, "evalsha");
+    while (server_times(master, "evalsha") == before) { /* a third of the watchdog timeout, at most */
         cr_assert(now_ms() - since_ms < 15000, "nothing is renewed");
         pass_ms(5);
     }
@@ -206,8 +195,8 @@ Test(synced_lock, waits_for_nobody_in_single_server_mode)
 {
     rlock *lock = lock_of(client_at("%s", server_url(master)), "lock");
     freeze_replica();
-    int before = times("wait");
+    int64_t before = server_times(master, "wait");
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
-    cr_assert(times("wait") == before);
+    cr_assert(server_times(master, "wait") == before);
 }

@@ -150,17 +150,6 @@ void assert_synced(const lane_call *call, const char *text, int synced)
               synced);
 }
 
-int64_t lanes_times(const char *command)
-{
-    char field[64];
-    snprintf(field, sizeof field, "cmdstat_%s:calls=", command);
-    char *stats = server_text(lanes.master, "INFO commandstats");
-    const char *found = strstr(stats, field);
-    int64_t times = found ? strtoll(found + strlen(field), NULL, 10) : 0;
-    free(stats);
-    return times;
-}
-
 int64_t lanes_number(const char *key)
 {
     char *text = server_text(lanes.master, "GET %s", key);

@@ -58,8 +58,6 @@ void assert_answered(const lane_call *call, const char *text);
 void assert_synced(const lane_call *call, const char *text, int synced);
 const char *outcome_word(rli_outcome outcome);
 
-/* How often the server has run a command, as "wait". */
-int64_t lanes_times(const char *command);
 /* The answer to a command on the fixture's own connection to the master, for a number. */
 int64_t lanes_number(const char *key);
 

@@ -10,20 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t calls_of(const char *stats, const char *command)
-{
-    char field[64];
-    snprintf(field, sizeof field, "cmdstat_%s:calls=", command);
-    const char *found = strstr(stats, field);
-    return found ? strtoll(found + strlen(field), NULL, 10) : 0;
-}
-
 int64_t scripts_run(void)
 {
-    char *stats = server_text(stage.server, "INFO commandstats");
-    int64_t calls = calls_of(stats, "evalsha") + calls_of(stats, "eval");
-    free(stats);
-    return calls;
+    return server_times(stage.server, "evalsha") + server_times(stage.server, "eval");
 }
 
 int64_t commands_within(int64_t ms)
