@@ -3,6 +3,7 @@
 #include "owner.h"
 
 #include "error.h"
+#include "forked.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,6 +19,7 @@ static bool key_made;
 static atomic_llong last_number;
 static _Thread_local int64_t my_number;
 static _Thread_local rli_life *my_life;
+static _Thread_local unsigned my_generation; /* of forks, when my_life->tid was asked for */
 static _Thread_local int passes;
 
 /* ThreadSanitizer ends its own view of a thread in the system's last pass. */
@@ -61,10 +63,22 @@ static rlock_status begin_life(void)
     atomic_init(&life->references, 1);
     atomic_init(&life->ended, false);
     life->tid = gettid();
+    my_generation = rli_fork_generation();
     life->number = atomic_fetch_add(&last_number, 1) + 1;
     my_life = life;
     my_number = life->number;
     return RLOCK_OK;
+}
+
+/* The thread that forked goes on in the child, where it has another id. The copies of the parent's sessions, which are
+ * all that shares its life there, are never looked at again. */
+static void follow_fork(void)
+{
+    unsigned generation = rli_fork_generation();
+    if (!my_life || my_generation == generation)
+        return;
+    my_life->tid = gettid();
+    my_generation = generation;
 }
 
 rlock_status rli_owner_thread(rli_owner *owner)
@@ -74,6 +88,7 @@ rlock_status rli_owner_thread(rli_owner *owner)
         if (status != RLOCK_OK)
             return status;
     }
+    follow_fork();
     *owner = (rli_owner){my_number, false, my_life};
     return RLOCK_OK;
 }

@@ -143,6 +143,36 @@ Test(forked, child_can_open_a_client_of_its_own)
     rlock_cancel_free(token);
 }
 
+static const char *hold_until_told(child *self)
+{
+    rlock_client *own = NULL;
+    child_check(rlock_client_open(&own, server_url_with(stage.server, STAGE_QUICK)) == RLOCK_OK);
+    rlock *ours = rlock_get_lock(own, "child");
+    child_check(rlock_lock(ours) == RLOCK_OK);
+    child_await(self);
+    child_check(rlock_valid_for(ours) > 0);
+    child_check(rlock_unlock(ours) == RLOCK_OK);
+    rlock_free(ours);
+    rlock_client_close(own);
+    return NULL;
+}
+
+/* The thread that forked had an owner already, under a thread id that the child does not have. */
+Test(forked, child_of_a_thread_that_has_locked_is_renewed)
+{
+    if (!CHILD_MAY_START_THREADS)
+        cr_skip_test("ThreadSanitizer does not follow the threads of a forked child");
+    hold_at_rest();
+    child part = child_start(hold_until_told);
+    cr_assert(server_wait_exists(stage.server, "child", true, 10000));
+    for (int renewals = 0; renewals < 2; renewals++)
+        cr_assert(wait_renewed("child", 20000), "renewal %d did not come", renewals + 1);
+    child_go(&part);
+    child_end(&part);
+    assert_ok(rlock_unlock(lock));
+    rlock_cancel_free(token);
+}
+
 static const char *fork_once_more(child *self)
 {
     (void)self;
