@@ -73,6 +73,7 @@ static void told(rli_slot *slot)
     rli_holds *holds = &departure->client->holds;
     pthread_mutex_lock(&holds->mutex);
     rli_session *session = departure->session;
+    departure->told = true;
     holds->posted--;
     if (session->phase == RLI_OPEN || session->phase == RLI_LEAVING)
         session->phase = RLI_DONE;
@@ -113,8 +114,8 @@ bool rli_departure_send(rlock_client *client, rli_session *session, rli_call *ca
     if (!posted) {
         holds->posted--;
         rli_session_forget_departure(holds, session);
-    } else if (session->phase == RLI_OPEN) { /* nobody was told yet */
-        session->phase = RLI_LEAVING;
+    } else if (session->extra->departure && !session->extra->departure->told) {
+        session->phase = RLI_LEAVING; /* the lane has its slot until then: the session stays */
     }
     return posted;
 }

@@ -21,6 +21,7 @@ typedef struct rli_departure {
     rli_lane *lane;       /* where it went… */
     unsigned drops;       /* …and how often connections had been dropped there before */
     uint64_t run;         /* the server run that may have run it unheard; 0: unknown */
+    bool told;            /* its slot has its outcome, and is the lane's no more */
     bool unanswered;      /* it may have run unheard */
     bool replaced;        /* a later session of the owner has asked for the lock in this one's place */
 } rli_departure;

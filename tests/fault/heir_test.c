@@ -4,11 +4,8 @@
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/heirs.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/stopped.h"
 #include "tests/support/event.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
 
 TestSuite(heir_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
 TestSuite(heir_here_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
@@ -64,52 +61,18 @@ static void disperse(trio *self)
     actor_end(self->second);
 }
 
-/* --- threads that are kept from running --- */
-
-static int gate[2], stopped[2]; /* pipes */
-
-static char next_byte(int from)
-{
-    char byte = 0;
-    while (read(from, &byte, 1) < 0 && errno == EINTR)
-        continue;
-    return byte;
-}
-
-static void stop_here(int number)
-{
-    (void)number;
-    int error = errno;
-    if (write(stopped[1], "s", 1) == 1)
-        next_byte(gate[0]);
-    errno = error;
-}
-
-static void stop(actor *thread)
-{
-    struct sigaction action = {.sa_handler = stop_here};
-    cr_assert(pipe(gate) == 0 && pipe(stopped) == 0 && sigaction(SIGUSR1, &action, NULL) == 0);
-    actor_signal(thread, SIGUSR1);
-    cr_assert(next_byte(stopped[0]) == 's');
-}
-
-static void let_run(void)
-{
-    cr_assert(write(gate[1], "g", 1) == 1);
-}
-
 /* --- the answer --- */
 
 HEIR_TEST(has_it_while_who_unlocked_does_not_run)
 {
     trio line = line_up(of, scene.client, NULL);
     int rule = begin_unlock(&line);
-    stop(line.holder);
+    actor_stop(line.holder);
     proxy_release(scene.proxy, rule);
     take_turn(line.first, line.lock);
     take_turn(line.second, line.lock);
     cr_assert(!actor_ended(line.holder, 0));
-    let_run();
+    actor_go_on();
     assert_ok(actor_finish(line.holder, 5000));
     disperse(&line);
 }
@@ -119,12 +82,12 @@ HEIR_TEST(gives_up_a_connection_that_is_silent)
 {
     trio line = line_up(of, scene.client, NULL);
     int accepted = proxy_accepted(scene.proxy), rule = begin_unlock(&line);
-    stop(line.holder);
+    actor_stop(line.holder);
     cr_assert(!actor_ended(line.first, ATTEMPT_MS / 2));
     actor *other = actor_start();
     assert_ok(actor_try(other, kind_of(of, scene.client, "other"), at_most_ms(3000), 1000));
     cr_assert(proxy_accepted(scene.proxy) > accepted);
-    let_run();
+    actor_go_on();
     assert_ok(actor_finish(line.holder, 5000));
     take_turn(line.first, line.lock);
     take_turn(line.second, line.lock);
@@ -232,10 +195,10 @@ Test(heir_here_in_faults, who_comes_after_one_that_does_not_run_is_woken_by_it)
     assert_ok(actor_lock(holder, lock));
     actor_begin_lock(next, lock);
     heir_await(&kind_reentrant, lock, next);
-    stop(next);
+    actor_stop(next);
     actor_begin(holder, unlock_and_lock, lock);
     cr_assert(actor_asleep(holder, 5000) && !actor_ended(holder, 50));
-    let_run();
+    actor_go_on();
     assert_ok(actor_finish(next, 5000));
     assert_ok(actor_unlock(next, lock));
     take_turn(holder, lock);
