@@ -2,13 +2,15 @@
 -- KEYS  1 lock hash   2 token counter, which has no TTL and outlives the lock
 -- ARGV  1 owner   2 lease ms   3 the count that the hold will have
 --       4 an owner whose session is over and whose field this one replaces, or ''
+--       5 channel; only with 4
 -- { token }  held, with that count | n ≥ -1  another holds it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
+-- Publishes `0` when a field was replaced: waiters were told of a PTTL that may have been longer.
 -- May be repeated: it sets the count instead of raising it and never lowers the PTTL; a token that
 -- nobody heard of is skipped. A token is answered as text: a number of Lua tells no integers beyond
 -- 2^53 apart, and a counter may have been set to a time in nanoseconds.
 local lock, counter = KEYS[1], KEYS[2]
-local owner, lease_ms, count, over = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local owner, lease_ms, count, over, channel = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count ~= '1' then
@@ -20,6 +22,9 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
         redis.call('hdel', lock, over)
     end
     redis.call('pexpire', lock, lease_ms)
+    if pttl ~= -2 then
+        redis.call('publish', channel, '0')
+    end
     return { redis.call('get', counter) }
 end
 if redis.call('hexists', lock, owner) == 0 then

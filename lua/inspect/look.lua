@@ -14,6 +14,7 @@
 -- Changes nothing, and may be repeated.
 local name, queue, timeouts, permits, token, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
 local NO_END, LEVELS_MAX = 922337203685477, 10000
+local budget = 100000 -- so many levels of read holds are looked at in all
 
 local function is(key, expected)
     return redis.call('type', key).ok == expected
@@ -46,8 +47,13 @@ if is(name, 'hash') then
         elseif not mode then
             for _, part in ipairs({ owner, count, '', pttl }) do table.insert(holders, part) end
         elseif owner ~= 'mode' then
-            local longest, levels = -2, tonumber(count) or 0
-            for n = math.max(1, levels - LEVELS_MAX), levels do
+            local longest, levels = -2, string.match(count, '^%d%d?%d?%d?%d?%d?%d?%d?%d?$') and tonumber(count) or 0
+            local looked_at = math.min(levels, LEVELS_MAX)
+            budget = budget - looked_at
+            if budget < 0 then -- as long as the lock stands, at most
+                looked_at, longest = 0, pttl
+            end
+            for n = levels - looked_at + 1, levels do
                 local level = redis.call('pttl', prefix .. owner .. ':rwlock_timeout:' .. n)
                 longest = (level == -1 or longest == -1) and -1 or math.max(longest, level)
             end

@@ -5,10 +5,12 @@
 -- nil  not the owner, nothing changed (no lock there: `0` published) | 0  others hold it, or this owner
 -- still does | 1  freed, `0` published; also when only holds are left whose timeouts have all passed
 -- May be repeated: it sets the count; a second last release finds no field and changes nothing.
--- In mode read the PTTL becomes what the holds left still have, which may be less. Under a writer it
--- is never lowered: the write hold has the same key.
+-- In mode read the PTTL becomes what the remaining holds still have, which may be less. By more than a second, it is
+-- published: `0`; waiters sleep for the PTTL that they were told. Under a writer it is never lowered: the write hold
+-- has the same key.
 local lock, channel, owner, count, highest = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local prefix = ARGV[5]
+--@include read/levels.inc
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if not mode then
@@ -26,15 +28,18 @@ if count > 0 then
 else
     redis.call('hdel', lock, owner)
 end
-local longest = longest_read()
+local longest, pttl = longest_read(), redis.call('pttl', lock)
 if mode == 'write' then
-    if longest > redis.call('pttl', lock) then
+    if longest > pttl then
         redis.call('pexpire', lock, longest)
     end
     return 0
 end
 if longest > 0 then
     redis.call('pexpire', lock, longest)
+    if longest + 1000 < pttl then
+        redis.call('publish', channel, '0')
+    end
     return 0
 end
 redis.call('del', lock)

@@ -6,15 +6,17 @@
 -- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error stays
 -- with it and does not spoil the others.
 local lease_ms = tonumber(ARGV[1])
+--@include read/levels.inc
 local answers = {}
 for i, lock in ipairs(KEYS) do
     local owner = ARGV[i + 1]
-    local levels = redis.pcall('hget', lock, owner)
+    local value = redis.pcall('hget', lock, owner)
+    local levels = type(value) == 'string' and levels_in(value) or 0
     answers[i] = 0
-    if type(levels) == 'string' then
+    if levels > 0 then
         local base = (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}') .. ':' .. owner
         local longest = lease_ms
-        for n = 1, tonumber(levels) do
+        for n = 1, levels do
             local timeout = base .. ':rwlock_timeout:' .. n
             local left = redis.call('pttl', timeout)
             if left >= 0 and left < lease_ms then

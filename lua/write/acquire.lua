@@ -5,11 +5,13 @@
 --       6 what timeout keys begin with
 -- { PTTL }  held, with that count | n ≥ -1  others hold it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
--- Re-entry adds its lease to what is left. May be repeated: it adds only when the count changes.
--- `1` is published when the replaced field stood above reads of the same owner: they stay, alone,
--- as long as they last.
+-- Re-entry adds its lease to what is left. May be repeated: it adds only when the count changes. Where an earlier
+-- request of the same count went unanswered, its own lease may be another: the PTTL is this one's at least.
+-- `1` is published when a field was replaced: reads of the same owner beneath it stay, alone, as long as they last;
+-- and waiters were told of a PTTL that may have been longer.
 local lock, channel, field = KEYS[1], ARGV[1], ARGV[2] .. ':write'
 local lease_ms, count, over, prefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+--@include read/levels.inc
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then
@@ -17,12 +19,12 @@ if over ~= '' and redis.call('hdel', lock, over .. ':write') == 1 then
     if longest > 0 then
         redis.call('hset', lock, 'mode', 'read')
         redis.call('pexpire', lock, longest)
-        redis.call('publish', channel, '1')
         mode = 'read'
     else
         redis.call('del', lock)
         mode = false
     end
+    redis.call('publish', channel, '1')
 end
 local pttl = redis.call('pttl', lock)
 if pttl == -2 and count == 1 then
@@ -30,7 +32,7 @@ if pttl == -2 and count == 1 then
     redis.call('pexpire', lock, lease_ms)
     return { tonumber(lease_ms) }
 end
-local held = mode == 'write' and tonumber(redis.call('hget', lock, field) or 0) or 0
+local held = mode == 'write' and tonumber(redis.call('hget', lock, field) or 0) or 0 -- not a number: nobody's
 if held == 0 then
     return count > 1 and -3 or pttl
 end
@@ -38,5 +40,7 @@ if held < count then
     -- in whole digits, and no more than a number of Lua can tell apart
     redis.call('pexpire', lock, string.format('%.0f', math.min(pttl + tonumber(lease_ms), 9e15)))
     redis.call('hset', lock, field, count)
+elseif pttl < tonumber(lease_ms) then
+    redis.call('pexpire', lock, lease_ms)
 end
 return { redis.call('pttl', lock) }

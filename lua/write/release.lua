@@ -10,6 +10,7 @@
 -- timeouts have all passed are nobody's.
 local lock, channel, field = KEYS[1], ARGV[1], ARGV[2] .. ':write'
 local count, lease_ms, prefix = ARGV[3], ARGV[4], ARGV[5]
+--@include read/levels.inc
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 if not mode then

@@ -12,7 +12,7 @@ static void acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_call_add_text(call, request->over);
+    rli_reentrant_add_over(call, request);
 }
 
 /* { token } when granted, else as the reentrant lock's answer. */

@@ -150,7 +150,7 @@ static void settle(rli_hand_over *over, rlock_status status, const rli_verdict *
     rli_chances *chances = &heir->entry->queues->chances;
     over->heir = NULL;
     if (!queues && request->listening >= 0)
-        rli_chances_were_given(chances, verdict->free ? (int)(verdict->heard - request->listening) : 0);
+        rli_chances_were_given(chances, verdict->free ? verdict->heard - (int)request->listening : 0);
     rli_chances_drop(chances, over->from);
     heir->extra->taker = NULL;
     rli_session_end_turn(heir);

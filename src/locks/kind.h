@@ -47,7 +47,7 @@ typedef struct rli_verdict {
     uint64_t token;      /* granted by a fenced lock */
     bool beneath;        /* granted under the same owner's write hold */
     bool free;           /* denied though nobody holds it: it is another's turn */
-    int64_t heard;       /* of an heir, and free: how many were told */
+    int heard;           /* of an heir, and free: how many were told */
     const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
 } rli_verdict;
 
@@ -96,6 +96,8 @@ extern const rli_kind rli_kind_non_reentrant;
 
 /* Parts that several kinds share (reentrant.c). */
 #define RLI_LOCK_CHANNEL "redisson_lock__channel"
+/* The session that is replaced, and, where there is one, the channel of those who are told. */
+void rli_reentrant_add_over(rli_call *call, const rli_request *request);
 void rli_reentrant_acquire(rli_call *call, const rli_request *request);
 void rli_reentrant_release(rli_call *call, const rli_request *request);
 void rli_reentrant_force(rli_call *call, const rli_names *names);

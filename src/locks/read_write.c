@@ -23,6 +23,8 @@ static void read_acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->over);
     rli_call_add_text(call, request->writer);
     rli_call_add(call, names->keys[0], names->key_lengths[0]);
+    if (*request->over)
+        rli_call_add(call, names->channel, names->channel_length);
 }
 
 static void read_release(rli_call *call, const rli_request *request)

@@ -3,6 +3,13 @@
 #include "locks/kind.h"
 #include "redis/reply.h"
 
+void rli_reentrant_add_over(rli_call *call, const rli_request *request)
+{
+    rli_call_add_text(call, request->over);
+    if (*request->over && request->names->channel)
+        rli_call_add(call, request->names->channel, request->names->channel_length);
+}
+
 void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 {
     rli_call_script(call, &rli_script_lock_acquire, 1);
@@ -10,12 +17,13 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_call_add_text(call, request->over);
+    rli_reentrant_add_over(call, request);
 }
 
 /* What a hand-over answers, where it was made. */
 #define HANDED_OVER 2
 #define HEIR_HOLDS 3 /* by an earlier attempt */
+#define HEARD_MAX 1000000 /* more listeners than that are as many */
 
 static void hand_over(rli_call *call, const rli_request *request)
 {
@@ -101,7 +109,7 @@ rli_verdict rli_reentrant_inherited(const redisReply *reply)
         return (rli_verdict){.grant = RLI_DENIED};
     bool holds = how == HANDED_OVER || how == HEIR_HOLDS;
     return (rli_verdict){.grant = holds ? RLI_GRANTED : RLI_DENIED, .token = (uint64_t)token,
-                         .free = how <= 0, .heard = how <= 0 ? -how : 0};
+                         .free = how <= 0, .heard = how > 0 ? 0 : how < -HEARD_MAX ? HEARD_MAX : (int)-how};
 }
 
 const rli_kind rli_kind_reentrant = {

@@ -49,6 +49,30 @@ Test(fair_queue, is_left_at_once_by_a_wait_that_is_over)
     end_all(waiters, 3);
 }
 
+/* One behind it has no score, as an older client may have left it: it gets none that is long past. */
+Test(fair_queue, is_left_without_harm_to_one_that_has_no_score)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    foreign_hold(NAME, 30000);
+    actor *waiter = actor_start();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_queued(NAME, 1, 5000));
+    foreign_queue(NAME, 2, 60000);
+    foreign_queue(NAME, 3, 900000);
+    int64_t score = score_of(NAME, foreign_owner(3));
+    freeReplyObject(server_command(stage.server, "ZREM redisson_lock_timeout:{" NAME "} %s", foreign_owner(2)));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiter, 10000), RLOCK_CANCELLED);
+    cr_assert(score_of(NAME, foreign_owner(2)) == 0, "it got %lld", (long long)score_of(NAME, foreign_owner(2)));
+    cr_assert(score_of(NAME, foreign_owner(3)) == score - 300000);
+    assert_status(rlock_try_lock(fair_of(stage.other, NAME), 0, 1000), RLOCK_TIMEOUT);
+    cr_assert(queue_length(NAME) == 2 && strcmp(queued_at(NAME, 0), foreign_owner(2)) == 0, "it lost its place");
+    actor_end(waiter);
+    rlock_cancel_free(options.cancel);
+}
+
 Test(fair_queue, is_left_at_once_by_a_cancelled_wait)
 {
     rlock *lock = fair_of(stage.client, NAME);

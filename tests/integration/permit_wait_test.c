@@ -32,6 +32,24 @@ Test(permit_wait, ends_with_the_lease_of_another)
     assert_ok(rlock_permit_semaphore_release(semaphore, new.id));
 }
 
+/* Those who wait were told of the nearest expiry, which then comes nearer. */
+Test(permit_wait, ends_with_a_lease_that_was_made_shorter)
+{
+    rlock_permit_semaphore *semaphore = with(1);
+    rlock_permit held, taken;
+    bool updated = false;
+    leasing wanted = {.semaphore = permits_of(stage.other, NAME), .count = 1, .wait_ms = RLOCK_FOREVER,
+                      .lease_ms = 60000, .permits = &taken};
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, 600000, &held));
+    actor *waiter = actor_start();
+    actor_begin(waiter, lease, &wanted);
+    cr_assert(wait_semaphore_heard(NAME, 1) && actor_asleep(waiter, 10000));
+    assert_ok(rlock_permit_semaphore_update_lease_time(semaphore, held.id, 500, &updated));
+    assert_ok(actor_finish(waiter, 30000));
+    cr_assert(updated);
+    actor_end(waiter);
+}
+
 /* Two of two taken for a while: a short wait is in vain, and later there is one, then two. */
 Test(permit_wait, is_in_vain_until_the_lease_has_ended)
 {

@@ -53,6 +53,22 @@ Test(read_write_lease, lasts_no_longer_than_the_reads_that_are_left)
     actor_end(second);
 }
 
+/* A writer that was told of the longer read's end hears that it will be earlier. */
+Test(read_write_lease, tells_a_waiting_writer_that_it_ends_earlier)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
+    actor *short_one = actor_start(), *writer = actor_start();
+    assert_ok(actor_try(short_one, read, 0, 3000));
+    assert_ok(rlock_lock_lease(read, 600000));
+    actor_begin_lock(writer, write);
+    cr_assert(server_wait_subscribers(stage.server, CHANNEL, 1, 10000) && actor_asleep(writer, 10000));
+    assert_ok(rlock_unlock(read));
+    assert_ok(actor_finish(writer, 30000));
+    assert_ok(actor_unlock(writer, write));
+    actor_end(short_one);
+    actor_end(writer);
+}
+
 /* 49, with other times. */
 Test(read_write_lease, reentered_read_ends_with_the_lease_of_the_outer_one)
 {
@@ -203,46 +219,5 @@ Test(read_write_lease, reads_lengthen_no_write_that_is_gone)
     pass_ms(520);
     cr_assert(rlock_valid_for(write) == 0, "both may rely on it: a writer and readers");
     assert_ok(rlock_unlock(read));
-    assert_status(rlock_unlock(write), RLOCK_LOST);
-}
-
-/* Both holds of an owner have ended by our clock, not yet by the server's: its next write replaces the old
- * one's field alone, and waits for its own old read as any other would; its next read replaces that. */
-Test(read_write_lease, next_write_of_its_owner_replaces_one_that_ended)
-{
-    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
-    assert_ok(rlock_lock_lease(write, 1700));
-    assert_ok(rlock_lock_lease(read, 1700));
-    redisReply *keys = server_command(stage.server, "KEYS *");
-    cr_assert(keys->elements == 2);
-    for (size_t i = 0; i < 2; i++)
-        cr_assert(server_integer(stage.server, "PEXPIRE %s 60000", keys->element[i]->str) == 1);
-    freeReplyObject(keys);
-    pass_ms(1720);
-    cr_assert(is_locked(write));
-    assert_status(rlock_try_lock(write, 0, 1000), RLOCK_TIMEOUT);
-    cr_assert(!is_locked(write) && is_locked(read));
-    assert_ok(others_read(NAME));
-    assert_between(pttl_of(NAME), 60000 - at_most_ms(2700), 60000);
-    assert_ok(rlock_try_lock(read, 0, 60000));
-    assert_ok(rlock_unlock(read));
-    assert_no_keys();
-    assert_status(rlock_unlock(write), RLOCK_LOST);
-    assert_status(rlock_unlock(read), RLOCK_LOST);
-}
-
-/* The same, and the read's timeout has passed on the server, too: nobody is in the way. */
-Test(read_write_lease, next_write_of_its_owner_replaces_all_that_ended)
-{
-    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
-    assert_ok(rlock_lock_lease(write, 1700));
-    assert_ok(rlock_lock_lease(read, 1700));
-    freeReplyObject(server_command(stage.server, "PERSIST %s", NAME));
-    pass_ms(1720);
-    assert_status(others_write(NAME), RLOCK_TIMEOUT);
-    assert_ok(rlock_try_lock(write, 0, 60000));
-    assert_ok(rlock_unlock(write));
-    assert_no_keys();
-    assert_status(rlock_unlock(read), RLOCK_LOST);
     assert_status(rlock_unlock(write), RLOCK_LOST);
 }

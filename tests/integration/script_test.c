@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/scripts.h"
 
+#include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
@@ -48,4 +49,51 @@ Test(script, messages_are_spread_in_one_way_by_each_form)
         free(sharded);
     }
     cr_assert(messages > 20, "%zu", messages);
+}
+
+/* --- what is told to those who sleep until the lock's time is up --- */
+
+#define NAME "order"
+
+/* The field of a session that is over is replaced by one with a shorter lease. */
+static void replace(const rli_script *script, const char *field, const char *mode, const char *channel,
+                    const char *message, const char *arguments)
+{
+    char *text = script_text(script, RLI_COUNTED);
+    char format[200] = "EVAL %s ";
+    strcat(format, arguments);
+    server_listen(stage.server);
+    freeReplyObject(server_command(stage.server, "DEL " NAME));
+    if (mode)
+        freeReplyObject(server_command(stage.server, "HSET " NAME " mode %s", mode));
+    freeReplyObject(server_command(stage.server, "HSET " NAME " %s 1", field));
+    freeReplyObject(server_command(stage.server, "PEXPIRE " NAME " 600000"));
+    freeReplyObject(server_command(stage.server, format, text, ""));
+    assert_between(pttl_of(NAME), 1, 60000);
+    cr_assert(server_heard(stage.server, channel, message, 10000), "nobody is told");
+    free(text);
+}
+
+Test(script, that_replaces_a_field_tells_those_who_wait)
+{
+    replace(&rli_script_lock_acquire, "old", NULL, channel_of(NAME), "0",
+            "1 " NAME " new 60000 1 old redisson_lock__channel:{" NAME "}");
+}
+
+Test(script, of_a_fenced_lock_that_replaces_a_field_tells_those_who_wait)
+{
+    replace(&rli_script_fenced_acquire, "old", NULL, channel_of(NAME), "0",
+            "2 " NAME " counter new 60000 1 old redisson_lock__channel:{" NAME "}");
+}
+
+Test(script, of_a_read_lock_that_replaces_a_field_tells_those_who_wait)
+{
+    replace(&rli_script_read_acquire, "old", "read", "redisson_rwlock:{" NAME "}", "0",
+            "1 " NAME " new 60000 1 old %s {" NAME "}: redisson_rwlock:{" NAME "}");
+}
+
+Test(script, of_a_write_lock_that_replaces_a_field_tells_those_who_wait)
+{
+    replace(&rli_script_write_acquire, "old:write", "write", "redisson_rwlock:{" NAME "}", "1",
+            "1 " NAME " redisson_rwlock:{" NAME "} new 60000 1 old {" NAME "}:");
 }
