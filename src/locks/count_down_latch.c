@@ -131,7 +131,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call_clear(&call);
     char shown[RLI_NAME_SHOWN];
     /* Nobody says so when the counter's time to live ends. */
-    *again_ms = ttl_ms >= 0 ? rli_after_ms(ttl_ms + 1) : RLI_NEVER;
+    *again_ms = ttl_ms >= 0 && ttl_ms < RLI_NEVER ? rli_after_ms(ttl_ms + 1) : RLI_NEVER;
     if (status == RLOCK_OK && count > 0)
         status = rli_fail(RLOCK_TIMEOUT, "latch \"%s\" is closed, with a count of %lld",
                           rli_show_name(object->names.name, shown), (long long)count);

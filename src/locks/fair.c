@@ -76,6 +76,7 @@ static rli_verdict granted(const redisReply *reply)
 static rli_released released(const redisReply *reply, const char **unheard)
 {
     int64_t freed = 0;
+    *unheard = NULL;
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_released(reply, unheard);
     if (!read_head(reply, &freed, unheard))

@@ -45,6 +45,14 @@ static bool may_have_been_done(const rli_call *call)
     return call->unanswered > 0 && call->same_run;
 }
 
+static rlock_status odd_answer(const rlock_permit_semaphore *semaphore, int64_t said)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_SERVER, "an unexpected answer (%lld) to a release of permits of semaphore \"%s\"; is there a proxy "
+                    "in between? The permits may be released", (long long)said,
+                    rli_show_name(semaphore->object.names.name, shown));
+}
+
 typedef enum released { RELEASED = 1, NOT_THERE = 0, EXPIRED = -1 } released;
 
 static rlock_status release(rlock_permit_semaphore *semaphore, const char *text, released *answer)
@@ -59,6 +67,8 @@ static rlock_status release(rlock_permit_semaphore *semaphore, const char *text,
     call.synced = true;
     rli_call_add(&call, id, sizeof id);
     status = rli_object_ask(&semaphore->object, &call, &said);
+    if (status == RLOCK_OK && (said < -1 || said > 1))
+        return odd_answer(semaphore, said);
     if (status == RLOCK_OK)
         *answer = said == 1 || (said == 0 && may_have_been_done(&call)) ? RELEASED : said == 0 ? NOT_THERE : EXPIRED;
     return status;
@@ -152,6 +162,8 @@ static rlock_status release_many(rlock_permit_semaphore *semaphore, int count, c
         rli_call_add_number(&call, count);
         rli_call_add(&call, ids, (size_t)count * RLI_PERMIT_ID);
         status = rli_object_ask(&semaphore->object, &call, &said);
+        if (status == RLOCK_OK && said != count && (said >= 0 || said < -2 * (int64_t)count))
+            status = odd_answer(semaphore, said);
         /* All or none: after an attempt that did it, the first one is missing. */
         *refused = said > 0 || (said == -1 && may_have_been_done(&call)) ? 0 : said;
     }

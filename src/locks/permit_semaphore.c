@@ -7,6 +7,8 @@
 #include "redis/reply.h"
 #include "watchdog/doubts.h"
 
+#include <limits.h>
+
 const rli_naming rli_permit_naming = {
     .what = "permit-expirable semaphore",
     .channel_prefix = "redisson_sc",
@@ -115,12 +117,20 @@ typedef struct state {
 static rlock_status read_state(const rli_object *object, const redisReply *reply, state *now)
 {
     bool read = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-                rli_reply_integer(reply->element[1], &now->taken);
+                rli_reply_integer(reply->element[1], &now->taken) && now->taken >= 0 && now->taken <= INT_MAX;
     now->exists = read && !rli_reply_is_nil(reply->element[0]);
     now->available = 0;
     if (!read || (now->exists && !rli_reply_integer(reply->element[0], &now->available)))
         return rli_reply_unexpected(reply, object->names.name);
     return RLOCK_OK;
+}
+
+/* Both kinds of permits together; what is added to a number near the end of its range stays there, and fits no int. */
+static int64_t total_of(const state *now)
+{
+    if (!now->exists)
+        return 0;
+    return now->available > INT64_MAX - now->taken ? INT64_MAX : now->available + now->taken;
 }
 
 static rlock_status ask_state(rlock_permit_semaphore *semaphore, const int *place, state *now)
@@ -157,7 +167,7 @@ rlock_status rlock_permit_semaphore_get_permits(rlock_permit_semaphore *semaphor
     rlock_status status = ask_state(semaphore, permits, &now);
     if (status != RLOCK_OK)
         return status;
-    return rli_object_int(&semaphore->object, now.exists ? now.available + now.taken : 0, permits);
+    return rli_object_int(&semaphore->object, total_of(&now), permits);
 }
 
 /* --- taking --- */

@@ -144,7 +144,7 @@ static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
          !rli_reply_integer(call.reply->element[0], pttl_ms) || !rli_reply_integer(call.reply->element[1], &held)))
         status = rli_reply_unexpected(call.reply, lock->names.name);
     /* The server says whether; how often, we know better: a re-entry whose answer was lost is not ours. */
-    *count = held > asked.known ? asked.known : (int)held;
+    *count = held > asked.known ? asked.known : held > 0 ? (int)held : 0;
     rli_call_clear(&call);
     rli_caller_end(&caller);
     return status;
