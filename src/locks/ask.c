@@ -95,8 +95,10 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_verdict *verdict = gain->verdict;
     rli_session *session = attempt->session;
-    if (session->phase != RLI_OPEN)
-        return outer_lost(attempt); /* declared lost while the question was under way */
+    if (session->phase != RLI_OPEN) { /* declared lost while the question was under way */
+        rli_session_doubt_more(attempt->holds, session, gain->lease_ms);
+        return outer_lost(attempt);
+    }
     if (session->count == 0 && granted_in_vain(attempt, gain)) {
         rli_session_doubt(attempt->holds, session, gain->lease_ms);
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
@@ -104,6 +106,7 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
     }
     /* Adds to holds that ended meanwhile: the new one would be as worthless. */
     if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
+        rli_session_doubt_more(attempt->holds, session, gain->lease_ms);
         rli_session_lose(attempt->holds, session, RLOCK_LOST_EXPIRED, true);
         return outer_lost(attempt);
     }
@@ -246,7 +249,8 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
     if (asked->kind->queues && !session->queued)
         extra->place = ++attempt->holds->last_place;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
-    int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms : asked->wait_ms;
+    int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms
+                                                      : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
     return (rli_request){
         .names = asked->names,
         .owner = texts->own,
@@ -333,11 +337,12 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     pthread_mutex_lock(&holds->mutex);
     rli_session_end_turn(session);
-    /* An attempt that was never answered may run late and leave a hold that nobody wants. A late
-     * re-entry cannot: without its outer hold it changes nothing. */
+    /* An attempt that was never answered may run late and leave a hold that nobody wants. */
     if (call.unanswered && request.count == 1) {
         rli_session_doubt(attempt->holds, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
         attempt->entry->doubted = true;
+    } else if (call.unanswered) {
+        rli_session_doubt_more(attempt->holds, session, lease_ms);
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (call.unanswered || status == RLOCK_OK)) {
         session->queued = true; /* unless it is granted now */

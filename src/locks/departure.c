@@ -122,14 +122,6 @@ bool rli_departure_send(rlock_client *client, rli_session *session, rli_call *ca
 
 /* --- in the background --- */
 
-/* Nothing is left to be repeated. */
-static void finish(rli_holds *holds, rli_session *session)
-{
-    if (session->extra)
-        session->extra->doubt_ms = 0;
-    rli_session_settle(holds, session);
-}
-
 bool rli_departure_repeated(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call)
 {
     rli_departure *departure = session->extra->departure;
@@ -144,7 +136,7 @@ bool rli_departure_repeated(rli_holds *holds, rli_session *session, rlock_status
     bool released = heard && departure->run && departure->run == call->run && rli_now_ms() < session->deadline_ms;
     if (!judge(holds, session, call->reply, !released && !departure->replaced))
         return false;
-    finish(holds, session);
+    rli_session_settle(holds, session);
     return true;
 }
 
@@ -152,7 +144,7 @@ void rli_departure_end(rli_holds *holds, rli_session *session)
 {
     rli_session_forget_departure(holds, session);
     lose(holds, session, RLOCK_LOST_NOT_RELEASED);
-    finish(holds, session);
+    rli_session_settle(holds, session);
 }
 
 /* --- the client's end --- */

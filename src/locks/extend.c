@@ -34,8 +34,10 @@ static rlock_status judge(rli_holds *holds, rli_session *session, const rli_call
     if (held < 1)
         return lost(holds, session, RLOCK_LOST_GONE, names);
     /* Later than that, what was to be extended may have ended on the server before it was. */
-    if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms)
+    if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms) {
+        rli_session_doubt_more(holds, session, lease_ms);
         return lost(holds, session, RLOCK_LOST_EXPIRED, names);
+    }
     rli_session_confirm(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
 }
@@ -58,6 +60,8 @@ static rlock_status extend(rli_holds *holds, rli_session *session, rli_caller *c
 
     pthread_mutex_lock(&holds->mutex);
     rli_session_end_turn(session);
+    if (call.unanswered)
+        rli_session_doubt_more(holds, session, lease_ms);
     if (status == RLOCK_OK)
         status = judge(holds, session, &call, names, lease_ms);
     rli_call_clear(&call);

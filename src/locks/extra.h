@@ -25,7 +25,9 @@ typedef struct rli_extra {
     int64_t explicit_lease_ms; /* the longest lease asked for; 0: none */
     uint64_t token;            /* of the latest grant of a fenced lock */
     int64_t doubt_ms;          /* the longest lease of a request that may still run late; 0: none */
-    int64_t pause_ms, release_until_ms; /* background release: next pause, and when to stop */
+    int64_t more_doubt_ms;     /* the same of requests that change nothing unless the hold stands: re-entries, extensions */
+    int64_t release_from_ms;   /* background release: not before that instant… */
+    int64_t pause_ms, release_until_ms; /* …next pause, and when to stop */
     int64_t place_ms;          /* how long it asked to keep its place in the queue on the server… */
     uint64_t place;            /* …and before all that have a greater number here */
     struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */

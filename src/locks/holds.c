@@ -206,6 +206,9 @@ static void discard(rli_session *session)
         free(session);
 }
 
+/* No thread has this number. */
+static const rli_owner nobody = {.number = 0};
+
 static bool enlist(rli_holds *holds, rli_session *session)
 {
     if (!rli_agenda_reserve(&holds->agenda))
@@ -318,8 +321,35 @@ static void slim(rli_holds *holds, rli_session *session)
     }
 }
 
+/* A lost session stays until its owner has unlocked; what the server may keep of it for nobody is released at once: in a
+ * session of nobody's that takes its number along. Out of memory: when its owner has unlocked. */
+static void release_lost(rli_holds *holds, rli_session *lost)
+{
+    rli_extra *extra = lost->extra;
+    if (!extra || extra->doubt_ms == 0 || lost->busy || lost->renewing)
+        return; /* not yet, while a request of it is under way */
+    rli_session *session = begin(holds, lost->entry, lost->kind, &nobody);
+    if (!session)
+        return;
+    session->number = lost->number;
+    session->phase = RLI_DONE;
+    session->queued = lost->queued;
+    session->extra->highest = extra->highest;
+    session->extra->place_ms = extra->place_ms;
+    session->extra->doubt_ms = extra->doubt_ms;
+    session->extra->release_from_ms = extra->release_from_ms;
+    session->extra->unheard = extra->unheard;
+    session->extra->unheard_ms = extra->unheard_ms;
+    extra->unheard = NULL;
+    extra->doubt_ms = 0;
+    lost->queued = false;
+    rli_session_settle(holds, session);
+}
+
 void rli_session_settle(rli_holds *holds, rli_session *session)
 {
+    if (session->phase == RLI_OVER)
+        release_lost(holds, session);
     if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting ||
         session->phase == RLI_LEAVING) {
         slim(holds, session);
@@ -336,10 +366,12 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
         rli_session_doubt(holds, session, extra->place_ms + PLACE_DOUBT_MS);
     session->queued = false;
     if (session->phase != RLI_UNDOING && extra && extra->doubt_ms > 0) {
+        int64_t from_ms = rli_now_ms() < extra->release_from_ms ? extra->release_from_ms : rli_now_ms();
         session->phase = RLI_UNDOING;
-        extra->release_until_ms = rli_after_ms(extra->doubt_ms);
+        extra->release_until_ms = from_ms + extra->doubt_ms;
         bool later = extra->unheard && extra->doubt_ms == RLI_UNHEARD_DOUBT_MS;
-        rli_agenda_set(&holds->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : rli_now_ms());
+        extra->doubt_ms = 0;
+        rli_agenda_set(&holds->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : from_ms);
         return;
     }
     if (session->phase == RLI_UNDOING && rli_now_ms() < extra->release_until_ms)
@@ -349,7 +381,6 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
 
 void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)
 {
-    rli_owner nobody = {.number = 0}; /* no thread has it */
     rli_session *session = begin(holds, entry, kind, &nobody);
     if (!session)
         return; /* out of memory: its time on the server will come */
@@ -370,6 +401,23 @@ static void queue_report(rli_holds *holds, rli_session *session)
     pthread_cond_broadcast(&holds->reports);
 }
 
+/* Until then the server keeps what has not been lengthened since. It counts from later than we do, and by its own clock:
+ * the deadline is 1 % of the lease earlier. The leases of a write hold add up. */
+static int64_t end_on_server(const rli_holds *holds, const rli_session *session)
+{
+    const rli_extra *extra = session->extra;
+    int64_t lease_ms = extra->renewed > 0 && extra->explicit_lease_ms < holds->settings->watchdog_timeout_ms
+                           ? holds->settings->watchdog_timeout_ms : extra->explicit_lease_ms;
+    int64_t hundredth_ms = (lease_ms + 99) / 100;
+    return session->deadline_ms + (session->kind->writes ? extra->highest * hundredth_ms : hundredth_ms);
+}
+
+/* Whether the lock is left to the end of its lease, and is not to be freed before. */
+static bool ends_itself(rlock_lost_reason reason)
+{
+    return reason == RLOCK_LOST_EXPIRED || reason == RLOCK_LOST_OWNER_EXITED;
+}
+
 void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report)
 {
     /* A renewal that was never answered may still stand, or come. */
@@ -378,6 +426,10 @@ void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason 
     /* The owner's other hold on a read-write lock may keep the key, and with it this one's field. */
     if (session->kind->crowd || session->kind->writes)
         rli_session_doubt(holds, session, 1);
+    if (session->extra) {
+        rli_session_doubt(holds, session, session->extra->more_doubt_ms);
+        session->extra->release_from_ms = ends_itself(reason) ? end_on_server(holds, session) : 0;
+    }
     rli_agenda_remove(&holds->agenda, &session->due);
     session->phase = RLI_OVER;
     session->reason = reason;
@@ -393,6 +445,7 @@ void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason 
     holds->over_count++;
     if (report && holds->reports_wanted)
         queue_report(holds, session);
+    release_lost(holds, session);
     if (holds->over_count > OVER_KEPT) {
         rli_session *oldest = holds->first_over;
         oldest->count = 0;

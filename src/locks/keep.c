@@ -50,7 +50,7 @@ static bool is_plain(const rli_holds *holds, const rli_session *session)
 {
     const rli_extra *extra = session->extra;
     return session->phase == RLI_OPEN && session->count == 1 && extra->renewed == 1 &&
-           extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && !session->renewing && !session->forced &&
+           extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && !session->renewing && !session->forced &&
            rli_now_ms() < confirmed_ms(holds, session) + holds->settings->watchdog_timeout_ms / 3;
 }
 

@@ -65,8 +65,12 @@ int64_t rli_lease_on_server(const rli_holds *holds, int64_t lease_ms)
     return lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
 }
 
+/* The leases of a write hold add up; a server may say anything. */
+#define LONGEST_MS (100 * RLOCK_LEASE_MAX_MS)
+
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
 {
+    lease_ms = rli_earlier(lease_ms, LONGEST_MS);
     /* Clock rates may differ by up to 1 %: what we rely on ends before what the server keeps. */
     return sent_ms + lease_ms - (lease_ms + 99) / 100;
 }
@@ -211,10 +215,19 @@ void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
         session->extra->doubt_ms = lease_ms;
 }
 
+void rli_session_doubt_more(rli_holds *holds, rli_session *session, int64_t lease_ms)
+{
+    if (session->phase == RLI_OVER)
+        rli_session_doubt(holds, session, lease_ms);
+    else if (rli_extras_ensure(&holds->extras, &session->extra, session->count) && lease_ms > session->extra->more_doubt_ms)
+        session->extra->more_doubt_ms = lease_ms;
+}
+
 void rli_session_doubt_release(rli_holds *holds, rli_session *session)
 {
     rli_session_doubt(holds, session, holds->settings->watchdog_timeout_ms);
     rli_session_doubt(holds, session, session->extra->explicit_lease_ms);
+    rli_session_doubt(holds, session, session->extra->more_doubt_ms);
     rli_session_doubt(holds, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
 }
 

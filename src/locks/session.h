@@ -42,6 +42,9 @@ int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);
 /* A request with a lease of so many ms may still run late: once the session ends, it is released in the
  * background for as long. Forgotten if there is no attempt, and no memory. */
 void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms);
+/* The same of a re-entry or an extension. It changes nothing once the hold is gone, and may keep the lock for so long if
+ * the hold runs out first: only a session that is lost is released in the background for it. */
+void rli_session_doubt_more(rli_holds *holds, rli_session *session, int64_t lease_ms);
 /* Its last release may not have run: the same for the longest lease that the server may keep it for. The session
  * has an extra part. */
 void rli_session_doubt_release(rli_holds *holds, rli_session *session);

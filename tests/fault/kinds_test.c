@@ -4,6 +4,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
+#include "tests/integration/support/losses.h"
 #include "tests/support/event.h"
 
 #include <stdlib.h>
@@ -185,6 +186,66 @@ KIND_TEST(late_inner_unlock_frees_nothing)
     assert_ok(rlock_unlock(lock)); /* to 1 */
     let_through(rule);
     cr_assert(pttl_of(NAME) > 0 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+    assert_left_nothing(of);
+}
+
+/* --- re-entries that are late --- */
+
+#define OUTER_MS 5000
+#define INNER_MS 600000
+
+/* Nobody holds it any more when the outer hold has run out, though the late re-entry has lengthened the lock's time. */
+KIND_TEST(late_re_entry_does_not_outlast_the_hold)
+{
+    if (of->once)
+        return;
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock_lease(lock, OUTER_MS));
+    int rule = on_script(acquire_of(of), PROXY_HOLD_REQUEST, 0);
+    assert_status(rlock_try_lock(lock, 0, INNER_MS), RLOCK_UNAVAILABLE);
+    let_through(rule);
+    cr_assert(pttl_of(NAME) > INNER_MS / 2, "it changed nothing");
+    assert_left_nothing(of);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
+
+/* The same when it is answered, but only after the outer hold was lost; and before its owner has unlocked. */
+KIND_TEST(re_entry_that_is_answered_after_the_hold_was_lost_leaves_nothing)
+{
+    if (of->once)
+        return;
+    losses told;
+    losses_init(&told);
+    rlock_client *patient = scene_client("timeout=30000");
+    rlock_on_lost(patient, losses_note, &told);
+    rlock *lock = owned_by(kind_of(of, patient, NAME), 7);
+    assert_ok(rlock_lock_lease(lock, OUTER_MS));
+    actor *inner = actor_start();
+    int rule = on_script(acquire_of(of), PROXY_HOLD_REPLY, 1);
+    actor_begin_try(inner, lock, 0, INNER_MS);
+    cr_assert(event_wait_count(&told.came, 1, 30000));
+    proxy_release(scene.proxy, rule);
+    assert_status(actor_finish(inner, 10000), RLOCK_LOST);
+    assert_left_nothing(of);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    actor_end(inner);
+}
+
+/* The count that a re-entry asked for without an answer stands: the next one asks for the same count and another lease. */
+KIND_TEST(hold_is_not_relied_on_for_longer_than_the_server_keeps_it)
+{
+    if (of->once)
+        return;
+    rlock *lock = kind_of(of, scene.client, NAME);
+    assert_ok(rlock_lock_lease(lock, OUTER_MS));
+    int rule = on_script(acquire_of(of), PROXY_CUT_AFTER, 3);
+    assert_status(rlock_try_lock(lock, 0, OUTER_MS), RLOCK_UNAVAILABLE);
+    cr_assert(seen_by(rule) == 3 && count_on_server(of) == 2);
+    assert_ok(rlock_lock_lease(lock, INNER_MS));
+    int64_t valid_ms = rlock_valid_for(lock), kept_ms = pttl_of(NAME);
+    cr_assert(valid_ms <= kept_ms && valid_ms > INNER_MS / 2, "%lld ms of %lld", (long long)valid_ms, (long long)kept_ms);
+    assert_ok(rlock_unlock(lock));
     assert_ok(rlock_unlock(lock));
     assert_left_nothing(of);
 }
