@@ -122,11 +122,35 @@ bool rli_keep_take(rli_attempt *attempt)
     return true;
 }
 
+/* What is kept goes to another waiter than the one that was called and can't take it. False: there is none. */
+static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
+{
+    rli_waiter *next = first_waiter(entry);
+    if (next && next == other_than)
+        next = next->next;
+    /* Nor to one that waits for an answer: when that is lost, it may not take it any more. */
+    if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
+        return false;
+    call(next);
+    return true;
+}
+
+void rli_keep_abandon(rli_holds *holds, rli_entry *entry)
+{
+    rli_session *kept = kept_of(entry);
+    if (kept)
+        rli_session_doubt(holds, kept, holds->settings->watchdog_timeout_ms);
+    rli_keep_forget(holds, entry);
+}
+
 void rli_keep_look(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->handed = waiter->handed || rli_keep_take(attempt); /* a release may have handed it over meanwhile */
-    waiter->missed |= waiter->called && !waiter->handed;
+    bool missed = waiter->called && !waiter->handed, kept = kept_of(attempt->entry);
+    waiter->missed |= missed && !kept;
+    if (missed && kept && !call_another(attempt->entry, waiter))
+        rli_keep_abandon(attempt->holds, attempt->entry);
     waiter->called = false;
 }
 
@@ -143,7 +167,8 @@ bool rli_keep_answer_call(rli_attempt *attempt)
 
 /* --- not taking --- */
 
-rli_session *rli_keep_end(rli_entry *entry)
+/* Nobody is to take it any more; the session is to be released on the server. */
+static rli_session *end_keeping(rli_entry *entry)
 {
     rli_session *kept = unkeep(entry);
     if (kept) { /* it gives the hold back as if it were its own still */
@@ -158,10 +183,6 @@ rli_session *rli_keep_decline(rli_attempt *attempt)
     rli_entry *entry = attempt->entry;
     if (!attempt->waiter.called || !kept_of(entry))
         return NULL;
-    rli_waiter *next = first_waiter(entry);
-    /* Nor to one that waits for an answer: when that is lost, it may not take it any more. */
-    if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
-        return rli_keep_end(entry);
-    call(next);
-    return NULL;
+    return call_another(entry, NULL) ? NULL : end_keeping(entry);
 }
+

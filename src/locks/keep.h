@@ -26,9 +26,8 @@ bool rli_keep_answer_call(rli_attempt *attempt);
  * released on the server when there is none; NULL: nothing to do. */
 rli_session *rli_keep_decline(rli_attempt *attempt);
 
-/* Nobody is to take any more what is kept of that name. The session that is to be released on the server; NULL: nothing
- * was kept. */
-rli_session *rli_keep_end(rli_entry *entry);
+/* Nobody is to take any more what is kept of that name, if anything is: it is released in the background. */
+void rli_keep_abandon(rli_holds *holds, rli_entry *entry);
 
 /* The server says that somebody else has the lock: what was kept has ended. */
 void rli_keep_forget(rli_holds *holds, rli_entry *entry);

@@ -265,14 +265,12 @@ rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const
     rli_holds *holds = &client->holds;
     pthread_mutex_lock(&holds->mutex);
     rli_entry *entry = rli_holds_enter(holds, names);
-    rli_session *kept = entry ? rli_keep_end(entry) : NULL;
-    pthread_mutex_unlock(&holds->mutex);
-    if (kept)
-        release_kept(client, kept, names);
     if (entry) {
-        pthread_mutex_lock(&holds->mutex);
+        rli_keep_abandon(holds, entry); /* else a waiter here might take what is freed meanwhile */
         mark_held(entry);
-        pthread_mutex_unlock(&holds->mutex);
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    if (entry) {
         int64_t freed = 0;
         status = force(holds, entry, kind, names, &caller, &freed);
         /* One side of a read-write lock that was free says nothing about the other. */

@@ -16,10 +16,21 @@ TestSuite(kept, .init = open_local, .fini = scene_close, .timeout = 60);
 #define NAME "order"
 #define SOON_MS 10000
 
-/* The server is known to have the scripts that are sent without waiting. */
-static rlock *known_lock(void)
+typedef struct force {
+    rlock *lock;
+    bool was_locked;
+} force;
+
+static rlock_status force_open(void *arg)
 {
-    rlock *lock = lock_of(scene.client, NAME);
+    force *self = arg;
+    return rlock_force_unlock(self->lock, &self->was_locked);
+}
+
+/* The server is known to have the scripts that are sent without waiting. */
+static rlock *known_lock(rlock_client *client)
+{
+    rlock *lock = lock_of(client, NAME);
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
     assert_ok(rlock_lock(lock));
@@ -30,7 +41,7 @@ static rlock *known_lock(void)
  * sends the release, which is answered when it has long gone. */
 Test(kept, hold_that_its_waiter_gives_back_is_released_though_nobody_awaits_the_answer)
 {
-    rlock *lock = known_lock(), *named = owned_by(lock, 7);
+    rlock *lock = known_lock(scene.client), *named = owned_by(lock, 7);
     rlock_cancel *cancel = rlock_cancel_new();
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.cancel = cancel;
@@ -55,4 +66,55 @@ Test(kept, hold_that_its_waiter_gives_back_is_released_though_nobody_awaits_the_
     actor_end(waiter);
     actor_end(beside);
     rlock_cancel_free(cancel);
+}
+
+/* A hold that is on its way to a waiter here is freed by a force as well: that waiter does not take it any more. */
+Test(kept, hold_that_is_forced_open_is_nobodys)
+{
+    rlock_client *patient = scene_client("timeout=30000&localHandOver=true");
+    rlock *lock = known_lock(patient), *theirs = lock_of(stage.other, NAME);
+    actor *waiter = actor_start(), *forcing = actor_start();
+    force open = {.lock = lock};
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(NAME, SOON_MS) && actor_asleep(waiter, SOON_MS));
+    int forced = on_script(&rli_script_lock_force, PROXY_HOLD_REPLY, 1);
+    actor_stop(waiter);
+    assert_ok(rlock_unlock(lock));
+    actor_begin(forcing, force_open, &open);
+    cr_assert(proxy_await(scene.proxy, forced, PROXY_ANSWERED, 1, SOON_MS));
+    assert_ok(rlock_lock_lease(theirs, 600000));
+    proxy_release(scene.proxy, forced);
+    assert_ok(actor_finish(forcing, SOON_MS));
+    cr_assert(open.was_locked);
+    int asked = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    actor_go_on();
+    cr_assert(proxy_await(scene.proxy, asked, PROXY_ANSWERED, 1, SOON_MS) || actor_ended(waiter, 0));
+    cr_assert(!actor_ended(waiter, 0) && rlock_valid_for(theirs) > 0, "two hold it");
+    assert_ok(rlock_unlock(theirs));
+    assert_ok(actor_finish(waiter, SOON_MS));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    actor_end(forcing);
+}
+
+/* A waiter was called, and before it wakes a request of its owner goes without an answer: it may not take a hold any
+ * more that it would have to share with a late one. The hold does not stand for nobody. */
+Test(kept, hold_that_its_waiter_may_not_take_is_released)
+{
+    rlock *lock = known_lock(scene.client), *named = owned_by(lock, 7);
+    actor *waiter = actor_start(), *beside = actor_start();
+    actor_begin_lock(waiter, named);
+    cr_assert(wait_listened(NAME, SOON_MS) && actor_asleep(waiter, SOON_MS));
+    int asked = on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 3);
+    actor_stop(waiter);
+    assert_ok(rlock_unlock(lock));
+    actor_begin_try(beside, named, 0, 20000);
+    assert_status(actor_finish(beside, SOON_MS), RLOCK_UNAVAILABLE);
+    actor_go_on();
+    assert_ok(actor_finish(waiter, SOON_MS));
+    assert_ok(actor_unlock(waiter, named));
+    proxy_release(scene.proxy, asked);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    actor_end(waiter);
+    actor_end(beside);
 }
