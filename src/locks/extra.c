@@ -45,7 +45,7 @@ bool rli_extra_is_plain(const rli_extra *extra)
 {
     return extra->attempts == 0 && extra->highest == 1 && extra->renewed == 1 && !extra->level_ends_ms &&
            !extra->turns && extra->replaces == 0 && extra->explicit_lease_ms == 0 && extra->token == 0 &&
-           extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && extra->place_ms == 0 && !extra->taker && extra->passes == 0 &&
+           extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && extra->missed_levels == 0 && extra->place_ms == 0 && !extra->taker && extra->passes == 0 &&
            !extra->unheard;
 }
 

@@ -20,6 +20,7 @@ typedef struct rli_extra {
     int level_room;            /* how many holds there is room for in… */
     int64_t *level_ends_ms;    /* …kinds with levels: until when each hold may be relied on, the outermost first */
     uint64_t renewed_levels;   /* bit 0: the innermost hold is renewed, bit 1: the one around it… */
+    uint64_t missed_levels;    /* of a red lock's member, bit 0: the red lock's innermost hold was taken without it… */
     rli_turn *turns;           /* calls that wait until the request under way is done */
     uint64_t replaces;         /* an earlier session of the owner whose field may still stand; 0: none */
     int64_t explicit_lease_ms; /* the longest lease asked for; 0: none */

@@ -23,6 +23,10 @@ typedef struct rli_operations {
     /* Waits answer_ms at most for the answer, RLI_NEVER: the configured attempts. What is not heard of
      * is given back all the same, and released again in the background. */
     rlock_status (*release)(rlock *lock, int64_t answer_ms);
+    /* As a member of a red lock: the red lock took one hold more without this one, which the owner holds already; and
+     * whether the innermost hold is such a one, which then is over. */
+    void (*miss)(rlock *lock);
+    bool (*drop_missed)(rlock *lock);
     rlock_status (*force)(rlock *lock, bool *was_locked); /* was_locked may be NULL */
     rlock_status (*is_held)(rlock *lock, bool *held);
     /* The lock's PTTL (-2: not locked) and how often this owner holds it. */

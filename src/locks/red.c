@@ -173,6 +173,15 @@ static bool complete(voting *votes)
     return valid_for(&votes->set->base) > 0;
 }
 
+/* The holds of one owner need not have the same members. Each member knows which holds were taken without it. */
+static void note_missed(const voting *votes)
+{
+    for (size_t i = 0; votes->again && i < votes->set->count; i++) {
+        if (!votes->taken[i])
+            votes->order[i]->operations->miss(votes->order[i]);
+    }
+}
+
 static rlock_status say(const voting *votes)
 {
     size_t count = votes->set->count, need = majority(votes->set);
@@ -207,6 +216,7 @@ static rlock_status pass(voting *votes)
     votes->in_vain = votes->granted >= need;
     if (votes->in_vain && complete(votes)) {
         votes->in_vain = false;
+        note_missed(votes);
         return RLOCK_OK;
     }
     bool ended = is_final(status) && !votes->in_vain;
@@ -270,7 +280,10 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
     char why[400];
     size_t released = 0;
     for (size_t i = 0; i < set->count; i++) {
-        rlock_status status = rli_composite_release(set->members[i], answer_ms);
+        rlock *member = set->members[i];
+        rlock_status status = RLOCK_OK;
+        if (!member->operations->drop_missed(member))
+            status = rli_composite_release(member, answer_ms);
         released += status == RLOCK_OK;
         if (status == RLOCK_OK || (worst != RLOCK_OK && weight(status) <= weight(worst)))
             continue;

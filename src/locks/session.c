@@ -156,6 +156,7 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
     bool renewed = lease_ms == RLOCK_WATCHDOG;
     extra->renewed_levels = extra->renewed_levels << 1 | renewed;
     extra->renewed += renewed;
+    extra->missed_levels <<= 1;
     if (!renewed && lease_ms > extra->explicit_lease_ms)
         extra->explicit_lease_ms = lease_ms;
     lease_ms = rli_lease_on_server(holds, lease_ms);
@@ -170,6 +171,19 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
     /* A renewal that is planned stands. */
     if (!session->due.place || renewed || extra->renewed == 0)
         rli_session_plan(holds, session, sent_ms);
+}
+
+void rli_session_miss(rli_session *session)
+{
+    session->extra->missed_levels = session->extra->missed_levels << 1 | 1;
+}
+
+bool rli_session_drop_missed(rli_session *session)
+{
+    bool missed = session->extra && session->extra->missed_levels & 1;
+    if (missed)
+        session->extra->missed_levels >>= 1;
+    return missed;
 }
 
 static int64_t latest_end(const rli_session *session)
@@ -192,6 +206,7 @@ void rli_session_drop(rli_holds *holds, rli_session *session)
     else if (extra->renewed == 0)
         renewed = false;
     extra->renewed_levels >>= 1;
+    extra->missed_levels >>= 1;
     extra->renewed -= renewed;
     session->count--;
     if (session->kind->levels && session->count > 0)

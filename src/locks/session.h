@@ -34,6 +34,10 @@ void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms);
 bool rli_session_make_room(rli_session *session);
 /* The server granted one hold more, asked for at `sent_ms`; the session has an attempt. */
 void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* A red lock took one hold more without this member, which it holds already: that hold is not given back here. */
+void rli_session_miss(rli_session *session);
+/* Whether the innermost hold is one that was missed; it is over then. */
+bool rli_session_drop_missed(rli_session *session);
 /* The innermost hold is given back; the session has an attempt. */
 void rli_session_drop(rli_holds *holds, rli_session *session);
 /* The lease that the holds left ask for. */

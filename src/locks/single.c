@@ -73,6 +73,48 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
     return status == RLOCK_OK ? rli_release_run(lock->client, lock->kind, &lock->names, &owner, answer_ms) : status;
 }
 
+/* With the owner's open session, if it has one. */
+static bool with_session(rlock *handle, bool (*act)(rli_holds *, rli_session *))
+{
+    single *lock = single_of(handle);
+    rli_owner owner;
+    if (rli_client_check(lock->client) != RLOCK_OK || owner_of(lock, &owner) != RLOCK_OK)
+        return false;
+    rli_holds *holds = &lock->client->holds;
+    pthread_mutex_lock(&holds->mutex);
+    rli_entry *entry = rli_holds_entry(holds, &lock->names);
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, &owner) : NULL;
+    bool done = session && session->count > 0 && act(holds, session);
+    pthread_mutex_unlock(&holds->mutex);
+    return done;
+}
+
+static bool miss_one(rli_holds *holds, rli_session *session)
+{
+    if (!rli_session_enter(holds, session)) /* out of memory: the member is given back with that hold */
+        return false;
+    rli_session_miss(session);
+    rli_session_leave(holds, session);
+    return true;
+}
+
+static void miss(rlock *handle)
+{
+    with_session(handle, miss_one);
+}
+
+static bool drop_missed_one(rli_holds *holds, rli_session *session)
+{
+    bool missed = rli_session_drop_missed(session);
+    rli_session_settle(holds, session);
+    return missed;
+}
+
+static bool drop_missed(rlock *handle)
+{
+    return with_session(handle, drop_missed_one);
+}
+
 static rlock_status force(rlock *handle, bool *was_locked)
 {
     single *lock = single_of(handle);
@@ -247,7 +289,8 @@ static void end(rlock *handle)
 
 #define OPERATIONS                                                                                 \
     .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held,   \
-    .state = state, .valid_for = valid_for, .extend = extend, .copy = copy,                        \
+    .state = state, .valid_for = valid_for, .extend = extend, .copy = copy, .miss = miss,          \
+    .drop_missed = drop_missed,                                                                    \
     .for_owner = for_owner, .place = place, .name = name, .free = end
 static const rli_operations plain = {OPERATIONS};
 static const rli_operations fenced = {OPERATIONS, .get_token = get_token};

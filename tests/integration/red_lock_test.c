@@ -190,6 +190,42 @@ Test(red_lock, is_taken_again_only_where_it_is_held)
     assert_nothing_comes();
 }
 
+/* Each inner hold is taken while another server does not answer: giving those holds back leaves the outer one. */
+Test(red_lock_outage, is_still_held_when_inner_holds_that_missed_members_are_given_back)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 10000, 600000));
+    for (size_t i = 1; i < PLACES; i++) {
+        server_freeze(places[i].server);
+        assert_ok(rlock_try_lock(red, 10000, 600000));
+        server_thaw(places[i].server);
+    }
+    for (size_t i = 1; i < PLACES; i++)
+        assert_ok(rlock_unlock(red));
+    for (size_t i = 0; i < PLACES; i++)
+        cr_assert(count_at(i) == 1, "place %zu has %d holds", i, count_at(i));
+    cr_assert(is_held(red) && rlock_valid_for(red) > 0);
+    assert_status(rlock_try_lock(theirs_red(), 0, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(red));
+    assert_nothing_comes();
+}
+
+/* More than half of four is three. */
+Test(red_lock, of_four_needs_three)
+{
+    rlock *members[4];
+    for (size_t i = 0; i < 4; i++)
+        members[i] = lock_of(places[i % PLACES].ours, i < PLACES ? NAME : "fourth");
+    rlock *red = rlock_get_red_lock(members, 4);
+    foreign_hold_at(0, NAME);
+    assert_ok(rlock_try_lock(red, 0, 20000));
+    assert_ok(rlock_unlock(red));
+    foreign_hold_at(1, NAME);
+    assert_status(rlock_try_lock(red, 0, 20000), RLOCK_TIMEOUT);
+    cr_assert(rlock_valid_for(red) == 0 && !is_held(red));
+    rlock_free(red);
+}
+
 Test(red_lock, is_held_by_its_named_owner)
 {
     rlock *red = ours_red(), *first = owned_by(red, 1), *second = owned_by(red, 2);
