@@ -10,6 +10,7 @@
 #include "locks/extend.h"
 #include "locks/handle.h"
 #include "locks/release.h"
+#include "locks/session.h"
 #include "redis/reply.h"
 
 #include <stdlib.h>

@@ -309,16 +309,15 @@ static void tend(rli_lane *lane, rli_wire *wire, bool (*more)(const rli_wire *),
     stop_leading(lane, wire, NULL);
 }
 
-/* At once; by the leader, with others', when there is much to send; and where the connection has no more room, it is
+/* It has left on return: who posted it may be about to end the process. Where the connection has no more room, that is
  * waited for. */
 static void send_post(rli_lane *lane, rli_wire *wire)
 {
-    if (rli_wire_is_led(wire) && !rli_wire_wants_flush(wire))
-        return;
-    if (!rli_wire_flush(wire, &lane->mutex))
+    int64_t until_ms = rli_after_ms(lane->settings->timeout_ms);
+    if (!rli_wire_flush_all(wire, &lane->mutex, until_ms))
         drop_wire(lane, wire, RLI_BROKEN);
     else if (rli_wire_has_unsent(wire))
-        tend(lane, wire, rli_wire_has_unsent, rli_after_ms(lane->settings->timeout_ms));
+        tend(lane, wire, rli_wire_has_unsent, until_ms);
 }
 
 bool rli_lane_post(rli_lane *lane, const rli_command *command, rli_slot *slot, uint64_t *run)

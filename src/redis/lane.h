@@ -93,8 +93,8 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
                           int64_t timeout_ms, rli_answer *answer);
 /* Takes a lead that was given: reads answers, for everybody, until `deadline_ms` at most, or the caller is cancelled. */
 void rli_lane_lead(const rli_lead *lead, const rli_caller *caller, int64_t deadline_ms);
-/* Sends `command` and does not wait for the answer; its bytes have left on return, or leave with the next batch of the
- * threads that call there now. `slot` has its `done`, which is told, perhaps before the return, and with no
+/* Sends `command` and does not wait for the answer; its bytes have left on return, unless the connection had no room for
+ * them within the timeout. `slot` has its `done`, which is told, perhaps before the return, and with no
  * reply unless RLI_ANSWERED. The answer is read by whoever waits there next for his own, or by rli_lane_collect.
  * *run: as in rli_answer. False: nothing was sent, nobody will be told: there is no connection now, no memory, or too
  * much of that sort that is not answered yet.

@@ -26,7 +26,8 @@ struct rli_wire {
     size_t left;                 /* …of which so many bytes have gone */
     rli_sync sync;
     bool to_sync;                /* the next batch is to end with WAIT */
-    bool leading, sending;       /* a thread receives; a thread sends */
+    bool leading, sending;       /* a thread receives; a thread sends… */
+    rli_turn *unsent;            /* …and these wait until their requests have left */
     bool ended;
     int users;                   /* wire.h */
     unsigned place;              /* of the next request's caller */
@@ -153,6 +154,18 @@ static bool has_rest(const rli_wire *wire)
     return wire->left < wire->leaving.length;
 }
 
+/* Numbers requests in the order in which they were queued. */
+static uint64_t number_of_last(const rli_wire *wire)
+{
+    return wire->popped + (uint64_t)wire->slots.count;
+}
+
+/* Whether all bytes of the requests up to that one are the system's. */
+static bool has_left(const rli_wire *wire, uint64_t number)
+{
+    return wire->ended || wire->popped >= number || (!has_rest(wire) && wire->popped + (uint64_t)wire->sent >= number);
+}
+
 bool rli_wire_has_unsent(const rli_wire *wire)
 {
     return !wire->ended && !wire->sending && (has_rest(wire) || wire->queued.length);
@@ -194,7 +207,27 @@ bool rli_wire_flush(rli_wire *wire, pthread_mutex_t *mutex)
         alive = n >= 0;
         room = alive && (size_t)n == length;
         wire->left += alive ? (size_t)n : 0;
+        rli_turn_wake_all(wire->unsent);
     }
+    return alive;
+}
+
+bool rli_wire_flush_all(rli_wire *wire, pthread_mutex_t *mutex, int64_t until_ms)
+{
+    uint64_t number = number_of_last(wire);
+    rli_parker parker;
+    rli_turn turn = {.parker = &parker};
+    rli_parker_init(&parker);
+    rli_turn_join(&wire->unsent, &turn);
+    bool alive = rli_wire_flush(wire, mutex);
+    /* Another thread is sending, and goes on with what was queued meanwhile; or the leader is to, when there is room. */
+    while (alive && !has_left(wire, number) && (wire->sending || wire->leading) && rli_now_ms() < until_ms) {
+        pthread_mutex_unlock(mutex);
+        rli_park(&parker, until_ms);
+        pthread_mutex_lock(mutex);
+        alive = rli_wire_flush(wire, mutex);
+    }
+    rli_turn_leave(&wire->unsent, &turn);
     return alive;
 }
 
@@ -384,7 +417,7 @@ bool rli_wire_is_led(const rli_wire *wire)
 
 uint64_t rli_wire_last(const rli_wire *wire)
 {
-    return wire->sent == wire->slots.count ? wire->popped + (uint64_t)wire->slots.count : 0;
+    return wire->sent == wire->slots.count ? number_of_last(wire) : 0;
 }
 
 bool rli_wire_is_past(const rli_wire *wire, uint64_t number)
@@ -446,5 +479,6 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
         rli_slot_finish(slot, outcome, &ring);
     }
     rli_ring_end(&ring);
+    rli_turn_wake_all(wire->unsent);
     wire->sent = wire->answered = wire->sync.asked = 0;
 }

@@ -37,6 +37,9 @@ bool rli_wire_wants_flush(const rli_wire *wire);
 /* Sends what is queued, unless somebody does so already or a WAIT is under way; releases and retakes
  * `mutex` meanwhile. False: the connection has ended, or memory. */
 bool rli_wire_flush(rli_wire *wire, pthread_mutex_t *mutex);
+/* The same, and waits until what is queued now has left, also by another thread: until `until_ms`, or until nobody sends
+ * or leads who would send it when there is room. */
+bool rli_wire_flush_all(rli_wire *wire, pthread_mutex_t *mutex, int64_t until_ms);
 /* The leader: waits for bytes and hands the replies in them to their callers; releases and retakes
  * `mutex` meanwhile. RLI_ENDED: so has the connection, or the guard has ended it. */
 rli_received rli_wire_receive(rli_wire *wire, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd);

@@ -229,6 +229,8 @@ Test(unlock, holds_up_the_clients_closing_for_a_second_at_most)
     server_thaw(stage.server);
 }
 
+static rlock_client *busy_client;
+
 static const char *lock_and_exit(child *self)
 {
     (void)self;
@@ -249,6 +251,46 @@ Test(unlock, is_done_though_the_process_exits_at_once)
     child_await_rest();
     in_child(lock_and_exit);
     cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+}
+
+static void *work(void *name)
+{
+    rlock *lock = rlock_get_lock(busy_client, name);
+    for (;;) {
+        if (rlock_lock(lock) == RLOCK_OK)
+            rlock_unlock(lock);
+    }
+    return NULL;
+}
+
+static const char *lock_and_exit_beside_others(child *self)
+{
+    (void)self;
+    static char names[8][16];
+    pthread_t thread;
+    child_check(rlock_client_open(&busy_client, server_url_with(stage.server, "unlockWaits=false")) == RLOCK_OK);
+    rlock *lock = rlock_get_lock(busy_client, NAME);
+    for (int i = 0; i < 8; i++) {
+        snprintf(names[i], sizeof names[i], "busy:%d", i);
+        child_check(pthread_create(&thread, NULL, work, names[i]) == 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        child_check(rlock_lock(lock) == RLOCK_OK);
+        child_check(rlock_unlock(lock) == RLOCK_OK);
+    }
+    _exit(0);
+}
+
+/* Other threads of the process share the connection, and one of them reads and sends for all. */
+Test(unlock, is_done_though_the_process_exits_at_once_beside_busy_threads)
+{
+    if (!CHILD_MAY_START_THREADS || !CHILD_MAY_ALLOCATE)
+        cr_skip_test("the child cannot use a client under this sanitizer");
+    child_await_rest();
+    for (int i = 0; i < 10; i++) {
+        in_child(lock_and_exit_beside_others);
+        cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS), "still locked after the end of process %d", i);
+    }
 }
 
 /* --- what goes on as ever --- */
