@@ -131,10 +131,13 @@ $(B)/tests/support.a: $(helper_obj)
 	$(call say,AR)
 	$(Q)rm -f $@ && ar qcs $@ $^
 
+# Allocations fail where a test says so (tests/support/memory.h).
+$(B)/tests/fault/run: wraps := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$f)
+
 define suite
 $(B)/tests/$1/run: $(call suite_obj,$1) $(B)/tests/support.a $(B)/librlock.a
 	$$(call say,LINK)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(criterion) $$(LIBS)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(wraps) -o $$@ $$^ $$(criterion) $$(LIBS)
 
 .PHONY: $1
 $1: all $(B)/tests/$1/run

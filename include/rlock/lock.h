@@ -160,13 +160,13 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *t
 /* Gives back one hold of this owner; the last one frees the lock and wakes a waiter.
  * RLOCK_OK; RLOCK_NOT_OWNER: this owner holds nothing; nothing changed.
  * RLOCK_LOST: it did hold it, but the hold had run out or been forced open; others may hold it.
- * RLOCK_UNAVAILABLE, RLOCK_SERVER: this hold is given back all the same as far as this process
- * is concerned (do not call again for it); the server hears of it in the background, or the
- * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID, RLOCK_NO_MEMORY: nothing done, it is still held.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY: this process has given the hold back, and
+ * renews it no longer (do not call again for it); the server hears of it in the background, or the
+ * lock's TTL ends. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID: nothing done, it is still held.
  * With unlock_waits = false (rlock_config) the release of the last hold is on its way to the server when the call
  * returns RLOCK_OK, and its answer is not waited for:
- *   - It is sent at the latest with the next batch of the threads that are in a call of this client at that moment.
- *     What this client asks about the lock afterwards, and whoever locks it next here, comes after it.
+ *   - Its bytes are the system's on return: they reach the server though the process ends. Where the connection has no
+ *     room for them, that is waited for, for `timeout` at most. What this client asks about the lock afterwards, and whoever locks it next here, comes after it.
  *   - What is known here is said at once: RLOCK_NOT_OWNER, and RLOCK_LOST when its time was up or the loss was told.
  *     That the hold was gone on the server, or the server refused, is told by rlock_on_lost, within some 100 ms
  *     of the answer. Who has not set that function does not hear of it.

@@ -79,7 +79,7 @@ rlock_status rli_extend_run(rlock_client *client, const rli_kind *kind, const rl
     rli_holds *holds = &client->holds;
     rli_session *session;
     pthread_mutex_lock(&holds->mutex);
-    status = rli_session_take_turn(holds, names, kind, owner, &caller, caller.deadline_ms, &session);
+    status = rli_session_take_turn(holds, names, kind, owner, &caller, caller.deadline_ms, false, &session);
     if (session) {
         status = extend(holds, session, &caller, names, lease_ms);
         rli_session_leave(holds, session);

@@ -6,24 +6,27 @@
 
 #define SPARE 64
 
-rli_extra *rli_extras_take(rli_extras *extras, int count)
+static rli_extra *take_spare(rli_extras *extras)
 {
     rli_extra *extra = extras->spare;
     if (extra) {
         extras->spare = extra->next;
         extras->count--;
-    } else if (!(extra = malloc(sizeof *extra))) {
-        return NULL;
     }
-    *extra = (rli_extra){.highest = count, .renewed = count, .renewed_levels = (uint64_t)count};
     return extra;
 }
 
-bool rli_extras_ensure(rli_extras *extras, rli_extra **extra, int count)
+bool rli_extras_ensure(rli_extras *extras, rli_extra **extra, int count, bool gives_back)
 {
-    if (!*extra)
-        *extra = rli_extras_take(extras, count);
-    return *extra;
+    if (*extra)
+        return true;
+    rli_extra *taken = extras->count > 1 || gives_back ? take_spare(extras) : NULL;
+    if (!taken)
+        taken = malloc(sizeof *taken);
+    if (taken)
+        *taken = (rli_extra){.highest = count, .renewed = count, .renewed_levels = (uint64_t)count};
+    *extra = taken;
+    return taken;
 }
 
 void rli_extras_give(rli_extras *extras, rli_extra *extra)

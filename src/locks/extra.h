@@ -45,10 +45,9 @@ typedef struct rli_extras {
     int count;
 } rli_extras;
 
-/* One for a session with so many holds, which are plain. NULL: out of memory. */
-rli_extra *rli_extras_take(rli_extras *extras, int count);
-/* The same where there is none yet. False: out of memory. */
-bool rli_extras_ensure(rli_extras *extras, rli_extra **extra, int count);
+/* One for a session with so many holds, which are plain, where there is none yet. The last spare one is kept for a call
+ * that gives back. False: out of memory. */
+bool rli_extras_ensure(rli_extras *extras, rli_extra **extra, int count, bool gives_back);
 /* Takes it back. NULL allowed. */
 void rli_extras_give(rli_extras *extras, rli_extra *extra);
 /* Whether it says no more of one hold than that it is renewed. */

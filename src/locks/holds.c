@@ -213,7 +213,8 @@ static bool enlist(rli_holds *holds, rli_session *session)
 {
     if (!rli_agenda_reserve(&holds->agenda))
         return false;
-    if (rli_extras_ensure(&holds->extras, &session->extra, session->count) && rli_table_add(&holds->sessions, &session->link))
+    if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) &&
+        rli_table_add(&holds->sessions, &session->link))
         return true;
     rli_agenda_unreserve(&holds->agenda);
     rli_extras_give(&holds->extras, session->extra);
@@ -248,12 +249,12 @@ rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind
     rli_session *session = rli_holds_open_session(holds, entry, kind, owner);
     if (!session)
         session = begin(holds, entry, kind, owner);
-    return session && rli_session_enter(holds, session) ? session : NULL;
+    return session && rli_session_enter(holds, session, false) ? session : NULL;
 }
 
-bool rli_session_enter(rli_holds *holds, rli_session *session)
+bool rli_session_enter(rli_holds *holds, rli_session *session, bool gives_back)
 {
-    if (!rli_extras_ensure(&holds->extras, &session->extra, session->count))
+    if (!rli_extras_ensure(&holds->extras, &session->extra, session->count, gives_back))
         return false;
     session->extra->attempts++;
     return true;
@@ -377,6 +378,14 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
     if (session->phase == RLI_UNDOING && rli_now_ms() < extra->release_until_ms)
         return;
     end(holds, session);
+}
+
+void rli_session_forgo(rli_holds *holds, rli_session *session)
+{
+    rli_agenda_remove(&holds->agenda, &session->due);
+    session->count = 0;
+    session->phase = RLI_DONE;
+    rli_session_settle(holds, session);
 }
 
 void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)

@@ -135,7 +135,9 @@ bool rli_holds_open_queues(rli_entry *entry);
 /* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
 rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* One attempt more, which keeps the session, and its extra part. False: out of memory. */
-bool rli_session_enter(rli_holds *holds, rli_session *session);
+bool rli_session_enter(rli_holds *holds, rli_session *session, bool gives_back);
+/* Its one plain hold is over here, without memory for its release: it is not renewed any more. Frees the session. */
+void rli_session_forgo(rli_holds *holds, rli_session *session);
 /* One attempt less; may end and free the session. */
 void rli_session_leave(rli_holds *holds, rli_session *session);
 /* Frees the session, or starts its background release, once nothing needs it any more. */

@@ -28,6 +28,18 @@ static rlock_status lost(const rli_names *names)
                     "unlock; what it protects may have been changed by another", rli_show_name(names->name, shown));
 }
 
+/* Nothing is left even for the release: the hold must end all the same, and with it its renewal. */
+static rlock_status forgo(rli_holds *holds, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
+{
+    char shown[RLI_NAME_SHOWN];
+    rli_entry *entry = rli_holds_entry(holds, names);
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
+    if (session && !session->extra)
+        rli_session_forgo(holds, session);
+    return rli_fail(RLOCK_NO_MEMORY, "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
+                    "its lease has ended", rli_show_name(names->name, shown));
+}
+
 /* An owner that holds nothing now, but perhaps did. */
 static rlock_status release_nothing(rli_holds *holds, const rli_kind *kind, const rli_names *names,
                                     const rli_owner *owner)
@@ -159,12 +171,14 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
     rli_holds *holds = &client->holds;
     rli_session *session;
     pthread_mutex_lock(&holds->mutex);
-    status = rli_session_take_turn(holds, names, kind, owner, &caller, RLI_NEVER, &session);
+    status = rli_session_take_turn(holds, names, kind, owner, &caller, RLI_NEVER, true, &session);
     if (session) {
         status = rli_keep(holds, session) ? RLOCK_OK : release(holds, session, &caller, kind, names);
         rli_session_leave(holds, session);
     } else if (status == RLOCK_OK) {
         status = release_nothing(holds, kind, names, owner);
+    } else if (status == RLOCK_NO_MEMORY) {
+        status = forgo(holds, kind, names, owner);
     }
     pthread_mutex_unlock(&holds->mutex);
     rli_caller_end(&caller);

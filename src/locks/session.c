@@ -37,14 +37,15 @@ void rli_session_end_turn(rli_session *session)
 }
 
 rlock_status rli_session_take_turn(rli_holds *holds, const rli_names *names, const rli_kind *kind,
-                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, rli_session **held)
+                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, bool gives_back,
+                                   rli_session **held)
 {
     *held = NULL;
     rli_entry *entry = rli_holds_entry(holds, names);
     rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
     if (!session)
         return RLOCK_OK;
-    if (!rli_session_enter(holds, session))
+    if (!rli_session_enter(holds, session, gives_back))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
     rlock_status status = rli_session_begin_turn(holds, session, caller, until_ms);
     /* Another thread of a named owner may have had its turn first. */
@@ -226,7 +227,7 @@ int64_t rli_session_lease(const rli_holds *holds, const rli_session *session)
 
 void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
 {
-    if (rli_extras_ensure(&holds->extras, &session->extra, session->count) && lease_ms > session->extra->doubt_ms)
+    if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) && lease_ms > session->extra->doubt_ms)
         session->extra->doubt_ms = lease_ms;
 }
 
@@ -234,7 +235,7 @@ void rli_session_doubt_more(rli_holds *holds, rli_session *session, int64_t leas
 {
     if (session->phase == RLI_OVER)
         rli_session_doubt(holds, session, lease_ms);
-    else if (rli_extras_ensure(&holds->extras, &session->extra, session->count) && lease_ms > session->extra->more_doubt_ms)
+    else if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) && lease_ms > session->extra->more_doubt_ms)
         session->extra->more_doubt_ms = lease_ms;
 }
 

@@ -13,7 +13,8 @@ void rli_session_end_turn(rli_session *session);
 /* The same in the session by which the owner holds the lock, with an attempt: to be left. RLOCK_OK with *held NULL: it
  * holds nothing. RLOCK_NO_MEMORY. */
 rlock_status rli_session_take_turn(rli_holds *holds, const rli_names *names, const rli_kind *kind,
-                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, rli_session **held);
+                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, bool gives_back,
+                                   rli_session **held);
 
 /* What the server is told of a lease that was asked for: RLOCK_WATCHDOG has a length there, too.
  * Needs no mutex. */

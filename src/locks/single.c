@@ -92,7 +92,7 @@ static bool with_session(rlock *handle, bool (*act)(rli_holds *, rli_session *))
 
 static bool miss_one(rli_holds *holds, rli_session *session)
 {
-    if (!rli_session_enter(holds, session)) /* out of memory: the member is given back with that hold */
+    if (!rli_session_enter(holds, session, false)) /* out of memory: the member is given back with that hold */
         return false;
     rli_session_miss(session);
     rli_session_leave(holds, session);

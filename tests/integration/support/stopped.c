@@ -27,11 +27,11 @@ static void stop_here(int number)
     errno = error;
 }
 
-void actor_stop(actor *actor)
+void actor_stop(actor *self)
 {
     struct sigaction action = {.sa_handler = stop_here};
     cr_assert(pipe(gate) == 0 && pipe(stopped) == 0 && sigaction(SIGUSR1, &action, NULL) == 0);
-    actor_signal(actor, SIGUSR1);
+    actor_signal(self, SIGUSR1);
     cr_assert(next_byte(stopped[0]) == 's');
 }
 

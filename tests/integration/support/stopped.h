@@ -7,7 +7,7 @@
 #include "tests/integration/support/actor.h"
 
 /* Returns when the actor's thread is in the handler. */
-void actor_stop(actor *actor);
+void actor_stop(actor *self);
 /* Lets it return from there. */
 void actor_go_on(void);
 
