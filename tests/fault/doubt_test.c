@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
@@ -163,4 +164,28 @@ Test(doubt, does_no_harm_when_nothing_ran)
     assert_ok(rlock_unlock(others));
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
+}
+
+/* A wait that is as good as endless is no reason to forget what a lost request may have left. */
+Test(doubt, about_a_place_in_a_queue_for_a_very_long_wait_is_settled_soon)
+{
+    rlock *lock = fair_of(scene.client, NAME);
+    rlock_cancel *cancel = rlock_cancel_new();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = cancel;
+    options.wait_ms = RLOCK_FOREVER - 1;
+    actor *waiter = actor_start();
+    int rule = on_script(&rli_script_fair_acquire, PROXY_HOLD_REQUEST, 0);
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, SOON_MS));
+    rlock_cancel_fire(cancel);
+    assert_status(actor_finish(waiter, 2 * SOON_MS), RLOCK_CANCELLED);
+    let_through(rule);
+    rlock *others = fair_of(stage.other, NAME);
+    assert_ok(rlock_try_lock(others, 4 * SOON_MS, RLOCK_WATCHDOG));
+    assert_ok(rlock_unlock(others));
+    for (int64_t until_ms = now_ms() + 4 * SOON_MS; queue_length(NAME) > 0; pass_ms(5))
+        cr_assert(now_ms() < until_ms, "its place is kept for nobody");
+    actor_end(waiter);
+    rlock_cancel_free(cancel);
 }
