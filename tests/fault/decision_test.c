@@ -167,7 +167,7 @@ static rlock_status take_turns(void *arg)
 /* Counted in turns, whatever the time: threads here never pass it on among themselves for ever. */
 Test(decision, kept_hold_goes_back_to_the_server_now_and_then)
 {
-    enum { THREADS = 3, OTHERS_TURNS = 10, MOST_TURNS = 100000 };
+    enum { THREADS = 8, OTHERS_TURNS = 10, MOST_TURNS = 100000 };
     rlock *lock = lock_of(scene_client("timeout=20000&localHandOver=true"), NAME), *theirs = lock_of(stage.other, NAME);
     actor *here[THREADS];
     for (int i = 0; i < THREADS; i++) {
