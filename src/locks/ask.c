@@ -197,8 +197,9 @@ static rlock_status may_take(const rli_attempt *attempt)
     rli_session *session = attempt->session;
     if (attempt->asked->kind->once && session->count > 0)
         return already_held(attempt->asked);
-    if (session->count == INT_MAX)
-        return rli_fail(RLOCK_INVALID, "the lock is held %d times already", INT_MAX);
+    int most = attempt->asked->kind->levels ? RLI_LEVELS_MAX : INT_MAX;
+    if (session->count >= most)
+        return rli_fail(RLOCK_INVALID, "the lock is held %d times already by this owner, and cannot be held more often", most);
     if (!rli_session_make_room(session))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
     return RLOCK_OK;

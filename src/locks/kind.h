@@ -88,6 +88,9 @@ typedef struct rli_kind {
     rli_verdict (*inherited)(const redisReply *reply);
 } rli_kind;
 
+/* So many read holds an owner may have at a time: scripts look at each (lua/read/levels.inc). */
+#define RLI_LEVELS_MAX 10000
+
 /* How long a head of a queue on the server may be unheard before it counts as dead. */
 #define RLI_UNHEARD_MS 10000
 

@@ -57,6 +57,20 @@ Test(read_write_odd, field_that_is_no_owners_is_passed_over)
         use_beside("evil", counts[i], false);
 }
 
+/* Each script that gives one back looks at all of them. */
+Test(read_write_odd, holds_of_one_owner_have_an_end)
+{
+    enum { MOST = 10000 };
+    rlock *read = read_of(stage.client, NAME);
+    for (int i = 0; i < MOST; i++)
+        assert_ok(rlock_lock_lease(read, 600000));
+    assert_status(rlock_lock_lease(read, 600000), RLOCK_INVALID);
+    assert_error("10000 times");
+    cr_assert(rlock_valid_for(read) > 0);
+    assert_ok(rlock_unlock(read));
+    assert_ok(rlock_lock_lease(read, 600000));
+}
+
 /* One that looks like an owner's is believed as far as it goes: the lock stands until its time is up. */
 Test(read_write_odd, field_with_more_holds_than_can_be_looked_at_stands_as_long_as_the_lock)
 {
