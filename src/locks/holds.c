@@ -206,9 +206,6 @@ static void discard(rli_session *session)
         free(session);
 }
 
-/* No thread has this number. */
-static const rli_owner nobody = {.number = 0};
-
 static bool enlist(rli_holds *holds, rli_session *session)
 {
     if (!rli_agenda_reserve(&holds->agenda))
@@ -221,8 +218,8 @@ static bool enlist(rli_holds *holds, rli_session *session)
     return false;
 }
 
-/* With its extra part. */
-static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+/* Without a number, and with its extra part. */
+static rli_session *make(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     rli_session *session = entry->own.entry ? malloc(sizeof *session) : &entry->own;
     if (!session)
@@ -236,11 +233,19 @@ static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *ki
         discard(session);
         return NULL;
     }
-    session->extra->replaces = standing_field(holds, entry, kind->writes, owner);
-    session->number = number_for(holds, entry, kind, owner);
     RLI_LIST_ADD(entry->sessions, session);
     rli_life_keep(owner->life);
     entry->references++;
+    return session;
+}
+
+static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+{
+    rli_session *session = make(holds, entry, kind, owner);
+    if (!session)
+        return NULL;
+    session->extra->replaces = standing_field(holds, entry, kind->writes, owner);
+    session->number = number_for(holds, entry, kind, owner);
     return session;
 }
 
@@ -322,14 +327,15 @@ static void slim(rli_holds *holds, rli_session *session)
     }
 }
 
-/* A lost session stays until its owner has unlocked; what the server may keep of it for nobody is released at once: in a
- * session of nobody's that takes its number along. Out of memory: when its owner has unlocked. */
+/* A lost session stays until its owner has unlocked; what the server may keep of it is released at once: by another
+ * session of its owner with the same number. Out of memory: when its owner has unlocked. */
 static void release_lost(rli_holds *holds, rli_session *lost)
 {
     rli_extra *extra = lost->extra;
     if (!extra || extra->doubt_ms == 0 || lost->busy || lost->renewing)
         return; /* not yet, while a request of it is under way */
-    rli_session *session = begin(holds, lost->entry, lost->kind, &nobody);
+    rli_owner owner = rli_session_owner(lost);
+    rli_session *session = make(holds, lost->entry, lost->kind, &owner);
     if (!session)
         return;
     session->number = lost->number;
@@ -390,6 +396,7 @@ void rli_session_forgo(rli_holds *holds, rli_session *session)
 
 void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)
 {
+    rli_owner nobody = {.number = 0}; /* no thread has it */
     rli_session *session = begin(holds, entry, kind, &nobody);
     if (!session)
         return; /* out of memory: its time on the server will come */

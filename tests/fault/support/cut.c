@@ -294,7 +294,8 @@ static void run(const operation *of, rlock_client *client, const fault *by)
     cells++;
     begin(&self, of, client);
     proxy_reset(scene.proxy, by->resets);
-    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = by->act, .text = self.name, .skip = by->request,
+    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = by->act, .text = self.name, .and_text = of->with,
+                                                    .skip = by->request,
                                                     .times = by->all ? 0 : 1, .amount = by->bytes});
     rlock_status expected = expected_of(of, by), status = of->call(&self);
     /* A silence that is noticed later than a member's share of the wait may cost all members on the connection. */
@@ -310,8 +311,10 @@ static void run(const operation *of, rlock_client *client, const fault *by)
         proxy_release(scene.proxy, rule);
     if (status == RLOCK_UNKNOWN)
         done = runs;
-    bool partly = of->most && is_stall(by);
-    if (status != RLOCK_UNAVAILABLE && !partly)
+    bool partly = of->most && is_stall(by), freed = of->freed && status == RLOCK_UNKNOWN && !runs;
+    if (freed)
+        cut_await(self.name, "", SOON_MS);
+    else if (status != RLOCK_UNAVAILABLE && !partly)
         assert_stands(&self, done);
     if (status == RLOCK_UNAVAILABLE)
         done = of->ends;
@@ -324,7 +327,7 @@ static void run(const operation *of, rlock_client *client, const fault *by)
         cr_assert(runs || !acted || proxy_await(scene.proxy, rule, PROXY_LATE, 1, SOON_MS), "%s: it never came", doing);
         done = !silenced;
         if (by->late || !partly)
-            cut_await(self.name, by->late ? "" : after_text(of), SOON_MS);
+            cut_await(self.name, by->late || freed ? "" : after_text(of), SOON_MS);
     }
     if (!by->late)
         finish(&self, done);
@@ -364,7 +367,8 @@ static lengths learn(const operation *of, rlock_client *client)
     begin(&self, of, client);
     assert_stands(&self, false);
     for (int i = 0; i < REQUESTS; i++)
-        rules[i] = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_NOTE, .text = self.name, .skip = i});
+        rules[i] = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_NOTE, .text = self.name, .and_text = of->with,
+                                                         .skip = i});
     rlock_status status = of->call(&self);
     cr_assert(status == of->answer, "%s: answered %s", doing, rlock_strstatus(status));
     cr_assert(self.said == of->says, "%s: said %lld", doing, (long long)self.said);

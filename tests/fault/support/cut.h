@@ -41,6 +41,7 @@ typedef struct operation {
     bool once;                         /* never sent again: RLOCK_UNKNOWN when the answer is lost */
     bool ends;                         /* counts as carried out though nobody answered: a release */
     bool undone;                       /* leaves nothing when nobody answered: an acquisition */
+    bool freed;                        /* leaves nothing when nobody knows whether it ran: the force of an own hold */
     bool confirmed;                    /* an answer alone is none: that to WAIT has to follow */
     bool most;                         /* succeeds with most of its members, though one does not answer in time */
     bool varies;                       /* how many requests it sends depends on who is faster */
@@ -49,6 +50,7 @@ typedef struct operation {
     int64_t says;                      /* with that answer */
     int had, has;                      /* a lock: holds before and after */
     const char *is, *becomes;          /* the keyspace before and after; NULL: as `had` and `has` say */
+    const char *with;                  /* its requests have this, beside the name; NULL: no others have the name */
 } operation;
 
 /* The keyspace is written a key a line, as "N hash O=1\n", "{N}:O:rwlock_timeout:1 string 1\n": N stands for the
