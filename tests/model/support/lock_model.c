@@ -72,6 +72,19 @@ static int64_t lease_left(const session *held)
     return held->explicit_ms;
 }
 
+/* Its loss is known: of a read-write lock, whose key others may keep, its field is taken out in the background. */
+static void lose(lock_model *self, session *lost, span when)
+{
+    if (lost->over)
+        return;
+    lost->over = true;
+    if (lost->side == EXCLUSIVE)
+        return;
+    stored_request request = {.side = lost->side, .label = lost->label, .when = when, .highest = lost->highest};
+    stored_release(&self->stored, &request);
+    self->settles = true;
+}
+
 static void gain(lock_model *self, session *held, const move *step, lock_side side, span when)
 {
     span until = valid_until(when, lease_of(step));
@@ -92,7 +105,7 @@ static void gain(lock_model *self, session *held, const move *step, lock_side si
     if (writer && self->stored.mode == WRITE) /* its key is kept as long */
         writer->deadline = span_later(writer->deadline, until);
     else if (writer) /* a lock that is read is not written */
-        writer->over = true;
+        lose(self, writer, when);
 }
 
 static void drop(session *held, lock_side side)
@@ -115,7 +128,7 @@ static outcome acquire(lock_model *self, const move *step, const kind *of, span 
     if (held && of->once)
         return OUTCOME(RLOCK_ALREADY_HELD);
     if (!held) {
-        made = (session){.client = step->client, .owner = step->owner, .write = side == WRITE, .deadline = SPAN_PAST};
+        made = (session){.client = step->client, .owner = step->owner, .side = side, .write = side == WRITE, .deadline = SPAN_PAST};
         draw_label(self, step, side, writer, made.label);
         memcpy(self->newest, made.label, LABEL);
     }
@@ -133,7 +146,7 @@ static outcome acquire(lock_model *self, const move *step, const kind *of, span 
     case GRANTED:
         break;
     case OUTER_LOST:
-        held->over = true;
+        lose(self, held, when);
         return OUTCOME(RLOCK_LOST);
     default:
         return OUTCOME(RLOCK_TIMEOUT);
@@ -146,17 +159,11 @@ static outcome acquire(lock_model *self, const move *step, const kind *of, span 
     return step->operation == LOCK_TOKEN ? OUTCOME_OF(held->token) : OUTCOME(RLOCK_OK);
 }
 
-/* One told of its loss once for each hold; then a field that may still stand is taken out. */
-static outcome tell_of_loss(lock_model *self, session *over, lock_side side, span when)
+/* One told of its loss once for each hold. */
+static outcome tell_of_loss(lock_model *self, session *over)
 {
-    if (--over->count > 0)
-        return OUTCOME(RLOCK_LOST);
-    if (side != EXCLUSIVE) {
-        stored_request request = {.side = side, .label = over->label, .when = when, .highest = over->highest};
-        stored_release(&self->stored, &request);
-        self->settles = true;
-    }
-    end(self, over);
+    if (--over->count == 0)
+        end(self, over);
     return OUTCOME(RLOCK_LOST);
 }
 
@@ -165,7 +172,7 @@ static outcome release(lock_model *self, const move *step, const kind *of, span 
     lock_side side = side_of(of);
     session *held = session_of(self, step, side == WRITE, false), *over = session_of(self, step, side == WRITE, true);
     if (!held)
-        return over ? tell_of_loss(self, over, side, when) : OUTCOME(RLOCK_NOT_OWNER);
+        return over ? tell_of_loss(self, over) : OUTCOME(RLOCK_NOT_OWNER);
     drop(held, side);
     stored_request request = {
         .side = side,
@@ -179,19 +186,19 @@ static outcome release(lock_model *self, const move *step, const kind *of, span 
     if (held->count == 0)
         end(self, held);
     else if (!found)
-        held->over = true;
+        lose(self, held, when);
     else if (side != READ)
         held->deadline = span_later(held->deadline, valid_until(when, request.lease_ms));
     return OUTCOME(found ? RLOCK_OK : RLOCK_LOST);
 }
 
 /* The client's own holds are lost, of both sides; of others' it doesn't know. */
-static outcome force(lock_model *self, const move *step, const kind *of)
+static outcome force(lock_model *self, const move *step, const kind *of, span when)
 {
     bool freed = stored_force(&self->stored, side_of(of));
     for (int i = 0; i < self->session_count; i++) {
         if (self->sessions[i].client == step->client && (freed || !of->both_sides))
-            self->sessions[i].over = true;
+            lose(self, &self->sessions[i], when);
     }
     return OUTCOME_OF(freed);
 }
@@ -294,7 +301,6 @@ outcome lock_model_play(lock_model *self, const move *step, const kind *of, span
     bool theirs = self->theirs[step->client];
     lock_model_pass(self, when.least_ms - SPAN_BLUR_MS);
     self->newest[0] = 0;
-    self->settles = false;
     switch ((lock_operation)step->operation) {
     case LOCK_TRY:
     case LOCK_TOKEN:
@@ -303,7 +309,7 @@ outcome lock_model_play(lock_model *self, const move *step, const kind *of, span
     case LOCK_UNLOCK:
         return theirs ? release_theirs(self, step, of, when) : release(self, step, of, when);
     case LOCK_FORCE:
-        return force(self, step, of);
+        return force(self, step, of, when);
     case LOCK_IS_LOCKED:
         return OUTCOME_OF(stored_is_locked(&self->stored, side_of(of)));
     case LOCK_IS_HELD:
@@ -329,8 +335,10 @@ outcome lock_model_play(lock_model *self, const move *step, const kind *of, span
 void lock_model_pass(lock_model *self, int64_t now_ms)
 {
     stored_pass(&self->stored, now_ms);
-    for (int i = 0; i < self->session_count; i++)
-        self->sessions[i].over |= span_is_past(self->sessions[i].deadline, now_ms);
+    for (int i = 0; i < self->session_count; i++) {
+        if (span_is_past(self->sessions[i].deadline, now_ms))
+            lose(self, &self->sessions[i], (span){now_ms, now_ms});
+    }
 }
 
 static void sooner(span *next, span end, int64_t now_ms)
@@ -353,9 +361,10 @@ span lock_model_next_end(const lock_model *self, int64_t now_ms)
     return next;
 }
 
-void lock_model_expect(const lock_model *self, const char *name, expected *keys)
+void lock_model_expect(lock_model *self, const char *name, expected *keys)
 {
     stored_expect(&self->stored, name, keys);
     memcpy(keys->newest, self->newest, LABEL);
     keys->settles = self->settles;
+    self->settles = false; /* it has, once the keyspace is as expected */
 }

@@ -34,6 +34,7 @@ typedef enum lock_operation {
 typedef struct session {
     char label[LABEL];
     int client, owner;
+    lock_side side;
     bool write, over;
     bool lent;   /* a write hold under whose label the owner has read */
     int count;   /* holds; when over: unlocks that are still to be told */
@@ -51,7 +52,7 @@ typedef struct lock_model {
     session sessions[MODEL_SESSIONS]; /* older ones first */
     int session_count, labels;
     char newest[LABEL];
-    bool settles;
+    bool settles; /* something is done in the background since the last lock_model_expect */
 } lock_model;
 
 outcome lock_model_play(lock_model *model, const move *step, const kind *of, span when);
@@ -59,6 +60,6 @@ void lock_model_pass(lock_model *model, int64_t now_ms);
 span lock_model_next_end(const lock_model *model, int64_t now_ms);
 /* How often the owner holds it, as far as it knows. */
 int lock_model_held(const lock_model *model, const move *step, const kind *of);
-void lock_model_expect(const lock_model *model, const char *name, expected *keys);
+void lock_model_expect(lock_model *model, const char *name, expected *keys);
 
 #endif
