@@ -5,7 +5,7 @@
 #ifndef SEQUENCE_H
 #define SEQUENCE_H
 
-#include "tests/model/support/dice.h"
+#include "tests/support/dice.h"
 #include "tests/model/support/keyspace.h"
 #include "tests/model/support/span.h"
 

@@ -1,6 +1,6 @@
 /* Dice: numbers that a seed determines, the same on every machine. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/model/support/dice.h"
+#include "tests/support/dice.h"
 
 dice dice_seeded(uint64_t seed)
 {
