@@ -4,31 +4,13 @@
 #include "tests/support/server.h"
 #include "tests/support/shell.h"
 #include "tests/support/test.h"
+#include "tests/unit/support/installed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 TestSuite(install, .fini = scratch_remove, .timeout = 300);
-
-static const char *environment(const char *name, const char *otherwise)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : otherwise;
-}
-
-static void run_make(const char *words)
-{
-    shell_do("%s --no-print-directory B='%s' SAN='%s' CC='%s' %s", environment("MAKE", "make"),
-             environment("B", "build"), environment("SAN", ""), environment("CC", "cc"), words);
-}
-
-static void install(void)
-{
-    char words[4200];
-    snprintf(words, sizeof words, "install PREFIX='%s/prefix'", scratch_folder());
-    run_make(words);
-}
 
 /* Compiles `name`.c or `name`.cc of the scratch folder as one would outside of this tree. */
 static void build(const char *compiler, const char *name, const char *linking)
@@ -188,9 +170,7 @@ Test(install, command_and_pkg_config_know_the_version)
 
 Test(install, destdir_is_no_part_of_what_is_installed)
 {
-    char words[4200];
-    snprintf(words, sizeof words, "install DESTDIR='%s/stage' PREFIX=/opt/rlock", scratch_folder());
-    run_make(words);
+    make_do("install DESTDIR='%s/stage' PREFIX=/opt/rlock", scratch_folder());
     shell_do("cd '%s/stage/opt/rlock' && test -x bin/rlock -a -e lib/librlock.a -a -e lib/librlock.so.1 -a "
              "-e lib/librlock-tls.so.1 -a -L lib/librlock.so -a -e include/rlock/rlock.h",
              scratch_folder());
@@ -200,9 +180,7 @@ Test(install, destdir_is_no_part_of_what_is_installed)
 
 Test(install, uninstall_removes_every_file_again)
 {
-    char words[4200];
     install();
-    snprintf(words, sizeof words, "uninstall PREFIX='%s/prefix'", scratch_folder());
-    run_make(words);
+    make_do("uninstall PREFIX='%s/prefix'", scratch_folder());
     shell_do("left=$(find '%s/prefix' ! -type d) && echo \"$left\" && [ -z \"$left\" ]", scratch_folder());
 }
