@@ -251,12 +251,14 @@ install: all ## installs headers, libraries, command and manual under DESTDIR an
 	install -m 755 $(B)/rlock $(bin_to)
 	install -m 644 $(filter %.1,$(man_pages)) $(man_to)/man1
 	install -m 644 $(filter %.3,$(man_pages)) $(man_to)/man3
+	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 uninstall: ## removes what install put there
 	$(absolute_prefix)rm -f $(addprefix $(include_to)/,$(notdir $(headers)))
 	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
 	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 	[ ! -d $(include_to) ] || rmdir --ignore-fail-on-non-empty $(include_to)
+	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 .PHONY: clean help
 clean: ## removes the build folder

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/support/installed.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -77,6 +78,48 @@ Test(install_path, uninstall_leaves_the_files_of_others)
     scratch_write("prefix/include/rlock/theirs.h", "");
     make_do("uninstall PREFIX='%s/prefix'", scratch_folder());
     shell_do("cd '%s/prefix' && [ \"$(find . ! -type d)\" = ./include/rlock/theirs.h ]", scratch_folder());
+}
+
+/* The real ldconfig, with a list of folders and a cache of the test's own. */
+static void use_loader(const char *searched)
+{
+    char command[9000];
+    snprintf(command, sizeof command, "ldconfig -X -f %s/ld.so.conf -C %s/ld.so.cache", scratch_folder(), scratch_folder());
+    cr_assert(setenv("LDCONFIG", command, 1) == 0);
+    shell_do("echo '%s/%s' >'%s/ld.so.conf'", scratch_folder(), searched, scratch_folder());
+}
+
+/* Whether a program that names librlock.so.1 would get the installed one. */
+static bool is_found_by_loader(void)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "=> %s/prefix/lib/librlock.so.1\n", scratch_folder());
+    char *known = shell("PATH=$PATH:/usr/sbin:/sbin; ldconfig -C '%s/ld.so.cache' -p", scratch_folder());
+    bool found = strstr(known, path);
+    free(known);
+    return found;
+}
+
+/* As with /usr/local/lib, which the loader searches, but whose libraries it knows from a cache. */
+Test(install_path, library_in_a_folder_of_the_loader_is_found_from_then_on)
+{
+    use_loader("prefix/lib");
+    install();
+    cr_assert(is_found_by_loader());
+    make_do("uninstall PREFIX='%s/prefix'", scratch_folder());
+    cr_assert(!is_found_by_loader());
+}
+
+/* In any other folder: it says what can be done. */
+Test(install_path, library_in_another_folder_comes_with_advice)
+{
+    use_loader("elsewhere");
+    char *said = make_says("install PREFIX='%s/prefix'", scratch_folder());
+    assert_words(said, "librlock.so.1", "/prefix/lib", "-rpath", "LD_LIBRARY_PATH", "ldconfig");
+    free(said);
+    said = make_says("install DESTDIR='%s/stage' PREFIX=/usr", scratch_folder()); /* a package's own scripts see to it */
+    cr_assert(!strstr(said, "LD_LIBRARY_PATH"), "%s", said);
+    free(said);
 }
 
 /* The headers include the system's alone: whoever has no hiredis-dev can compile. */
