@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 const char *environment(const char *name, const char *otherwise)
 {
@@ -15,12 +17,22 @@ const char *environment(const char *name, const char *otherwise)
     return value && *value ? value : otherwise;
 }
 
+/* As make takes it: the path of the tree may have spaces, which one to the build folder must not. */
+static const char *build_folder(void)
+{
+    const char *folder = environment("B", "build");
+    char here[4096];
+    cr_assert(getcwd(here, sizeof here) != NULL);
+    size_t length = strlen(here);
+    return strncmp(folder, here, length) == 0 && folder[length] == '/' ? folder + length + 1 : folder;
+}
+
 static char *run_make(const char *format, va_list args)
 {
     char *words = NULL;
     cr_assert(vasprintf(&words, format, args) >= 0);
     char *said = shell("%s --no-print-directory B='%s' SAN='%s' CC='%s' %s", environment("MAKE", "make"),
-                       environment("B", "build"), environment("SAN", ""), environment("CC", "cc"), words);
+                       build_folder(), environment("SAN", ""), environment("CC", "cc"), words);
     free(words);
     return said;
 }
