@@ -261,12 +261,9 @@ static rlock_status read_text(rli_yaml_loader *loader, const char *path)
 rlock_status rlock_config_load_yaml(rlock_config *config, const char *path)
 {
     rli_yaml_loader loader = {0};
-    rlock_status status = rli_config_read(&loader.draft, config);
+    rlock_status status = rli_config_read_owner(&loader.draft, config);
     if (status != RLOCK_OK)
         return status;
-    if (config->size != sizeof *config)
-        return rli_fail(RLOCK_INVALID, "config->size is %zu, too short for a file; start with rlock_config_init_size(), "
-                        "as the macro rlock_config_init() does", config->size);
     if (!path)
         return rli_fail(RLOCK_INVALID, "the path of the configuration file is NULL");
     rli_show_name(path, loader.file);
@@ -282,6 +279,6 @@ rlock_status rlock_config_load_yaml(rlock_config *config, const char *path)
         return status;
     }
     loader.draft.owned = loader.owned;
-    *config = loader.draft;
+    rli_config_write(config, &loader.draft);
     return RLOCK_OK;
 }

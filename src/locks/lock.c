@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/handle.h"
+#include "sized.h"
 
 rlock *rlock_for_owner(rlock *lock, int64_t owner)
 {
@@ -53,11 +54,6 @@ static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint
     rlock_status status = check(lock);
     if (status != RLOCK_OK)
         return status;
-    if (!options)
-        return rli_fail(RLOCK_INVALID, "options is NULL; start from RLOCK_LOCK_OPTIONS_INIT");
-    if (options->size != sizeof *options)
-        return rli_fail(RLOCK_INVALID, "options->size is %zu, not %zu; start from RLOCK_LOCK_OPTIONS_INIT",
-                        options->size, sizeof *options);
     int64_t lease_ms = options->lease_ms;
     if (lease_ms != RLOCK_WATCHDOG && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
         return rli_fail(RLOCK_INVALID, "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
@@ -75,7 +71,12 @@ static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
 
 rlock_status rlock_lock_with(rlock *lock, const rlock_lock_options *options)
 {
-    return acquire(lock, options, NULL);
+    static const rli_sized sized = RLI_SIZED(rlock_lock_options, owner, "options", "RLOCK_LOCK_OPTIONS_INIT");
+    rlock_lock_options full = RLOCK_LOCK_OPTIONS_INIT;
+    rlock_status status = check(lock);
+    if (status == RLOCK_OK)
+        status = rli_sized_read(&full, options, &sized);
+    return status == RLOCK_OK ? acquire(lock, &full, NULL) : status;
 }
 
 rlock_status rlock_try_lock(rlock *lock, int64_t wait_ms, int64_t lease_ms)

@@ -62,17 +62,6 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
     return status;
 }
 
-rlock_status rli_object_check_options(const void *options, size_t size, const char *initializer)
-{
-    size_t given;
-    if (!options)
-        return rli_fail(RLOCK_INVALID, "options is NULL; start from %s", initializer);
-    memcpy(&given, options, sizeof given);
-    if (given != size)
-        return rli_fail(RLOCK_INVALID, "options->size is %zu, not %zu; start from %s", given, size, initializer);
-    return RLOCK_OK;
-}
-
 /* --- one call --- */
 
 rlock_status rli_object_run(const rli_object *object, rli_call *call)

@@ -8,6 +8,7 @@
 #include "locks/object.h"
 #include "locks/synced.h"
 #include "redis/reply.h"
+#include "sized.h"
 
 struct rlock_semaphore {
     rli_object object;
@@ -243,10 +244,12 @@ rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits
 rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
                                           const rlock_semaphore_options *options)
 {
+    static const rli_sized sized = RLI_SIZED(rlock_semaphore_options, cancel, "options", "RLOCK_SEMAPHORE_OPTIONS_INIT");
+    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
     rlock_status status = check(semaphore);
     if (status == RLOCK_OK)
-        status = rli_object_check_options(options, sizeof *options, "RLOCK_SEMAPHORE_OPTIONS_INIT");
-    return status == RLOCK_OK ? acquire(semaphore, permits, options->wait_ms, options->cancel) : status;
+        status = rli_sized_read(&full, options, &sized);
+    return status == RLOCK_OK ? acquire(semaphore, permits, full.wait_ms, full.cancel) : status;
 }
 
 static rlock_status release(rlock_semaphore *semaphore, int permits, bool existing, bool *released)

@@ -84,6 +84,41 @@ Test(install, program_outside_the_tree_speaks_tls)
     texts_free(&kept);
 }
 
+/* As bindings of other languages do: no header, no struct, and the symbols looked up by name. */
+static const char symbols_text[] =
+    "#include <dlfcn.h>\n"
+    "#include <stdio.h>\n"
+    "#define CALL(result, name, ...) ((result (*)(__VA_ARGS__))dlsym(library, name))\n"
+    "int main(int argc, char **argv)\n"
+    "{\n"
+    "    void *library = argc == 2 ? dlopen(\"prefix/lib/librlock.so.1\", RTLD_NOW) : NULL, *client, *lock;\n"
+    "    if (!library)\n"
+    "        return 1;\n"
+    "    void *config = CALL(void *, \"rlock_config_new\", void)();\n"
+    "    if (CALL(int, \"rlock_config_set\", void *, const char *, const char *)(config, \"address\", argv[1]) ||\n"
+    "        CALL(int, \"rlock_config_set\", void *, const char *, const char *)(config, \"namePrefix\", \"shop:\") ||\n"
+    "        CALL(int, \"rlock_client_open_config\", void **, void *)(&client, config))\n"
+    "        return 2;\n"
+    "    CALL(void, \"rlock_config_delete\", void *)(config);\n"
+    "    lock = CALL(void *, \"rlock_get_lock\", void *, const char *)(client, \"order:42\");\n"
+    "    if (CALL(int, \"rlock_lock\", void *)(lock) || CALL(int, \"rlock_unlock\", void *)(lock))\n"
+    "        return 3;\n"
+    "    printf(\"%s\\n\", CALL(const char *, \"rlock_name\", void *)(lock));\n"
+    "    CALL(void, \"rlock_free\", void *)(lock);\n"
+    "    CALL(void, \"rlock_client_close\", void *)(client);\n"
+    "    return 0;\n"
+    "}\n";
+
+Test(install, program_that_knows_the_symbols_alone_has_settings_and_locks)
+{
+    server *own = server_start();
+    install();
+    scratch_write("program.c", symbols_text);
+    build(environment("CC", "cc"), "program.c", "-std=c11 -D_GNU_SOURCE -Wno-pedantic -ldl");
+    run_says("program", server_url(own), "order:42\n");
+    server_stop(own);
+}
+
 static const char cpp_text[] =
     "#include <rlock/rlock.h>\n"
     "#include <cstdio>\n"
