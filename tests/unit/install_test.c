@@ -181,6 +181,25 @@ Test(install, every_header_compiles_alone_as_c_and_cpp)
              scratch_folder(), environment("CC", "cc"));
 }
 
+/* Each guard has a name of its own, though both stand in one line, or come out of one macro. */
+Test(install, two_locks_in_one_line_compile_without_a_warning)
+{
+    install();
+    scratch_write("two.c", "#include <rlock/rlock.h>\n"
+                           "#define WITH_BOTH(a, b) RLOCK_WITH(a) RLOCK_WITH(b)\n"
+                           "int two(rlock *a, rlock *b, rlock_status *status);\n"
+                           "int two(rlock *a, rlock *b, rlock_status *status)\n"
+                           "{\n"
+                           "    RLOCK_WITH(a) RLOCK_WITH_STATUS(b, status) return 1;\n"
+                           "    WITH_BOTH(a, b) return 2;\n"
+                           "    return 0;\n"
+                           "}\n");
+    shell_do("set -e; cd '%s'; for compiler in '%s -std=c11 -xc' 'c++ -std=c++11 -xc++'; do\n"
+             "    $compiler -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iprefix/include -fsyntax-only two.c\n"
+             "done",
+             scratch_folder(), environment("CC", "cc"));
+}
+
 Test(install, every_example_of_the_documentation_compiles)
 {
     install();
