@@ -53,6 +53,8 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
         status = rli_caller_begin(&caller, client, NULL);
         if (status == RLOCK_OK) {
             status = look(&caller, &queue, &more, inspection);
+            if (status != RLOCK_OK)
+                rli_fail_of(status, "inspection of", name);
             rli_caller_end(&caller);
         }
         rli_names_free(&more);

@@ -62,6 +62,12 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
     return status;
 }
 
+/* A failure may be that of a connection: whoever reads of it wants to know for which object that was. */
+static rlock_status told(const rli_object *object, rlock_status status)
+{
+    return status == RLOCK_OK ? status : rli_fail_of(status, object->what, rli_object_name(object));
+}
+
 /* --- one call --- */
 
 rlock_status rli_object_run(const rli_object *object, rli_call *call)
@@ -72,7 +78,7 @@ rlock_status rli_object_run(const rli_object *object, rli_call *call)
         return status;
     status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
-    return status;
+    return told(object, status);
 }
 
 rlock_status rli_object_ask(const rli_object *object, rli_call *call, int64_t *answer)
@@ -138,5 +144,5 @@ rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int
     if (status == RLOCK_TIMEOUT && wait_ms > 0)
         status = wait_for_messages(waiting);
     rli_caller_end(&waiting->caller);
-    return status;
+    return told(object, status);
 }

@@ -170,8 +170,9 @@ static rlock_status read_answer(const acquiring *attempt, const rli_call *call)
         return rli_reply_unexpected(call->reply, object->names.name);
     if (taken == 1)
         return RLOCK_OK;
-    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" has fewer than %d permits",
-                    rli_show_name(object->names.name, shown), attempt->permits);
+    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s; if nobody has made it yet, "
+                    "rlock_semaphore_try_set_permits() does", rli_show_name(object->names.name, shown), attempt->permits,
+                    attempt->permits == 1 ? "" : "s");
 }
 
 static void put(rli_call *call, const void *what)

@@ -198,7 +198,12 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
     if (what == SELECT && strstr(reply->str, "cluster mode"))
         return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s; leave database at 0 there (others are for "
                         "Valkey 9 with cluster-databases)", address->text, reply->str);
-    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s", address->text, refused[what], reply->str);
+    if (what == AUTH && strstr(reply->str, "without any password configured"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s wants no password from the default user: leave the password out, or name "
+                        "another user beside it (%s)", address->text, reply->str);
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s%s", address->text, refused[what], reply->str,
+                    what == AUTH ? "; they are given as redis://user:password@host, or as username and password in the "
+                    "configuration" : "");
 }
 
 static bool send_all(const rli_connection *connection, const rli_buffer *greeting, const rli_patience *patience)

@@ -264,7 +264,7 @@ Test(input, unlock_without_hold_says_who_asked)
     const char *said = rlock_last_error();
     cr_assert(strncmp(said, expected, strlen(expected)) == 0, "%s", said);
     char *end;
-    cr_assert(strtoll(said + strlen(expected), &end, 10) > 0 && *end == 0, "%s", said);
+    cr_assert(strtoll(said + strlen(expected), &end, 10) > 0 && *end == ';', "%s", said);
     assert_status(rlock_unlock(owned_by(lock, -5)), RLOCK_NOT_OWNER);
     assert_error(rlock_client_id(stage.client));
     assert_error("-5");
