@@ -12,8 +12,10 @@ TestSuite(command_reach, .init = stage_open, .fini = stage_close, .timeout = 60)
 
 #define NAME "order"
 #define SOON_MS 15000
-/* A shell that becomes rlock in a mount namespace without /proc, where the loader does not find what is beside a program. */
-#define WITHOUT_PROC "unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc && " \
+/* A shell that becomes rlock in a mount namespace without /proc, where the loader does not find what is beside a program.
+ * /proc is made private first, so that what is mounted over it is seen nowhere else; in a chroot, / is no mount. */
+#define WITHOUT_PROC "unshare", "-m", "--propagation", "unchanged", "sh", "-c", \
+    "mount --make-private /proc && mount -t tmpfs none /proc && " \
     "LD_LIBRARY_PATH=\"${RLOCK_COMMAND%/*}\" exec \"$RLOCK_COMMAND\" \"$@\"", "sh"
 /* A root that may start programs as another user, but not signal them: as with a command that sudo starts. */
 #define WITHOUT_KILL "setpriv", "--bounding-set=-kill", "sh", "-c", "exec \"$RLOCK_COMMAND\" \"$@\"", "sh"
