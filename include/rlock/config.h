@@ -39,7 +39,9 @@ typedef struct rlock_config {
     const char *password;             /* password; as username */
     int database;                     /* database: 0 and up (0); in a cluster more than 0 needs Valkey 9
                                          with cluster-databases */
-    const char *client_name;          /* clientName: for CLIENT LIST */
+    const char *client_name;          /* clientName: for CLIENT LIST, without white space. NULL: connections are called
+                                         rlock:<client id>:<host>:<pid>, by which rlock_inspect_processes finds
+                                         this process. "": no name */
     const char *name_prefix;          /* nameMapper, as a prefix before every lock's name; in URLs namePrefix */
     int64_t lock_watchdog_timeout_ms; /* lockWatchdogTimeout: 30 ms to a year (30000); renewed every third;
                                          from 1000 when the network needs it */
