@@ -141,7 +141,8 @@ static bool compose(rli_buffer *greeting, const rli_settings *settings, const rl
     rli_decimal(settings->database, database);
     said[AUTH] = as.password;
     said[SELECT] = settings->database && !address->sentinel;
-    const char *name = settings->client_name ? settings->client_name : settings->own_name;
+    const char *own = address->sentinel ? "" : settings->own_name; /* holders are not looked for among its clients */
+    const char *name = settings->client_name ? settings->client_name : own;
     said[NAME] = *name;
     said[INFO] = true;
     return (!said[AUTH] || (as.username ? add(greeting, "AUTH", as.username, as.password)
