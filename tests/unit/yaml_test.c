@@ -842,6 +842,7 @@ static const char whole[] =
 /* Loads `length` bytes, whatever is in them: every outcome is good that says why, and no secret. */
 static void load_damaged(const char *text, size_t length)
 {
+    remove(path_of("damaged.yaml")); /* one that is cut and written again goes to the disk at once, thousands of times */
     FILE *file = fopen(path_of("damaged.yaml"), "we");
     cr_assert(file && fwrite(text, 1, length, file) == length && fclose(file) == 0);
     rlock_status status = rlock_config_load_yaml(&config, path_of("damaged.yaml"));
