@@ -20,8 +20,10 @@ is_searched() {
     }
 }
 
-if ! is_searched; then
-    [ ! -e "$folder/$soname" ] || cat <<END
+if [ ! -e "$folder/$soname" ]; then
+    $LDCONFIG 2>/dev/null || : # a cache that names what is gone does no harm
+elif ! is_searched; then
+    cat <<END
 
 Programs do not find $soname in $folder by themselves. Link them with -Wl,-rpath,DIR, start them with
 LD_LIBRARY_PATH=DIR, or name that folder in a file of /etc/ld.so.conf.d and run ldconfig as root.

@@ -62,7 +62,7 @@ fi
 as_root=
 if [ "$(id -u)" != 0 ]; then
     as_root=sudo
-    command -v sudo >/dev/null || give_up "Missing, and no sudo here. Please run as root: apt-get install$missing"
+    command -v sudo >/dev/null || give_up "Missing, and no sudo here. Please run as root: apt-get update && apt-get install$missing"
 fi
 
 echo "Installing the Debian packages:$missing"
