@@ -36,7 +36,8 @@ typedef struct rlock_taken_permit {
 } rlock_taken_permit;
 
 /* The process that a client id leads to, by a connection of it that the server has. Allocated by the library, which may
- * add members at its end. What is in it is what that process said of itself. */
+ * add members at its end. The host and the pid are
+ * what that process says of itself. */
 typedef struct rlock_process {
     char *client;    /* the client id: what an owner begins with, up to its last colon */
     char *host;      /* the name of its machine or container, as that one has it; what is odd in it stands as _ */

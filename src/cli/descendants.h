@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whom a signal did not reach. */
+/* Processes that a signal did not reach. */
 typedef struct cli_unreached {
     bool unknown; /* /proc does not tell of them */
     bool refused; /* they run as another user: the signal is not permitted */

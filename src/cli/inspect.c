@@ -27,7 +27,7 @@ static rlock_status inspect(rlock_client *client, const char *name, const cli_ki
     rlock_status status = rlock_inspect(client, name, &found);
     if (status != RLOCK_OK)
         return status;
-    /* Who the holders are may stay unknown: the user may not list the clients. */
+    /* The holders' processes stay unknown where the user may not list the clients. */
     if (found->holder_count + found->waiter_count > 0 && rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
         rlock_inspection_free(found);
         return RLOCK_NO_MEMORY;

@@ -11,7 +11,7 @@
 
 /* What rlock_config was before it told its length; it ended with a field that left no gap behind it. */
 #define FIRST_SIZE offsetof(rlock_config, addresses)
-/* What has room for what belongs to the config, as every one since there are files. */
+/* The least size with room for what belongs to the config; every program that loads files has it. */
 #define OWNER_SIZE (offsetof(rlock_config, owned) + sizeof(void *))
 
 _Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),

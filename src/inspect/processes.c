@@ -50,7 +50,7 @@ static bool is_asked_for(const rlock_inspection *inspection, const rli_connectio
     return false;
 }
 
-/* What stands behind ` word=` in a line, up to the next space. */
+/* The text behind ` word=` in a line, up to the next space; NULL: there is none. */
 static const char *field(const char *line, const char *end, const char *word, size_t *length)
 {
     size_t word_length = strlen(word);

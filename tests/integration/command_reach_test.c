@@ -33,7 +33,7 @@ static void need_root(void)
         cr_skip_test("only root can take /proc away, or become another user");
 }
 
-/* What watches the program reads /proc itself. */
+/* Sanitizers and valgrind read /proc themselves. */
 static void need_no_proc(void)
 {
     need_root();
@@ -75,7 +75,7 @@ Test(command_reach, without_proc_a_command_that_ignores_sigterm_is_killed)
     command_free(c);
 }
 
-/* What the command started cannot be found; rlock says so, and does not wait for it. */
+/* Processes that the command started cannot be found; rlock says so, and does not wait for them. */
 Test(command_reach, without_proc_what_the_command_leaves_behind_is_told)
 {
     need_no_proc();

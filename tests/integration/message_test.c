@@ -1,4 +1,4 @@
-/* What a failed call says: which object it is about, and what can be done. */
+/* Messages of failed calls name the object, and say how to go on. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"

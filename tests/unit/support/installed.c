@@ -1,4 +1,4 @@
-/* make, run from a test, and what it installs in the test's folder. */
+/* Running make from a test, to install in the test's folder. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/installed.h"
 

@@ -1,4 +1,4 @@
-/* make, run from a test, and what it installs in the test's folder. */
+/* Running make from a test, to install in the test's folder. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_INSTALLED_H
 #define TEST_INSTALLED_H
@@ -7,9 +7,9 @@
 const char *environment(const char *name, const char *otherwise);
 
 /* Runs make, with the build folder, compiler and sanitizer of this run, on words that a shell reads; printf-like.
- * Fails the test unless make succeeds. What it said; to be freed. */
+ * Fails the test unless make succeeds. Returns its output, to be freed. */
 __attribute__((format(printf, 1, 2))) char *make_says(const char *format, ...);
-/* The same, and what it said is not kept. */
+/* The same without the output. */
 __attribute__((format(printf, 1, 2))) void make_do(const char *format, ...);
 
 /* Installs under "prefix" of the scratch folder. */
