@@ -14,6 +14,18 @@ SAN     ?=
 ARGS    ?=
 B       := build$(SAN:%=/san-%)
 
+# $(call quote,text): as one word of the shell, whatever is in it.
+quote = '$(subst ','\'',$1)'
+
+# The build folder's name is part of targets, which make splits and expands.
+odd := $(strip $(foreach c,' " ` $$ \# : % ; & | * ? ~ \ < > [ ] ( ),$(findstring $c,$(B))))
+ifneq ($(words [$(B)])$(odd),1)
+  $(error B must be a folder without spaces$(if $(odd), and $(odd)) in its path, as make cannot build in such a one: "$(B)")
+endif
+ifeq ($(B),)
+  $(error B must name the folder to build in, such as B=build: it is empty)
+endif
+
 version := $(shell sed -n 's/^\#define RLOCK_VERSION "\(.*\)"/\1/p' include/rlock/version.h)
 major   := $(firstword $(subst ., ,$(version)))
 soname  := librlock.so.$(major)
@@ -66,7 +78,7 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the libr
 .PHONY: deps deps-build deps-test deps-interop deps-bench
 deps: deps-build deps-test deps-interop ## installs what is missing to build and test (Debian packages)
 deps-build deps-test deps-interop deps-bench: deps-%:
-	@sh tests/support/deps.sh $* '$(B)/bin'
+	@sh tests/support/deps.sh $* $(B)/bin
 deps-test: | deps-build
 deps-interop: | deps-test
 deps-bench: | deps-interop
@@ -145,7 +157,9 @@ $1: all $(B)/tests/$1/run
 endef
 $(foreach s,$(have),$(eval $(call suite,$s)))
 
-run_tests = B='$(abspath $(B))' SAN='$(SAN)' CC='$(CC)' MAKE='$(MAKE)' ARGS='$(ARGS)' sh tests/run
+# The build folder as an absolute path, for programs that work elsewhere. The path of this tree may have spaces.
+there     := $(call quote,$(if $(filter /%,$(B)),$(B),$(CURDIR)/$(B)))
+run_tests  = B=$(there) SAN='$(SAN)' CC=$(call quote,$(CC)) MAKE=$(call quote,$(MAKE)) ARGS=$(call quote,$(ARGS)) sh tests/run
 
 interop stress demo: | deps-interop
 test: | $(if $(SAN),,deps-interop)
@@ -161,7 +175,7 @@ valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) 
 
 .PHONY: matrix
 matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration topology fault,$(have))) | deps-interop ## tests against each version of server and hiredis; ARGS=--all: all of them (docs/versions.md)
-	@B='$(abspath $(B))' CC='$(CC)' MAKE='$(MAKE)' sh tests/matrix/run $(ARGS)
+	@B=$(there) CC=$(call quote,$(CC)) MAKE=$(call quote,$(MAKE)) sh tests/matrix/run $(ARGS)
 
 # --- The demo: plain programs ---
 
@@ -175,7 +189,7 @@ $(eval $(call program,demo))
 
 .PHONY: demo
 demo: all $(call programs,demo) | deps-test ## shows processes taking turns under one lock, in half a minute
-	@B='$(B)' tests/demo/run
+	@B=$(there) tests/demo/run
 
 # --- The benchmark: a driver, and the programs that it has work (tests/bench/contestants) ---
 
@@ -200,7 +214,7 @@ $(bench_shared): %: %.o $(B)/$(soname)
 
 .PHONY: bench
 bench: all $(speed) $(contestants) | deps-bench ## measures speed beside raw hiredis and other lock clients; makes docs/benchmarks.md
-	@B='$(B)' tests/bench/run
+	@B=$(B) tests/bench/run
 
 # Made of what the tests are made of: clusters, sentinels, and Java's Redisson.
 failover := $(B)/tests/bench/failover/measure
@@ -210,32 +224,41 @@ $(failover): $(failover).o $(B)/tests/support.a $(B)/librlock.a
 
 .PHONY: bench-failover
 bench-failover: all $(failover) | deps-interop ## measures failovers beside Java's Redisson, in some minutes; BENCH_RUNS=5 of each kind
-	@B='$(abspath $(B))' BENCH_RUNS='$(BENCH_RUNS)' ARGS='$(ARGS)' tests/bench/failover/run
+	@B=$(there) BENCH_RUNS='$(BENCH_RUNS)' ARGS=$(call quote,$(ARGS)) tests/bench/failover/run
 
 # --- Installing ---
 
-include_to := $(DESTDIR)$(PREFIX)/include/rlock
-lib_to     := $(DESTDIR)$(PREFIX)/lib
-bin_to     := $(DESTDIR)$(PREFIX)/bin
-man_to     := $(DESTDIR)$(PREFIX)/share/man
+# Words of the shell: PREFIX and DESTDIR may have spaces and quotes.
+include_to := $(call quote,$(DESTDIR)$(PREFIX)/include/rlock)
+lib_to     := $(call quote,$(DESTDIR)$(PREFIX)/lib)
+bin_to     := $(call quote,$(DESTDIR)$(PREFIX)/bin)
+man_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/man)
 headers    := $(wildcard include/rlock/*.h)
 man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
 
+# rlock.pc names PREFIX, and programs are built in other folders than this one.
+absolute_prefix = $(if $(PREFIX),$(if $(filter /%,$(firstword $(PREFIX))),,$(error PREFIX must be an absolute path, such \
+    as /usr/local: "$(PREFIX)")))
+
 .PHONY: install uninstall
 install: all ## installs headers, libraries, command and manual under DESTDIR and PREFIX
-	install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3
+	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3
 	install -m 644 $(headers) $(include_to)
 	install -m 644 $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(lib_to)
 	ln -sf $(soname) $(lib_to)/librlock.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' src/rlock.pc.in > $(lib_to)/pkgconfig/rlock.pc
+	sh packaging/pc.sh $(call quote,$(PREFIX)) $(version) > $(lib_to)/pkgconfig/rlock.pc
 	chmod 644 $(lib_to)/pkgconfig/rlock.pc
 	install -m 755 $(B)/rlock $(bin_to)
-	$(foreach page,$(man_pages),install -m 644 $(page) $(man_to)/man$(subst .,,$(suffix $(page))) &&) :
+	install -m 644 $(filter %.1,$(man_pages)) $(man_to)/man1
+	install -m 644 $(filter %.3,$(man_pages)) $(man_to)/man3
+	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 uninstall: ## removes what install put there
-	rm -rf $(include_to)
+	$(absolute_prefix)rm -f $(addprefix $(include_to)/,$(notdir $(headers)))
 	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
 	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+	[ ! -d $(include_to) ] || rmdir --ignore-fail-on-non-empty $(include_to)
+	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 .PHONY: clean help
 clean: ## removes the build folder

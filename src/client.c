@@ -64,6 +64,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     uuid_t id;
     uuid_generate_random(id);
     uuid_unparse_lower(id, client->id);
+    rli_connection_name_write(client->settings.own_name, client->id);
     client->generation = rli_fork_generation();
     atomic_init(&client->references, 1);
     pthread_mutex_init(&client->mutex, NULL);

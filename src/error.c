@@ -23,6 +23,15 @@ rlock_status rli_fail_as(rlock_status status, const char *message)
     return rli_fail(status, "%s", message);
 }
 
+rlock_status rli_fail_of(rlock_status status, const char *what, const char *name)
+{
+    char shown[RLI_NAME_SHOWN], said[sizeof last_error];
+    if (strstr(last_error, rli_show_name(name, shown)))
+        return status;
+    memcpy(said, last_error, sizeof said);
+    return rli_fail(status, "%s \"%s\": %s", what, shown, said);
+}
+
 const char *rli_show_name(const char *name, char shown[RLI_NAME_SHOWN])
 {
     size_t length = strnlen(name, 101);

@@ -9,6 +9,10 @@
 rlock_status rli_fail(rlock_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Puts the object that a call was about before the message, as in `lock "order": …`, unless the message has its name
+ * already; answers `status`. */
+rlock_status rli_fail_of(rlock_status status, const char *what, const char *name);
+
 /* Notes a message made elsewhere, for example by the thread that led a connection. */
 rlock_status rli_fail_as(rlock_status status, const char *message);
 

@@ -39,7 +39,9 @@ typedef struct rlock_config {
     const char *password;             /* password; as username */
     int database;                     /* database: 0 and up (0); in a cluster more than 0 needs Valkey 9
                                          with cluster-databases */
-    const char *client_name;          /* clientName: for CLIENT LIST */
+    const char *client_name;          /* clientName: for CLIENT LIST, without white space. NULL: connections are called
+                                         rlock:<client id>:<host>:<pid>, by which rlock_inspect_processes finds
+                                         this process. "": no name */
     const char *name_prefix;          /* nameMapper, as a prefix before every lock's name; in URLs namePrefix */
     int64_t lock_watchdog_timeout_ms; /* lockWatchdogTimeout: 30 ms to a year (30000); renewed every third;
                                          from 1000 when the network needs it */
@@ -107,16 +109,34 @@ typedef struct rlock_config {
     void *owned;                      /* the library's: what rlock_config_free() frees */
 } rlock_config;
 
-/* Fills `config` with the defaults above; NULL is allowed. Any thread. A program that was built with an
- * older, shorter struct goes on with it: fields that it does not have keep their defaults. (The macro tells
- * the library how long the struct is. The function of the same name, for programs that load the library
- * by hand, fills the fields up to fairLockWaitTimeout alone.) */
+/* Fills `config` with the defaults above; NULL is allowed. Any thread. The macro tells the library how long the struct
+ * is, and calls rlock_config_init_size(). A program built with an older, shorter struct keeps working: fields that it does
+ * not have keep their defaults. So does one built with a newer, longer struct, as long as it leaves the fields that this
+ * library does not know at 0; else the calls that read the config answer RLOCK_INVALID.
+ * The exported function of the same name fills the fields up to fairLockWaitTimeout alone. Programs that bind the library
+ * by its symbols take rlock_config_new(). */
 RLOCK_API void rlock_config_init(rlock_config *config);
 RLOCK_API void rlock_config_init_size(rlock_config *config, size_t size);
 #define rlock_config_init(config) rlock_config_init_size((config), sizeof(rlock_config))
 
-/* Reads Redisson's own configuration file, YAML or JSON, into `config`, which rlock_config_init() has
- * filled: one of singleServerConfig, sentinelServersConfig, clusterServersConfig, masterSlaveServersConfig
+/* A config that the library allocates, with the defaults: for programs and bindings that do not know the struct. NULL:
+ * out of memory. End it with rlock_config_delete(). Any thread. */
+RLOCK_API rlock_config *rlock_config_new(void);
+
+/* Frees a config that rlock_config_new() made, with all that belongs to it. NULL is allowed. Clients that were opened with
+ * it go on. Not for a struct of the program's own: rlock_config_free() is for that. */
+RLOCK_API void rlock_config_delete(rlock_config *config);
+
+/* Sets one field by Redisson's name for it, as the lines above give it, or "address", "username", "password". `value` is
+ * the text that a URL would have: a number (spans in milliseconds), a word such as STRICT, true or false, or a text, which
+ * is copied and belongs to the config from then on, so end it with rlock_config_free() or rlock_config_delete(). NULL
+ * unsets a text. "address" takes the place of the addresses of a file.
+ * RLOCK_OK; RLOCK_INVALID: an unknown name, or a value that is malformed or out of range; rlock_last_error() says which;
+ * RLOCK_NO_MEMORY. `config` is as before unless RLOCK_OK. One thread a config at a time. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_config_set(rlock_config *config, const char *name, const char *value);
+
+/* Reads Redisson's own configuration file, YAML or JSON, into `config`, which rlock_config_init() or
+ * rlock_config_new() has filled: one of singleServerConfig, sentinelServersConfig, clusterServersConfig, masterSlaveServersConfig
  * and replicatedServersConfig, and the settings beside it. ${NAME} and ${NAME:-default} are taken from the
  * environment, as Redisson does. Fields of which the file says nothing keep what they had, but for `address`,
  * which becomes NULL: the servers are in `addresses`. Keys that do not matter to locks are passed over;
@@ -135,8 +155,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_config_load_yaml(rlock_config *con
  * the next load or free. */
 RLOCK_API const char *rlock_config_warnings(const rlock_config *config);
 
-/* Frees what rlock_config_load_yaml() put into `config` and fills it with the defaults. A config without
- * such, and NULL, are allowed. Clients that were opened with it go on. A config that was copied: once. */
+/* Frees what rlock_config_load_yaml() and rlock_config_set() put into `config` and fills it with the defaults. A config
+ * without such, and NULL, are allowed. Clients that were opened with it go on. A config that was copied: once. */
 RLOCK_API void rlock_config_free(rlock_config *config);
 
 #ifdef __cplusplus

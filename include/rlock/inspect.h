@@ -35,6 +35,16 @@ typedef struct rlock_taken_permit {
     int64_t left_ms; /* of its lease, above 0; or RLOCK_NO_END */
 } rlock_taken_permit;
 
+/* The process that a client id leads to, by a connection of it that the server has. Allocated by the library, which may
+ * add members at its end. The host and the pid are
+ * what that process says of itself. */
+typedef struct rlock_process {
+    char *client;    /* the client id: what an owner begins with, up to its last colon */
+    char *host;      /* the name of its machine or container, as that one has it; what is odd in it stands as _ */
+    int64_t pid;     /* its process there */
+    char *address;   /* of a connection, as the server sees it: "10.0.0.7:51234"; of a unix socket its path and :0 */
+} rlock_process;
+
 /* Allocated by the library, which may add members at its end.
  *
  * kind  "free"                nothing is there
@@ -60,6 +70,8 @@ typedef struct rlock_inspection {
     int64_t available;             /* permits, those too whose lease is over; or the latch's count */
     size_t permit_count;           /* known of a permit-expirable semaphore alone */
     rlock_taken_permit *permits;
+    size_t process_count;          /* 0 until rlock_inspect_processes() */
+    rlock_process **processes;     /* of holders and waiters; rlock_inspection_process() finds the one of an owner */
 } rlock_inspection;
 
 /* Looks at `name` and the keys that belong to it on the server, in one script, so that what it says
@@ -70,6 +82,18 @@ typedef struct rlock_inspection {
  * Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect(rlock_client *client, const char *name,
                                                       rlock_inspection **inspection);
+
+/* Finds the processes of the holders and waiters in `inspection`, which rlock_inspect() gave for the same client and name:
+ * one CLIENT LIST to the server where the name is, whose answer grows with the number of its clients. A process is found
+ * when it uses this library without a clientName of its own, and has a connection to that server now; Redisson's are not.
+ * RLOCK_OK: inspection->processes has those that were found. RLOCK_SERVER: refused, for example since the user may not
+ * run CLIENT LIST; RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread, one
+ * an inspection at a time. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect_processes(rlock_client *client, const char *name,
+                                                                rlock_inspection *inspection);
+
+/* The process of an owner, such as inspection->holders[0].owner; it belongs to the inspection. NULL: it was not found. */
+RLOCK_API const rlock_process *rlock_inspection_process(const rlock_inspection *inspection, const char *owner);
 
 /* Frees what rlock_inspect gave. NULL is allowed. */
 RLOCK_API void rlock_inspection_free(rlock_inspection *inspection);

@@ -224,7 +224,7 @@ RLOCK_API void rlock_with_leave(rlock_with_guard *guard);
 #define RLOCK_WITH_JOIN2_(a, b) a##b
 #define RLOCK_WITH_JOIN_(a, b) RLOCK_WITH_JOIN2_(a, b)
 #define RLOCK_WITH_STATUS(lock, status)                                                            \
-    RLOCK_WITH_AS_(RLOCK_WITH_JOIN_(rlock_with_guard_, __LINE__), lock, status)
+    RLOCK_WITH_AS_(RLOCK_WITH_JOIN_(rlock_with_guard_, __COUNTER__), lock, status)
 #define RLOCK_WITH(lock) RLOCK_WITH_STATUS(lock, NULL)
 #define RLOCK_WITH_AS_(guard, lock, status)                                                        \
     for (rlock_with_guard guard __attribute__((cleanup(rlock_with_leave))) =                       \

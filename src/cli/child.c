@@ -91,7 +91,9 @@ void child_pass_on(const cli_child *self, cli_signal_note note)
         return;
     if (note.from_terminal && getpgid(self->pid) == getpgrp())
         return;
-    kill(self->pid, note.number);
+    if (kill(self->pid, note.number) != 0 && errno == EPERM)
+        complain("%s cannot be passed on to the command, which runs as another user: %s", strsignal(note.number),
+                 strerror(EPERM));
 }
 
 int child_exit(const cli_child *self)

@@ -4,6 +4,7 @@
 #include "cli/descendants.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,6 +62,15 @@ static cli_process *list_all(size_t *count)
     return all;
 }
 
+static bool is_listed(const cli_process *all, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
 static bool is_ours(const cli_process *all, size_t count, pid_t pid)
 {
     for (size_t i = 0; i < count; i++) {
@@ -70,19 +80,24 @@ static bool is_ours(const cli_process *all, size_t count, pid_t pid)
     return false;
 }
 
-void descendants_signal(int signal)
+cli_unreached descendants_signal(int signal, pid_t child)
 {
     size_t count;
     cli_process *all = list_all(&count);
     pid_t self = getpid();
+    cli_unreached unreached = {.unknown = !is_listed(all, count, self)};
+    if (child && !is_listed(all, count, child))
+        unreached.refused = kill(child, signal) != 0 && errno == EPERM;
     for (bool more = true; more;) { /* a generation a round */
         more = false;
         for (size_t i = 0; i < count; i++) {
             if (all[i].ours || (all[i].parent != self && !is_ours(all, count, all[i].parent)))
                 continue;
             all[i].ours = more = true;
-            kill(all[i].pid, signal);
+            if (kill(all[i].pid, signal) != 0 && errno == EPERM)
+                unreached.refused = true;
         }
     }
     free(all);
+    return unreached;
 }

@@ -10,7 +10,9 @@ static const char help[] =
     "\n"
     "Knows locks (with the queue of a fair and the last token of a fenced one), read-write\n"
     "locks, semaphores (with the permits that are out, of one whose permits expire) and\n"
-    "latches. What looks alike on the server is not told apart.\n"
+    "latches. What looks alike on the server is not told apart. Holders and waiters that\n"
+    "use rlock and have no clientName are shown with process, host and address, where the\n"
+    "user may run CLIENT LIST.\n"
     "\n"
     "  --json      one JSON object: name, kind, locked, ttl_ms (null: not there, or without\n"
     "              end), mode, holders, waiters, token, available, permits; see the manual\n" SERVER_HELP
@@ -25,6 +27,11 @@ static rlock_status inspect(rlock_client *client, const char *name, const cli_ki
     rlock_status status = rlock_inspect(client, name, &found);
     if (status != RLOCK_OK)
         return status;
+    /* The holders' processes stay unknown where the user may not list the clients. */
+    if (found->holder_count + found->waiter_count > 0 && rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
+        rlock_inspection_free(found);
+        return RLOCK_NO_MEMORY;
+    }
     if (json)
         inspection_print_json(name, found);
     else

@@ -37,6 +37,20 @@ static void print_owner(const char *owner)
     printf(",\"number\":%s", number ? number : "null");
 }
 
+/* null: no connection leads to it. */
+static void print_process(const rlock_process *process)
+{
+    if (!process) {
+        fputs(",\"process\":null", stdout);
+        return;
+    }
+    fputs(",\"process\":{\"host\":", stdout);
+    json_string(stdout, process->host, strlen(process->host));
+    printf(",\"pid\":%" PRId64 ",\"address\":", process->pid);
+    json_string(stdout, process->address, strlen(process->address));
+    putchar('}');
+}
+
 static void print_holders(const rlock_inspection *found)
 {
     fputs(",\"holders\":[", stdout);
@@ -47,6 +61,7 @@ static void print_holders(const rlock_inspection *found)
         printf(",\"hold_count\":%" PRId64, holder->hold_count);
         print_word("side", holder->side);
         print_ms("left_ms", holder->left_ms);
+        print_process(rlock_inspection_process(found, holder->owner));
         putchar('}');
     }
     putchar(']');
@@ -59,6 +74,7 @@ static void print_waiters(const rlock_inspection *found)
         fputs(i ? ",{" : "{", stdout);
         print_owner(found->waiters[i].owner);
         print_ms("left_ms", found->waiters[i].left_ms);
+        print_process(rlock_inspection_process(found, found->waiters[i].owner));
         putchar('}');
     }
     putchar(']');

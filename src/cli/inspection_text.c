@@ -46,11 +46,25 @@ static void print_semaphore(const rlock_inspection *found)
                         : " (a semaphore, or a latch with that count: a number alone does not tell)");
 }
 
-static void print_holder(const rlock_holder *holder)
+/* "client …, number 1 (process 4711 on web-3, 10.0.0.7:51234)", as far as it is known. */
+static void print_owner(const rlock_inspection *found, const char *owner)
+{
+    const rlock_process *process = rlock_inspection_process(found, owner);
+    owner_print(stdout, owner);
+    if (!process)
+        return;
+    printf(" (process %" PRId64 " on ", process->pid);
+    print_shown(stdout, process->host);
+    fputs(", ", stdout);
+    print_shown(stdout, process->address);
+    putchar(')');
+}
+
+static void print_holder(const rlock_inspection *found, const rlock_holder *holder)
 {
     bool reads = holder->side && strcmp(holder->side, "read") == 0;
     fputs(!holder->side ? "  held by " : reads ? "  read by " : "  written by ", stdout);
-    owner_print(stdout, holder->owner);
+    print_owner(found, holder->owner);
     printf(", count %" PRId64, holder->hold_count);
     if (reads)
         print_left(holder->left_ms, " unless renewed");
@@ -66,10 +80,10 @@ void inspection_print_text(const char *name, const rlock_inspection *found)
     else
         print_lock(found);
     for (size_t i = 0; i < found->holder_count; i++)
-        print_holder(&found->holders[i]);
+        print_holder(found, &found->holders[i]);
     for (size_t i = 0; i < found->waiter_count; i++) {
         printf("  waiter %zu: ", i + 1);
-        owner_print(stdout, found->waiters[i].owner);
+        print_owner(found, found->waiters[i].owner);
         print_left(found->waiters[i].left_ms, "");
         putchar('\n');
     }

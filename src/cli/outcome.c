@@ -47,6 +47,15 @@ int outcome_not_held(const cli_hold *hold, rlock_status status, int signal)
     return exit_for(status);
 }
 
+static void complain_of_lock(const cli_hold *hold, rlock_status status)
+{
+    if (status == RLOCK_LOST)
+        complain("the lock \"%s\" was lost before the command ended: %s", hold->shown, rlock_last_error());
+    else
+        complain("the lock \"%s\" could not be given back, so others wait until its TTL ends, or until rlock force-unlock: %s",
+                 hold->shown, rlock_last_error());
+}
+
 /* What was taken of a plain semaphore has no end of its own: who runs the command ought to know. */
 static void complain_of_permits(const cli_hold *hold, rlock_status status)
 {
@@ -72,7 +81,7 @@ int outcome_give_back(cli_hold *hold, int code)
     if (status == RLOCK_OK)
         return code;
     if (hold->lock)
-        complain("%s", rlock_last_error());
+        complain_of_lock(hold, status);
     else
         complain_of_permits(hold, status);
     return status == RLOCK_LOST ? EXIT_LOST : code;

@@ -56,7 +56,6 @@ static int take_url(cli_settings *settings, const char *url, const char *source)
 int server_find(cli_settings *settings, const cli_server *server)
 {
     rlock_config_init(&settings->config);
-    settings->config.client_name = "rlock"; /* for CLIENT LIST, unless the URL or the file says otherwise */
     const char *url = server->url, *file = server->config;
     if (url && file) {
         complain("--url and --config are both given; one of them says where the server is");

@@ -34,21 +34,39 @@ static void wait_a_while(const cli_child *child, int loss_fd, const cli_signals 
         child_pass_on(child, note);
 }
 
+static cli_unreached signal_all(const cli_child *child, int signal)
+{
+    return descendants_signal(signal, child->ended ? 0 : child->pid);
+}
+
+/* Some cannot be ended: to wait for them could take for ever. */
+static void give_up(const cli_child *child, cli_unreached unreached)
+{
+    complain("%s may still run without the lock: %s", child->ended ? "what the command started" : "the command",
+             unreached.refused ? "it runs as another user, and to signal it is not permitted; run rlock as that user, too"
+                               : "/proc does not show the processes that descend from rlock");
+}
+
 static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)
 {
     int64_t kill_at_ms = now_ms() + kill_after_ms;
+    cli_unreached unreached = {0};
     bool killing = false;
-    descendants_signal(SIGTERM);
-    descendants_signal(SIGCONT); /* one that is stopped would not hear of it */
+    signal_all(child, SIGTERM);
+    signal_all(child, SIGCONT); /* one that is stopped would not hear of it */
     while (child_reap(child)) {
         int64_t left_ms = kill_at_ms - now_ms();
+        if (killing && (unreached.refused || (unreached.unknown && child->ended))) {
+            give_up(child, unreached);
+            return;
+        }
         if (left_ms <= 0) {
             char shown[DURATION_SHOWN];
             if (!killing)
                 complain("the command did not end within %s: killing it",
                          duration_show(kill_after_ms, shown));
             killing = true;
-            descendants_signal(SIGKILL);
+            unreached = signal_all(child, SIGKILL);
             left_ms = SWEEP_MS;
         }
         wait_a_while(child, -1, signals, left_ms);

@@ -4,11 +4,15 @@
 
 #include "config/owned.h"
 #include "error.h"
+#include "sized.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What rlock_config was before it told its length; it ended with a field that left no gap behind it. */
 #define FIRST_SIZE offsetof(rlock_config, addresses)
+/* The least size with room for what belongs to the config; every program that loads files has it. */
+#define OWNER_SIZE (offsetof(rlock_config, owned) + sizeof(void *))
 
 _Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),
                "what an older program has behind its last field is not taken for a newer one");
@@ -52,17 +56,40 @@ void (rlock_config_init)(rlock_config *config)
 
 rlock_status rli_config_read(rlock_config *full, const rlock_config *config)
 {
-    if (!config)
-        return rli_fail(RLOCK_INVALID, "config is NULL; start with rlock_config_init()");
-    if (config->size > sizeof *full && config->size <= 16 * sizeof *full)
-        return rli_fail(RLOCK_INVALID, "config->size is %zu, but this librlock knows %zu bytes: the program was built "
-                        "for a newer one", config->size, sizeof *full);
-    if (config->size < FIRST_SIZE || config->size > sizeof *full)
-        return rli_fail(RLOCK_INVALID, "config->size is %zu, not %zu; start with rlock_config_init()", config->size,
-                        sizeof *full);
+    static const rli_sized sized = RLI_SIZED(rlock_config, fair_lock_wait_timeout_ms, "config",
+                                             "rlock_config_init() or rlock_config_new()");
     *full = defaults;
-    memcpy(full, config, config->size);
-    return RLOCK_OK;
+    return rli_sized_read(full, config, &sized);
+}
+
+rlock_status rli_config_read_owner(rlock_config *full, const rlock_config *config)
+{
+    rlock_status status = rli_config_read(full, config);
+    if (status == RLOCK_OK && full->size < OWNER_SIZE)
+        return rli_fail(RLOCK_INVALID, "config->size is %zu, which has no room for texts that belong to the config; start "
+                        "with rlock_config_new(), or with rlock_config_init_size() as the macro rlock_config_init() does",
+                        full->size);
+    return status;
+}
+
+void rli_config_write(rlock_config *config, const rlock_config *full)
+{
+    memcpy(config, full, full->size < sizeof *full ? full->size : sizeof *full);
+}
+
+rlock_config *rlock_config_new(void)
+{
+    rlock_config *config = malloc(sizeof *config);
+    rlock_config_init(config);
+    if (!config)
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for a config");
+    return config;
+}
+
+void rlock_config_delete(rlock_config *config)
+{
+    rlock_config_free(config);
+    free(config);
 }
 
 const char *rlock_config_warnings(const rlock_config *config)

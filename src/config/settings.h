@@ -4,6 +4,7 @@
 #define RLI_SETTINGS_H
 
 #include "config/nat.h"
+#include "redis/connection_name.h"
 
 #include <rlock/config.h>
 #include <stdbool.h>
@@ -46,6 +47,7 @@ typedef struct rli_settings {
     size_t address_count;
     rli_tls tls;
     char *username, *password, *client_name, *name_prefix; /* NULL: not set */
+    char own_name[RLI_CONNECTION_NAME]; /* of connections without a client_name; "": none */
     char *master_name, *sentinel_username, *sentinel_password;
     char *nat_map;          /* its text, which `nat` points into */
     rli_nat nat;            /* natMapper: for each address that is configured or that a server tells */

@@ -41,10 +41,14 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
 {
     char shown[64], hint[RLI_HINT_SHOWN] = "";
     show_key(key, shown);
-    if (rli_yaml_key_find(~0u, key))
-        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is passed over", shown);
-    if (strcmp(shown, key) == 0)
+    bool misplaced = rli_yaml_key_find(~0u, key);
+    if (!misplaced && strcmp(shown, key) == 0)
         rli_hint(key, rli_yaml_key_name, hint);
+    if (!*loader->stray || *hint)
+        snprintf(loader->stray, sizeof loader->stray, misplaced ? "line %zu has the key \"%s\", which does not belong here%s"
+                 : "line %zu has the unknown key \"%s\"%s", rli_yaml_line(at), shown, hint);
+    if (misplaced)
+        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is passed over", shown);
     return rli_yaml_warn(loader, rli_yaml_line(at), "unknown key \"%s\" is passed over%s", shown, hint);
 }
 
@@ -120,7 +124,7 @@ static yaml_node_t *find_value(rli_yaml_loader *loader, const yaml_node_t *mappi
 }
 
 /* There is none of the sections that we know: it may be one of Redisson PRO's. */
-static rlock_status no_section(rli_yaml_loader *loader, const yaml_node_t *root)
+static rlock_status no_section(rli_yaml_loader *loader, yaml_node_t *root)
 {
     char shown[64];
     for (yaml_node_pair_t *pair = root->data.mapping.pairs.start; pair < root->data.mapping.pairs.top; pair++) {
@@ -132,12 +136,15 @@ static rlock_status no_section(rli_yaml_loader *loader, const yaml_node_t *root)
                                  "sentinelServersConfig, clusterServersConfig, masterSlaveServersConfig and "
                                  "replicatedServersConfig are", show_key(key, shown));
     }
-    return rli_yaml_fail(loader, root, RLOCK_INVALID, "no server is named; singleServerConfig, sentinelServersConfig, "
-                         "clusterServersConfig, masterSlaveServersConfig or replicatedServersConfig is missing");
+    rlock_status status = read_keys(loader, root, RLI_AT_TOP); /* one may be meant to be it */
+    return status == RLOCK_OK ? rli_yaml_fail_missing(loader, root, "no server is named; singleServerConfig, "
+                                                      "sentinelServersConfig, clusterServersConfig, "
+                                                      "masterSlaveServersConfig or replicatedServersConfig is missing")
+                              : status;
 }
 
 /* The section that counts. */
-static rlock_status choose(rli_yaml_loader *loader, const yaml_node_t *root, const struct section **chosen,
+static rlock_status choose(rli_yaml_loader *loader, yaml_node_t *root, const struct section **chosen,
                            yaml_node_t **body)
 {
     *chosen = NULL;
@@ -165,8 +172,8 @@ static rlock_status finish(rli_yaml_loader *loader, const struct section *chosen
     rlock_config *draft = &loader->draft;
     rlock_status status = rli_yaml_finish_servers(loader, chosen->name, body);
     if (status == RLOCK_OK && chosen->mode == RLI_SENTINEL && (!draft->master_name || !*draft->master_name))
-        status = rli_yaml_fail(loader, body, RLOCK_INVALID, "%s has no masterName: what the sentinels call the master",
-                               chosen->name);
+        status = rli_yaml_fail_missing(loader, body, "%s has no masterName: what the sentinels call the master",
+                                       chosen->name);
     if (status == RLOCK_OK && !loader->tls && (draft->ssl_truststore || draft->ssl_keystore))
         status = rli_yaml_warn(loader, rli_yaml_line(body), "the ssl settings are not used: the addresses begin with "
                                "redis://, not rediss://");
@@ -261,12 +268,9 @@ static rlock_status read_text(rli_yaml_loader *loader, const char *path)
 rlock_status rlock_config_load_yaml(rlock_config *config, const char *path)
 {
     rli_yaml_loader loader = {0};
-    rlock_status status = rli_config_read(&loader.draft, config);
+    rlock_status status = rli_config_read_owner(&loader.draft, config);
     if (status != RLOCK_OK)
         return status;
-    if (config->size != sizeof *config)
-        return rli_fail(RLOCK_INVALID, "config->size is %zu, too short for a file; start with rlock_config_init_size(), "
-                        "as the macro rlock_config_init() does", config->size);
     if (!path)
         return rli_fail(RLOCK_INVALID, "the path of the configuration file is NULL");
     rli_show_name(path, loader.file);
@@ -282,6 +286,6 @@ rlock_status rlock_config_load_yaml(rlock_config *config, const char *path)
         return status;
     }
     loader.draft.owned = loader.owned;
-    *config = loader.draft;
+    rli_config_write(config, &loader.draft);
     return RLOCK_OK;
 }

@@ -80,6 +80,9 @@ static const rli_yaml_key keys[] = {
     {"natMapper", SENTINEL | CLUSTER | REPLICATED, RLI_USE_NAT, NULL, false},
     {"natMap", SENTINEL | CLUSTER, RLI_USE_NAT, NULL, false},
 
+    {"lazyInitialization", TOP, RLI_USE_LAZY, NULL, false},
+    {"sentinelsDiscovery", SENTINEL, RLI_USE_DISCOVERY, NULL, false},
+
     /* Redisson PRO's; an encrypted password is refused itself. */
     {"secretKey", TOP, RLI_USE_NOT, NULL, false},
     {"registrationKey", TOP, RLI_USE_NOT, NULL, false},
@@ -103,7 +106,6 @@ static const rli_yaml_key keys[] = {
     {"useScriptCache", TOP, RLI_USE_NOT, NULL, false},
     {"protocol", TOP, RLI_USE_NOT, NULL, false},
     {"valkeyCapabilities", TOP, RLI_USE_NOT, NULL, false},
-    {"lazyInitialization", TOP, RLI_USE_NOT, NULL, false},
     {"keepPubSubOrder", TOP, RLI_USE_NOT, NULL, false},
     {"reliableTopicWatchdogTimeout", TOP, RLI_USE_NOT, NULL, false},
     {"minCleanUpDelay", TOP, RLI_USE_NOT, NULL, false},
@@ -136,7 +138,6 @@ static const rli_yaml_key keys[] = {
     {"slaveSubscriptionConnectionPoolSize", SEVERAL, RLI_USE_NOT, NULL, false},
     {"checkSentinelsList", SENTINEL, RLI_USE_NOT, NULL, false},
     {"checkSlaveStatusWithSyncing", SENTINEL, RLI_USE_NOT, NULL, false},
-    {"sentinelsDiscovery", SENTINEL, RLI_USE_NOT, NULL, false},
     {"checkSlotsCoverage", CLUSTER, RLI_USE_NOT, NULL, false},
     {"checkMasterLinkStatus", CLUSTER, RLI_USE_NOT, NULL, false},
     {"monitorIPChanges", REPLICATED, RLI_USE_NOT, NULL, false},

@@ -34,6 +34,8 @@ typedef enum rli_key_use {
     RLI_USE_SECTION,      /* …ServersConfig */
     RLI_USE_JAVA,         /* a Java class of the program: only Redisson's own default can be followed */
     RLI_USE_JAVA_NEEDED,  /* the same, and without it locks would be others */
+    RLI_USE_LAZY,         /* lazyInitialization: it is always off here */
+    RLI_USE_DISCOVERY,    /* sentinelsDiscovery: it is always on here */
     RLI_USE_NOT           /* does not matter to locks */
 } rli_key_use;
 

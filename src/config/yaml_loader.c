@@ -24,6 +24,16 @@ rlock_status rli_yaml_fail(const rli_yaml_loader *loader, const yaml_node_t *at,
     return rli_fail(status, "%s:%zu: %s", loader->file, rli_yaml_line(at), what);
 }
 
+rlock_status rli_yaml_fail_missing(const rli_yaml_loader *loader, const yaml_node_t *at, const char *format, ...)
+{
+    char what[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return rli_yaml_fail(loader, at, RLOCK_INVALID, "%s%s%s", what, *loader->stray ? "; " : "", loader->stray);
+}
+
 rlock_status rli_yaml_fail_again(const rli_yaml_loader *loader, const yaml_node_t *at, rlock_status status)
 {
     char what[400];

@@ -28,6 +28,7 @@ typedef struct rli_yaml_loader {
     rli_yaml_server *master, *servers, **last_server; /* the one of an …address; those of a list */
     bool tls, tls_known;
     bool delay_given;          /* retryDelay: it goes before retryInterval */
+    char stray[240];           /* the first key that is unknown or misplaced, for the message of one that is missing */
     int merges;                /* how many << were followed */
     bool again;                /* the second look at the top: nothing is warned of twice */
 } rli_yaml_loader;
@@ -35,6 +36,9 @@ typedef struct rli_yaml_loader {
 /* Notes "file:line: …" for rlock_last_error(); answers `status`. */
 rlock_status rli_yaml_fail(const rli_yaml_loader *loader, const yaml_node_t *at, rlock_status status,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same, RLOCK_INVALID, of something that is missing: what may have been meant to be it is named. */
+rlock_status rli_yaml_fail_missing(const rli_yaml_loader *loader, const yaml_node_t *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The same before what rlock_last_error() has. */
 rlock_status rli_yaml_fail_again(const rli_yaml_loader *loader, const yaml_node_t *at, rlock_status status);
 /* Adds such a line to the warnings. RLOCK_OK, RLOCK_NO_MEMORY. */

@@ -88,11 +88,11 @@ rlock_status rli_yaml_finish_servers(rli_yaml_loader *loader, const char *sectio
 {
     bool master_needed = loader->mode == RLI_SINGLE || loader->mode == RLI_MASTER_SLAVE;
     if (master_needed && !loader->master)
-        return rli_yaml_fail(loader, at, RLOCK_INVALID, "%s has no %s", section,
-                             loader->mode == RLI_SINGLE ? "address" : "masterAddress");
+        return rli_yaml_fail_missing(loader, at, "%s has no %s", section,
+                                     loader->mode == RLI_SINGLE ? "address" : "masterAddress");
     if (!master_needed && !loader->servers)
-        return rli_yaml_fail(loader, at, RLOCK_INVALID, "%s has no %s", section,
-                             loader->mode == RLI_SENTINEL ? "sentinelAddresses" : "nodeAddresses");
+        return rli_yaml_fail_missing(loader, at, "%s has no %s", section,
+                                     loader->mode == RLI_SENTINEL ? "sentinelAddresses" : "nodeAddresses");
     rli_yaml_server *all = loader->servers;
     if (loader->master) {
         loader->master->next = all;

@@ -213,6 +213,19 @@ static rlock_status use_interval(rli_yaml_loader *loader, const rli_yaml_key *ke
     return RLOCK_OK;
 }
 
+/* A flag that has but one value here. */
+static rlock_status use_fixed(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value, bool fixed,
+                              const char *why)
+{
+    const char *text = rli_yaml_text(value);
+    bool flag;
+    if (!text || !rli_yaml_flag(text, &flag))
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be true or false", key->name);
+    return flag == fixed ? RLOCK_OK
+                         : rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s, which cannot be followed here: %s",
+                                         key->name, flag ? "true" : "false", why);
+}
+
 /* Nothing says nothing where an object, a text or a list is meant; Java has no null number or flag. */
 static bool says_nothing(const rli_yaml_key *key, const yaml_node_t *value)
 {
@@ -225,6 +238,8 @@ static bool says_nothing(const rli_yaml_key *key, const yaml_node_t *value)
     case RLI_USE_NONZERO:
     case RLI_USE_ENDPOINT:
     case RLI_USE_INTERVAL:
+    case RLI_USE_LAZY:
+    case RLI_USE_DISCOVERY:
         return false;
     default:
         return true;
@@ -265,6 +280,10 @@ rlock_status rli_yaml_use(rli_yaml_loader *loader, const rli_yaml_key *key, yaml
     case RLI_USE_JAVA:
     case RLI_USE_JAVA_NEEDED:
         return rli_yaml_use_java(loader, key, value);
+    case RLI_USE_LAZY:
+        return use_fixed(loader, key, value, false, "opening a client asks a server, and fails when none answers");
+    case RLI_USE_DISCOVERY:
+        return use_fixed(loader, key, value, true, "sentinels that the configured ones know are asked as well");
     case RLI_USE_SECTION:
     case RLI_USE_NOT:
         break;

@@ -5,8 +5,10 @@
 #include "client.h"
 #include "error.h"
 #include "inspect/inspection.h"
+#include "inspect/processes.h"
 #include "locks/names.h"
 #include "redis/call.h"
+#include "redis/reply.h"
 
 #include <string.h>
 
@@ -53,10 +55,72 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
         status = rli_caller_begin(&caller, client, NULL);
         if (status == RLOCK_OK) {
             status = look(&caller, &queue, &more, inspection);
+            if (status != RLOCK_OK)
+                rli_fail_of(status, "inspection of", name);
             rli_caller_end(&caller);
         }
         rli_names_free(&more);
     }
     rli_names_free(&queue);
+    return status;
+}
+
+/* --- whose it is --- */
+
+/* By a lane of the server that serves `names`, in one attempt: this only adds to what is known. */
+static rlock_status list_clients(rli_caller *caller, const rli_names *names, redisReply **reply)
+{
+    static const char *const words[] = {"CLIENT", "LIST"};
+    static const size_t lengths[] = {6, 4};
+    rli_topology *topology = &caller->client->topology;
+    rli_node *node = rli_topology_node(topology, rli_topology_slot(topology, names->name, names->length));
+    rli_route route = {NULL};
+    rli_answer answer;
+    if (!node)
+        return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
+    rli_outcome outcome = rli_lane_call(rli_route_to(&route, node), caller,
+                                        &(rli_command){.count = 2, .words = words, .lengths = lengths},
+                                        topology->settings->timeout_ms, &answer);
+    if (outcome == RLI_UNSENT)
+        return answer.status;
+    if (outcome != RLI_ANSWERED)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer CLIENT LIST", node->address.text);
+    *reply = answer.reply;
+    return RLOCK_OK;
+}
+
+static rlock_status find_processes(rli_caller *caller, const rli_names *names, rlock_inspection *inspection)
+{
+    redisReply *reply = NULL;
+    rlock_status status = list_clients(caller, names, &reply);
+    if (status != RLOCK_OK)
+        return status;
+    if (reply->type == REDIS_REPLY_ERROR)
+        status = rli_fail(RLOCK_SERVER, "Redis refused CLIENT LIST: %.200s; it needs the right to client|list", reply->str);
+    else if (reply->type == REDIS_REPLY_STRING)
+        status = rli_processes_read(inspection, reply->str);
+    else
+        status = rli_reply_unexpected(reply, names->name);
+    freeReplyObject(reply);
+    return status;
+}
+
+rlock_status rlock_inspect_processes(rlock_client *client, const char *name, rlock_inspection *inspection)
+{
+    rlock_status status = rli_client_check(client);
+    rli_names names;
+    rli_caller caller;
+    if (status == RLOCK_OK && !inspection)
+        status = rli_fail(RLOCK_INVALID, "inspection must not be NULL");
+    if (status == RLOCK_OK)
+        status = rli_names_make(&names, client, name, &fair);
+    if (status != RLOCK_OK)
+        return status;
+    status = rli_caller_begin(&caller, client, NULL);
+    if (status == RLOCK_OK) {
+        status = find_processes(&caller, &names, inspection);
+        rli_caller_end(&caller);
+    }
+    rli_names_free(&names);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "inspect/inspection.h"
 
 #include "error.h"
+#include "inspect/processes.h"
 #include "redis/reply.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ void rlock_inspection_free(rlock_inspection *inspection)
     free(inspection->holders);
     free(inspection->waiters);
     free(inspection->permits);
+    rli_processes_free(inspection);
     free(inspection);
 }
 

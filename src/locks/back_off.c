@@ -4,15 +4,13 @@
 
 #include "error.h"
 #include "random.h"
+#include "sized.h"
 
 #define MOST_MS INT64_C(86400000)
 #define MOST_TIMES 1000
 
-rlock_status rli_back_off_check(const rlock_back_off *back_off)
+static rlock_status check(const rlock_back_off *back_off)
 {
-    if (back_off->size != sizeof *back_off)
-        return rli_fail(RLOCK_INVALID, "back_off->size is %zu, not %zu; start from RLOCK_BACK_OFF_INIT or "
-                        "RLOCK_BACK_OFF_CONSTANT_INIT", back_off->size, sizeof *back_off);
     const struct {
         const char *name;
         int64_t value, most;
@@ -27,6 +25,15 @@ rlock_status rli_back_off_check(const rlock_back_off *back_off)
                             (long long)values[i].value, (long long)values[i].most);
     }
     return RLOCK_OK;
+}
+
+rlock_status rli_back_off_read(rlock_back_off *full, const rlock_back_off *given)
+{
+    static const rli_sized sized = RLI_SIZED(rlock_back_off, multiplier, "back_off", "RLOCK_BACK_OFF_INIT or "
+                                             "RLOCK_BACK_OFF_CONSTANT_INIT");
+    *full = (rlock_back_off)RLOCK_BACK_OFF_INIT;
+    rlock_status status = rli_sized_read(full, given, &sized);
+    return status == RLOCK_OK ? check(full) : status;
 }
 
 int64_t rli_back_off_ms(const rlock_back_off *back_off, int denied)

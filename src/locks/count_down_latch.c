@@ -7,6 +7,7 @@
 #include "error.h"
 #include "locks/object.h"
 #include "redis/reply.h"
+#include "sized.h"
 
 struct rlock_count_down_latch {
     rli_object object;
@@ -157,8 +158,10 @@ rlock_status rlock_count_down_latch_try_await(rlock_count_down_latch *latch, int
 
 rlock_status rlock_count_down_latch_await_with(rlock_count_down_latch *latch, const rlock_await_options *options)
 {
+    static const rli_sized sized = RLI_SIZED(rlock_await_options, cancel, "options", "RLOCK_AWAIT_OPTIONS_INIT");
+    rlock_await_options full = RLOCK_AWAIT_OPTIONS_INIT;
     rlock_status status = check(latch);
     if (status == RLOCK_OK)
-        status = rli_object_check_options(options, sizeof *options, "RLOCK_AWAIT_OPTIONS_INIT");
-    return status == RLOCK_OK ? await(latch, options->wait_ms, options->cancel) : status;
+        status = rli_sized_read(&full, options, &sized);
+    return status == RLOCK_OK ? await(latch, full.wait_ms, full.cancel) : status;
 }

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "error.h"
 #include "locks/handle.h"
+#include "sized.h"
 
 rlock *rlock_for_owner(rlock *lock, int64_t owner)
 {
@@ -46,6 +47,13 @@ static rlock_status unsupported(const char *operation)
     return rli_fail(RLOCK_UNSUPPORTED, "%s is not supported by this kind of lock", operation);
 }
 
+/* A failure below may be that of a connection: whoever reads of it wants to know for which lock that was. */
+static rlock_status told(const rlock *lock, rlock_status status)
+{
+    const char *name = status == RLOCK_OK ? NULL : lock->operations->name(lock);
+    return name ? rli_fail_of(status, "lock", name) : status;
+}
+
 /* --- acquiring and releasing --- */
 
 static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint64_t *token)
@@ -53,16 +61,11 @@ static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint
     rlock_status status = check(lock);
     if (status != RLOCK_OK)
         return status;
-    if (!options)
-        return rli_fail(RLOCK_INVALID, "options is NULL; start from RLOCK_LOCK_OPTIONS_INIT");
-    if (options->size != sizeof *options)
-        return rli_fail(RLOCK_INVALID, "options->size is %zu, not %zu; start from RLOCK_LOCK_OPTIONS_INIT",
-                        options->size, sizeof *options);
     int64_t lease_ms = options->lease_ms;
     if (lease_ms != RLOCK_WATCHDOG && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
         return rli_fail(RLOCK_INVALID, "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
                         "RLOCK_WATCHDOG (-1)", (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
-    return lock->operations->acquire(lock, options, token);
+    return told(lock, lock->operations->acquire(lock, options, token));
 }
 
 static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
@@ -75,7 +78,12 @@ static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
 
 rlock_status rlock_lock_with(rlock *lock, const rlock_lock_options *options)
 {
-    return acquire(lock, options, NULL);
+    static const rli_sized sized = RLI_SIZED(rlock_lock_options, owner, "options", "RLOCK_LOCK_OPTIONS_INIT");
+    rlock_lock_options full = RLOCK_LOCK_OPTIONS_INIT;
+    rlock_status status = check(lock);
+    if (status == RLOCK_OK)
+        status = rli_sized_read(&full, options, &sized);
+    return status == RLOCK_OK ? acquire(lock, &full, NULL) : status;
 }
 
 rlock_status rlock_try_lock(rlock *lock, int64_t wait_ms, int64_t lease_ms)
@@ -111,7 +119,7 @@ rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token)
 rlock_status rlock_unlock(rlock *lock)
 {
     rlock_status status = check(lock);
-    return status == RLOCK_OK ? lock->operations->release(lock, RLI_NEVER) : status;
+    return status == RLOCK_OK ? told(lock, lock->operations->release(lock, RLI_NEVER)) : status;
 }
 
 rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
@@ -119,7 +127,7 @@ rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
     rlock_status status = check(lock);
     if (status == RLOCK_OK && !lock->operations->force)
         status = unsupported("force unlock");
-    return status == RLOCK_OK ? lock->operations->force(lock, was_locked) : status;
+    return status == RLOCK_OK ? told(lock, lock->operations->force(lock, was_locked)) : status;
 }
 
 /* --- asking --- */
@@ -129,7 +137,7 @@ static rlock_status ask_state(rlock *lock, const void *place, const char *what, 
     rlock_status status = check_place(lock, place, what);
     if (status == RLOCK_OK && !lock->operations->state)
         status = unsupported(what);
-    return status == RLOCK_OK ? lock->operations->state(lock, pttl_ms, count) : status;
+    return status == RLOCK_OK ? told(lock, lock->operations->state(lock, pttl_ms, count)) : status;
 }
 
 rlock_status rlock_is_locked(rlock *lock, bool *locked)
@@ -165,7 +173,7 @@ rlock_status rlock_get_hold_count(rlock *lock, int *out)
 rlock_status rlock_is_held(rlock *lock, bool *held)
 {
     rlock_status status = check_place(lock, held, "the answer");
-    return status == RLOCK_OK ? lock->operations->is_held(lock, held) : status;
+    return status == RLOCK_OK ? told(lock, lock->operations->is_held(lock, held)) : status;
 }
 
 int64_t rlock_valid_for(rlock *lock)

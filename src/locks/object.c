@@ -62,15 +62,10 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
     return status;
 }
 
-rlock_status rli_object_check_options(const void *options, size_t size, const char *initializer)
+/* A failure may be that of a connection: whoever reads of it wants to know for which object that was. */
+static rlock_status told(const rli_object *object, rlock_status status)
 {
-    size_t given;
-    if (!options)
-        return rli_fail(RLOCK_INVALID, "options is NULL; start from %s", initializer);
-    memcpy(&given, options, sizeof given);
-    if (given != size)
-        return rli_fail(RLOCK_INVALID, "options->size is %zu, not %zu; start from %s", given, size, initializer);
-    return RLOCK_OK;
+    return status == RLOCK_OK ? status : rli_fail_of(status, object->what, rli_object_name(object));
 }
 
 /* --- one call --- */
@@ -83,7 +78,7 @@ rlock_status rli_object_run(const rli_object *object, rli_call *call)
         return status;
     status = rli_call_run(call, &caller, NULL);
     rli_caller_end(&caller);
-    return status;
+    return told(object, status);
 }
 
 rlock_status rli_object_ask(const rli_object *object, rli_call *call, int64_t *answer)
@@ -149,5 +144,5 @@ rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int
     if (status == RLOCK_TIMEOUT && wait_ms > 0)
         status = wait_for_messages(waiting);
     rli_caller_end(&waiting->caller);
-    return status;
+    return told(object, status);
 }

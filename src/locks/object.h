@@ -55,7 +55,5 @@ typedef struct rli_waiting {
  * RLOCK_CLOSED, RLOCK_FORKED and what a wait loop says. */
 rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms,
                              rlock_cancel *cancel);
-/* The check of an options struct that begins with its size. */
-rlock_status rli_object_check_options(const void *options, size_t size, const char *initializer);
 
 #endif

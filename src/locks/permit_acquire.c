@@ -83,8 +83,9 @@ static rlock_status read_answer(acquiring *attempt, const redisReply *reply, int
         return rli_reply_unexpected(reply, names->name);
     if (nearest_ms >= 0)
         *again_ms = rli_after_ms(nearest_ms > 0 ? nearest_ms : 1);
-    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" has fewer than %d permits available",
-                    rli_show_name(names->name, shown), attempt->asked->count);
+    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available; if nobody has made it yet, "
+                    "rlock_permit_semaphore_try_set_permits() does", rli_show_name(names->name, shown),
+                    attempt->asked->count, attempt->asked->count == 1 ? "" : "s");
 }
 
 static void put(rli_call *call, const void *what)

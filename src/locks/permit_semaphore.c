@@ -5,6 +5,7 @@
 #include "client.h"
 #include "error.h"
 #include "redis/reply.h"
+#include "sized.h"
 #include "watchdog/doubts.h"
 
 #include <limits.h>
@@ -191,12 +192,14 @@ rlock_status rli_permit_check_many(const rlock_permit_semaphore *semaphore, int 
 rlock_status rlock_permit_semaphore_acquire_with(rlock_permit_semaphore *semaphore, int count,
                                                  const rlock_permit_options *options, rlock_permit *permits)
 {
+    static const rli_sized sized = RLI_SIZED(rlock_permit_options, cancel, "options", "RLOCK_PERMIT_OPTIONS_INIT");
+    rlock_permit_options full = RLOCK_PERMIT_OPTIONS_INIT;
     rlock_status status = rli_permit_check_many(semaphore, count, permits);
     if (status == RLOCK_OK)
-        status = rli_object_check_options(options, sizeof *options, "RLOCK_PERMIT_OPTIONS_INIT");
+        status = rli_sized_read(&full, options, &sized);
     if (status == RLOCK_OK)
-        status = rli_permit_check_lease(options->lease_ms);
-    return status == RLOCK_OK ? rli_permits_acquire(&semaphore->object, count, options, permits) : status;
+        status = rli_permit_check_lease(full.lease_ms);
+    return status == RLOCK_OK ? rli_permits_acquire(&semaphore->object, count, &full, permits) : status;
 }
 
 rlock_status rlock_permit_semaphore_try_acquire_many(rlock_permit_semaphore *semaphore, int count, int64_t wait_ms,

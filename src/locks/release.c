@@ -14,11 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static rlock_status not_owner(const rli_holds *holds, const rli_owner *owner)
+/* Redisson's words, and then what they leave out. */
+static rlock_status not_owner(const rli_holds *holds, const rli_names *names, const rli_owner *owner)
 {
-    return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current %s by node id: %s %s: %lld",
-                    owner->named ? "owner" : "thread", holds->client_id,
-                    owner->named ? "owner-id" : "thread-id", (long long)owner->number);
+    char shown[RLI_NAME_SHOWN];
+    long long number = (long long)owner->number;
+    rli_show_name(names->name, shown);
+    if (owner->named)
+        return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current owner by node id: %s owner-id: %lld; "
+                        "lock \"%s\" is not held by owner %lld", holds->client_id, number, shown, number);
+    return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; "
+                    "lock \"%s\" is not held by this thread: unlock it in the thread that locked it, or lock it through "
+                    "rlock_for_owner(), for an owner that is no thread", holds->client_id, number, shown);
 }
 
 static rlock_status lost(const rli_names *names)
@@ -47,7 +54,7 @@ static rlock_status release_nothing(rli_holds *holds, const rli_kind *kind, cons
     rli_entry *entry = rli_holds_entry(holds, names);
     rli_session *over = entry ? rli_holds_over_session(holds, entry, kind, owner) : NULL;
     if (!over)
-        return not_owner(holds, owner);
+        return not_owner(holds, names, owner);
     over->count--;
     /* The lock ran out unnoticed by those who queue for it on the server: the background tells the head. */
     if (kind->queues)

@@ -8,6 +8,7 @@
 #include "locks/object.h"
 #include "locks/synced.h"
 #include "redis/reply.h"
+#include "sized.h"
 
 struct rlock_semaphore {
     rli_object object;
@@ -169,8 +170,9 @@ static rlock_status read_answer(const acquiring *attempt, const rli_call *call)
         return rli_reply_unexpected(call->reply, object->names.name);
     if (taken == 1)
         return RLOCK_OK;
-    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" has fewer than %d permits",
-                    rli_show_name(object->names.name, shown), attempt->permits);
+    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s; if nobody has made it yet, "
+                    "rlock_semaphore_try_set_permits() does", rli_show_name(object->names.name, shown), attempt->permits,
+                    attempt->permits == 1 ? "" : "s");
 }
 
 static void put(rli_call *call, const void *what)
@@ -243,10 +245,12 @@ rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits
 rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
                                           const rlock_semaphore_options *options)
 {
+    static const rli_sized sized = RLI_SIZED(rlock_semaphore_options, cancel, "options", "RLOCK_SEMAPHORE_OPTIONS_INIT");
+    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
     rlock_status status = check(semaphore);
     if (status == RLOCK_OK)
-        status = rli_object_check_options(options, sizeof *options, "RLOCK_SEMAPHORE_OPTIONS_INIT");
-    return status == RLOCK_OK ? acquire(semaphore, permits, options->wait_ms, options->cancel) : status;
+        status = rli_sized_read(&full, options, &sized);
+    return status == RLOCK_OK ? acquire(semaphore, permits, full.wait_ms, full.cancel) : status;
 }
 
 static rlock_status release(rlock_semaphore *semaphore, int permits, bool existing, bool *released)

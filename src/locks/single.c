@@ -300,7 +300,8 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
 {
     if (rli_client_check(client) != RLOCK_OK)
         return NULL;
-    if (back_off && rli_back_off_check(back_off) != RLOCK_OK)
+    rlock_back_off slept = RLOCK_BACK_OFF_INIT;
+    if (back_off && rli_back_off_read(&slept, back_off) != RLOCK_OK)
         return NULL;
     single *lock = calloc(1, sizeof *lock);
     if (!lock) {
@@ -314,7 +315,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
     lock->base.operations = kind->fenced ? &fenced : &plain;
     lock->client = client;
     lock->kind = kind;
-    lock->back_off = back_off ? *back_off : (rlock_back_off)RLOCK_BACK_OFF_INIT;
+    lock->back_off = slept;
     rli_client_keep(client);
     return &lock->base;
 }

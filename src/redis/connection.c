@@ -141,12 +141,14 @@ static bool compose(rli_buffer *greeting, const rli_settings *settings, const rl
     rli_decimal(settings->database, database);
     said[AUTH] = as.password;
     said[SELECT] = settings->database && !address->sentinel;
-    said[NAME] = settings->client_name;
+    const char *own = address->sentinel ? "" : settings->own_name; /* holders are not looked for among its clients */
+    const char *name = settings->client_name ? settings->client_name : own;
+    said[NAME] = *name;
     said[INFO] = true;
     return (!said[AUTH] || (as.username ? add(greeting, "AUTH", as.username, as.password)
                                         : add(greeting, "AUTH", as.password, NULL))) &&
            (!said[SELECT] || add(greeting, "SELECT", database, NULL)) &&
-           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", settings->client_name)) &&
+           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) &&
            add(greeting, "INFO", "server", NULL);
 }
 
@@ -171,7 +173,7 @@ static rlock_status locked_out(const rli_address *address, const char *said)
                     "the configuration (%s)", address->text, said);
 }
 
-static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what,
+static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what, bool named,
                          const redisReply *reply)
 {
     static const char *const refused[] = {
@@ -188,8 +190,8 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
         return not_yet(address, reply->str);
     if (strncmp(reply->str, "NOAUTH", 6) == 0)
         return locked_out(address, reply->str);
-    if (what == INFO)
-        return RLOCK_OK; /* an ACL may forbid it; then no run is known */
+    if (what == INFO || (what == NAME && !named))
+        return RLOCK_OK; /* an ACL may forbid it; then no run is known, or nobody finds this process by its name */
     if (what == AUTH && address->sentinel && strstr(reply->str, "without any password configured"))
         return RLOCK_OK; /* as Redisson, which tells a sentinel its password only when asked for it */
     if (what == AUTH && address->sentinel)
@@ -198,7 +200,12 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
     if (what == SELECT && strstr(reply->str, "cluster mode"))
         return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s; leave database at 0 there (others are for "
                         "Valkey 9 with cluster-databases)", address->text, reply->str);
-    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s", address->text, refused[what], reply->str);
+    if (what == AUTH && strstr(reply->str, "without any password configured"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s wants no password from the default user: leave the password out, or name "
+                        "another user beside it (%s)", address->text, reply->str);
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s%s", address->text, refused[what], reply->str,
+                    what == AUTH ? "; they are given as redis://user:password@host, or as username and password in the "
+                    "configuration" : "");
 }
 
 static bool send_all(const rli_connection *connection, const rli_buffer *greeting, const rli_patience *patience)
@@ -251,7 +258,7 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
         if (!said[what])
             continue;
         redisReply *reply = rli_connection_next(connection, patience);
-        status = reply ? hear(connection, address, what, reply) : silent(connection, address);
+        status = reply ? hear(connection, address, what, settings->client_name, reply) : silent(connection, address);
         freeReplyObject(reply);
     }
     rli_buffer_free(&greeting);

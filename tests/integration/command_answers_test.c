@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(command_answers, .init = stage_open, .fini = stage_close, .timeout = 120);
 
@@ -47,7 +48,8 @@ Test(command_answers, inspect_shows_the_holder_in_words)
     char expected[256];
     snprintf(expected, sizeof expected,
              "^order:42: locked, for [0-9.]+ s more unless renewed \\(lock\\)\n"
-             "  held by client %s, number [0-9]+, count 2\n$", rlock_client_id(stage.client));
+             "  held by client %s, number [0-9]+ \\(process %ld on [^ ]+, .*:0\\), count 2\n$", rlock_client_id(stage.client),
+             (long)getpid());
     assert_matches(found.out, expected);
     outcome_free(&found);
     assert_ok(rlock_unlock(lock));
@@ -75,6 +77,10 @@ Test(command_answers, inspect_shows_the_holder_in_json)
     assert_member(holder, "hold_count", "1");
     assert_member(holder, "side", "null");
     cr_assert(json_element(holders, 1) == NULL);
+    char *process = json_member(holder, "process"), pid[24];
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    assert_member(process, "pid", pid);
+    free(process);
     free(ttl_ms);
     free(holders);
     free(holder);
@@ -163,8 +169,8 @@ Test(command_answers, inspect_shows_the_queue_of_a_fair_lock)
                      "  waiter 1: client a, number 2, for (23 h 59|24 h 0) min more\n"
                      "  waiter 2: client b, number 3, over\n$");
     assert_json("kind", "fair");
-    assert_json("waiters", "[{\"owner\":\"a:2\",\"client\":\"a\",\"number\":2,\"left_ms\":#},"
-                           "{\"owner\":\"b:3\",\"client\":\"b\",\"number\":3,\"left_ms\":0}]");
+    assert_json("waiters", "[{\"owner\":\"a:2\",\"client\":\"a\",\"number\":2,\"left_ms\":#,\"process\":null},"
+                           "{\"owner\":\"b:3\",\"client\":\"b\",\"number\":3,\"left_ms\":0,\"process\":null}]");
     put("DEL " NAME);
     assert_inspected("^order:42: free \\(fair\\)\n  waiter 1: client a");
     assert_json("locked", "false");
@@ -188,8 +194,8 @@ Test(command_answers, inspect_shows_who_reads_and_who_writes)
     assert_json("kind", "read-write");
     assert_json("mode", "write");
     assert_json("holders",
-                "[{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":2,\"side\":\"write\",\"left_ms\":null},"
-                "{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":1,\"side\":\"read\",\"left_ms\":#}]");
+                "[{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":2,\"side\":\"write\",\"left_ms\":null,\"process\":null},"
+                "{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":1,\"side\":\"read\",\"left_ms\":#,\"process\":null}]");
     put("DEL " NAME);
     put("HSET " NAME " mode read a:1 1");
     assert_inspected("^order:42: locked for reading, without end");

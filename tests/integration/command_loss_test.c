@@ -127,3 +127,17 @@ Test(command_loss, leaves_the_next_holders_lock_alone)
     cr_assert_str_eq(holder_of(NAME), FOREIGN_CLIENT);
     command_free(c);
 }
+
+/* The command did its work under the lock, so its status counts; but others wait for the lock until its TTL ends. */
+Test(command_loss, lock_that_cannot_be_given_back_is_told)
+{
+    const char *url = server_url_with(stage.server, "retryAttempts=0&timeout=1000&connectTimeout=1000");
+    command *c = command_start(url, COMMAND("run", NAME, "--", "sh", "-c", "echo under; exec cat"));
+    cr_assert(command_says(c, "under", SOON_MS));
+    server_kill(stage.server);
+    command_close_input(c);
+    cr_assert(command_wait(c, SOON_MS) == 0);
+    const char *said = command_err(c);
+    assert_words(said, "rlock: the lock \"" NAME "\" could not be given back", "until its TTL ends", "Redis at");
+    command_free(c);
+}

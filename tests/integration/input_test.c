@@ -207,6 +207,50 @@ Test(input, struct_of_another_size_is_refused)
     assert_no_keys();
 }
 
+/* As a later header has each struct: a field more, which is 0 unless the program uses it. */
+#define LATER(type)                                                                                                    \
+    struct {                                                                                                           \
+        type known;                                                                                                    \
+        int64_t further;                                                                                               \
+    }
+
+Test(input, struct_of_a_newer_program_is_taken_as_long_as_it_asks_for_nothing_new)
+{
+    LATER(rlock_lock_options) of_lock = {RLOCK_LOCK_OPTIONS_INIT, 0};
+    LATER(rlock_semaphore_options) of_semaphore = {RLOCK_SEMAPHORE_OPTIONS_INIT, 0};
+    LATER(rlock_permit_options) of_permit = {RLOCK_PERMIT_OPTIONS_INIT, 0};
+    LATER(rlock_await_options) of_latch = {RLOCK_AWAIT_OPTIONS_INIT, 0};
+    LATER(rlock_back_off) of_spin = {RLOCK_BACK_OFF_INIT, 0};
+    of_lock.known.size = sizeof of_lock;
+    of_semaphore.known.size = sizeof of_semaphore;
+    of_permit.known.size = sizeof of_permit;
+    of_latch.known.size = sizeof of_latch;
+    of_spin.known.size = sizeof of_spin;
+    rlock *lock = lock_of(stage.client, NAME), *spin;
+    rlock_semaphore *semaphore = rlock_get_semaphore(stage.client, NAME "-s");
+    rlock_permit_semaphore *leased = rlock_get_permit_expirable_semaphore(stage.client, NAME "-p");
+    rlock_count_down_latch *latch = rlock_get_count_down_latch(stage.client, NAME "-l");
+    rlock_permit permit;
+    assert_ok(rlock_semaphore_try_set_permits(semaphore, 1, NULL));
+    assert_ok(rlock_permit_semaphore_try_set_permits(leased, 1, NULL));
+    for (int64_t further = 0; further < 2; further++) {
+        rlock_status expected = further ? RLOCK_INVALID : RLOCK_OK;
+        of_lock.further = of_semaphore.further = of_permit.further = of_latch.further = of_spin.further = further;
+        assert_status(rlock_lock_with(lock, &of_lock.known), expected);
+        assert_status(rlock_semaphore_acquire_with(semaphore, 1, &of_semaphore.known), expected);
+        assert_status(rlock_permit_semaphore_acquire_with(leased, 1, &of_permit.known, &permit), expected);
+        assert_status(rlock_count_down_latch_await_with(latch, &of_latch.known), expected);
+        spin = rlock_get_spin_lock_with(stage.client, NAME, &of_spin.known);
+        cr_assert(!spin == (further != 0), "%s", rlock_last_error());
+        rlock_free(spin);
+    }
+    assert_error("newer");
+    assert_ok(rlock_unlock(lock));
+    rlock_semaphore_free(semaphore);
+    rlock_permit_semaphore_free(leased);
+    rlock_count_down_latch_free(latch);
+}
+
 /* As Redisson's IllegalMonitorStateException has it. */
 Test(input, unlock_without_hold_says_who_asked)
 {
@@ -220,7 +264,7 @@ Test(input, unlock_without_hold_says_who_asked)
     const char *said = rlock_last_error();
     cr_assert(strncmp(said, expected, strlen(expected)) == 0, "%s", said);
     char *end;
-    cr_assert(strtoll(said + strlen(expected), &end, 10) > 0 && *end == 0, "%s", said);
+    cr_assert(strtoll(said + strlen(expected), &end, 10) > 0 && *end == ';', "%s", said);
     assert_status(rlock_unlock(owned_by(lock, -5)), RLOCK_NOT_OWNER);
     assert_error(rlock_client_id(stage.client));
     assert_error("-5");

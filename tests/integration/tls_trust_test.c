@@ -45,7 +45,8 @@ Test(tls_trust, certificate_of_another_authority_is_refused)
 Test(tls_trust, expired_certificate_is_refused)
 {
     secure_stage(CERTIFICATE_EXPIRED, "no", NULL);
-    char *ended = shell("date -u -d yesterday +%%Y-%%m-%%d | tr -d '\\n'");
+    char *ended = shell("date -u -d \"$(openssl x509 -noout -enddate -in '%s' | sed 's/.*=//')\" '+%%Y-%%m-%%d %%H:%%M:%%S' | "
+                        "tr -d '\\n'", certificate_file(CERTIFICATE_EXPIRED));
     assert_refused(secure_url("%s", ""), RLOCK_SERVER, REFUSED_FOR("localhost:", "expired on", ended, "renew it"));
     assert_refused(secure_url("sslVerificationMode=CA_ONLY"), RLOCK_SERVER, REFUSED_FOR("expired on"));
     free(ended);

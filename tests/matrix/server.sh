@@ -14,6 +14,9 @@ unavailable() {
     echo "$1" >&2
     exit 77
 }
+quoted() { # as one word of the shell
+    printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"
+}
 rm -rf "$dir"
 mkdir -p "$dir/bin" "$dir/program"
 trap 'rm -rf "$dir/root"' EXIT
@@ -39,7 +42,7 @@ from_debian() {
         -exec cp -P {} "$dir/lib" ';'
     loader=$(find "$dir/lib" -name 'ld-linux*.so.*' -o -name 'ld64.so.*' | head -n 1)
     [ -n "$loader" ] || unavailable "no loader of programs among what was fetched"
-    loader="'$loader' --library-path '$dir/lib' "
+    loader="$(quoted "$loader") --library-path $(quoted "$dir/lib") "
 }
 
 if [ "$suite" = maven ]; then
@@ -50,8 +53,8 @@ fi
 
 cat >"$dir/redis-server.new" <<END
 #!/bin/sh
-: >'$dir/used'
-exec $loader'$dir/program/redis-server' "\$@"
+: >$(quoted "$dir/used")
+exec $loader$(quoted "$dir/program/redis-server") "\$@"
 END
 chmod +x "$dir/redis-server.new"
 "$dir/redis-server.new" --version >"$dir/version" 2>&1 || unavailable "does not run here: $(head -n 1 "$dir/version")"

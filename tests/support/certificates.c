@@ -56,8 +56,7 @@ static void make_authority(const struct kind *kind, const char *file, const char
              kind->common_name, key, file);
 }
 
-/* One that has ended needs two options of newer versions of openssl; older ones take a negative number
- * of days. */
+/* For one that has ended, newer versions of openssl have two options; older ones take a negative number of days. */
 static void make_signed(const struct kind *kind, const char *file, const char *key)
 {
     const char *signer = certificate_file(kind->signer), *signer_key = certificate_key(kind->signer);

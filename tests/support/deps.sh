@@ -19,10 +19,6 @@ redis_server() {
     command -v redis-server && return
     mkdir -p "$bin" && ln -sf "$(command -v redis-check-rdb)" "$bin/redis-server" && "$bin/redis-server" --version
 }
-# Whether static linking with OpenSSL asks for a library, as Debian 13's libssl-dev does without bringing it.
-static_wants() {
-    case " $(pkg-config --static --libs libcrypto) " in *" -l$1 "*) ;; *) return 1 ;; esac
-}
 
 case $for_what in
 build)
@@ -37,8 +33,6 @@ test)
     need libcriterion-dev pkg-config --exists criterion
     need redis-tools redis_server
     need openssl command -v openssl
-    ! static_wants z || need zlib1g-dev pkg-config --exists zlib
-    ! static_wants zstd || need libzstd-dev pkg-config --exists libzstd
     ;;
 interop)
     need default-jdk-headless command -v javac
@@ -68,7 +62,7 @@ fi
 as_root=
 if [ "$(id -u)" != 0 ]; then
     as_root=sudo
-    command -v sudo >/dev/null || give_up "Missing, and no sudo here. Please run as root: apt-get install$missing"
+    command -v sudo >/dev/null || give_up "Missing, and no sudo here. Please run as root: apt-get update && apt-get install$missing"
 fi
 
 echo "Installing the Debian packages:$missing"

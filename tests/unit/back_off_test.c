@@ -23,11 +23,11 @@ static void assert_range(const rlock_back_off *back_off, int denied, int64_t lea
 /* Redisson's example: 10 ms, at most 100 ms, three times as long each time. */
 Test(back_off, grows_with_an_addend_that_grows_by_one)
 {
-    rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
+    rlock_back_off read, back_off = RLOCK_BACK_OFF_INIT;
     back_off.initial_ms = 10;
     back_off.max_ms = 100;
     back_off.multiplier = 3;
-    assert_ok(rli_back_off_check(&back_off));
+    assert_ok(rli_back_off_read(&read, &back_off));
     assert_range(&back_off, 0, 10, 10);
     assert_range(&back_off, 1, 30, 31);
     assert_range(&back_off, 2, 90, 92);
@@ -37,8 +37,8 @@ Test(back_off, grows_with_an_addend_that_grows_by_one)
 
 Test(back_off, constant_one_is_exact)
 {
-    rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(30);
-    assert_ok(rli_back_off_check(&back_off));
+    rlock_back_off read, back_off = RLOCK_BACK_OFF_CONSTANT_INIT(30);
+    assert_ok(rli_back_off_read(&read, &back_off));
     for (int denied = 0; denied < 100; denied++)
         assert_range(&back_off, denied, 30, 30);
 }
@@ -64,11 +64,11 @@ Test(back_off, never_leaves_its_range)
     for (size_t i = 0; i < 4; i++) {
         for (size_t m = 0; m < 4; m++) {
             for (size_t d = 0; d < 6; d++) {
-                rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
+                rlock_back_off read, back_off = RLOCK_BACK_OFF_INIT;
                 back_off.initial_ms = initials_ms[i];
                 back_off.max_ms = 86400000;
                 back_off.multiplier = multipliers[m];
-                assert_ok(rli_back_off_check(&back_off));
+                assert_ok(rli_back_off_read(&read, &back_off));
                 assert_between(rli_back_off_ms(&back_off, denials[d]), initials_ms[i], 86400000);
             }
         }
@@ -91,9 +91,9 @@ Test(back_off, value_that_makes_no_sense_is_named)
     static const char *const names[] = {"initial_ms", "max_ms", "multiplier"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         for (int field = 0; field < 3; field++) {
-            rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
+            rlock_back_off read, back_off = RLOCK_BACK_OFF_INIT;
             *(field == 0 ? &back_off.initial_ms : field == 1 ? &back_off.max_ms : &back_off.multiplier) = values[i];
-            assert_status(rli_back_off_check(&back_off), RLOCK_INVALID);
+            assert_status(rli_back_off_read(&read, &back_off), RLOCK_INVALID);
             cr_assert(strstr(rlock_last_error(), names[field]) != NULL, "said: %s", rlock_last_error());
         }
     }
@@ -101,8 +101,8 @@ Test(back_off, value_that_makes_no_sense_is_named)
 
 Test(back_off, struct_of_another_size_is_refused)
 {
-    rlock_back_off back_off = RLOCK_BACK_OFF_INIT;
+    rlock_back_off read, back_off = RLOCK_BACK_OFF_INIT;
     back_off.size = 0;
-    assert_status(rli_back_off_check(&back_off), RLOCK_INVALID);
+    assert_status(rli_back_off_read(&read, &back_off), RLOCK_INVALID);
     assert_error("RLOCK_BACK_OFF_INIT");
 }

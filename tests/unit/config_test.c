@@ -313,6 +313,7 @@ Test(config, a_newer_longer_struct_is_told_apart_from_none)
     rlock_config_init_size(&newer.config, sizeof newer);
     cr_assert(newer.config.size == sizeof newer && newer.more[15] == 0);
     newer.config.address = "redis://127.0.0.1:1";
+    newer.more[15] = 1;
     assert_refused(&newer.config, "newer");
     memset(&newer.config.size, 0x5a, sizeof newer.config.size);
     assert_refused(&newer.config, "rlock_config_init");

@@ -4,31 +4,13 @@
 #include "tests/support/server.h"
 #include "tests/support/shell.h"
 #include "tests/support/test.h"
+#include "tests/unit/support/installed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 TestSuite(install, .fini = scratch_remove, .timeout = 300);
-
-static const char *environment(const char *name, const char *otherwise)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : otherwise;
-}
-
-static void run_make(const char *words)
-{
-    shell_do("%s --no-print-directory B='%s' SAN='%s' CC='%s' %s", environment("MAKE", "make"),
-             environment("B", "build"), environment("SAN", ""), environment("CC", "cc"), words);
-}
-
-static void install(void)
-{
-    char words[4200];
-    snprintf(words, sizeof words, "install PREFIX='%s/prefix'", scratch_folder());
-    run_make(words);
-}
 
 /* Compiles `name`.c or `name`.cc of the scratch folder as one would outside of this tree. */
 static void build(const char *compiler, const char *name, const char *linking)
@@ -102,6 +84,41 @@ Test(install, program_outside_the_tree_speaks_tls)
     texts_free(&kept);
 }
 
+/* As bindings of other languages do: no header, no struct, and the symbols looked up by name. */
+static const char symbols_text[] =
+    "#include <dlfcn.h>\n"
+    "#include <stdio.h>\n"
+    "#define CALL(result, name, ...) ((result (*)(__VA_ARGS__))dlsym(library, name))\n"
+    "int main(int argc, char **argv)\n"
+    "{\n"
+    "    void *library = argc == 2 ? dlopen(\"prefix/lib/librlock.so.1\", RTLD_NOW) : NULL, *client, *lock;\n"
+    "    if (!library)\n"
+    "        return 1;\n"
+    "    void *config = CALL(void *, \"rlock_config_new\", void)();\n"
+    "    if (CALL(int, \"rlock_config_set\", void *, const char *, const char *)(config, \"address\", argv[1]) ||\n"
+    "        CALL(int, \"rlock_config_set\", void *, const char *, const char *)(config, \"namePrefix\", \"shop:\") ||\n"
+    "        CALL(int, \"rlock_client_open_config\", void **, void *)(&client, config))\n"
+    "        return 2;\n"
+    "    CALL(void, \"rlock_config_delete\", void *)(config);\n"
+    "    lock = CALL(void *, \"rlock_get_lock\", void *, const char *)(client, \"order:42\");\n"
+    "    if (CALL(int, \"rlock_lock\", void *)(lock) || CALL(int, \"rlock_unlock\", void *)(lock))\n"
+    "        return 3;\n"
+    "    printf(\"%s\\n\", CALL(const char *, \"rlock_name\", void *)(lock));\n"
+    "    CALL(void, \"rlock_free\", void *)(lock);\n"
+    "    CALL(void, \"rlock_client_close\", void *)(client);\n"
+    "    return 0;\n"
+    "}\n";
+
+Test(install, program_that_knows_the_symbols_alone_has_settings_and_locks)
+{
+    server *own = server_start();
+    install();
+    scratch_write("program.c", symbols_text);
+    build(environment("CC", "cc"), "program.c", "-std=c11 -D_GNU_SOURCE -Wno-pedantic -ldl");
+    run_says("program", server_url(own), "order:42\n");
+    server_stop(own);
+}
+
 static const char cpp_text[] =
     "#include <rlock/rlock.h>\n"
     "#include <cstdio>\n"
@@ -164,6 +181,25 @@ Test(install, every_header_compiles_alone_as_c_and_cpp)
              scratch_folder(), environment("CC", "cc"));
 }
 
+/* Each guard has a name of its own, though both stand in one line, or come out of one macro. */
+Test(install, two_locks_in_one_line_compile_without_a_warning)
+{
+    install();
+    scratch_write("two.c", "#include <rlock/rlock.h>\n"
+                           "#define WITH_BOTH(a, b) RLOCK_WITH(a) RLOCK_WITH(b)\n"
+                           "int two(rlock *a, rlock *b, rlock_status *status);\n"
+                           "int two(rlock *a, rlock *b, rlock_status *status)\n"
+                           "{\n"
+                           "    RLOCK_WITH(a) RLOCK_WITH_STATUS(b, status) return 1;\n"
+                           "    WITH_BOTH(a, b) return 2;\n"
+                           "    return 0;\n"
+                           "}\n");
+    shell_do("set -e; cd '%s'; for compiler in '%s -std=c11 -xc' 'c++ -std=c++11 -xc++'; do\n"
+             "    $compiler -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iprefix/include -fsyntax-only two.c\n"
+             "done",
+             scratch_folder(), environment("CC", "cc"));
+}
+
 Test(install, every_example_of_the_documentation_compiles)
 {
     install();
@@ -188,9 +224,7 @@ Test(install, command_and_pkg_config_know_the_version)
 
 Test(install, destdir_is_no_part_of_what_is_installed)
 {
-    char words[4200];
-    snprintf(words, sizeof words, "install DESTDIR='%s/stage' PREFIX=/opt/rlock", scratch_folder());
-    run_make(words);
+    make_do("install DESTDIR='%s/stage' PREFIX=/opt/rlock", scratch_folder());
     shell_do("cd '%s/stage/opt/rlock' && test -x bin/rlock -a -e lib/librlock.a -a -e lib/librlock.so.1 -a "
              "-e lib/librlock-tls.so.1 -a -L lib/librlock.so -a -e include/rlock/rlock.h",
              scratch_folder());
@@ -200,9 +234,7 @@ Test(install, destdir_is_no_part_of_what_is_installed)
 
 Test(install, uninstall_removes_every_file_again)
 {
-    char words[4200];
     install();
-    snprintf(words, sizeof words, "uninstall PREFIX='%s/prefix'", scratch_folder());
-    run_make(words);
+    make_do("uninstall PREFIX='%s/prefix'", scratch_folder());
     shell_do("left=$(find '%s/prefix' ! -type d) && echo \"$left\" && [ -z \"$left\" ]", scratch_folder());
 }

@@ -211,8 +211,9 @@ static const struct {
 } keys[] = {
     {"lockWatchdogTimeout fairLockWaitTimeout slavesSyncTimeout reliableTopicWatchdogTimeout", "60000", TOP},
     {"lockWatchdogBatchSize threads nettyThreads minCleanUpDelay maxCleanUpDelay cleanUpKeysAmount", "7", TOP},
-    {"checkLockSyncedSlaves referenceEnabled useScriptCache keepPubSubOrder useThreadClassLoader lazyInitialization "
+    {"checkLockSyncedSlaves referenceEnabled useScriptCache keepPubSubOrder useThreadClassLoader "
      "tcpKeepAlive tcpNoDelay useLinuxNativeEpoll redissonReferenceEnabled", "true", TOP},
+    {"lazyInitialization", "false", TOP},
     {"username password sslTruststorePassword sslKeystorePassword sslKeystoreType", "text", TOP | SECTIONS},
     {"sslTruststore sslKeystore", "file:/tmp/store", TOP | SECTIONS},
     {"sslProtocols sslCiphers", "[a, b]", TOP | SECTIONS},
@@ -395,6 +396,7 @@ static const struct {
     {SINGLE "  tcpKeepAliveCount: -1\n", RLOCK_INVALID, {"yaml:3: tcpKeepAliveCount", "from 0"}},
     {SINGLE "lockWatchdogTimeout: 29\n", RLOCK_INVALID, {"yaml:3: lockWatchdogTimeout is 29", "from 30"}},
     {SINGLE "checkLockSyncedSlaves: 2\n", RLOCK_INVALID, {"yaml:3: checkLockSyncedSlaves", "true or false"}},
+    {SINGLE "lazyInitialization: maybe\n", RLOCK_INVALID, {"yaml:3: lazyInitialization", "true or false"}},
     {SINGLE "password: [SECRET]\n", RLOCK_INVALID, {"yaml:3: password", "single value"}},
     {SINGLE "password: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: password", "encrypted"}},
     {SINGLE "sslKeystorePassword: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: sslKeystorePassword", "${NAME}"}},
@@ -435,6 +437,17 @@ static const struct {
      {"yaml:3: natMapper must be", "hostsMap"}},
     {CLUSTER_OF "  natMapper: !<org.redisson.config.HostPortNatMapper> {}\n", RLOCK_INVALID,
      {"yaml:3: natMapper must be", "hostsPortMap"}},
+
+    {"singleServerConfig:\n  adress: redis://h:1\n", RLOCK_INVALID, {"yaml:2: singleServerConfig has no address",
+     "line 2 has the unknown key \"adress\" (did you mean \"address\"?)"}},
+    {"clusterServersConfig:\n  nodeAddress: [\"redis://h:1\"]\n", RLOCK_INVALID, {"no nodeAddresses",
+     "\"nodeAddress\" (did you mean \"nodeAddresses\"?)"}},
+    {"clusterServersConfig:\n  address: redis://h:1\n", RLOCK_INVALID, {"no nodeAddresses",
+     "line 2 has the key \"address\", which does not belong here"}},
+    {"sentinelServersConfig:\n  sentinelAddresses: [\"redis://h:1\"]\n  mastername: m\n", RLOCK_INVALID,
+     {"no masterName", "line 3 has the unknown key \"mastername\" (did you mean \"masterName\"?)"}},
+    {"threads: 3\nsingelServerConfig:\n  address: redis://h:1\n", RLOCK_INVALID, {"no server is named",
+     "line 2 has the unknown key \"singelServerConfig\" (did you mean \"singleServerConfig\"?)"}},
 
     {SINGLE "nameMapper: !<com.example.Tenants> {}\n", RLOCK_UNSUPPORTED, {"yaml:3: nameMapper", "\"Tenants\""}},
     {SINGLE "nameMapper: !<com.example.Tenants> {prefix: a}\n", RLOCK_UNSUPPORTED, {"yaml:3: nameMapper", "name_prefix"}},
@@ -558,6 +571,9 @@ static const struct {
      "  natMapper: !<com.example.Docker> {}\n", "yaml:3: natMapper is the Java class \"Docker\""},
     {"replicatedServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  natMap: {}\n", "\"natMap\" does not belong here"},
     {SINGLE "  clientName: ${RLOCK_TEST_UNSET}\n", "yaml:3: ${RLOCK_TEST_UNSET} is not set"},
+    {SINGLE "lazyInitialization: true\n", "yaml:3: lazyInitialization is true, which cannot be followed here: opening a client"},
+    {"sentinelServersConfig:\n  masterName: m\n  sentinelAddresses: [\"redis://h:1\"]\n  sentinelsDiscovery: false\n",
+     "yaml:4: sentinelsDiscovery is false, which cannot be followed here"},
 };
 
 Test(yaml, what_cannot_be_followed_is_told_once_and_never_with_a_password)
@@ -826,6 +842,7 @@ static const char whole[] =
 /* Loads `length` bytes, whatever is in them: every outcome is good that says why, and no secret. */
 static void load_damaged(const char *text, size_t length)
 {
+    remove(path_of("damaged.yaml")); /* one that is cut and written again goes to the disk at once, thousands of times */
     FILE *file = fopen(path_of("damaged.yaml"), "we");
     cr_assert(file && fwrite(text, 1, length, file) == length && fclose(file) == 0);
     rlock_status status = rlock_config_load_yaml(&config, path_of("damaged.yaml"));

@@ -15,6 +15,9 @@ parts=$(dirname "$launcher")/parts/$who
 unavailable() { echo "bench: $who: $1" >&2; exit 77; }
 # Whether the launcher is newer than all that is in these.
 is_new() { [ -x "$launcher" ] && [ -z "$(find "$@" -type f -newer "$launcher" ! -name '.*' | head -n 1)" ]; }
+quoted() { # as one word of the shell
+    printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"
+}
 # The launcher is the last that is made: a shell script with such a command.
 launch() {
     printf '#!/bin/sh\nexec %s\n' "$1" >"$parts/launcher"

@@ -42,10 +42,10 @@ if ! build -o && ! build; then
 fi
 
 # Light and quick to start: the first compiler tier alone, a small heap, one collector thread.
-cat >"$out/agent.new" <<END
+cat >"$out/agent.new" <<\END
 #!/bin/sh
-exec java -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -XX:-UsePerfData \\
-    -cp '$out/classes:$out/lib/*' org.rlock.agent.Agent
+exec java -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -XX:-UsePerfData \
+    -cp "${0%/*}/classes:${0%/*}/lib/*" org.rlock.agent.Agent
 END
 chmod +x "$out/agent.new"
 mv "$out/agent.new" "$out/agent"

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -111,6 +112,10 @@ agent *agent_start(void)
     close(out[1]);
     self->input = in[1];
     self->output = fdopen(out[0], "re");
+    cr_assert(self->output != NULL, "fdopen: %s", strerror(errno));
+    /* The reader's alone. From glibc 2.41 on exit() waits for the lock of each stream, and getline() holds that while it
+     * waits for a JVM: a test that leaves one running would never end. */
+    __fsetlocking(self->output, FSETLOCKING_BYCALLER);
     pthread_mutex_init(&self->mutex, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -21,16 +21,24 @@ static void open_on(server *on, int64_t watchdog_ms)
     agent_open(java, server_tcp_url(on), watchdog_ms);
 }
 
+/* The suite's .init runs before a test's own, which then takes its place. */
+static void start_agent(void)
+{
+    agent_end(java);
+    java = NULL;
+    java = agent_start();
+}
+
 void java_stage(void)
 {
-    java = agent_start(); /* first, so that a test without Java is skipped before it starts a server */
+    start_agent(); /* first, so that a test without Java is skipped before it starts a server */
     stage_open();
     open_on(stage.server, 0);
 }
 
 void java_stage_quick(void)
 {
-    java = agent_start();
+    start_agent();
     stage_quick();
     open_on(stage.server, QUICK_MS);
 }
@@ -48,7 +56,7 @@ void java_move_to(server *on)
 
 void java_begin(void)
 {
-    java = agent_start();
+    start_agent();
 }
 
 void java_open_file(const char *path)

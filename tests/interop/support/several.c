@@ -18,7 +18,7 @@ static int client_count;
 static texts names;
 
 #define SECTION                                                                                    \
-    "timeout: 1000\nconnectTimeout: 1000\nsubscriptionTimeout: 5000\nretryAttempts: 20\nscanInterval: 500\n" \
+    "timeout: 1000\nconnectTimeout: 1000\nsubscriptionTimeout: 5000\nretryAttempts: 60\nscanInterval: 500\n" \
     "retryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.5S}\n"
 #define WATCHDOG_MS 30000 /* Redisson's own */
 #define BRIEF_MS 9000     /* longer than any takeover of a machine that goes on */

@@ -11,4 +11,4 @@ for each in /usr/bin/python3 python3; do # others than Debian's may come first i
     "$each" -c 'import redis.lock' 2>/dev/null && python=$each && break
 done
 [ -n "$python" ] || unavailable "not here (Debian: python3-redis)"
-launch "$python '$here/contestant.py'"
+launch "$python $(quoted "$here/contestant.py")"

@@ -11,4 +11,4 @@ lib=$(cd "$B/agent/lib" && pwd)
 rm -rf "$launcher" "$parts/classes"
 javac --release 17 -Xlint:all,-processing -Werror -cp "$lib/*" -d "$parts/classes" "$here"/*.java
 # The JVM as it is when nobody sets anything: all compilers, and heap and collector by its own choice.
-launch "java -cp '$parts/classes:$lib/*' org.rlock.bench.Contestant"
+launch "java -cp $(quoted "$parts/classes:$lib/*") org.rlock.bench.Contestant"

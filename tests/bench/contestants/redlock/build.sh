@@ -12,4 +12,4 @@ rm -rf "$launcher" "$parts/node_modules"
 cp "$here/package.json" "$here/package-lock.json" "$parts"
 (cd "$parts" && npm ci --ignore-scripts --no-audit --no-fund) >"$parts/npm.log" 2>&1 ||
     unavailable "it could not be had from npm ($parts/npm.log)"
-launch "env REDLOCK_MODULES='$parts' node '$here/contestant.mjs'"
+launch "env REDLOCK_MODULES=$(quoted "$parts") node $(quoted "$here/contestant.mjs")"
