@@ -439,8 +439,8 @@ void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason 
     /* A renewal that was never answered may still stand, or come. */
     if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed(session) > 0)
         rli_session_doubt(holds, session, holds->settings->watchdog_timeout_ms);
-    /* The owner's other hold on a read-write lock may keep the key, and with it this one's field. */
-    if (session->kind->crowd || session->kind->writes)
+    /* The owner's other hold on a read-write lock may keep the key, and with it this one's field; force keeps nothing. */
+    if ((session->kind->crowd || session->kind->writes) && !session->forced)
         rli_session_doubt(holds, session, 1);
     if (session->extra) {
         rli_session_doubt(holds, session, session->extra->more_doubt_ms);

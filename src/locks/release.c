@@ -246,12 +246,12 @@ static rli_session *next_marked(rli_entry *entry)
 static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone, bool unknown)
 {
     for (rli_session *session; (session = next_marked(entry));) {
+        if (gone && session->phase == RLI_OPEN && session->count > 0) {
+            if (unknown)
+                rli_session_doubt(holds, session, rli_session_lease(holds, session));
+            rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+        }
         session->forced = false;
-        if (!gone || session->phase != RLI_OPEN || session->count == 0)
-            continue;
-        if (unknown)
-            rli_session_doubt(holds, session, rli_session_lease(holds, session));
-        rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
     }
 }
 
