@@ -215,8 +215,14 @@ Test(read_write, leaves_the_keys_and_messages_of_redisson_when_read)
         {"writer waits", writer_waits, SAME_TTL},
         {"end", force_for_the_writer, SAME_TTL},
     };
+    /* In C a lock that will end earlier, since its longest reader has left, is told of: the first 0. */
+    static const char said[] = "PUBLISH redisson_rwlock:{rw} 0\n"
+                               "SUBSCRIBE redisson_rwlock:{rw}\n"
+                               "PUBLISH redisson_rwlock:{rw} 0\n"
+                               "UNSUBSCRIBE redisson_rwlock:{rw}\n"
+                               "PUBLISH redisson_rwlock:{rw} 1\n";
     cast_three(&reading, &writing);
-    ASSERT_PARITY("rw read", steps, NULL);
+    ASSERT_PARITY("rw read", steps, &(parity_difference){.messages = said});
 }
 
 static party *own_read[2];
