@@ -272,6 +272,9 @@ static rlock_status unavailable(const course *run, int done, const char *why)
     if (run->outcome == RLI_SILENT)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)", address,
                         (long long)run->topology->settings->timeout_ms, done, word);
+    if (run->outcome == RLI_BROKEN && run->answer.garbled)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s sent %s; is there a proxy between, or another program on that "
+                        "port? (%d %s)", address, run->answer.garbled, done, word);
     if (run->outcome == RLI_BROKEN)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)", address,
                         done, word);

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "forked.h"
 #include "redis/buffer.h"
+#include "redis/limits.h"
 #include "redis/reply.h"
 
 #include <errno.h>
@@ -75,9 +76,13 @@ static rlock_status silent(const rli_connection *connection, const rli_address *
     } else if (strstr(connection->context->reader->errstr, "\\x15")) { /* what a TLS alert begins with */
         return rli_fail(RLOCK_SERVER, "Redis at %s speaks TLS on that port; write rediss:// instead of redis://, or name "
                         "its plain port", address->text);
-    } else if (rli_connection_is_closed(connection)) { /* what Redis itself does then */
-        return unreachable(address, "it closed the connection (if that port speaks TLS, write rediss://)");
     }
+    const char *trouble = rli_connection_trouble(connection);
+    if (trouble)
+        return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: it sent %s; check that Redis listens there",
+                        address->text, trouble);
+    if (!connection->tls && rli_connection_is_closed(connection)) /* what Redis itself does then */
+        return unreachable(address, "it closed the connection (if that port speaks TLS, write rediss://)");
     return unreachable(address, "it closed the connection, or does not answer");
 }
 
@@ -104,7 +109,7 @@ static rlock_status reach(rli_connection *connection, const rli_settings *settin
     }
     connection->fd = fd;
     connection->context = redisConnectFd(fd); /* for its reader; the bytes go through this file */
-    if (!connection->context)
+    if (!connection->context || !rli_limits_set(connection->context->reader))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     return settings->tls.on && !address->socket_path ? secure(connection, settings, address, patience) : RLOCK_OK;
 }
@@ -220,11 +225,21 @@ static bool send_all(const rli_connection *connection, const rli_buffer *greetin
     return true;
 }
 
+bool rli_connection_parse(const rli_connection *connection, redisReply **reply)
+{
+    return rli_limits_next(connection->context->reader, reply);
+}
+
+const char *rli_connection_trouble(const rli_connection *connection)
+{
+    return connection->context ? rli_limits_trouble(connection->context->reader) : NULL;
+}
+
 redisReply *rli_connection_next(const rli_connection *connection, const rli_patience *patience)
 {
     for (;;) {
-        void *reply = NULL;
-        if (redisReaderGetReply(connection->context->reader, &reply) != REDIS_OK)
+        redisReply *reply;
+        if (!rli_connection_parse(connection, &reply))
             return NULL;
         if (reply)
             return reply;
@@ -302,6 +317,7 @@ void rli_connection_close(rli_connection *connection)
     if (connection->fd >= 0)
         rli_fd_close(connection->fd);
     if (connection->context) {
+        rli_limits_clear(connection->context->reader);
         connection->context->fd = -1; /* closed; redisFree leaves a negative one alone */
         redisFree(connection->context);
     }

@@ -261,6 +261,7 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
     }
     rli_outcome outcome = await(lane, caller, wire, &slot, until_ms);
     answer->left = slot.left;
+    answer->garbled = slot.garbled;
     if (outcome == RLI_ANSWERED) {
         answer->reply = slot.reply;
         answer->asked = slot.asked;

@@ -20,6 +20,7 @@ typedef struct rli_slot {
     size_t bytes;        /* of it, among what is queued */
     unsigned place;      /* where its caller sleeps, beside those of its neighbours */
     bool asking;         /* the next answer is that to its ASKING */
+    const char *garbled; /* as in rli_answer; known when it is finished */
     bool left;           /* as in rli_answer; known when it is finished or given up */
     bool popped;         /* taken off the queue, its reply is being handed over */
     redisReply *reply;   /* may have come before it is finished */

@@ -141,9 +141,12 @@ static void hear(rli_subscriber *subscriber, const redisReply *reply)
 static bool hear_all(rli_subscriber *subscriber)
 {
     for (;;) {
-        void *reply = NULL;
-        if (redisReaderGetReply(subscriber->connection.context->reader, &reply) != REDIS_OK)
+        redisReply *reply;
+        if (!rli_connection_parse(&subscriber->connection, &reply)) {
+            snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.120s sent %s", subscriber->address->text,
+                     rli_connection_trouble(&subscriber->connection));
             return false;
+        }
         if (!reply)
             return true;
         hear(subscriber, reply);

@@ -29,6 +29,7 @@ struct rli_wire {
     bool leading, sending;       /* a thread receives; a thread sends… */
     rli_turn *unsent;            /* …and these wait until their requests have left */
     bool ended;
+    const char *garbled;         /* what came that was no answer, static text; NULL: nothing */
     int users;                   /* wire.h */
     unsigned place;              /* of the next request's caller */
 };
@@ -240,8 +241,8 @@ static int parse(rli_wire *wire, redisReply *replies[AT_ONCE], bool *garbled)
 {
     int count = 0;
     while (count < AT_ONCE) {
-        void *reply = NULL;
-        *garbled = redisReaderGetReply(wire->connection.context->reader, &reply) != REDIS_OK;
+        redisReply *reply = NULL;
+        *garbled = !rli_connection_parse(&wire->connection, &reply);
         if (*garbled || !reply)
             break;
         replies[count++] = reply;
@@ -350,10 +351,14 @@ rli_received rli_wire_receive(rli_wire *wire, pthread_mutex_t *mutex, int64_t de
     /* First the server gets something to do: those who are woken take the processor. */
     bool alive = received != RLI_BYTES || rli_wire_flush(wire, mutex);
     while (received == RLI_BYTES && (count > 0 || garbled)) {
-        if (!hand_over(wire, mutex, replies, count) || garbled)
-            received = RLI_ENDED;
+        if (!hand_over(wire, mutex, replies, count))
+            wire->garbled = "an answer that nobody asked for";
+        else if (garbled)
+            wire->garbled = rli_connection_trouble(&wire->connection);
         else
             count = count == AT_ONCE ? parse(wire, replies, &garbled) : 0;
+        if (wire->garbled)
+            received = RLI_ENDED;
     }
     if (!alive)
         received = RLI_ENDED;
@@ -474,6 +479,7 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     rli_ring ring = {0};
     for (rli_slot *slot; (slot = pop(wire)); wire->sent--) {
         slot->left = wire->sent > 0;
+        slot->garbled = outcome == RLI_BROKEN ? wire->garbled : NULL;
         if (slot->parker)
             leave_for(wire, slot);
         rli_slot_finish(slot, outcome, &ring);

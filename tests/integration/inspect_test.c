@@ -125,6 +125,19 @@ Test(inspect, shows_the_queue_of_a_fair_lock_that_is_free)
     rlock_inspection_free(seen);
 }
 
+/* An answer of several megabytes. */
+Test(inspect, shows_a_queue_of_a_hundred_thousand)
+{
+    enum { WAITERS = 100000 };
+    freeReplyObject(server_command(stage.server, "EVAL %s 2 " QUEUE " " TIMEOUTS " %d", "for n = 1, ARGV[1] do "
+                                   "local owner = '01234567-0123-4123-8123-0123456789ab:' .. n "
+                                   "redis.call('rpush', KEYS[1], owner) redis.call('zadd', KEYS[2], n, owner) end", WAITERS));
+    rlock_inspection *seen = look(NAME);
+    cr_assert(seen->waiter_count == WAITERS);
+    cr_assert_str_eq(seen->waiters[WAITERS - 1].owner, "01234567-0123-4123-8123-0123456789ab:100000");
+    rlock_inspection_free(seen);
+}
+
 Test(inspect, shows_the_token_of_a_fenced_lock_held_and_free)
 {
     rlock *lock = rlock_get_fenced_lock(stage.client, NAME);

@@ -211,6 +211,8 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_no
     *reply = NULL;
     if (outcome == RLI_UNSENT)
         return answer.status;
+    if (outcome == RLI_BROKEN && answer.garbled)
+        return rli_fail(RLOCK_UNAVAILABLE, "the server at %s sent %s", node->address.text, answer.garbled);
     if (outcome != RLI_ANSWERED)
         return rli_fail(RLOCK_UNAVAILABLE, "the server at %s does not answer", node->address.text);
     *reply = answer.reply;

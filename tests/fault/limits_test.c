@@ -1,0 +1,200 @@
+/* Limits: a server whose answers have no end, or are no answers, costs its clients a connection and nothing more. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/impostor.h"
+#include "tests/support/event.h"
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(limits, .timeout = 120);
+
+#define NAME "order"
+#define ONE_ATTEMPT "timeout=30000&retryAttempts=0"
+#define SEVERAL_ATTEMPTS "timeout=30000&retryAttempts=5&retryBaseDelay=10&retryMaxDelay=20&subscriptionTimeout=30000"
+
+#define MEGABYTE (INT64_C(1) << 20)
+/* What the sockets of both sides hold, beyond what the client has read. */
+#define IN_FLIGHT (32 * MEGABYTE)
+
+/* The notes. */
+enum { CONNECTED, ASKED, SUBSCRIBED, TAKEN, CUT_SHORT };
+
+/* What the impostor says where it says something odd: `start`, then `piece` so often that `most` bytes are said. */
+typedef struct oddity {
+    const char *start, *piece;
+    int64_t most;
+} oddity;
+
+static const oddity deep = {"", "*1\r\n", 4 * MEGABYTE};
+static const oddity wide = {"*2000000000\r\n", ":1\r\n", 512 * MEGABYTE};
+static const oddity endless_bulk = {"$2000000000\r\n", "xxxxxxxx", 512 * MEGABYTE};
+static const oddity endless_line = {"+", "xxxxxxxx", 512 * MEGABYTE};
+static const oddity other_protocol = {"HTTP/1.1 400 Bad Request\r\n\r\n", "", 0};
+static const oddity unasked = {"$-1\r\n:1\r\n", "", 0};
+
+static void say_odd(impostor_peer *peer)
+{
+    const oddity *odd = peer->context;
+    bool said = impostor_say(peer, odd->start);
+    if (!odd->most)
+        return;
+    int64_t taken = said ? impostor_flood(peer, odd->piece, odd->most) : 0;
+    impostor_note(peer->of, TAKEN, taken);
+    impostor_note(peer->of, CUT_SHORT, taken < odd->most);
+}
+
+static int64_t count(impostor_peer *peer, int which)
+{
+    impostor_note(peer->of, which, 1);
+    return impostor_noted(peer->of, which);
+}
+
+static bool is_script(const char *request)
+{
+    return strstr(request, "EVAL") != NULL;
+}
+
+static rlock_client *open_at(impostor *server, const char *query)
+{
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, impostor_url(server, query)));
+    return client;
+}
+
+/* --- instead of an answer --- */
+
+static bool first_answer_is_odd(impostor_peer *peer, const char *request)
+{
+    if (!*request)
+        count(peer, CONNECTED);
+    if (!is_script(request) || count(peer, ASKED) > 1)
+        return impostor_answer(peer, request);
+    say_odd(peer);
+    return true;
+}
+
+/* The call says what came, and the next one is answered over a new connection. */
+static int64_t refused_as(const oddity *odd, const char *words)
+{
+    impostor *server = impostor_start(first_answer_is_odd, odd);
+    rlock_client *client = open_at(server, ONE_ATTEMPT);
+    rlock *lock = rlock_get_lock(client, NAME);
+    assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_UNAVAILABLE);
+    assert_error(words, "127.0.0.1");
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    if (odd->most)
+        cr_assert(impostor_await(server, CUT_SHORT, 1, 20000), "all of it was taken");
+    int64_t taken = impostor_noted(server, TAKEN);
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(server);
+    return taken;
+}
+
+Test(limits, answer_of_arrays_in_arrays_without_end_is_refused)
+{
+    refused_as(&(oddity){.start = "", .piece = "*1\r\n", .most = 512 * MEGABYTE}, "nested more than");
+}
+
+Test(limits, answer_of_more_elements_than_fit_is_refused)
+{
+    assert_between(refused_as(&wide, "elements"), 0, IN_FLIGHT);
+}
+
+Test(limits, answer_without_end_is_refused)
+{
+    assert_between(refused_as(&endless_bulk, "longer than"), 0, 64 * MEGABYTE + IN_FLIGHT);
+}
+
+Test(limits, line_without_end_is_refused)
+{
+    assert_between(refused_as(&endless_line, "line longer than"), 0, IN_FLIGHT);
+}
+
+Test(limits, answer_of_another_protocol_is_refused)
+{
+    refused_as(&other_protocol, "not Redis's protocol");
+}
+
+/* What comes behind a right answer would be taken for the answer to the next request. */
+Test(limits, answer_to_no_request_ends_the_connection)
+{
+    impostor *server = impostor_start(first_answer_is_odd, &unasked);
+    rlock_client *client = open_at(server, SEVERAL_ATTEMPTS);
+    rlock *lock = rlock_get_lock(client, NAME), *another = rlock_get_lock(client, "another");
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    cr_assert(impostor_noted(server, CONNECTED) == 1);
+    assert_ok(rlock_try_lock(another, 0, 60000));
+    cr_assert(impostor_noted(server, CONNECTED) == 2);
+    rlock_free(lock);
+    rlock_free(another);
+    rlock_client_close(client);
+    impostor_stop(server);
+}
+
+/* --- instead of the answer to the greeting --- */
+
+static bool greeting_is_odd(impostor_peer *peer, const char *request)
+{
+    if (*request)
+        say_odd(peer);
+    return *request == 0;
+}
+
+static void open_refused_as(const oddity *odd, const char *words)
+{
+    impostor *server = impostor_start(greeting_is_odd, odd);
+    rlock_client *client = NULL;
+    assert_status(rlock_client_open(&client, impostor_url(server, ONE_ATTEMPT)), RLOCK_UNAVAILABLE);
+    assert_error(words, "127.0.0.1");
+    impostor_stop(server);
+}
+
+Test(limits, greeting_is_answered_within_them)
+{
+    open_refused_as(&deep, "nested more than");
+    open_refused_as(&wide, "elements");
+    open_refused_as(&endless_bulk, "longer than");
+    open_refused_as(&endless_line, "line longer than");
+    open_refused_as(&other_protocol, "not Redis's protocol");
+}
+
+/* --- instead of a message --- */
+
+static bool first_message_is_odd(impostor_peer *peer, const char *request)
+{
+    if (is_script(request) && count(peer, ASKED) == 1)
+        return impostor_say(peer, ":600000\r\n"); /* held by another */
+    bool subscribes = strstr(request, "\r\nSUBSCRIBE") != NULL;
+    /* It is asked again when the channel is confirmed, and is held yet. */
+    if (is_script(request) && impostor_noted(peer->of, SUBSCRIBED) == 1)
+        return impostor_say(peer, ":600000\r\n");
+    bool said = impostor_answer(peer, request);
+    if (subscribes && count(peer, SUBSCRIBED) == 1)
+        say_odd(peer);
+    return said;
+}
+
+/* The waiter hears of the end of the connection, and asks again. */
+static int64_t survived_by_waiter(const oddity *odd)
+{
+    impostor *server = impostor_start(first_message_is_odd, odd);
+    rlock_client *client = open_at(server, SEVERAL_ATTEMPTS);
+    rlock *lock = rlock_get_lock(client, NAME);
+    assert_ok(rlock_try_lock(lock, 60000, 60000));
+    int64_t taken = impostor_noted(server, TAKEN);
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(server);
+    return taken;
+}
+
+Test(limits, messages_are_within_them)
+{
+    survived_by_waiter(&deep);
+    survived_by_waiter(&wide);
+    assert_between(survived_by_waiter(&endless_bulk), 0, 64 * MEGABYTE + IN_FLIGHT);
+    assert_between(survived_by_waiter(&endless_line), 0, IN_FLIGHT);
+    survived_by_waiter(&other_protocol);
+}
