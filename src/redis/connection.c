@@ -16,13 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length)
+static ssize_t send_plain(int fd, const char *bytes, size_t length)
 {
-    if (connection->tls)
-        return rli_tls_send(connection->tls, bytes, length);
     size_t sent = 0;
     while (sent < length) {
-        ssize_t n = send(connection->fd, bytes + sent, length - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = send(fd, bytes + sent, length - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n >= 0)
             sent += (size_t)n;
         else if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -31,6 +29,17 @@ ssize_t rli_connection_send(const rli_connection *connection, const char *bytes,
             return -1;
     }
     return (ssize_t)sent;
+}
+
+ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length)
+{
+    ssize_t sent = connection->tls ? rli_tls_send(connection->tls, bytes, length)
+                                   : send_plain(connection->fd, bytes, length);
+    /* A part may have left before the error, and the error may pass (ENOBUFS): whatever followed would be read from
+     * the middle of a command. The thread that receives finds the end. */
+    if (sent < 0)
+        shutdown(connection->fd, SHUT_RDWR);
+    return sent;
 }
 
 static rli_received take(const rli_connection *connection, int flags)

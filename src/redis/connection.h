@@ -44,8 +44,8 @@ const char *rli_connection_trouble(const rli_connection *connection);
 /* What a receive came to. */
 typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
 
-/* Sends what can be sent at once; the number of bytes, -1: the connection has ended. What could not be sent must be
- * offered again before anything else: TLS may have begun with it. */
+/* Sends the bytes that can be sent at once. Their number; -1: the connection has ended, also for the thread that
+ * receives. The bytes that could not be sent must be offered again before any others: TLS may have begun with them. */
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
 
 /* Waits until bytes have come (they are fed to the reader), `deadline_ms`, `wake_fd` (-1: none)

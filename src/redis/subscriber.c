@@ -437,15 +437,22 @@ bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *cha
     return confirmed;
 }
 
+static const char *advice_on_refusal(const char *refusal)
+{
+    if (strstr(refusal, "unknown command"))
+        return "; shardedSubscriptionMode must not be ON with servers before Redis 7.0";
+    if (strncmp(refusal, "NOPERM", 6) == 0)
+        return "; give the ACL user the right to that channel";
+    return "";
+}
+
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel)
 {
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&subscriber->mutex);
     if (channel->refusal)
-        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s; %s", channel->name,
-                          channel->refusal, strstr(channel->refusal, "unknown command")
-                          ? "shardedSubscriptionMode must not be ON with servers before Redis 7.0"
-                          : "give the ACL user the right to that channel");
+        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s%s", channel->name,
+                          channel->refusal, advice_on_refusal(channel->refusal));
     pthread_mutex_unlock(&subscriber->mutex);
     return status;
 }

@@ -1,0 +1,72 @@
+/* The subscriber's connection: what is sent on it, and what a server may answer that is no confirmation. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/impostor.h"
+#include "tests/fault/support/sending.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+
+#include <errno.h>
+#include <string.h>
+
+TestSuite(subscriber, .timeout = 120);
+
+#define NAME "order"
+
+/* A part of the command has left when the kernel runs out of memory: what would be sent from its beginning again is no
+ * command of Redis's. */
+static void survives(const char *start, size_t length, int error)
+{
+    rlock *lock = lock_of(stage.client, NAME), *others = lock_of(stage.other, NAME);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(others));
+    sending_fails(start, length, error);
+    actor_begin_try(waiter, lock, 60000, RLOCK_WATCHDOG);
+    cr_assert(sending_has_failed(10000));
+    cr_assert(wait_listened(NAME, 10000), "it does not subscribe again");
+    assert_ok(rlock_unlock(others));
+    rlock_status status = actor_finish(waiter, 60000);
+    cr_assert(status == RLOCK_OK, "%s: %s", rlock_strstatus(status), actor_error(waiter));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+Test(subscriber, sends_no_byte_twice_when_the_kernel_has_no_buffers, .init = stage_open, .fini = stage_close)
+{
+    survives("*2\r\n$9\r\nSUBSCRIBE", 10, ENOBUFS);
+}
+
+Test(subscriber, sends_no_byte_twice_when_the_kernel_has_no_memory, .init = stage_open, .fini = stage_close)
+{
+    survives("*2\r\n$9\r\nSUBSCRIBE", 30, ENOMEM);
+}
+
+static bool refuse_subscriptions(impostor_peer *peer, const char *request)
+{
+    if (strstr(request, "EVAL"))
+        return impostor_say(peer, ":600000\r\n"); /* held by another */
+    if (!strstr(request, "SUBSCRIBE"))
+        return impostor_answer(peer, request);
+    return impostor_say(peer, peer->context);
+}
+
+static void refused_with(const char *answer, const char *words, bool rights)
+{
+    impostor *refusing = impostor_start(refuse_subscriptions, answer);
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, impostor_url(refusing, "timeout=20000")));
+    rlock *lock = rlock_get_lock(client, NAME);
+    assert_status(rlock_try_lock(lock, 60000, RLOCK_WATCHDOG), RLOCK_SERVER);
+    assert_error(words);
+    cr_assert((strstr(rlock_last_error(), "ACL user") != NULL) == rights, "%s", rlock_last_error());
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(refusing);
+}
+
+/* Rights are the advice only where they are what is missing. */
+Test(subscriber, says_why_the_server_refuses_a_channel)
+{
+    refused_with("-NOPERM this user has no permissions to access one of the channels\r\n", "NOPERM", true);
+    refused_with("-ERR Protocol error: expected '$', got 'S'\r\n", "Protocol error", false);
+}
