@@ -1,4 +1,4 @@
-/* A connection: opened, authenticated, and named; then bytes in and out. */
+/* A connection: opened and greeted; then bytes in and out. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CONNECTION_H
 #define RLI_CONNECTION_H
@@ -28,6 +28,8 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
                                  const rli_address *address, const rli_patience *patience);
 void rli_connection_close(rli_connection *connection);
 
+/* Sends all of it, for as long as patience lasts. */
+bool rli_connection_send_all(const rli_connection *connection, const rli_buffer *bytes, const rli_patience *patience);
 /* One command and its answer, for as long as patience lasts, while nothing else is under way.
  * NULL: none came; the connection is of no more use. */
 redisReply *rli_connection_ask(const rli_connection *connection, const rli_command *command,
@@ -40,6 +42,10 @@ redisReply *rli_connection_next(const rli_connection *connection, const rli_pati
 bool rli_connection_parse(const rli_connection *connection, redisReply **reply);
 /* What that was, for a message: "arrays nested more than 7 deep". NULL: nothing of the sort. Static text. */
 const char *rli_connection_trouble(const rli_connection *connection);
+
+/* No answer came before the client was logged in: fails with the reason, as far as it shows. RLOCK_UNAVAILABLE, or
+ * RLOCK_SERVER where the two cannot agree on TLS. */
+rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address);
 
 /* What a receive came to. */
 typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
