@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/greeting.h"
 
+#include "clock.h"
 #include "error.h"
 #include "redis/buffer.h"
 #include "redis/reply.h"
@@ -68,9 +69,19 @@ static uint64_t run_of(const redisReply *info)
 /* There is a server, which says why it is of no use for now. */
 static rlock_status not_yet(const rli_address *address, const char *said)
 {
-    return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not serve for now: %s%s", address->text, said,
-                    strncmp(said, "BUSY ", 5) == 0 ? "; a script there runs for too long, and SCRIPT KILL ends it if it has "
-                    "written nothing" : "");
+    static const struct {
+        const char *start, *advice;
+    } advices[] = {
+        {"BUSY ", "; a script there runs for too long, and SCRIPT KILL ends it if it has written nothing"},
+        {"ERR max number of clients", "; raise maxclients there, or close connections that nobody needs"},
+        {"DENIED", "; give that server a password, or turn off its protected-mode"},
+    };
+    const char *advice = "";
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
+        if (strncmp(said, advices[i].start, strlen(advices[i].start)) == 0)
+            advice = advices[i].advice;
+    }
+    return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not serve for now: %s%s", address->text, said, advice);
 }
 
 static rlock_status locked_out(const rli_address *address, const char *said)
@@ -81,39 +92,81 @@ static rlock_status locked_out(const rli_address *address, const char *said)
                     "the configuration (%s)", address->text, said);
 }
 
-static rlock_status hear(rli_connection *connection, const rli_address *address, enum greeting what, bool named,
+/* Whether the server has renamed INFO, or forbids it to this user. Any other error is about the connection, not about
+ * INFO. */
+static bool lacks_info(const char *said)
+{
+    return strncmp(said, "NOPERM", 6) == 0 || strstr(said, "unknown command") || strstr(said, "unsupported command");
+}
+
+/* `said`: the words of `reply` that may be shown. */
+static rlock_status refused_login(const rli_address *address, const redisReply *reply, const char *said)
+{
+    if (strstr(reply->str, "unknown command"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s takes no password: %s; AUTH has another name there, or none", address->text,
+                        said);
+    if (address->sentinel)
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s", address->text,
+                        said);
+    if (strstr(reply->str, "without any password configured"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s wants no password from the default user: leave the password out, or name "
+                        "another user beside it (%s)", address->text, said);
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused the user or password: %s; they are given as "
+                    "redis://user:password@host, or as username and password in the configuration", address->text, said);
+}
+
+/* The answer to a part of the greeting is an error; `named`: the program has given the connection's name. RLOCK_OK: the
+ * connection is of use without that part. */
+static rlock_status hear_error(const rli_address *address, login as, enum greeting what, bool named,
+                               const redisReply *reply)
+{
+    char said[RLI_SAID];
+    rli_reply_said(reply, as.password, said);
+    if (rli_reply_advice(reply) == RLI_LATER)
+        return not_yet(address, said);
+    if (strncmp(reply->str, "NOAUTH", 6) == 0)
+        return locked_out(address, said);
+    switch (what) {
+    case AUTH:
+        if (address->sentinel && strstr(reply->str, "without any password configured"))
+            return RLOCK_OK; /* as Redisson, which tells a sentinel its password only when asked for it */
+        return refused_login(address, reply, said);
+    case SELECT:
+        return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s%s", address->text, said,
+                        strstr(reply->str, "cluster mode") ? "; leave database at 0 there (others are for Valkey 9 with "
+                                                             "cluster-databases)" : "");
+    case NAME:
+        if (named)
+            return rli_fail(RLOCK_SERVER, "Redis at %s refused the clientName: %s", address->text, said);
+        return RLOCK_OK; /* then nobody finds this process by its name */
+    default:
+        return lacks_info(reply->str) ? RLOCK_OK : not_yet(address, said); /* then no run is known */
+    }
+}
+
+static rlock_status hear(rli_connection *connection, const rli_address *address, login as, enum greeting what, bool named,
                          const redisReply *reply)
 {
-    static const char *const refused[] = {
-        [AUTH] = "the user or password",
-        [SELECT] = "the database",
-        [NAME] = "the clientName",
-    };
-    if (reply->type != REDIS_REPLY_ERROR) {
-        if (what == INFO)
-            connection->run = run_of(reply);
-        return RLOCK_OK;
-    }
-    if (rli_reply_advice(reply) == RLI_LATER)
-        return not_yet(address, reply->str);
-    if (strncmp(reply->str, "NOAUTH", 6) == 0)
-        return locked_out(address, reply->str);
-    if (what == INFO || (what == NAME && !named))
-        return RLOCK_OK; /* an ACL may forbid it; then no run is known, or nobody finds this process by its name */
-    if (what == AUTH && address->sentinel && strstr(reply->str, "without any password configured"))
-        return RLOCK_OK; /* as Redisson, which tells a sentinel its password only when asked for it */
-    if (what == AUTH && address->sentinel)
-        return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s", address->text,
-                        reply->str);
-    if (what == SELECT && strstr(reply->str, "cluster mode"))
-        return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s; leave database at 0 there (others are for "
-                        "Valkey 9 with cluster-databases)", address->text, reply->str);
-    if (what == AUTH && strstr(reply->str, "without any password configured"))
-        return rli_fail(RLOCK_SERVER, "Redis at %s wants no password from the default user: leave the password out, or name "
-                        "another user beside it (%s)", address->text, reply->str);
-    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s%s", address->text, refused[what], reply->str,
-                    what == AUTH ? "; they are given as redis://user:password@host, or as username and password in the "
-                    "configuration" : "");
+    if (reply->type == REDIS_REPLY_ERROR)
+        return hear_error(address, as, what, named, reply);
+    if (what == INFO)
+        connection->run = run_of(reply);
+    return RLOCK_OK;
+}
+
+/* The greeting could not be sent. A server that turns connections away may have said why. */
+static rlock_status hung_up(const rli_connection *connection, const rli_address *address, login as)
+{
+    redisReply *reply = NULL;
+    char said[RLI_SAID];
+    rlock_status status;
+    rli_connection_receive(connection, rli_now_ms(), -1, false);
+    if (rli_connection_parse(connection, &reply) && reply && reply->type == REDIS_REPLY_ERROR)
+        status = not_yet(address, rli_reply_said(reply, as.password, said));
+    else
+        status = rli_connection_silent(connection, address);
+    freeReplyObject(reply);
+    return status;
 }
 
 static rlock_status greet(rli_connection *connection, const rli_settings *settings, const rli_address *address,
@@ -125,12 +178,13 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
     if (!compose(&greeting, settings, address, as, said))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     else if (!rli_connection_send_all(connection, &greeting, patience))
-        status = rli_connection_silent(connection, address);
+        status = hung_up(connection, address, as);
     for (enum greeting what = AUTH; what < GREETINGS && status == RLOCK_OK; what++) {
         if (!said[what])
             continue;
         redisReply *reply = rli_connection_next(connection, patience);
-        status = reply ? hear(connection, address, what, settings->client_name, reply) : rli_connection_silent(connection, address);
+        status = reply ? hear(connection, address, as, what, settings->client_name, reply)
+                       : rli_connection_silent(connection, address);
         freeReplyObject(reply);
     }
     rli_buffer_free(&greeting);

@@ -5,6 +5,7 @@
 #include "error.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ rli_advice rli_reply_advice(const redisReply *reply)
         {"NOSCRIPT", RLI_LOAD},    {"MOVED ", RLI_MOVED},        {"ASK ", RLI_ASK},
         {"LOADING", RLI_LATER},    {"BUSY ", RLI_LATER},         {"TRYAGAIN", RLI_LATER},
         {"MASTERDOWN", RLI_LATER}, {"CLUSTERDOWN", RLI_LATER},   {"NOREPLICAS", RLI_LATER},
+        /* Said to a connection instead of serving it, whatever it asks. */
+        {"ERR max number of clients", RLI_LATER},                {"DENIED", RLI_LATER},
     };
     if (reply->type != REDIS_REPLY_ERROR)
         return RLI_TAKE;
@@ -64,6 +67,25 @@ static const char *advice_on_rights(const char *text)
     return "allow the ACL user the commands in docs/security.md";
 }
 
+/* Whether `text` has `secret` in it, or the first letters of it: servers cut long arguments. */
+static bool tells(const char *text, const char *secret)
+{
+    size_t length = strlen(secret), enough = length < 4 ? length : 4;
+    while (enough && *text && strncmp(text, secret, enough) != 0)
+        text++;
+    return enough && *text;
+}
+
+const char *rli_reply_said(const redisReply *reply, const char *secret, char said[RLI_SAID])
+{
+    const char *repeated = strstr(reply->str, ", with args beginning with");
+    size_t length = repeated ? (size_t)(repeated - reply->str) : strlen(reply->str);
+    snprintf(said, RLI_SAID, "%.*s", (int)(length < RLI_SAID ? length : RLI_SAID - 1), reply->str);
+    if (secret && tells(said, secret))
+        snprintf(said, RLI_SAID, "(its words are not shown: the password, or a part of it, is among them)");
+    return said;
+}
+
 #define SENTINEL_PERHAPS "the server runs no scripts; if it is a sentinel, use a redis-sentinel:// URL with masterName"
 
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
@@ -79,6 +101,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"CLUSTERDOWN", "a part of the cluster is down, or a slot is served by no node: see CLUSTER INFO and "
          "CLUSTER SLOTS"},
         {"NOREPLICAS", "fewer replicas are connected than min-replicas-to-write asks for"},
+        {"max number of clients", "raise maxclients on the server, or close connections that nobody needs"},
+        {"DENIED", "give the server a password, or turn off its protected-mode"},
         {"BUSY", "a script of somebody else runs for too long; SCRIPT KILL ends it"},
         {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
@@ -93,9 +117,9 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         if (strstr(reply->str, advices[i].found)) /* scripts put words before the code */
             advice = advices[i].advice;
     }
-    char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %.200s%s%s", rli_show_name(key, shown),
-                    reply->str, advice ? "; " : "", advice ? advice : "");
+    char shown[RLI_NAME_SHOWN], said[RLI_SAID];
+    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", rli_show_name(key, shown),
+                    rli_reply_said(reply, NULL, said), advice ? "; " : "", advice ? advice : "");
 }
 
 bool rli_reply_is_nil(const redisReply *reply)
