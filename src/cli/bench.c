@@ -88,7 +88,7 @@ static int check(const char *command, bench *self)
         return usage_error(command, "readers do not exclude each other: --one-name is for the other kinds");
     if (!read_threads(self))
         return usage_error(command, "--threads \"%s\" is no list of up to %d whole numbers from 1 to %d, such as 1,8,64",
-                           shorten(self->threads_text, shown), MOST_RUNS, MOST_THREADS);
+                           shorten_word(self->threads_text, shown), MOST_RUNS, MOST_THREADS);
     if (load->time_ms == 0 || load->time_ms > LONGEST_MS)
         return usage_error(command, "--time must be more than 0 and at most 1h");
     if (load->hold_ms > load->time_ms)

@@ -63,7 +63,7 @@ static int dispatch(char **argv)
     }
     char shown[SHOWN_SIZE];
     complain("unknown command \"%s\": it must be run, inspect, force-unlock or bench; see rlock --help",
-             shorten(word, shown));
+             shorten_word(word, shown));
     return EXIT_USAGE;
 }
 

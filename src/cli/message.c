@@ -56,3 +56,14 @@ const char *shorten(const char *text, char shown[SHOWN_SIZE])
     memcpy(shown + length, cut, sizeof cut);
     return shown;
 }
+
+const char *shorten_word(const char *word, char shown[SHOWN_SIZE])
+{
+    static const char rest[] = "://…";
+    const char *url = strstr(word, "://");
+    if (!url || (size_t)(url - word) + sizeof rest > SHOWN_SIZE)
+        return shorten(word, shown);
+    memcpy(shown, word, (size_t)(url - word));
+    memcpy(shown + (url - word), rest, sizeof rest);
+    return shown;
+}

@@ -15,5 +15,7 @@ void print_shown(FILE *out, const char *text);
 /* `text` for use within a message: cut with … where it is long. Answers `shown`. */
 #define SHOWN_SIZE 104
 const char *shorten(const char *text, char shown[SHOWN_SIZE]);
+/* The same for a word of the command line. A URL, which may hold a password, is cut behind its scheme. */
+const char *shorten_word(const char *word, char shown[SHOWN_SIZE]);
 
 #endif

@@ -25,10 +25,13 @@ int usage_error(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
+/* An option is shown without its value, which may be a password for something else. */
 static bool wrong(const cli_words *words, const char *what, const char *argument)
 {
     char shown[SHOWN_SIZE];
-    usage_error(words->command, "%s \"%s\"", what, shorten(argument, shown));
+    shorten(argument, shown);
+    shown[strcspn(shown, "=")] = 0;
+    usage_error(words->command, "%s \"%s\"", what, shown);
     return false;
 }
 
@@ -38,7 +41,7 @@ static bool read_number(const cli_words *words, const cli_option *option, const 
     errno = 0;
     long number = *value >= '0' && *value <= '9' ? strtol(value, &end, 10) : 0;
     if (number < 1 || *end || errno || number > INT_MAX) {
-        usage_error(words->command, "%s \"%s\" is no whole number from 1 to %d", option->name, shorten(value, shown),
+        usage_error(words->command, "%s \"%s\" is no whole number from 1 to %d", option->name, shorten_word(value, shown),
                     INT_MAX);
         return false;
     }
@@ -54,7 +57,7 @@ static bool read_kind(const cli_words *words, const cli_option *option, const ch
         *option->kind = kind;
     else
         usage_error(words->command, "there is no kind \"%s\": it must be " KIND_ALL,
-                    shorten(value, shown));
+                    shorten_word(value, shown));
     return kind;
 }
 
@@ -71,7 +74,7 @@ static bool read_value(const cli_words *words, const cli_option *option, const c
     const char *problem = duration_read(value, option->duration_ms);
     char shown[SHOWN_SIZE];
     if (problem)
-        usage_error(words->command, "%s \"%s\" is %s", option->name, shorten(value, shown), problem);
+        usage_error(words->command, "%s \"%s\" is %s", option->name, shorten_word(value, shown), problem);
     return !problem;
 }
 
@@ -108,7 +111,7 @@ static bool take_name(cli_words *words, const char *argument)
 {
     char shown[SHOWN_SIZE];
     if (words->name || words->nameless) {
-        usage_error(words->command, "\"%s\" is out of place: write rlock %s %s", shorten(argument, shown),
+        usage_error(words->command, "\"%s\" is out of place: write rlock %s %s", shorten_word(argument, shown),
                     words->command, words->form);
         return false;
     }

@@ -17,6 +17,7 @@ typedef struct rli_address {
     char *host;
     int port;
     char *username, *password; /* this server's own; NULL: those of the settings */
+    bool alone;                /* the host is a name that stands alone in its URL, without user and port */
     bool sentinel;             /* greeted as a sentinel: with its user and password, without database */
     char text[160];            /* for messages: never with user or password */
 } rli_address;

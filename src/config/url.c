@@ -116,8 +116,22 @@ static rlock_status read_port(rli_address *at, const char *text, size_t length)
     return RLOCK_OK;
 }
 
-/* host, host:port, [v6] or [v6]:port */
-static rlock_status read_place(rli_settings *settings, const struct scheme *scheme, const char *place, size_t length)
+/* Its text is not shown: it may be a password behind which @host is missing. */
+static rlock_status check_host(const char *host, bool v6)
+{
+    const char *marks = v6 ? ".:%-_" : ".-_"; /* as in fe80::1%eth0 */
+    for (const char *at = host; *at; at++) {
+        bool is_word = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+        if (!is_word && !strchr(marks, *at) && (unsigned char)*at < 0x80)
+            return rli_fail(RLOCK_INVALID, "the host in the URL has a character that no host has; if that is a password, "
+                            "write :password@host");
+    }
+    return RLOCK_OK;
+}
+
+/* host, host:port, [v6] or [v6]:port; `user`: a user or password stands before it */
+static rlock_status read_place(rli_settings *settings, const struct scheme *scheme, const char *place, size_t length,
+                               bool user)
 {
     rli_address *at = rli_settings_add_address(settings);
     if (!at)
@@ -140,7 +154,10 @@ static rlock_status read_place(rli_settings *settings, const struct scheme *sche
     if (host_end == host)
         return rli_fail(RLOCK_INVALID, "a host is missing in the URL; write %s", FORMS);
     rlock_status status = take(&at->host, host, (size_t)(host_end - host), "host");
+    if (status == RLOCK_OK)
+        status = check_host(at->host, *place == '[');
     at->port = scheme->port;
+    at->alone = !user && colon == end && *place != '[';
     if (status == RLOCK_OK && colon < end)
         status = read_port(at, colon + 1, (size_t)(end - colon - 1));
     if (status == RLOCK_OK)
@@ -148,9 +165,9 @@ static rlock_status read_place(rli_settings *settings, const struct scheme *sche
     return status;
 }
 
-/* host[:port],host[:port]… */
+/* host[:port],host[:port]…; `user` as in read_place */
 static rlock_status read_places(rli_settings *settings, const struct scheme *scheme, const char *places,
-                                const char *end)
+                                const char *end, bool user)
 {
     rlock_status status = RLOCK_OK;
     for (const char *comma; status == RLOCK_OK; places = comma + 1) {
@@ -159,8 +176,8 @@ static rlock_status read_places(rli_settings *settings, const struct scheme *sch
             return rli_fail(RLOCK_INVALID, "the URL has several servers; redis:// takes one: write redis-sentinel://, "
                             "redis-cluster://, redis-master-slave:// or redis-replicated://");
         if (!comma)
-            return read_place(settings, scheme, places, (size_t)(end - places));
-        status = read_place(settings, scheme, places, (size_t)(comma - places));
+            return read_place(settings, scheme, places, (size_t)(end - places), user);
+        status = read_place(settings, scheme, places, (size_t)(comma - places), user);
     }
     return status;
 }
@@ -223,7 +240,7 @@ static rlock_status read_tcp(rli_settings *settings, const struct scheme *scheme
     if (status == RLOCK_OK && places > rest)
         status = read_user(&settings->username, &settings->password, rest, (size_t)(places - rest) - 1);
     if (status == RLOCK_OK)
-        status = read_places(settings, scheme, places, end);
+        status = read_places(settings, scheme, places, end, places > rest);
     if (status == RLOCK_OK && *end == '/') {
         size_t length = strcspn(end + 1, "?");
         char *database = NULL;
@@ -299,7 +316,7 @@ static rlock_status read_one(rli_settings *settings, const struct scheme *scheme
         return rli_fail(RLOCK_INVALID, "each of rlock_config's addresses names one server and nothing else; database "
                         "and parameters are fields of their own");
     if (status == RLOCK_OK)
-        status = read_place(settings, scheme, place, (size_t)(end - place));
+        status = read_place(settings, scheme, place, (size_t)(end - place), place > rest);
     if (status != RLOCK_OK || place == rest)
         return status;
     rli_address *at = &settings->addresses[settings->address_count - 1];

@@ -9,6 +9,7 @@
 #include "redis/limits.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,26 @@ static rlock_status unreachable(const rli_address *address, const char *why)
                     address->text, why);
 }
 
+/* Whether that is why a host could not be looked up. */
+static bool is_unknown_host(const char *why)
+{
+    static const int errors[] = {EAI_NONAME, EAI_AGAIN, EAI_FAIL, EAI_NODATA, EAI_ADDRFAMILY};
+    size_t i = 0;
+    while (i < sizeof errors / sizeof *errors && strcmp(why, gai_strerror(errors[i])) != 0)
+        i++;
+    return i < sizeof errors / sizeof *errors;
+}
+
+/* redis://password is what is left of redis://:password@host when half of it is forgotten. */
+static rlock_status not_dialled(const rli_address *address, const char *why)
+{
+    if (!address->alone || !is_unknown_host(why))
+        return unreachable(address, why);
+    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis: the host in the URL is unknown (%s). It is not shown because "
+                    "it may be a password: then @host is missing behind it, and a colon before it; else write host:port",
+                    why);
+}
+
 rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address)
 {
     if (connection->tls) {
@@ -101,7 +122,7 @@ static rlock_status reach(rli_connection *connection, const rli_settings *settin
     const char *why;
     int fd = rli_dial(settings, address, patience, &why);
     if (fd < 0)
-        return unreachable(address, why);
+        return not_dialled(address, why);
     if (!rli_fd_track(fd)) {
         close(fd);
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");

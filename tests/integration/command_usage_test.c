@@ -81,7 +81,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("inspect"), "inspect: the NAME of the lock is missing"},
         {COMMAND("inspect", NAME, "other"), "\"other\" is out of place"},
         {COMMAND("inspect", NAME, "--", "true"), "nothing may stand behind NAME"},
-        {COMMAND("inspect", "--json=yes", NAME), "no value belongs to \"--json=yes\""},
+        {COMMAND("inspect", "--json=yes", NAME), "no value belongs to \"--json\""},
         {COMMAND("inspect", "--wait", "3", NAME), "unknown option \"--wait\""},
         {COMMAND("force-unlock"), "force-unlock: the NAME of the lock is missing"},
         {COMMAND("force-unlock", "--force", NAME), "unknown option \"--force\""},

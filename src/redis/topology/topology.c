@@ -136,7 +136,8 @@ static bool is_at(const rli_node *node, const char *host, size_t length, int por
 
 static rlock_status copy_address(rli_address *to, const char *host, size_t length, int port, const rli_address *like)
 {
-    *to = (rli_address){.port = port, .sentinel = like && like->sentinel};
+    bool same = like && like->host && strlen(like->host) == length && memcmp(like->host, host, length) == 0;
+    *to = (rli_address){.port = port, .alone = same && like->alone, .sentinel = like && like->sentinel};
     rlock_status status = rli_settings_copy(&to->host, host, length);
     if (status == RLOCK_OK && like && like->username)
         status = rli_settings_copy(&to->username, like->username, strlen(like->username));
