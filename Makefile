@@ -67,7 +67,7 @@ lib_src  := $(filter-out src/cli/% src/tls_module/%,$(shell find src watchdog -n
 cli_src  := $(wildcard src/cli/*.c)
 lua_src  := $(shell find lua -name '*.lua' | sort)
 lib_obj  := $(lib_src:%.c=$(B)/%.o) $(B)/lua/scripts.o
-cli_obj  := $(cli_src:%.c=$(B)/%.o)
+cli_obj  := $(cli_src:%.c=$(B)/%.o) $(B)/src/utf8.o
 tls_obj  := $(filter $(B)/src/redis/tls%,$(lib_obj))
 
 .PHONY: all

@@ -2,19 +2,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "error.h"
 
+#include "utf8.h"
+
 #include <rlock/version.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char last_error[512];
+#define MESSAGE_SIZE 512
+
+static _Thread_local char last_error[MESSAGE_SIZE];
+
+/* Programs write messages to terminals and logs, and names and a server's words are in them. */
+static void keep(const char *message)
+{
+    size_t length = 0;
+    while (*message) {
+        char shown[RLI_UTF8_SHOWN];
+        size_t more = rli_utf8_show(&message, shown);
+        if (length + more >= sizeof last_error)
+            break;
+        memcpy(last_error + length, shown, more);
+        length += more;
+    }
+    last_error[length] = 0;
+}
 
 rlock_status rli_fail(rlock_status status, const char *format, ...)
 {
+    char message[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(last_error, sizeof last_error, format, args);
+    int length = vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (length >= MESSAGE_SIZE)
+        message[rli_utf8_cut(message, MESSAGE_SIZE - 1)] = 0;
+    keep(message);
     return status;
 }
 
@@ -39,9 +62,7 @@ const char *rli_show_name(const char *name, char shown[RLI_NAME_SHOWN])
         memcpy(shown, name, length + 1);
         return shown;
     }
-    length = 100;
-    while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
-        length--; /* not in the middle of a UTF-8 character */
+    length = rli_utf8_cut(name, 100);
     memcpy(shown, name, length);
     memcpy(shown + length, "…", sizeof "…");
     return shown;

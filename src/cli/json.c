@@ -2,61 +2,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 
+#include "utf8.h"
+
+#include <stdint.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at `at`; 0: there is none (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF). The text ends in NUL, which continues no character. */
-static size_t utf8_length(const unsigned char *at)
-{
-    static const struct {
-        unsigned char first, last; /* of the first byte */
-        unsigned char low, high;   /* of the second */
-        size_t length;
-    } forms[] = {
-        {0x00, 0x7F, 0x00, 0xFF, 1}, {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-    };
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (at[0] < forms[i].first || at[0] > forms[i].last)
-            continue;
-        if (forms[i].length > 1 && (at[1] < forms[i].low || at[1] > forms[i].high))
-            return 0;
-        for (size_t n = 2; n < forms[i].length; n++) {
-            if ((at[n] & 0xC0) != 0x80)
-                return 0;
-        }
-        return forms[i].length;
-    }
-    return 0;
-}
-
-static void ascii(FILE *out, unsigned char byte)
+/* RFC 8259 asks for escapes below 0x20 alone; the others keep it from driving a terminal. */
+static void character(FILE *out, const char *bytes, size_t length, uint32_t code)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
-    const char *found = strchr(plain, byte);
+    const char *found = code && code < 0x80 ? strchr(plain, (int)code) : NULL;
     if (found)
         fprintf(out, "\\%c", escaped[found - plain]);
-    else if (byte < 0x20 || byte == 0x7F)
-        fprintf(out, "\\u%04x", byte);
+    else if (rli_utf8_is_control(code))
+        fprintf(out, "\\u%04x", code);
     else
-        fputc(byte, out);
+        fwrite(bytes, 1, length, out);
 }
 
 void json_string(FILE *out, const char *text, size_t length)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + length;
+    const char *end = text + length;
     fputc('"', out);
-    while (at < end) {
-        size_t bytes = utf8_length(at);
-        if (bytes == 1)
-            ascii(out, *at);
-        else if (bytes)
-            fwrite(at, 1, bytes, out);
+    while (text < end) {
+        uint32_t code;
+        size_t bytes = rli_utf8_read(text, &code);
+        if (bytes)
+            character(out, text, bytes, code);
         else
             fputs("\\ufffd", out);
-        at += bytes ? bytes : 1;
+        text += bytes ? bytes : 1;
     }
     fputc('"', out);
 }

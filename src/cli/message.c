@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/message.h"
 
+#include "utf8.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -9,14 +11,10 @@
 
 void print_shown(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '\n')
-            fputs("\\n", out);
-        else if (byte < 0x20 || byte == 0x7f)
-            fprintf(out, "\\x%02x", byte);
-        else
-            fputc(byte, out);
+    while (*text) {
+        char shown[RLI_UTF8_SHOWN];
+        size_t length = rli_utf8_show(&text, shown);
+        fwrite(shown, 1, length, out);
     }
 }
 
@@ -49,9 +47,7 @@ const char *shorten(const char *text, char shown[SHOWN_SIZE])
         memcpy(shown, text, length + 1);
         return shown;
     }
-    length = SHOWN_SIZE - sizeof cut;
-    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
-        length--; /* not in the middle of a UTF-8 character */
+    length = rli_utf8_cut(text, SHOWN_SIZE - sizeof cut);
     memcpy(shown, text, length);
     memcpy(shown + length, cut, sizeof cut);
     return shown;

@@ -3,6 +3,7 @@
 #include "redis/reply.h"
 
 #include "error.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -80,7 +81,10 @@ const char *rli_reply_said(const redisReply *reply, const char *secret, char sai
 {
     const char *repeated = strstr(reply->str, ", with args beginning with");
     size_t length = repeated ? (size_t)(repeated - reply->str) : strlen(reply->str);
-    snprintf(said, RLI_SAID, "%.*s", (int)(length < RLI_SAID ? length : RLI_SAID - 1), reply->str);
+    if (length >= RLI_SAID)
+        length = rli_utf8_cut(reply->str, RLI_SAID - 1);
+    memcpy(said, reply->str, length);
+    said[length] = 0;
     if (secret && tells(said, secret))
         snprintf(said, RLI_SAID, "(its words are not shown: the password, or a part of it, is among them)");
     return said;
