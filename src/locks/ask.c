@@ -393,9 +393,11 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
         return rli_fail_as(why, message);
     caller.deadline_ms = rli_after_ms(GIVE_UP_MS);
     pthread_mutex_lock(&holds->mutex);
+    /* The place is another kind's when this one has no queue on the server: the background release leaves it. */
+    bool last = session->extra->attempts == 1 && attempt->asked->kind->give_up;
     /* In the session's turn: another thread of the owner that comes now queues after it, not before.
      * Nor may it wait in this session when the request may run late and take its place away. */
-    if ((session->queued ? session->extra->attempts == 1 : session->extra->taker == &attempt->waiter) &&
+    if ((session->queued ? last : session->extra->taker == &attempt->waiter) &&
         rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
         if (attempt->waiter.handed)
             why = RLOCK_OK;
