@@ -41,6 +41,15 @@ rli_advice rli_reply_advice(const redisReply *reply)
                ? RLI_LATER : RLI_REFUSED;
 }
 
+/* The port that `text` is, with nothing behind it; 0: it is none. */
+static int port_of(const char *text)
+{
+    int port = 0;
+    while (*text >= '0' && *text <= '9' && port <= 65535)
+        port = port * 10 + (*text++ - '0');
+    return *text || port > 65535 ? 0 : port;
+}
+
 bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
 {
     /* MOVED 3999 127.0.0.1:6381; an address of IPv6 has colons of its own */
@@ -49,10 +58,10 @@ bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
     const char *colon = host ? strrchr(host, ':') : NULL;
     if (!colon)
         return false;
-    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, atoi(colon + 1)};
+    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, port_of(colon + 1)};
     if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its name */
         redirect->length = 0;
-    return redirect->port > 0 && redirect->port <= 65535;
+    return redirect->port > 0;
 }
 
 /* What a user of an ACL lacks, in the words of Redis 6.2, 7.0, and 7.2 and later. NULL: not that. */

@@ -4,7 +4,7 @@
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(limits, .timeout = 120);
@@ -197,4 +197,42 @@ Test(limits, messages_are_within_them)
     assert_between(survived_by_waiter(&endless_bulk), 0, 64 * MEGABYTE + IN_FLIGHT);
     assert_between(survived_by_waiter(&endless_line), 0, IN_FLIGHT);
     survived_by_waiter(&other_protocol);
+}
+
+/* --- the map of a cluster --- */
+
+static bool answer_with_map(impostor_peer *peer, const char *request)
+{
+    if (!strstr(request, "\r\nSLOTS"))
+        return impostor_answer(peer, request);
+    return impostor_say(peer, peer->context);
+}
+
+static rlock_status open_with_map(const char *map)
+{
+    char url[64];
+    rlock_client *client = NULL;
+    impostor *node = impostor_start(answer_with_map, map);
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d/?timeout=20000", impostor_port(node));
+    rlock_status status = rlock_client_open(&client, url);
+    rlock_client_close(client);
+    impostor_stop(node);
+    return status;
+}
+
+#define RANGE(first, last, port) "*3\r\n:" first "\r\n:" last "\r\n*2\r\n$0\r\n\r\n:" port "\r\n"
+
+/* A slot has one master. Half a million ranges of all slots would be as many times the work. */
+Test(limits, map_in_which_a_slot_stands_twice_is_refused)
+{
+    assert_status(open_with_map("*2\r\n" RANGE("0", "16383", "7000") RANGE("0", "16383", "7000")), RLOCK_SERVER);
+    assert_error("CLUSTER SLOTS");
+}
+
+Test(limits, map_with_a_port_that_is_none_is_refused)
+{
+    assert_status(open_with_map("*1\r\n" RANGE("0", "16383", "4294967296")), RLOCK_SERVER);
+    assert_error("CLUSTER SLOTS");
+    assert_status(open_with_map("*1\r\n" RANGE("0", "16383", "-1")), RLOCK_SERVER);
+    assert_error("CLUSTER SLOTS");
 }

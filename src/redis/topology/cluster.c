@@ -35,16 +35,27 @@ static bool is_range(const redisReply *range)
            range->element[1]->type == REDIS_REPLY_INTEGER && range->element[0]->integer >= 0 &&
            range->element[0]->integer <= range->element[1]->integer && range->element[1]->integer < RLI_SLOTS &&
            range->element[2]->type == REDIS_REPLY_ARRAY && range->element[2]->elements >= 2 &&
-           range->element[2]->element[1]->type == REDIS_REPLY_INTEGER;
+           range->element[2]->element[1]->type == REDIS_REPLY_INTEGER && range->element[2]->element[1]->integer >= 0 &&
+           range->element[2]->element[1]->integer <= 65535;
+}
+
+/* No slot is there twice: else a long list of long ranges would keep the topology's mutex for minutes. */
+static bool is_map(const redisReply *map)
+{
+    int64_t slots = 0;
+    for (size_t i = 0; i < map->elements; i++) {
+        if (!is_range(map->element[i]))
+            return false;
+        slots += map->element[i]->element[1]->integer - map->element[i]->element[0]->integer + 1;
+    }
+    return slots <= RLI_SLOTS;
 }
 
 /* The map as one node sees it. Slots in no range are served by nobody. */
 static rlock_status take_map(rli_topology *topology, rli_node *from, const redisReply *map)
 {
-    for (size_t i = 0; i < map->elements; i++) {
-        if (!is_range(map->element[i]))
-            return rli_fail(RLOCK_SERVER, "%s answered CLUSTER SLOTS with something else", from->address.text);
-    }
+    if (!is_map(map))
+        return rli_fail(RLOCK_SERVER, "%s answered CLUSTER SLOTS with something else", from->address.text);
     /* They come in no order: first who serves something, then what is left. */
     bool *served = calloc(RLI_SLOTS, sizeof *served);
     if (!served)
