@@ -6,12 +6,15 @@
 #   make SAN=address test    under a sanitizer: address (and undefined), thread, or undefined alone
 #   make V=1                 shows each command
 #   make test ARGS='--filter lock/*'   further arguments for the test programs
+#   make hostile TIME=600 SEED=42      seconds for each test of a hostile server (5), and the seed that one has printed
 
 CC      ?= cc
 PREFIX  ?= /usr/local
 DESTDIR ?=
 SAN     ?=
 ARGS    ?=
+TIME    :=
+SEED    :=
 B       := build$(SAN:%=/san-%)
 
 # $(call quote,text): as one word of the shell, whatever is in it.
@@ -125,14 +128,14 @@ $(B)/rlock: $(cli_obj) $(B)/$(soname)
 
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
-suites     := unit integration topology fault model stress interop
+suites     := unit integration topology fault model stress interop hostile
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c))
 helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
 suite_obj   = $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/*.c))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
-tested     := $(if $(SAN),$(filter unit integration topology fault model,$(have)),$(have))
+tested     := $(if $(SAN),$(filter unit integration topology fault model hostile,$(have)),$(have))
 
 $(B)/tests/%.o: tests/%.c | deps-test
 	@mkdir -p $(@D)
@@ -159,7 +162,8 @@ $(foreach s,$(have),$(eval $(call suite,$s)))
 
 # The build folder as an absolute path, for programs that work elsewhere. The path of this tree may have spaces.
 there     := $(call quote,$(if $(filter /%,$(B)),$(B),$(CURDIR)/$(B)))
-run_tests  = B=$(there) SAN='$(SAN)' CC=$(call quote,$(CC)) MAKE=$(call quote,$(MAKE)) ARGS=$(call quote,$(ARGS)) sh tests/run
+run_tests  = B=$(there) SAN='$(SAN)' CC=$(call quote,$(CC)) MAKE=$(call quote,$(MAKE)) ARGS=$(call quote,$(ARGS)) \
+    HOSTILE_TIME=$(call quote,$(TIME)) HOSTILE_SEED=$(call quote,$(SEED)) sh tests/run
 
 interop stress demo: | deps-interop
 test: | $(if $(SAN),,deps-interop)
@@ -167,7 +171,7 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
 
-test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, model, stress, interop run one suite
+test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, model, stress, interop, hostile run one suite
 	@$(run_tests) $(tested)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind

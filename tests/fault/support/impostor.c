@@ -189,23 +189,10 @@ int64_t impostor_flood(impostor_peer *peer, const char *piece, int64_t most)
     return taken;
 }
 
-/* The words of a request, each terminated; how many. */
-static int words_of(char *request, char *words[], int most)
-{
-    int count = 0;
-    for (char *at = strchr(request, '$'); at && count < most; at = strchr(at, '$')) {
-        size_t length = strtoul(at + 1, &at, 10);
-        words[count++] = at + 2;
-        at += 2 + length;
-        *at++ = 0;
-    }
-    return count;
-}
-
 bool impostor_answer(impostor_peer *peer, const char *request)
 {
     char *copy = strdup(request), *words[8];
-    int count = copy ? words_of(copy, words, 8) : 0;
+    int count = copy ? resp_words(copy, strlen(copy), words, 8) : 0;
     const char *word = count ? words[0] : "";
     bool said = true;
     if (strcmp(word, "INFO") == 0)

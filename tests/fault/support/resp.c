@@ -41,3 +41,18 @@ ssize_t resp_length(const char *data, size_t length)
     size_t total = line + (size_t)count + 2;
     return total <= length ? (ssize_t)total : 0;
 }
+
+int resp_words(char *request, size_t length, char *words[], int most)
+{
+    int count = 0;
+    char *at = request, *end = request + length;
+    while (count < most && (at = memchr(at, '$', (size_t)(end - at)))) {
+        size_t word = strtoul(at + 1, &at, 10);
+        if (at + 2 + word >= end)
+            break;
+        words[count++] = at + 2;
+        at += 2 + word;
+        *at++ = 0;
+    }
+    return count;
+}

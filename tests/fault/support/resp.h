@@ -10,4 +10,7 @@
 /* The length of the value that begins at `data`. 0: it has not come whole; -1: that is no RESP. */
 ssize_t resp_length(const char *data, size_t length);
 
+/* The words of a request, which are terminated in place; how many, `most` at most. */
+int resp_words(char *request, size_t length, char *words[], int most);
+
 #endif
