@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The character at the beginning of a terminated text. Its length in bytes; 0: what stands there is no character. */
+/* The character at the beginning of a terminated text. Its length in bytes; 0: the bytes there are no character. */
 size_t rli_utf8_read(const char *text, uint32_t *code);
 
 /* Whether a character is shown as nothing, or changes how others are shown: control characters (C0, DEL, C1), the

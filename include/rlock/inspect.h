@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Times that are left are in ms, by the server's clock. Owners are as the server has them, whoever wrote them there: any
- * bytes other than 0. Replace control characters before you show them. */
+/* Times that are left are in ms, by the server's clock. Owners are as any client wrote them on the
+ * server: any bytes other than 0. Replace control characters before you show them. */
 #define RLOCK_NO_END ((int64_t)-1)    /* of a time that is left */
 #define RLOCK_NOT_THERE ((int64_t)-2) /* of a TTL: there is no such key */
 

@@ -49,7 +49,7 @@ RLOCK_API const char *rlock_strstatus(rlock_status status);
 
 /* What was wrong with this thread's last call, which failed, and what to do about it, with names and
  * numbers; "" before the first failure. After a call that succeeded it may be of that one, or of
- * what that one met on its way. One line of UTF-8, up to 511 bytes: control characters and bytes that are no UTF-8, which
+ * a failure that the call recovered from. One line of UTF-8, up to 511 bytes: control characters and bytes that are no UTF-8, which
  * names and a server's words may have, stand there as \n, \x1b or \u009b. Never holds a password. Owned by the library,
  * valid until this thread's next call. */
 RLOCK_API const char *rlock_last_error(void);

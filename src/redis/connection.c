@@ -35,8 +35,8 @@ ssize_t rli_connection_send(const rli_connection *connection, const char *bytes,
 {
     ssize_t sent = connection->tls ? rli_tls_send(connection->tls, bytes, length)
                                    : send_plain(connection->fd, bytes, length);
-    /* A part may have left before the error, and the error may pass (ENOBUFS): whatever followed would be read from
-     * the middle of a command. The thread that receives finds the end. */
+    /* A part may have left before the error, and the error may pass (ENOBUFS): the server would read later bytes
+     * from the middle of a command. The thread that receives finds the end. */
     if (sent < 0)
         shutdown(connection->fd, SHUT_RDWR);
     return sent;
@@ -76,7 +76,7 @@ static bool is_unknown_host(const char *why)
     return i < sizeof errors / sizeof *errors;
 }
 
-/* redis://password is what is left of redis://:password@host when half of it is forgotten. */
+/* A user who forgets half of redis://:password@host writes redis://password. */
 static rlock_status not_dialled(const rli_address *address, const char *why)
 {
     if (!address->alone || !is_unknown_host(why))
@@ -101,7 +101,7 @@ rlock_status rli_connection_silent(const rli_connection *connection, const rli_a
     if (trouble)
         return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: it sent %s; check that Redis listens there",
                         address->text, trouble);
-    if (!connection->tls && rli_connection_is_closed(connection)) /* what Redis itself does then */
+    if (!connection->tls && rli_connection_is_closed(connection)) /* Redis closes a TLS port's plain connection */
         return unreachable(address, "it closed the connection (if that port speaks TLS, write rediss://)");
     return unreachable(address, "it closed the connection, or does not answer");
 }

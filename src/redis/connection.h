@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 typedef struct rli_connection {
-    redisContext *context; /* its reader parses what was received, within limits.h */
+    redisContext *context; /* its reader parses the received bytes, within limits.h */
     int fd;                /* blocking */
     rli_tls_stream *tls;   /* NULL: plain */
     uint64_t run;          /* which run of the server answers; 0: it did not say */
@@ -37,10 +37,10 @@ redisReply *rli_connection_ask(const rli_connection *connection, const rli_comma
 /* The next reply or message, however long patience lasts. NULL: none came. */
 redisReply *rli_connection_next(const rli_connection *connection, const rli_patience *patience);
 
-/* The next reply or message of those that were received; *reply NULL: none has come whole. False: what came instead is
- * not one, and the connection is of no more use. */
+/* The next reply or message of those that were received; *reply NULL: none is complete yet. False: the bytes are no
+ * reply, or exceed limits.h, and the connection is of no more use. */
 bool rli_connection_parse(const rli_connection *connection, redisReply **reply);
-/* What that was, for a message: "arrays nested more than 7 deep". NULL: nothing of the sort. Static text. */
+/* A description of those bytes for a message: "arrays nested more than 7 deep". NULL: there were none. Static text. */
 const char *rli_connection_trouble(const rli_connection *connection);
 
 /* No answer came before the client was logged in: fails with the reason, as far as it shows. RLOCK_UNAVAILABLE, or

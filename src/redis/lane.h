@@ -31,7 +31,7 @@ typedef struct rli_answer {
     rlock_status status; /* RLI_UNSENT */
     uint64_t run;        /* the server run that got the request; 0: unknown */
     int64_t sent_ms;     /* before it was sent; not RLI_UNSENT */
-    const char *garbled; /* RLI_BROKEN: what the server sent that was no answer, static text; NULL: nothing */
+    const char *garbled; /* RLI_BROKEN: describes bytes that were no answer, static text; NULL: there were none */
     bool left;           /* bytes of it may have left; false: it has not run and never will, whatever the outcome */
     int asked;           /* RLI_ANSWERED: replicas that WAIT asked for; 0: none, or no WAIT was sent */
     int synced;          /* RLI_ANSWERED: how many had confirmed it, RLI_SYNC_NONE or RLI_SYNC_REFUSED */

@@ -86,7 +86,7 @@ bool rli_limits_next(redisReader *reader, redisReply **reply)
     if (self->trouble)
         return false;
     if (redisReaderGetReply(reader, &whole) != REDIS_OK) {
-        if (!self->trouble) /* else it is what create_array() found */
+        if (!self->trouble) /* create_array() may have found one */
             self->trouble = reader->err == REDIS_ERR_OOM ? "an answer for which memory is short"
                                                          : "something that is not Redis's protocol";
         return false;

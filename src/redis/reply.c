@@ -24,7 +24,7 @@ rli_advice rli_reply_advice(const redisReply *reply)
         {"NOSCRIPT", RLI_LOAD},    {"MOVED ", RLI_MOVED},        {"ASK ", RLI_ASK},
         {"LOADING", RLI_LATER},    {"BUSY ", RLI_LATER},         {"TRYAGAIN", RLI_LATER},
         {"MASTERDOWN", RLI_LATER}, {"CLUSTERDOWN", RLI_LATER},   {"NOREPLICAS", RLI_LATER},
-        /* Said to a connection instead of serving it, whatever it asks. */
+        /* The server turns the connection away with these, in place of the first answer. */
         {"ERR max number of clients", RLI_LATER},                {"DENIED", RLI_LATER},
     };
     if (reply->type != REDIS_REPLY_ERROR)

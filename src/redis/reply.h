@@ -31,7 +31,7 @@ typedef struct rli_redirect {
 bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect);
 
 /* An error's words for a message, without the arguments of the command that the server repeats in them, and cut where
- * they are long. `secret`: what was among those, NULL for nothing; words with a part of it are not shown at all. */
+ * they are long. `secret`: a password that was among those, or NULL; words with a part of it are not shown at all. */
 #define RLI_SAID 204
 const char *rli_reply_said(const redisReply *reply, const char *secret, char said[RLI_SAID]);
 

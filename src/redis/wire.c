@@ -29,7 +29,7 @@ struct rli_wire {
     bool leading, sending;       /* a thread receives; a thread sends… */
     rli_turn *unsent;            /* …and these wait until their requests have left */
     bool ended;
-    const char *garbled;         /* what came that was no answer, static text; NULL: nothing */
+    const char *garbled;         /* describes bytes that were no answer, static text; NULL: there were none */
     int users;                   /* wire.h */
     unsigned place;              /* of the next request's caller */
 };

@@ -14,13 +14,13 @@ TestSuite(limits, .timeout = 120);
 #define SEVERAL_ATTEMPTS "timeout=30000&retryAttempts=5&retryBaseDelay=10&retryMaxDelay=20&subscriptionTimeout=30000"
 
 #define MEGABYTE (INT64_C(1) << 20)
-/* What the sockets of both sides hold, beyond what the client has read. */
+/* The sockets of both sides hold this much at most, beyond the bytes that the client has read. */
 #define IN_FLIGHT (32 * MEGABYTE)
 
 /* The notes. */
 enum { CONNECTED, ASKED, SUBSCRIBED, TAKEN, CUT_SHORT };
 
-/* What the impostor says where it says something odd: `start`, then `piece` so often that `most` bytes are said. */
+/* An odd answer: `start`, then `piece` over and over, `most` bytes of it. */
 typedef struct oddity {
     const char *start, *piece;
     int64_t most;
@@ -74,7 +74,7 @@ static bool first_answer_is_odd(impostor_peer *peer, const char *request)
     return true;
 }
 
-/* The call says what came, and the next one is answered over a new connection. */
+/* The message describes the odd answer, and the next call is answered over a new connection. */
 static int64_t refused_as(const oddity *odd, const char *words)
 {
     impostor *server = impostor_start(first_answer_is_odd, odd);
@@ -117,7 +117,7 @@ Test(limits, answer_of_another_protocol_is_refused)
     refused_as(&other_protocol, "not Redis's protocol");
 }
 
-/* What comes behind a right answer would be taken for the answer to the next request. */
+/* Bytes behind a right answer would be taken for the answer to the next request. */
 Test(limits, answer_to_no_request_ends_the_connection)
 {
     impostor *server = impostor_start(first_answer_is_odd, &unasked);

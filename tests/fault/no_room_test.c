@@ -1,4 +1,4 @@
-/* A server that turns connections away, because it has too many or trusts nobody who comes: that passes, and nothing has
+/* A server that turns connections away, because it has too many or is in protected mode: that passes, and no request has
  * run. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"

@@ -1,4 +1,4 @@
-/* The subscriber's connection: what is sent on it, and what a server may answer that is no confirmation. */
+/* The subscriber's connection: the bytes that are sent on it, and answers that are no confirmation. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"
 #include "tests/fault/support/sending.h"
@@ -13,8 +13,8 @@ TestSuite(subscriber, .timeout = 120);
 
 #define NAME "order"
 
-/* A part of the command has left when the kernel runs out of memory: what would be sent from its beginning again is no
- * command of Redis's. */
+/* A part of the command has left when the kernel runs out of memory. Sending it from its beginning again would be a
+ * protocol error. */
 static void survives(const char *start, size_t length, int error)
 {
     rlock *lock = lock_of(stage.client, NAME), *others = lock_of(stage.other, NAME);
@@ -64,7 +64,7 @@ static void refused_with(const char *answer, const char *words, bool rights)
     impostor_stop(refusing);
 }
 
-/* Rights are the advice only where they are what is missing. */
+/* The advice is about rights only where a right is missing. */
 Test(subscriber, says_why_the_server_refuses_a_channel)
 {
     refused_with("-NOPERM this user has no permissions to access one of the channels\r\n", "NOPERM", true);

@@ -1,8 +1,8 @@
-/* Clients of a hostile server: whatever it answers, nothing crashes, every call returns, and everything is given back.
+/* Clients of a hostile server: no answer of it crashes them, every call returns, and everything is given back.
  *
  *   make hostile                           a few seconds for each kind of servers
  *   make SAN=address hostile TIME=600      ten minutes for each
- *   make hostile SEED=42 ARGS='--filter hostile/cluster'    once more what a failed test has printed
+ *   make hostile SEED=42 ARGS='--filter hostile/cluster'    repeats a run whose seed was printed
  *
  * The same seed gives the same calls and the same distortions; which meets which depends on the threads. */
 /* SPDX-License-Identifier: Apache-2.0 */
@@ -32,7 +32,7 @@ enum { GENERATION_MS = 1500, STAY_MS = 100, LOOK_MS = 20, CANCEL_MS = 60 };
 #endif
 enum { MOST_LEFT_MB = 8 }; /* when all clients are closed */
 
-/* A sanitizer keeps what was freed for a while. */
+/* A sanitizer keeps freed memory for a while. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||           \
     __has_feature(thread_sanitizer)
 enum { MOST_MEMORY_MB = 3000 };
@@ -52,7 +52,7 @@ static struct {
     long opened, refused, calls, successes;
 } stage;
 
-/* --- what is to be as it was --- */
+/* --- memory, descriptors and threads --- */
 
 static int files_open(void)
 {
@@ -74,7 +74,8 @@ static long memory_mb(void)
     return pages * sysconf(_SC_PAGESIZE) >> 20;
 }
 
-/* What is allocated, whatever the allocator keeps for later; a sanitizer's own allocator tells of leaks by itself. */
+/* Allocated memory, without the memory that the allocator keeps for later. A sanitizer's own allocator reports leaks by
+ * itself, and this is 0. */
 static size_t allocated_mb(void)
 {
     struct mallinfo2 now = mallinfo2();
@@ -245,7 +246,7 @@ static void survive(const char *title, const char *base)
             stage.successes, hostile_answers(stage.server), hostile_distortions(stage.server), memory_mb());
 }
 
-/* A URL of as many of the ports as `count`, with what follows them. */
+/* A URL of the first `count` ports, followed by `rest`. */
 static const char *url_of(const char *scheme, int count, const char *rest)
 {
     static char url[256];

@@ -1,4 +1,4 @@
-/* Texts of others in what is shown: names, owners and a server's words drive no terminal, and end no line of a log. */
+/* Messages and output with names, owners and a server's words in them: these drive no terminal, and end no line of a log. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"
 #include "tests/integration/support/command_json.h"
@@ -11,7 +11,7 @@
 
 TestSuite(printable, .fini = stage_close, .timeout = 60);
 
-/* Of ASCII; of C1, as UTF-8 and as a byte that is none; what turns the direction of writing; a line's end. */
+/* Controls of ASCII; of C1, as UTF-8 and as a bare byte; of the direction of writing; a separator of lines. */
 #define ESCAPE "\x1b[31m"
 #define C1 "\xc2\x9b" "31m"
 #define BARE_C1 "\x9b"

@@ -1,4 +1,4 @@
-/* Secrets: no message has a password in it, whatever a server says of it and wherever in a URL it stands. */
+/* Secrets: no message has a password in it, neither from a server's words nor from a URL. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/command_process.h"
 #include "tests/integration/support/stage.h"
@@ -34,7 +34,7 @@ static const char *tcp(const char *user)
     return url;
 }
 
-/* --- what a server repeats --- */
+/* --- from a server's words --- */
 
 /* Then Redis says: unknown command 'AUTH', with args beginning with: 's3cr3t-pass' */
 Test(secret, is_not_in_what_is_said_of_a_server_that_does_not_know_AUTH)
@@ -46,9 +46,9 @@ Test(secret, is_not_in_what_is_said_of_a_server_that_does_not_know_AUTH)
     assert_fails(tcp("s3cr3t-user:" SECRET), RLOCK_SERVER, "AUTH");
 }
 
-/* --- what stands in a URL --- */
+/* --- from a URL --- */
 
-/* redis://password is what is left of redis://:password@host when half of it is forgotten. */
+/* A user who forgets half of redis://:password@host writes redis://password. */
 Test(secret, is_not_shown_as_a_host)
 {
     assert_fails("redis://s3cr3t", RLOCK_UNAVAILABLE, "@host is missing");
@@ -81,7 +81,7 @@ Test(secret, is_no_reason_to_hide_a_host)
     assert_fails(url, RLOCK_UNAVAILABLE, "127.0.0.1");
 }
 
-/* --- what stands on a command line --- */
+/* --- from a command line --- */
 
 static void refuses(const char *const *words)
 {

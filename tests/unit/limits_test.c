@@ -1,4 +1,4 @@
-/* Limits: the greatest replies that servers have reason to send fit, in whatever pieces they come. */
+/* Limits: the greatest replies that servers have reason to send fit. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/limits.h"
 #include "tests/fault/support/bytes.h"
@@ -95,7 +95,7 @@ Test(limits, fit_queue_of_half_a_million_waiters)
     bytes_free(&look);
 }
 
-/* A connection lives for years: what it has answered so far is no part of the next answer. */
+/* A connection lives for years: earlier answers do not count for the next one. */
 Test(limits, are_for_each_reply_alone)
 {
     bytes one = {0};
@@ -140,7 +140,7 @@ Test(limits, count_the_elements_of_inner_arrays)
     bytes_free(&wide);
 }
 
-/* What was parsed already counts, too. */
+/* Parsed elements count, too. */
 Test(limits, count_the_bytes_of_elements_that_have_come)
 {
     static char block[1 << 20];

@@ -45,7 +45,7 @@ static bool hear(impostor_peer *peer, bytes *heard)
     return n > 0;
 }
 
-/* Answers what has come whole. False: the connection is over. */
+/* Answers all complete requests. False: the connection is over. */
 static bool answer_all(impostor_peer *peer, bytes *heard)
 {
     ssize_t length;

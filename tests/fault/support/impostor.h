@@ -1,5 +1,5 @@
 /* The impostor: a process in a server's place that answers as the test says, which need not be as Redis would.
- * (The fault proxy passes on only what client and server say.) */
+ * (The fault proxy makes up no bytes.) */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef FAULT_IMPOSTOR_H
 #define FAULT_IMPOSTOR_H
@@ -39,7 +39,7 @@ int64_t impostor_flood(impostor_peer *peer, const char *piece, int64_t most);
 /* Answers as a server would that has no keys, no password, and no scripts that do anything: nil. */
 bool impostor_answer(impostor_peer *peer, const char *request);
 
-/* --- what both sides know: numbers that start at 0 --- */
+/* --- notes: numbers that both processes see, from 0 on --- */
 
 enum { IMPOSTOR_NOTES = 8 };
 void impostor_note(impostor *impostor, int which, int64_t number); /* added */

@@ -27,9 +27,9 @@ void handles_free(handles *handles);
 typedef struct caller {
     handles *with;
     dice dice;
-    rlock_cancel *cancel;                /* somebody ends waits that have no other end by it */
+    rlock_cancel *cancel;                /* the test ends waits by it that have no other end */
     rlock_permit permits[CALLS_PERMITS]; /* that it has, or had */
-    const char *wrong;                   /* what no call may do; NULL: nothing yet */
+    const char *wrong;                   /* a forbidden effect of a call; NULL: none yet */
 } caller;
 
 typedef struct call {
@@ -41,7 +41,7 @@ typedef struct call {
 
 /* One of them, by weight; with `endless`, of all, else of those that end by themselves. */
 const call *calls_choose(dice *dice, bool endless);
-/* Runs it, and looks at what it leaves: `wrong`. */
+/* Runs it, and checks its status, its message and its answer: `wrong`. */
 rlock_status calls_run(const call *call, caller *caller);
 
 #endif

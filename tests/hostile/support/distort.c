@@ -1,4 +1,4 @@
-/* Distortion: what becomes of a server's right answer in hostile hands. */
+/* Distortion: turns a server's right answer into a hostile one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/hostile/support/distort.h"
 
@@ -222,7 +222,7 @@ distortion distort(dice *by, const hostile_ports *ports, const past *earlier, co
                    size_t length, bytes *to)
 {
     distortion result = {FATE_GOES_ON, 0};
-    char *text = strndup(answer, length); /* for searches; what has a 0 in it is seen up to there */
+    char *text = strndup(answer, length); /* for searches; it ends at the first 0 byte */
     if (!text)
         abort();
     way chosen = (way)dice_weighted(by, weights, WAYS);

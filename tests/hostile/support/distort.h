@@ -1,4 +1,4 @@
-/* Distortion: what becomes of a server's right answer in hostile hands. */
+/* Distortion: turns a server's right answer into a hostile one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HOSTILE_DISTORT_H
 #define HOSTILE_DISTORT_H
@@ -16,7 +16,7 @@ typedef struct past {
 } past;
 void past_add(past *past, const char *answer, size_t length);
 
-/* What happens to the connection when the bytes are on their way. */
+/* The connection's fate when the bytes are on their way. */
 typedef enum fate {
     FATE_GOES_ON,
     FATE_HANGS_UP,
@@ -30,8 +30,8 @@ typedef struct distortion {
     int64_t delay_ms; /* before anything more is sent */
 } distortion;
 
-/* Appends what is sent instead of `answer`, one whole value. `channel`: one that the connection has subscribed to; NULL:
- * none. */
+/* Appends the bytes to be sent instead of `answer`, one whole value. `channel`: one that the connection has subscribed to;
+ * NULL: none. */
 distortion distort(dice *by, const hostile_ports *ports, const past *earlier, const char *channel, const char *answer,
                    size_t length, bytes *to);
 

@@ -1,4 +1,4 @@
-/* The parts of the hostile server's process: what it is as a whole, and one connection to it. */
+/* The parts of the hostile server's process: its state, and one connection to it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HOSTILE_PARTS_H
 #define HOSTILE_PARTS_H
@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-/* What the test's process sees of it. */
+/* Shared with the test's process. */
 typedef struct counts {
     atomic_long answers, distortions;
 } counts;
@@ -48,7 +48,7 @@ typedef struct peer {
 peer *peer_open(foe *of, int at, int client, int number);
 void peer_close(peer *peer);
 void peer_wants(const peer *peer, struct pollfd polled[2]);
-/* Reads what has come, answers, writes. False: it is over. */
+/* Reads, answers, writes. False: it is over. */
 bool peer_step(peer *peer, const struct pollfd polled[2], int64_t now_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* Players: threads that call all that a client can do. */
+/* Players: threads that call every operation. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/hostile/support/players.h"
 

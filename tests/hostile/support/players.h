@@ -1,4 +1,4 @@
-/* Players: threads that call all that a client can do, until they are told to stop, and who watches how long it takes. */
+/* Players: threads that call every operation, until they are told to stop, and a watch over their calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HOSTILE_PLAYERS_H
 #define HOSTILE_PLAYERS_H
@@ -14,7 +14,7 @@ players *players_start(rlock_client *client, uint64_t seed);
 void players_cancel(players *players, int64_t ms);
 /* From now on they also begin calls that only the end of the client ends. */
 void players_let_stay(players *players);
-/* The call that has been under way for more than `ms`, or did what no call may do, as text; NULL: none. */
+/* A text about a call that has been under way for more than `ms`, or had a forbidden effect; NULL: there is none. */
 const char *players_complaint(players *players, int64_t ms);
 long players_calls(const players *players);
 long players_successes(const players *players);

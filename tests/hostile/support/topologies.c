@@ -1,4 +1,4 @@
-/* Topologies: what servers say of themselves and of each other. */
+/* Topologies: the answers of servers about themselves and each other. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/hostile/support/topologies.h"
 

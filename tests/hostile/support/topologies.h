@@ -1,4 +1,4 @@
-/* Topologies: what servers say of themselves and of each other, in a world of four servers whose roles change. */
+/* Topologies: the answers of four servers about themselves and each other, while their roles change. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HOSTILE_TOPOLOGIES_H
 #define HOSTILE_TOPOLOGIES_H
@@ -12,7 +12,7 @@ typedef struct topologies {
     int master;   /* which of them, for sentinels and replicated servers */
     int shift;    /* by so many places the cluster's slots have moved on */
     int epoch;
-    int run;      /* of all of them */
+    int run;      /* of all of them: the number in run_id */
 } topologies;
 
 /* Appends the answer to a request that is about that, or about logging in, from the server at ports.all[at]. False: it is

@@ -1,4 +1,4 @@
-/* Values: what a hostile server has in store for its answers. */
+/* Values: well-formed RESP of all sorts, odd numbers and texts in it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/hostile/support/values.h"
 
