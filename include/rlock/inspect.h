@@ -72,7 +72,8 @@ typedef struct rlock_inspection {
     size_t permit_count;           /* known of a permit-expirable semaphore alone */
     rlock_taken_permit *permits;
     size_t process_count;          /* 0 until rlock_inspect_processes() */
-    rlock_process **processes;     /* of holders and waiters; rlock_inspection_process() finds the one of an owner */
+    rlock_process **processes;     /* of holders and waiters, by client; rlock_inspection_process() finds the one of
+                                      an owner */
 } rlock_inspection;
 
 /* Looks at `name` and the keys that belong to it on the server, in one script, so that what it says

@@ -26,29 +26,63 @@ void rli_processes_free(rlock_inspection *inspection)
     free(inspection->processes);
 }
 
-/* The client's part of "<client id>:<number>", or with ":write" behind it. */
-static bool is_of(const char *owner, const char *client, size_t length)
+/* --- the clients that are asked for, in order: there may be as many as waiters, and as many connections to look for --- */
+
+typedef struct wanted {
+    const char *client; /* within the owner's text, up to its first colon */
+    size_t length;
+    bool found;
+} wanted;
+
+static int compare(const void *a, const void *b)
 {
-    return strncmp(owner, client, length) == 0 && owner[length] == ':';
+    const wanted *one = a, *other = b;
+    size_t length = one->length < other->length ? one->length : other->length;
+    int order = memcmp(one->client, other->client, length);
+    return order ? order : (one->length > other->length) - (one->length < other->length);
 }
 
-static bool is_asked_for(const rlock_inspection *inspection, const rli_connection_name *name)
+static wanted client_of(const char *owner)
 {
-    for (size_t i = 0; i < inspection->process_count; i++) {
-        const char *known = inspection->processes[i]->client;
-        if (strlen(known) == name->client_length && memcmp(known, name->client, name->client_length) == 0)
-            return false; /* another connection of the same */
-    }
-    for (size_t i = 0; i < inspection->holder_count; i++) {
-        if (is_of(inspection->holders[i].owner, name->client, name->client_length))
-            return true;
-    }
-    for (size_t i = 0; i < inspection->waiter_count; i++) {
-        if (is_of(inspection->waiters[i].owner, name->client, name->client_length))
-            return true;
-    }
-    return false;
+    return (wanted){.client = owner, .length = strcspn(owner, ":")};
 }
+
+typedef struct clients {
+    wanted *all;
+    size_t count;
+} clients;
+
+static wanted *find(const clients *asked, const char *client, size_t length)
+{
+    const wanted key = {.client = client, .length = length};
+    return asked->count ? bsearch(&key, asked->all, asked->count, sizeof key, compare) : NULL;
+}
+
+/* Those whose process is known already are not asked for again. False: out of memory. */
+static bool collect(clients *asked, const rlock_inspection *inspection)
+{
+    size_t owners = inspection->holder_count + inspection->waiter_count;
+    *asked = (clients){.all = calloc(owners + 1, sizeof *asked->all)};
+    if (!asked->all)
+        return false;
+    for (size_t i = 0; i < inspection->holder_count; i++)
+        asked->all[i] = client_of(inspection->holders[i].owner);
+    for (size_t i = 0; i < inspection->waiter_count; i++)
+        asked->all[inspection->holder_count + i] = client_of(inspection->waiters[i].owner);
+    qsort(asked->all, owners, sizeof *asked->all, compare);
+    for (size_t i = 0; i < owners; i++) {
+        if (asked->count == 0 || compare(&asked->all[asked->count - 1], &asked->all[i]) != 0)
+            asked->all[asked->count++] = asked->all[i];
+    }
+    for (size_t i = 0; i < inspection->process_count; i++) {
+        wanted *known = find(asked, inspection->processes[i]->client, strlen(inspection->processes[i]->client));
+        if (known)
+            known->found = true;
+    }
+    return true;
+}
+
+/* --- the connections --- */
 
 /* The text behind ` word=` in a line, up to the next space; NULL: there is none. */
 static const char *field(const char *line, const char *end, const char *word, size_t *length)
@@ -84,26 +118,56 @@ static rlock_status add(rlock_inspection *inspection, const rli_connection_name 
     return RLOCK_OK;
 }
 
+/* One connection, if it is the first one of a client that is asked for. */
+static rlock_status read_line(rlock_inspection *inspection, const clients *asked, const char *line, const char *end)
+{
+    size_t name_length, address_length;
+    const char *name = field(line, end, " name=", &name_length), *address = field(line, end, " addr=", &address_length);
+    rli_connection_name parts;
+    if (!name || !address || !rli_connection_name_read(&parts, name, name_length))
+        return RLOCK_OK;
+    wanted *client = find(asked, parts.client, parts.client_length);
+    if (!client || client->found)
+        return RLOCK_OK;
+    client->found = true;
+    return add(inspection, &parts, address, address_length);
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+    const rlock_process *const *one = a, *const *other = b;
+    return strcmp((*one)->client, (*other)->client);
+}
+
 rlock_status rli_processes_read(rlock_inspection *inspection, const char *list)
 {
+    clients asked;
+    if (!collect(&asked, inspection))
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for an inspection");
     rlock_status status = RLOCK_OK;
     for (const char *line = list, *end; status == RLOCK_OK && *line; line = end + (*end == '\n')) {
         end = strchrnul(line, '\n');
-        size_t name_length, address_length;
-        const char *name = field(line, end, " name=", &name_length), *address = field(line, end, " addr=", &address_length);
-        rli_connection_name parts;
-        if (name && address && rli_connection_name_read(&parts, name, name_length) && is_asked_for(inspection, &parts))
-            status = add(inspection, &parts, address, address_length);
+        status = read_line(inspection, &asked, line, end);
     }
+    if (inspection->process_count)
+        qsort(inspection->processes, inspection->process_count, sizeof *inspection->processes, compare_processes);
+    free(asked.all);
     return status;
+}
+
+static int compare_owner(const void *key, const void *item)
+{
+    const char *owner = key, *client = (*(rlock_process *const *)item)->client;
+    size_t length = strcspn(owner, ":");
+    int order = strncmp(owner, client, length);
+    return order ? order : client[length] ? -1 : 0;
 }
 
 const rlock_process *rlock_inspection_process(const rlock_inspection *inspection, const char *owner)
 {
-    for (size_t i = 0; inspection && owner && i < inspection->process_count; i++) {
-        const rlock_process *process = inspection->processes[i];
-        if (is_of(owner, process->client, strlen(process->client)))
-            return process;
-    }
-    return NULL;
+    if (!inspection || !owner || !inspection->process_count)
+        return NULL;
+    rlock_process **found = bsearch(owner, inspection->processes, inspection->process_count,
+                                    sizeof *inspection->processes, compare_owner);
+    return found ? *found : NULL;
 }

@@ -1,9 +1,11 @@
 /* Limits: a server whose answers have no end, or are no answers, costs its clients a connection and nothing more. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/bytes.h"
 #include "tests/fault/support/impostor.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -235,4 +237,61 @@ Test(limits, map_with_a_port_that_is_none_is_refused)
     assert_error("CLUSTER SLOTS");
     assert_status(open_with_map("*1\r\n" RANGE("0", "16383", "-1")), RLOCK_SERVER);
     assert_error("CLUSTER SLOTS");
+}
+
+/* --- many waiters, many clients --- */
+
+enum { CROWD = 100000, CLIENTS = 500000 };
+
+__attribute__((format(printf, 2, 3))) static void add(bytes *to, const char *format, ...)
+{
+    char text[64];
+    va_list args;
+    va_start(args, format);
+    bytes_add(to, text, (size_t)vsnprintf(text, sizeof text, format, args));
+    va_end(args);
+}
+
+static bool say_all(impostor_peer *peer, bytes *answer)
+{
+    bytes_add(answer, "", 1);
+    bool said = impostor_say(peer, answer->data);
+    bytes_free(answer);
+    return said;
+}
+
+static bool answer_with_crowd(impostor_peer *peer, const char *request)
+{
+    bytes list = {0}, answer = {0};
+    if (strstr(request, "\r\nLIST")) {
+        for (int i = 0; i < CLIENTS; i++)
+            add(&list, "id=%d addr=a name=rlock:%d:h:1\n", i, i);
+        add(&answer, "$%zu\r\n", list.length);
+        bytes_move(&list, &answer, list.length);
+        add(&answer, "\r\n");
+        bytes_free(&list);
+        return say_all(peer, &answer);
+    }
+    if (!is_script(request))
+        return impostor_answer(peer, request);
+    add(&answer, "*7\r\n:-2\r\n$-1\r\n*0\r\n*%d\r\n", 2 * CROWD);
+    for (int i = 0; i < CROWD; i++)
+        add(&answer, "$9\r\n%d:1\r\n:1000\r\n", 1000000 + i);
+    add(&answer, "$-1\r\n$-1\r\n$-1\r\n");
+    return say_all(peer, &answer);
+}
+
+/* As many clients are looked for as there are waiters, among as many connections as the server has. */
+Test(limits, inspection_of_a_crowd_ends)
+{
+    impostor *server = impostor_start(answer_with_crowd, NULL);
+    rlock_client *client = open_at(server, ONE_ATTEMPT);
+    rlock_inspection *found = NULL;
+    assert_ok(rlock_inspect(client, NAME, &found));
+    cr_assert(found->waiter_count == CROWD);
+    assert_ok(rlock_inspect_processes(client, NAME, found));
+    cr_assert(found->process_count == 0); /* none of them is a waiter's */
+    rlock_inspection_free(found);
+    rlock_client_close(client);
+    impostor_stop(server);
 }
