@@ -2,83 +2,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/dial.h"
 
-#include "clock.h"
 #include "redis/buffer.h"
+#include "redis/race.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* How late the client's closing may be noticed. */
-#define SLICE_MS 20
-
-bool rli_patience_ended(const rli_patience *patience)
-{
-    return rli_cancel_fired(patience->cancel) || atomic_load(patience->closed) ||
-           (patience->drops && atomic_load(patience->drops) != patience->drops_before) ||
-           rli_now_ms() >= patience->deadline_ms;
-}
-
-bool rli_patience_poll(const rli_patience *patience, int fd, short events)
-{
-    struct pollfd polled[2] = {
-        {.fd = fd, .events = events},
-        {.fd = rli_cancel_fd(patience->cancel), .events = POLLIN},
-    };
-    for (;;) {
-        int ready = poll(polled, 2, rli_until_ms(patience->deadline_ms, SLICE_MS));
-        if (ready > 0 && polled[0].revents)
-            return true;
-        if ((ready < 0 && errno != EINTR) || rli_patience_ended(patience))
-            return false;
-    }
-}
-
-/* A non-blocking connect, so that it ends when patience does. 0 or an errno. */
-static int connect_patiently(int fd, const struct sockaddr *address, socklen_t length,
-                             const rli_patience *patience)
-{
-    if (connect(fd, address, length) == 0)
-        return 0;
-    if (errno != EINPROGRESS && errno != EINTR)
-        return errno;
-    if (!rli_patience_poll(patience, fd, POLLOUT))
-        return ETIMEDOUT;
-    int error = 0;
-    socklen_t size = sizeof error;
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
-static int open_socket(int family, const struct sockaddr *address, socklen_t length,
-                       const rli_patience *patience, const char **why)
-{
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        *why = strerror(errno);
-        return -1;
-    }
-    int error = connect_patiently(fd, address, length, patience);
-    if (error == EAGAIN) /* a unix socket whose server accepts too slowly */
-        error = ETIMEDOUT;
-    if (error == 0 && fcntl(fd, F_SETFL, 0) == 0)
-        return fd;
-    *why = error == ETIMEDOUT ? "it does not answer" : strerror(error ? error : errno);
-    close(fd);
-    return -1;
-}
-
 static int dial_unix(const rli_address *address, const rli_patience *patience, const char **why)
 {
     struct sockaddr_un path = {.sun_family = AF_UNIX};
+    const struct addrinfo alone = {
+        .ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&path, .ai_addrlen = sizeof path};
     strncpy(path.sun_path, address->socket_path, sizeof path.sun_path - 1);
-    return open_socket(AF_UNIX, (const struct sockaddr *)&path, sizeof path, patience, why);
+    return rli_race(&alone, patience, why);
 }
 
 static void set(int fd, int level, int option, int value)
@@ -112,9 +54,7 @@ static int dial_tcp(const rli_settings *settings, const rli_address *address, co
         *why = error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
         return -1;
     }
-    int fd = -1;
-    for (struct addrinfo *one = addresses; one && fd < 0 && !rli_patience_ended(patience); one = one->ai_next)
-        fd = open_socket(one->ai_family, one->ai_addr, one->ai_addrlen, patience, why);
+    int fd = rli_race(addresses, patience, why);
     freeaddrinfo(addresses);
     if (fd >= 0)
         tune(fd, settings);
@@ -124,6 +64,10 @@ static int dial_tcp(const rli_settings *settings, const rli_address *address, co
 int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
              const char **why)
 {
-    *why = "it does not answer";
-    return address->socket_path ? dial_unix(address, patience, why) : dial_tcp(settings, address, patience, why);
+    int fd = address->socket_path ? dial_unix(address, patience, why) : dial_tcp(settings, address, patience, why);
+    if (fd < 0 || fcntl(fd, F_SETFL, 0) == 0)
+        return fd;
+    *why = strerror(errno);
+    close(fd);
+    return -1;
 }

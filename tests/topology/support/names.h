@@ -3,13 +3,25 @@
 #ifndef TOPOLOGY_NAMES_H
 #define TOPOLOGY_NAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* The name; all others are the system's. The library asks for it as for any other. */
 #define NAME_OF_HOST "redis.rlock.test"
 
 /* From now on it is 127.0.0.1, and every port there is that one, as if another machine had the address; 0:
  * it cannot be resolved, as at first. Any thread. */
 void name_leads_to(int port);
+/* The same with several addresses, in that order. */
+#define NAME_ADDRESSES 16
+void name_leads_along(const int *ports, size_t count);
 /* How often it was asked for. */
 int name_asked(void);
+/* Waits until that is `count` at least; false: not within ms. */
+bool name_await_asked(int count, int64_t ms);
+/* From now on nobody who asks for it gets an answer, until it is told to answer again. Any thread, and a
+ * forked child for itself. */
+void name_stall(bool stalls);
 
 #endif
