@@ -47,7 +47,8 @@ typedef struct rlock_config {
                                          from 1000 when the network needs it */
     int lock_watchdog_batch_size;     /* lockWatchdogBatchSize: 1 to 1000 (100) locks a renewal script */
     int64_t timeout_ms;               /* timeout: 1 ms to a day (3000), for the answer to one attempt */
-    int64_t connect_timeout_ms;       /* connectTimeout: 1 ms to a day (10000) */
+    int64_t connect_timeout_ms;       /* connectTimeout: 1 ms to a day (10000), for one attempt to connect:
+                                         looking the host's name up, TCP, and TLS */
     int64_t subscription_timeout_ms;  /* subscriptionTimeout: 1 ms to a day (7500), for a subscription's
                                          confirmation */
     int retry_attempts;               /* retryAttempts: 0 to 1000 (4) more attempts after the first */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/dial.h"
 
-#include "redis/buffer.h"
+#include "redis/lookup.h"
 #include "redis/race.h"
 
 #include <errno.h>
@@ -42,20 +42,32 @@ static void tune(int fd, const rli_settings *settings)
     set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms ? unacknowledged_ms : 30000);
 }
 
+/* NULL: *why says why there are none. */
+static const struct addrinfo *await_addresses(const rli_lookup_use *lookup, const rli_patience *patience,
+                                              rli_parker *parker, const char **why)
+{
+    *why = "the resolver does not answer (see /etc/resolv.conf)";
+    while (!rli_lookup_is_done(lookup)) {
+        if (rli_patience_ended(patience))
+            return NULL;
+        rli_patience_park(patience, parker);
+    }
+    return rli_lookup_found(lookup, why);
+}
+
 static int dial_tcp(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
                     const char **why)
 {
-    char port[RLI_DECIMAL];
-    rli_decimal(address->port, port);
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *addresses;
-    int error = getaddrinfo(address->host, port, &hints, &addresses);
-    if (error) {
-        *why = error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
+    rli_lookup_use lookup;
+    rli_parker parker;
+    rli_parker_init(&parker);
+    if (!rli_lookup_begin(&lookup, address->host, address->port, &parker)) {
+        *why = "there is no memory or thread to look its name up";
         return -1;
     }
-    int fd = rli_race(addresses, patience, why);
-    freeaddrinfo(addresses);
+    const struct addrinfo *addresses = await_addresses(&lookup, patience, &parker, why);
+    int fd = addresses ? rli_race(addresses, patience, why) : -1;
+    rli_lookup_end(&lookup);
     if (fd >= 0)
         tune(fd, settings);
     return fd;

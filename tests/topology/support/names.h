@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name; all others are the system's. The library asks for it as for any other. */
-#define NAME_OF_HOST "redis.rlock.test"
+/* The name; others with that end lead where it does, and all others are the system's. The library asks for it as for
+ * any other. */
+#define NAME_OF_HOST "redis" NAMES_END
+#define NAMES_END ".rlock.test"
 
 /* From now on it is 127.0.0.1, and every port there is that one, as if another machine had the address; 0:
  * it cannot be resolved, as at first. Any thread. */
@@ -20,8 +22,8 @@ void name_leads_along(const int *ports, size_t count);
 int name_asked(void);
 /* Waits until that is `count` at least; false: not within ms. */
 bool name_await_asked(int count, int64_t ms);
-/* From now on nobody who asks for it gets an answer, until it is told to answer again. Any thread, and a
- * forked child for itself. */
+/* From now on the resolver does not answer for the name, until it is told to answer again. Any thread; a forked child
+ * decides for itself. */
 void name_stall(bool stalls);
 
 #endif
