@@ -259,7 +259,7 @@ static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
 /* The attempt came to nothing: whether another may follow. */
 static bool worth_another(const course *run, int done, int attempts)
 {
-    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= run->caller->deadline_ms)
+    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_caller_attempts_until(run->caller))
         return false;
     if (run->outcome == RLI_UNSENT)
         return run->answer.status == RLOCK_UNAVAILABLE;
@@ -316,7 +316,7 @@ static int64_t pause_ms(const rli_settings *settings, int done)
 static rlock_status pause(rli_caller *caller, int done, unsigned version)
 {
     rli_topology *topology = &caller->client->topology;
-    int64_t until_ms = rli_after_ms(pause_ms(topology->settings, done - 1));
+    int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)), rli_caller_attempts_until(caller));
     rli_topology_await_change(topology, caller, version, until_ms);
     return rli_caller_check(caller);
 }
