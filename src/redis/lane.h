@@ -83,7 +83,7 @@ void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_addre
  * has no guard, since replicas take longer than a timer does. */
 void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
                           const atomic_int *replicas);
-/* For the guard: whether a receive that it limits is under way; ends it when its time is over. */
+/* For the guard: ends waits that are overdue. Whether any request on the lane is unanswered. */
 bool rli_lane_guarded(rli_lane *lane);
 /* Connects if it is not. RLOCK_OK or why not. */
 rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
