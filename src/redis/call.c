@@ -168,7 +168,7 @@ static void attempt(course *run)
     }
     rli_lane *lane = lane_to(run, run->node);
     if (run->call->once)
-        rli_lane_refresh(lane);
+        rli_lane_refresh(lane, 0);
     rli_spread spread = run->topology->spread;
     const char *sha1 = run->call->script->sha1[spread];
     send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
@@ -194,6 +194,7 @@ bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane,
 {
     name_script(call, "EVALSHA", call->script->sha1[topology->spread], sizeof call->script->sha1[0] - 1);
     const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
+    rli_lane_refresh(lane, RLI_LANE_IDLE_MS);
     return rli_lane_post(lane, &command, slot, run);
 }
 

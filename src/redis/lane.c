@@ -136,6 +136,13 @@ static void drop_all(rli_lane *lane, rli_outcome outcome)
         drop_wire(lane, lane->dropped, outcome);
 }
 
+/* Servers close idle connections. Looking is a system call, so requests that follow one another do without. */
+static void drop_stale(rli_lane *lane, int64_t idle_ms)
+{
+    if (lane->wire && rli_wire_is_idle(lane->wire, idle_ms) && rli_wire_is_stale(lane->wire))
+        drop_wire(lane, lane->wire, RLI_BROKEN);
+}
+
 static void drop_left(rli_lane *lane)
 {
     if (lane->dropped && rli_wire_is_left(lane->dropped))
@@ -276,6 +283,7 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
     rli_outcome outcome = RLI_UNSENT;
     atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&lane->mutex);
+    drop_stale(lane, RLI_LANE_IDLE_MS);
     *answer = (rli_answer){.status = connected(lane, caller, timeout_ms)};
     if (answer->status == RLOCK_OK)
         outcome = ask(lane, caller, lane->wire, command, timeout_ms, answer);
@@ -442,11 +450,10 @@ bool rli_lane_guarded(rli_lane *lane)
     return guarded;
 }
 
-void rli_lane_refresh(rli_lane *lane)
+void rli_lane_refresh(rli_lane *lane, int64_t idle_ms)
 {
     pthread_mutex_lock(&lane->mutex);
-    if (lane->wire && rli_wire_is_stale(lane->wire))
-        drop_wire(lane, lane->wire, RLI_BROKEN);
+    drop_stale(lane, idle_ms);
     pthread_mutex_unlock(&lane->mutex);
 }
 
