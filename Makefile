@@ -222,12 +222,12 @@ bench: all $(speed) $(contestants) | deps-bench ## measures speed beside raw hir
 
 # Made of what the tests are made of: clusters, sentinels, and Java's Redisson.
 failover := $(B)/tests/bench/failover/measure
-$(failover): $(failover).o $(B)/tests/support.a $(B)/librlock.a
+$(failover): $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/failover/*.c)) $(B)/tests/support.a $(B)/librlock.a
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(criterion) $(LIBS)
 
 .PHONY: bench-failover
-bench-failover: all $(failover) | deps-interop ## measures failovers beside Java's Redisson, in some minutes; BENCH_RUNS=5 of each kind
+bench-failover: all $(failover) | deps-interop ## measures failovers and outages beside Java's Redisson, in some minutes; BENCH_RUNS=5 failovers of each kind
 	@B=$(there) BENCH_RUNS='$(BENCH_RUNS)' ARGS=$(call quote,$(ARGS)) tests/bench/failover/run
 
 # --- Installing ---

@@ -35,7 +35,7 @@ rlock_status rli_caller_begin(rli_caller *caller, rlock_client *client, rlock_ca
     caller->client = client;
     caller->closed = &client->closed;
     caller->cancel = cancel;
-    caller->deadline_ms = RLI_NEVER;
+    caller->deadline_ms = caller->attempts_until_ms = RLI_NEVER;
     caller->listed = false;
     rli_parker_init(&caller->parker);
     caller->turn.parker = &caller->parker;

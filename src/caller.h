@@ -26,6 +26,7 @@ typedef struct rli_caller {
     const atomic_bool *closed; /* of the client */
     rlock_cancel *cancel;  /* NULL: cannot be cancelled */
     int64_t deadline_ms;   /* no request is waited for beyond it; RLI_NEVER: attempts bound it */
+    int64_t attempts_until_ms; /* no attempt but the first is begun after it; RLI_NEVER: likewise */
     rli_parker parker;
     rli_cancel_watch watch;
     rli_turn turn;         /* a call waits at one place at a time */
@@ -42,6 +43,12 @@ void rli_caller_end(rli_caller *caller);
 
 /* Sleeps until unparked, cancelled, the client's closing, or `until_ms`. Callers look again. */
 void rli_caller_sleep(rli_caller *caller, int64_t until_ms);
+
+/* Until when another attempt may be begun. */
+static inline int64_t rli_caller_attempts_until(const rli_caller *caller)
+{
+    return rli_earlier(caller->deadline_ms, caller->attempts_until_ms);
+}
 
 /* RLOCK_OK, or RLOCK_CANCELLED or RLOCK_CLOSED with its message. */
 rlock_status rli_caller_check(rli_caller *caller);

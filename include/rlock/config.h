@@ -46,8 +46,11 @@ typedef struct rlock_config {
     int64_t lock_watchdog_timeout_ms; /* lockWatchdogTimeout: 30 ms to a year (30000); renewed every third;
                                          from 1000 when the network needs it */
     int lock_watchdog_batch_size;     /* lockWatchdogBatchSize: 1 to 1000 (100) locks a renewal script */
-    int64_t timeout_ms;               /* timeout: 1 ms to a day (3000), for the answer to one attempt */
-    int64_t connect_timeout_ms;       /* connectTimeout: 1 ms to a day (10000) */
+    int64_t timeout_ms;               /* timeout: 1 ms to a day (3000), for the answer to one attempt. Also how
+                                         long a server may stall without failing a try, however short its
+                                         wait, and how far a try overruns its wait while no server answers */
+    int64_t connect_timeout_ms;       /* connectTimeout: 1 ms to a day (10000), for one attempt to connect:
+                                         looking the host's name up, TCP, and TLS */
     int64_t subscription_timeout_ms;  /* subscriptionTimeout: 1 ms to a day (7500), for a subscription's
                                          confirmation */
     int retry_attempts;               /* retryAttempts: 0 to 1000 (4) more attempts after the first */

@@ -56,9 +56,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_get_count(rlock_c
 /* Waits until the latch is open, as long as it takes. RLOCK_OK: it is. Java: await(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await(rlock_count_down_latch *latch);
 
-/* Waits up to wait_ms; 0 or less: asks once. Also RLOCK_TIMEOUT: it is still closed. When the server does
- * not answer by the end of the wait (which is then overrun by up to 250 ms): RLOCK_UNAVAILABLE.
- * Java: await(time). */
+/* Waits up to wait_ms; 0 or less: asks once. Also RLOCK_TIMEOUT: it is still closed. RLOCK_UNAVAILABLE when
+ * the server answers neither before the end of the wait nor within the configured timeout (3000 ms) of being
+ * asked, as with rlock_try_lock. Java: await(time). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_await(rlock_count_down_latch *latch,
                                                                          int64_t wait_ms);
 

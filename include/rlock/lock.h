@@ -111,7 +111,8 @@ RLOCK_API const char *rlock_name(const rlock *lock);
  *           RLOCK_WATCHDOG: renewed as long as this process, and the owner's thread, live.
  * They block, are no cancellation points, and take no time from a signal (EINTR).
  * RLOCK_OK           held.
- * RLOCK_UNAVAILABLE  not held: the server could not be asked within the configured attempts.
+ * RLOCK_UNAVAILABLE  not held: the server could not be asked within the configured attempts, or in the
+ *                    time that the call has for them.
  * RLOCK_SERVER       not held: the server refused; WRONGTYPE: the name is another kind of key.
  * RLOCK_LOST         this owner held it already and lost that hold: unlock as often as it was
  *                    locked (each answers RLOCK_LOST), then lock anew. Nothing new is held.
@@ -126,8 +127,11 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock(rlock *lock);
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_lease(rlock *lock, int64_t lease_ms);
 
 /* Waits up to wait_ms; 0 or less: asks once. Java: tryLock(waitTime, leaseTime, unit).
- * Also RLOCK_TIMEOUT: not held, nothing left queued. When the server does not answer by the end of
- * the wait (which is then overrun by up to 250 ms): RLOCK_UNAVAILABLE. */
+ * Also RLOCK_TIMEOUT: not held, nothing left queued.
+ * RLOCK_UNAVAILABLE when the server answers neither before the end of the wait nor within the configured timeout
+ * (3000 ms) of being asked: a server that stalls for less than that fails no call, however short its wait, and a
+ * server that is away makes the call overrun its wait by that timeout at most, and some 100 ms. When all configured
+ * attempts have failed before, the call ends then. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock(rlock *lock, int64_t wait_ms, int64_t lease_ms);
 
 /* Everything at once. Start from RLOCK_LOCK_OPTIONS_INIT, which waits for ever, renewed. */

@@ -58,9 +58,10 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_set_permits_ttl(rloc
  * takes. RLOCK_OK: taken; else nothing is (but see RLOCK_UNKNOWN). Java: acquire(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire(rlock_semaphore *semaphore, int permits);
 
-/* Waits up to wait_ms; 0 or less: asks once. Also RLOCK_TIMEOUT: nothing taken, nothing left behind. A
- * request that is under way when the wait ends is waited for, for the configured timeout at most, since
- * permits that it takes would be lost. Java: tryAcquire(permits, waitTime). */
+/* Waits up to wait_ms; 0 or less: asks once. Also RLOCK_TIMEOUT: nothing taken, nothing left behind. As with
+ * rlock_try_lock, a server that is slow to answer is waited for until the end of the wait, and for the configured
+ * timeout (3000 ms) at least; permits that it takes later are lost, so then the answer is RLOCK_UNKNOWN, or
+ * RLOCK_UNAVAILABLE when the request never left. Java: tryAcquire(permits, waitTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits,
                                                                     int64_t wait_ms);
 
@@ -152,9 +153,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits(rlock
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire(rlock_permit_semaphore *semaphore,
                                                                        int64_t lease_ms, rlock_permit *permit);
 
-/* Waits up to wait_ms; 0 or less: asks once. Also RLOCK_TIMEOUT: nothing taken, nothing left behind. When
- * the server does not answer by the end of the wait (which is then overrun by up to 250 ms):
- * RLOCK_UNAVAILABLE. Java: tryAcquire(waitTime, leaseTime). */
+/* Waits up to wait_ms; 0 or less: asks once. Also RLOCK_TIMEOUT: nothing taken, nothing left behind.
+ * RLOCK_UNAVAILABLE when the server answers neither before the end of the wait nor within the configured timeout
+ * (3000 ms) of being asked, as with rlock_try_lock. Java: tryAcquire(waitTime, leaseTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire(rlock_permit_semaphore *semaphore,
                                                                            int64_t wait_ms, int64_t lease_ms,
                                                                            rlock_permit *permit);

@@ -16,6 +16,7 @@ typedef struct rli_acquire {
     const rli_names *names;
     rli_owner owner;
     int64_t wait_ms;   /* RLOCK_FOREVER; 0 or less: ask once */
+    int64_t answer_ms; /* how long a question is waited for at least; RLI_NEVER: for the configured timeout */
     int64_t lease_ms;  /* RLOCK_WATCHDOG or checked */
     const rlock_back_off *back_off; /* kinds that spin: how long between two questions */
     uint64_t *token;   /* of a fenced lock's grant, set on RLOCK_OK; NULL: not wanted */

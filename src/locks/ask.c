@@ -331,9 +331,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     const question_of question = {asked->kind, &request};
     const rli_grantable grantable = {put, is_grant, take_back, &question};
-    if (asked->wait_ms > 0)
-        attempt->caller.deadline_ms = rli_wait_request_deadline(wait->deadline_ms,
-            rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length));
+    rli_wait_bound(wait, asked->wait_ms, asked->answer_ms,
+                   rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length));
     status = rli_synced_run(&grantable, &call, &attempt->caller, &attempt->entry->route);
 
     pthread_mutex_lock(&holds->mutex);
@@ -353,7 +352,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         attempt->entry->queues->answered_ms = rli_now_ms();
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call, lease_ms, again_ms);
-    else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < attempt->caller.deadline_ms)
+    else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < rli_caller_attempts_until(&attempt->caller))
         attempt->failed_ms = call.failed_ms;
     pthread_mutex_unlock(&holds->mutex);
     rli_call_clear(&call);

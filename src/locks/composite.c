@@ -150,7 +150,7 @@ void rli_composite_free(rlock *handle)
 
 /* --- parts of acquiring --- */
 
-rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options)
+rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options, int64_t answer_ms)
 {
     rlock_lock_options owned = *options;
     owned.named_owner = false;
@@ -161,7 +161,7 @@ rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *
         rlock_status status = handle->operations->check(handle);
         return status == RLOCK_OK ? rli_fail_as(RLOCK_NO_MEMORY, why) : status;
     }
-    rlock_status status = view->operations->acquire(view, &owned, NULL);
+    rlock_status status = view->operations->acquire(view, &owned, answer_ms, NULL);
     rli_composite_free(view);
     return status;
 }

@@ -9,7 +9,8 @@
 
 #define RLI_MEMBERS_MAX 1024
 
-/* How long the answers are waited for of releases that nobody asked for, and of extensions. */
+/* How long the answers are waited for of releases that nobody asked for, of extensions, and of members that others may
+ * stand in for or be waiting for. */
 #define RLI_COMPOSITE_ANSWER_MS 250
 
 typedef struct rli_composite {
@@ -42,7 +43,7 @@ const char *rli_composite_name(const rlock *handle); /* NULL */
 void rli_composite_free(rlock *handle);
 
 /* Acquires for the options' named owner, through a handle that is the owner's. */
-rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options);
+rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options, int64_t answer_ms);
 
 /* Lengthens a member that was taken with lease_ms but has lost more than a tenth of it meanwhile. What
  * comes of that shows in how long it is valid. */

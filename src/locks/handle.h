@@ -18,8 +18,9 @@ typedef struct rli_place {
  * is one that this lock does not have: RLOCK_UNSUPPORTED. */
 typedef struct rli_operations {
     rlock_status (*check)(const rlock *lock); /* RLOCK_OK, RLOCK_CLOSED, RLOCK_FORKED; touches no mutex */
-    /* `token` may be NULL; only a lock with get_token is asked for one. */
-    rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, uint64_t *token);
+    /* Waits answer_ms at least for the answer to a question, however soon the wait ends; RLI_NEVER: the configured timeout.
+     * `token` may be NULL; only a lock with get_token is asked for one. */
+    rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token);
     /* Waits answer_ms at most for the answer, RLI_NEVER: the configured attempts. What is not heard of
      * is given back all the same, and released again in the background. */
     rlock_status (*release)(rlock *lock, int64_t answer_ms);

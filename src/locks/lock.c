@@ -65,7 +65,7 @@ static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint
     if (lease_ms != RLOCK_WATCHDOG && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
         return rli_fail(RLOCK_INVALID, "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
                         "RLOCK_WATCHDOG (-1)", (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
-    return told(lock, lock->operations->acquire(lock, options, token));
+    return told(lock, lock->operations->acquire(lock, options, RLI_NEVER, token));
 }
 
 static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)

@@ -57,6 +57,7 @@ typedef struct gathering {
     rlock *const *order;
     size_t lead;         /* in that order */
     int64_t patience_ms; /* for a member while others are held */
+    int64_t answer_ms;   /* as of the call */
     size_t taken;        /* the first so many of the row */
     size_t refused;      /* in the row: the one that was not to be had */
     bool first;          /* the attempt is the first */
@@ -94,6 +95,13 @@ static int64_t member_wait(const gathering *all, size_t i)
     return i == 0 ? left_ms : rli_earlier(rli_earlier(left_ms, all->patience_ms), least_valid(all));
 }
 
+/* A silent server is waited for no longer than needed while others are held, as long as time is left to ask it first. */
+static int64_t member_answer(const gathering *all, size_t i)
+{
+    bool comes_again = all->wait_ms > 0 && all->deadline_ms - rli_now_ms() > RLI_COMPOSITE_ANSWER_MS;
+    return i > 0 && comes_again ? rli_earlier(all->answer_ms, RLI_COMPOSITE_ANSWER_MS) : all->answer_ms;
+}
+
 static rlock_status ran_out(gathering *all)
 {
     all->in_vain = true;
@@ -113,7 +121,7 @@ static rlock_status take(gathering *all, size_t i)
             return rli_fail(RLOCK_TIMEOUT, "no time is left");
         all->options.wait_ms = 1; /* each is asked once, however short the wait */
     }
-    rlock_status status = member->operations->acquire(member, &all->options, NULL);
+    rlock_status status = member->operations->acquire(member, &all->options, member_answer(all, i), NULL);
     if (status == RLOCK_OK)
         all->taken = i + 1;
     return status;
@@ -177,14 +185,14 @@ static bool worth_another(const gathering *all, rlock_status status, int in_vain
     return status == RLOCK_TIMEOUT || (status == RLOCK_UNAVAILABLE && all->refused > 0);
 }
 
-static rlock_status acquire(rlock *handle, const rlock_lock_options *options, uint64_t *token)
+static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
 {
     (void)token; /* not one of its operations */
     if (options->named_owner)
-        return rli_composite_acquire_for(handle, options);
+        return rli_composite_acquire_for(handle, options, answer_ms);
     rli_composite *set = rli_composite_of(handle);
     gathering all = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members,
-                     .deadline_ms = rli_after_ms(options->wait_ms)};
+                     .deadline_ms = rli_after_ms(options->wait_ms), .answer_ms = answer_ms};
     bool ends = options->wait_ms != RLOCK_FOREVER;
     for (int i = 0, in_vain = 0;; i++) {
         all.patience_ms =

@@ -119,9 +119,8 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     *again_ms = RLI_NEVER;
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
     rli_caller *caller = &attempt->waiting.caller;
-    if (attempt->waiting.wait_ms > 0)
-        caller->deadline_ms = rli_wait_request_deadline(
-            wait->deadline_ms, rli_synced_patience_ms(caller, object->names.name, object->names.length));
+    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER,
+                   rli_synced_patience_ms(caller, object->names.name, object->names.length));
     rlock_status status = rli_synced_run(&grantable, &call, caller, NULL);
     attempt->unanswered += call.unanswered;
     if (status == RLOCK_OK)

@@ -142,7 +142,7 @@ static rlock_status ask(voting *votes, size_t i)
         return RLOCK_TIMEOUT;
     }
     votes->options.wait_ms = wait_for_member(votes);
-    rlock_status status = member->operations->acquire(member, &votes->options, NULL);
+    rlock_status status = member->operations->acquire(member, &votes->options, RLI_COMPOSITE_ANSWER_MS, NULL);
     votes->taken[i] = status == RLOCK_OK;
     if (status == RLOCK_OK)
         votes->granted++;
@@ -233,11 +233,11 @@ static int attempts_of(const rli_composite *set)
     return place.client->settings.retry_attempts + 1;
 }
 
-static rlock_status acquire(rlock *handle, const rlock_lock_options *options, uint64_t *token)
+static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
 {
     (void)token; /* not one of its operations */
     if (options->named_owner)
-        return rli_composite_acquire_for(handle, options);
+        return rli_composite_acquire_for(handle, options, answer_ms);
     rli_composite *set = rli_composite_of(handle);
     voting votes = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members,
                     .deadline_ms = rli_after_ms(options->wait_ms)};

@@ -202,15 +202,12 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
 {
     acquiring *attempt = (acquiring *)(void *)wait;
     rli_caller *caller = &attempt->waiting.caller;
-    rlock_client *client = attempt->semaphore->object.client;
+    const rli_names *names = &attempt->semaphore->object.names;
     rlock_cancel *cancel = caller->cancel;
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
-    if (attempt->waiting.wait_ms > 0) {
-        int64_t answer_by_ms = rli_after_ms(client->settings.timeout_ms);
-        caller->deadline_ms = wait->deadline_ms > answer_by_ms ? wait->deadline_ms : answer_by_ms;
-    }
+    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER, rli_synced_patience_ms(caller, names->name, names->length));
     caller->cancel = NULL;
     rlock_status status = rli_synced_run(&grantable, &call, caller, NULL);
     caller->cancel = cancel;

@@ -45,7 +45,7 @@ static rlock_status owner_of(const single *lock, rli_owner *owner)
 
 /* --- acquiring and releasing --- */
 
-static rlock_status acquire(rlock *handle, const rlock_lock_options *options, uint64_t *token)
+static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
 {
     single *lock = single_of(handle);
     rli_owner owner = rli_owner_named(options->owner);
@@ -58,6 +58,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, ui
         .names = &lock->names,
         .owner = owner,
         .wait_ms = options->wait_ms,
+        .answer_ms = answer_ms,
         .lease_ms = options->lease_ms,
         .cancel = options->cancel,
         .back_off = &lock->back_off,

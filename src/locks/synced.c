@@ -44,7 +44,7 @@ rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_
             return status;
         }
         left += call->unanswered + !take_back(grantable, caller, route);
-        if (done > settings->retry_attempts || rli_now_ms() >= caller->deadline_ms) {
+        if (done > settings->retry_attempts || rli_now_ms() >= rli_caller_attempts_until(caller)) {
             call->unanswered = left;
             return not_synced(settings, done);
         }

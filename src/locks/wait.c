@@ -6,12 +6,17 @@
 #include "clock.h"
 #include "error.h"
 
-#define FAIR_CHANCE_MS 250
+/* Connecting and queueing may take so long before the request is sent. The lane's own limit then ends before the caller's,
+ * and finds the connection silent for all requests on it. */
+#define SEND_MS 100
 
-int64_t rli_wait_request_deadline(int64_t deadline_ms, int64_t more_ms)
+void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
 {
-    int64_t fair_ms = rli_now_ms() + FAIR_CHANCE_MS + more_ms;
-    return deadline_ms > fair_ms ? deadline_ms : fair_ms;
+    rli_caller *caller = wait->caller;
+    int64_t end_ms = wait_ms > 0 ? wait->deadline_ms : 0;
+    int64_t answered_ms = rli_after_ms(rli_earlier(caller->client->settings.timeout_ms, answer_ms) + more_ms);
+    caller->attempts_until_ms = end_ms > answered_ms ? end_ms : answered_ms;
+    caller->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
 }
 
 static rlock_status unconfirmed(const rli_wait *wait)

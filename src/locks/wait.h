@@ -38,8 +38,9 @@ void rli_wait_leave(rli_wait *wait);
  * end, and the subscription was not confirmed in its time; RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_wait_run(rli_wait *wait);
 
-/* How long a request may take within a wait that ends at `deadline_ms`: a short wait still gives
- * the server a fair chance to answer, and `more_ms` when it has reason to take longer. */
-int64_t rli_wait_request_deadline(int64_t deadline_ms, int64_t more_ms);
+/* Bounds the question that `wait` is about to ask, for a call that waits wait_ms (0 or less: asks once). It may take until
+ * the wait ends, and `answer_ms` from now at least (RLI_NEVER: the configured timeout), so that a server that stalls
+ * for less than that fails no wait, however short; and `more_ms` longer where the server has reason to take longer. */
+void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms);
 
 #endif

@@ -168,7 +168,7 @@ static void attempt(course *run)
     }
     rli_lane *lane = lane_to(run, run->node);
     if (run->call->once)
-        rli_lane_refresh(lane);
+        rli_lane_refresh(lane, 0);
     rli_spread spread = run->topology->spread;
     const char *sha1 = run->call->script->sha1[spread];
     send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
@@ -194,6 +194,7 @@ bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane,
 {
     name_script(call, "EVALSHA", call->script->sha1[topology->spread], sizeof call->script->sha1[0] - 1);
     const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
+    rli_lane_refresh(lane, RLI_LANE_IDLE_MS);
     return rli_lane_post(lane, &command, slot, run);
 }
 
@@ -259,7 +260,7 @@ static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
 /* The attempt came to nothing: whether another may follow. */
 static bool worth_another(const course *run, int done, int attempts)
 {
-    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= run->caller->deadline_ms)
+    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_caller_attempts_until(run->caller))
         return false;
     if (run->outcome == RLI_UNSENT)
         return run->answer.status == RLOCK_UNAVAILABLE;
@@ -319,7 +320,7 @@ static int64_t pause_ms(const rli_settings *settings, int done)
 static rlock_status pause(rli_caller *caller, int done, unsigned version)
 {
     rli_topology *topology = &caller->client->topology;
-    int64_t until_ms = rli_after_ms(pause_ms(topology->settings, done - 1));
+    int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)), rli_caller_attempts_until(caller));
     rli_topology_await_change(topology, caller, version, until_ms);
     return rli_caller_check(caller);
 }

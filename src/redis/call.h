@@ -55,8 +55,8 @@ void rli_call_add_text(rli_call *call, const char *text);
 void rli_call_add_number(rli_call *call, int64_t number);
 
 /* Runs it where its first key is served. `route`: of that key's name; NULL: any lane will do.
- * RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts or
- * the caller's deadline used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
+ * RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts, or the
+ * caller's time for them, used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route);
 /* The lane by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to

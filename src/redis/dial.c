@@ -2,83 +2,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/dial.h"
 
-#include "clock.h"
-#include "redis/buffer.h"
+#include "redis/lookup.h"
+#include "redis/race.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* How late the client's closing may be noticed. */
-#define SLICE_MS 20
-
-bool rli_patience_ended(const rli_patience *patience)
-{
-    return rli_cancel_fired(patience->cancel) || atomic_load(patience->closed) ||
-           (patience->drops && atomic_load(patience->drops) != patience->drops_before) ||
-           rli_now_ms() >= patience->deadline_ms;
-}
-
-bool rli_patience_poll(const rli_patience *patience, int fd, short events)
-{
-    struct pollfd polled[2] = {
-        {.fd = fd, .events = events},
-        {.fd = rli_cancel_fd(patience->cancel), .events = POLLIN},
-    };
-    for (;;) {
-        int ready = poll(polled, 2, rli_until_ms(patience->deadline_ms, SLICE_MS));
-        if (ready > 0 && polled[0].revents)
-            return true;
-        if ((ready < 0 && errno != EINTR) || rli_patience_ended(patience))
-            return false;
-    }
-}
-
-/* A non-blocking connect, so that it ends when patience does. 0 or an errno. */
-static int connect_patiently(int fd, const struct sockaddr *address, socklen_t length,
-                             const rli_patience *patience)
-{
-    if (connect(fd, address, length) == 0)
-        return 0;
-    if (errno != EINPROGRESS && errno != EINTR)
-        return errno;
-    if (!rli_patience_poll(patience, fd, POLLOUT))
-        return ETIMEDOUT;
-    int error = 0;
-    socklen_t size = sizeof error;
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
-static int open_socket(int family, const struct sockaddr *address, socklen_t length,
-                       const rli_patience *patience, const char **why)
-{
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        *why = strerror(errno);
-        return -1;
-    }
-    int error = connect_patiently(fd, address, length, patience);
-    if (error == EAGAIN) /* a unix socket whose server accepts too slowly */
-        error = ETIMEDOUT;
-    if (error == 0 && fcntl(fd, F_SETFL, 0) == 0)
-        return fd;
-    *why = error == ETIMEDOUT ? "it does not answer" : strerror(error ? error : errno);
-    close(fd);
-    return -1;
-}
-
 static int dial_unix(const rli_address *address, const rli_patience *patience, const char **why)
 {
     struct sockaddr_un path = {.sun_family = AF_UNIX};
+    const struct addrinfo alone = {
+        .ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)&path, .ai_addrlen = sizeof path};
     strncpy(path.sun_path, address->socket_path, sizeof path.sun_path - 1);
-    return open_socket(AF_UNIX, (const struct sockaddr *)&path, sizeof path, patience, why);
+    return rli_race(&alone, patience, why);
 }
 
 static void set(int fd, int level, int option, int value)
@@ -100,22 +42,32 @@ static void tune(int fd, const rli_settings *settings)
     set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms ? unacknowledged_ms : 30000);
 }
 
+/* NULL: *why says why there are none. */
+static const struct addrinfo *await_addresses(const rli_lookup_use *lookup, const rli_patience *patience,
+                                              rli_parker *parker, const char **why)
+{
+    *why = "the resolver does not answer (see /etc/resolv.conf)";
+    while (!rli_lookup_is_done(lookup)) {
+        if (rli_patience_ended(patience))
+            return NULL;
+        rli_patience_park(patience, parker);
+    }
+    return rli_lookup_found(lookup, why);
+}
+
 static int dial_tcp(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
                     const char **why)
 {
-    char port[RLI_DECIMAL];
-    rli_decimal(address->port, port);
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *addresses;
-    int error = getaddrinfo(address->host, port, &hints, &addresses);
-    if (error) {
-        *why = error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
+    rli_lookup_use lookup;
+    rli_parker parker;
+    rli_parker_init(&parker);
+    if (!rli_lookup_begin(&lookup, address->host, address->port, &parker)) {
+        *why = "there is no memory or thread to look its name up";
         return -1;
     }
-    int fd = -1;
-    for (struct addrinfo *one = addresses; one && fd < 0 && !rli_patience_ended(patience); one = one->ai_next)
-        fd = open_socket(one->ai_family, one->ai_addr, one->ai_addrlen, patience, why);
-    freeaddrinfo(addresses);
+    const struct addrinfo *addresses = await_addresses(&lookup, patience, &parker, why);
+    int fd = addresses ? rli_race(addresses, patience, why) : -1;
+    rli_lookup_end(&lookup);
     if (fd >= 0)
         tune(fd, settings);
     return fd;
@@ -124,6 +76,10 @@ static int dial_tcp(const rli_settings *settings, const rli_address *address, co
 int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
              const char **why)
 {
-    *why = "it does not answer";
-    return address->socket_path ? dial_unix(address, patience, why) : dial_tcp(settings, address, patience, why);
+    int fd = address->socket_path ? dial_unix(address, patience, why) : dial_tcp(settings, address, patience, why);
+    if (fd < 0 || fcntl(fd, F_SETFL, 0) == 0)
+        return fd;
+    *why = strerror(errno);
+    close(fd);
+    return -1;
 }

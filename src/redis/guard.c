@@ -1,4 +1,4 @@
-/* The guard: ends receives that take too long. */
+/* The guard: ends waits for answers that take too long. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/guard.h"
 
@@ -17,13 +17,24 @@ void rli_guard_init(rli_guard *guard, int64_t timeout_ms, bool (*look)(void *lan
     pthread_condattr_destroy(&attributes);
 }
 
+/* Waits until the next look is due; mutex held on entry and return. When the whole process has stood still, all requests
+ * are overdue, and their answers may have come meanwhile: the leaders get one more pace to read them. */
+static void rest(rli_guard *guard)
+{
+    int64_t due_ms;
+    do {
+        due_ms = rli_after_ms(guard->pace_ms);
+        struct timespec at = rli_monotonic_at(due_ms);
+        pthread_cond_timedwait(&guard->called, &guard->mutex, &at);
+    } while (!guard->stopping && rli_now_ms() > due_ms + guard->pace_ms);
+}
+
 static void *run(void *argument)
 {
     rli_guard *guard = argument;
     pthread_mutex_lock(&guard->mutex);
     while (!guard->stopping) {
-        struct timespec at = rli_monotonic_at(rli_after_ms(guard->pace_ms));
-        pthread_cond_timedwait(&guard->called, &guard->mutex, &at);
+        rest(guard);
         /* First asleep, then a look: a leader that blocks after the look finds it asleep. */
         atomic_store(&guard->asleep, true);
         pthread_mutex_unlock(&guard->mutex);
@@ -58,7 +69,7 @@ void rli_guard_stop(rli_guard *guard)
     bool running = guard->running;
     guard->stopping = true;
     guard->running = false;
-    atomic_store(&guard->asleep, true); /* from here on leaders keep their own limits */
+    atomic_store(&guard->asleep, true); /* from here on callers keep their own limits */
     pthread_cond_signal(&guard->called);
     pthread_mutex_unlock(&guard->mutex);
     if (running)

@@ -136,6 +136,13 @@ static void drop_all(rli_lane *lane, rli_outcome outcome)
         drop_wire(lane, lane->dropped, outcome);
 }
 
+/* Servers close idle connections. Looking is a system call, so requests that follow one another do without. */
+static void drop_stale(rli_lane *lane, int64_t idle_ms)
+{
+    if (lane->wire && rli_wire_is_idle(lane->wire, idle_ms) && rli_wire_is_stale(lane->wire))
+        drop_wire(lane, lane->wire, RLI_BROKEN);
+}
+
 static void drop_left(rli_lane *lane)
 {
     if (lane->dropped && rli_wire_is_left(lane->dropped))
@@ -189,7 +196,7 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
     bool silent = timeout_at_ms <= caller->deadline_ms;
     int64_t deadline_ms = silent ? timeout_at_ms : caller->deadline_ms;
     /* Where all requests have the same timeout, a leader's time is up before that of those who wait behind, and
-     * that ends the wire for all; they sleep without a timer. */
+     * that ends the wire for all, or else the guard does; they sleep without a timer. */
     bool is_bounded = silent && lane->guard;
     while (!rli_slot_finished(slot)) {
         if (rli_wire_take_lead(wire, slot))
@@ -203,9 +210,10 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
             slot->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
             break;
         }
-        int64_t until_ms = slot->popped || is_bounded ? RLI_NEVER : deadline_ms;
+        bool is_popped = slot->popped;
         pthread_mutex_unlock(&lane->mutex);
-        rli_park_together(&caller->parker, slot->place, until_ms);
+        bool is_timeless = is_popped || (is_bounded && rli_guard_call(lane->guard));
+        rli_park_together(&caller->parker, slot->place, is_timeless ? RLI_NEVER : deadline_ms);
         if (rli_slot_finished(slot))
             return slot->outcome;
         pthread_mutex_lock(&lane->mutex);
@@ -276,6 +284,7 @@ rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command 
     rli_outcome outcome = RLI_UNSENT;
     atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&lane->mutex);
+    drop_stale(lane, RLI_LANE_IDLE_MS);
     *answer = (rli_answer){.status = connected(lane, caller, timeout_ms)};
     if (answer->status == RLOCK_OK)
         outcome = ask(lane, caller, lane->wire, command, timeout_ms, answer);
@@ -422,20 +431,30 @@ void rli_lane_renew(rli_lane *lane)
     drop(lane, true);
 }
 
+/* Whether any request on it is unanswered. A leader that runs ends an overdue wire itself. A leader that is in a signal
+ * handler does not, and the followers must not wait for it. */
+static bool is_guarded(rli_lane *lane, rli_wire *wire)
+{
+    if (!wire || rli_wire_silent_since(wire) == RLI_NEVER)
+        return false;
+    if (rli_wire_is_stuck(wire, lane->settings->timeout_ms))
+        drop_wire(lane, wire, RLI_SILENT);
+    return true;
+}
+
 bool rli_lane_guarded(rli_lane *lane)
 {
     pthread_mutex_lock(&lane->mutex);
-    bool guarded = lane->wire && rli_wire_guarded(lane->wire);
-    guarded |= lane->dropped && rli_wire_guarded(lane->dropped);
+    bool guarded = is_guarded(lane, lane->wire);
+    guarded |= is_guarded(lane, lane->dropped);
     pthread_mutex_unlock(&lane->mutex);
     return guarded;
 }
 
-void rli_lane_refresh(rli_lane *lane)
+void rli_lane_refresh(rli_lane *lane, int64_t idle_ms)
 {
     pthread_mutex_lock(&lane->mutex);
-    if (lane->wire && rli_wire_is_stale(lane->wire))
-        drop_wire(lane, lane->wire, RLI_BROKEN);
+    drop_stale(lane, idle_ms);
     pthread_mutex_unlock(&lane->mutex);
 }
 

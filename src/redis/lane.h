@@ -84,7 +84,7 @@ void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_addre
  * has no guard, since replicas take longer than a timer does. */
 void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
                           const atomic_int *replicas);
-/* For the guard: whether a receive that it limits is under way; ends it when its time is over. */
+/* For the guard: ends waits that are overdue. Whether any request on the lane is unanswered. */
 bool rli_lane_guarded(rli_lane *lane);
 /* Connects if it is not. RLOCK_OK or why not. */
 rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
@@ -106,9 +106,10 @@ bool rli_lane_post(rli_lane *lane, const rli_command *command, struct rli_slot *
 bool rli_lane_collect(rli_lane *lane, int64_t until_ms);
 /* Gives up a connection on which no answer came in time: what is under way on it ends with RLI_SILENT. */
 void rli_lane_condemn(rli_lane *lane);
-/* Drops a connection that the server has closed while nobody waited for anything, so that a request that
- * can be sent only once is not lost on it. */
-void rli_lane_refresh(rli_lane *lane);
+/* Drops a connection that was not used for idle_ms and that the server has closed while nobody waited for anything, so
+ * that no request is lost on it. rli_lane_call does so itself where that costs nothing. */
+#define RLI_LANE_IDLE_MS 100
+void rli_lane_refresh(rli_lane *lane, int64_t idle_ms);
 /* Pings the server when the lane is connected and had no request for `idle_ms`, so that a connection
  * that is dead without a sign is found before a request needs it. False: it was, and is dropped. */
 bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);

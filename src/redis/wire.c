@@ -15,6 +15,7 @@ struct rli_wire {
     rli_connection connection;
     int64_t guarded_until_ms;    /* when the guard ends the receive under way; RLI_NEVER: none of its */
     int64_t guarded_from_ms;     /* a receive with that much time ahead is the guard's to limit */
+    int64_t overdue_since_ms;    /* since when the request had been unanswered that the guard found overdue last */
     int64_t used_ms;             /* when a request was last queued */
     rli_slots slots;             /* unfinished requests: answered ones that wait for WAIT, sent, queued */
     rli_slot *awaited;           /* the first without its answer */
@@ -42,6 +43,7 @@ rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const 
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     fresh->guard = guard;
     fresh->guarded_until_ms = RLI_NEVER;
+    fresh->overdue_since_ms = RLI_NEVER;
     fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1; /* never for a mere look */
     fresh->sync = (rli_sync){.replicas = replicas, .timeout_ms = settings->sync_timeout_ms};
     fresh->users = 1;
@@ -388,13 +390,16 @@ bool rli_wire_is_stale(const rli_wire *wire)
     return !is_awaited(wire) && rli_connection_is_closed(&wire->connection);
 }
 
-bool rli_wire_guarded(rli_wire *wire)
+bool rli_wire_is_stuck(rli_wire *wire, int64_t timeout_ms)
 {
-    if (wire->guarded_until_ms == RLI_NEVER)
-        return false;
-    if (rli_now_ms() >= wire->guarded_until_ms)
+    int64_t now_ms = rli_now_ms(), since_ms = rli_wire_silent_since(wire);
+    bool before = wire->overdue_since_ms == since_ms;
+    if (now_ms >= wire->guarded_until_ms)
         shutdown(wire->connection.fd, SHUT_RDWR);
-    return true;
+    if (since_ms > now_ms - timeout_ms)
+        return false;
+    wire->overdue_since_ms = since_ms;
+    return before;
 }
 
 /* --- who leads --- */

@@ -62,8 +62,9 @@ int64_t rli_wire_silent_since(const rli_wire *wire);
 bool rli_wire_is_idle(const rli_wire *wire, int64_t idle_ms);
 /* Whether nobody waits for anything on it and the server has closed it. */
 bool rli_wire_is_stale(const rli_wire *wire);
-/* Whether a receive is under the guard's eye; ends it when its time is over. */
-bool rli_wire_guarded(rli_wire *wire);
+/* The guard's look: ends the receive under way when its time is over. Whether the oldest request has been unanswered for
+ * longer than timeout_ms, and was so at the look before: a leader that runs would have ended the wire by now. */
+bool rli_wire_is_stuck(rli_wire *wire, int64_t timeout_ms);
 
 /* The caller of `slot` stops waiting: its reply will be dropped, or, before its bytes have left, it is
  * taken back. Lead that it was handed goes on. False: out of memory. */

@@ -37,8 +37,8 @@ static void drop(cell *self, bool done)
 }
 
 static const operation locks[] = {
-    {"try", &kind_reentrant, NULL, try_lock, .undone = true, .says = -1, .has = 1},
-    {"second try", &kind_reentrant, NULL, try_lock, .says = -1, .had = 1, .has = 2},
+    {"try", &kind_reentrant, NULL, try_lock, .undone = true, .brief = true, .says = -1, .has = 1},
+    {"second try", &kind_reentrant, NULL, try_lock, .brief = true, .says = -1, .had = 1, .has = 2},
     {"last unlock", &kind_reentrant, NULL, unlock, .ends = true, .says = -1, .had = 1},
 };
 

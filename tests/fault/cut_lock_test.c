@@ -123,7 +123,7 @@ KIND_TEST(is_held_once_or_not_at_all_however_its_acquire_is_cut)
     const operation table[] = {
         {"lock", of, .call = lock, .undone = true, .says = -1, .has = 1},
         {"lock with a lease", of, .call = lock_lease, .undone = true, .says = -1, .has = 1},
-        {"try", of, .call = try_once, .undone = true, .says = -1, .has = 1},
+        {"try", of, .call = try_once, .undone = true, .brief = true, .says = -1, .has = 1},
         {"try with a wait", of, .call = try_waiting, .undone = true, .says = -1, .has = 1},
     };
     cut_operations(table, COUNT(table));
@@ -132,7 +132,7 @@ KIND_TEST(is_held_once_or_not_at_all_however_its_acquire_is_cut)
 KIND_TEST(is_refused_however_that_is_cut)
 {
     const operation table[] = {
-        {"try", of, a_rivals, try_once, .says = -1, .answer = RLOCK_TIMEOUT,
+        {"try", of, a_rivals, try_once, .brief = true, .says = -1, .answer = RLOCK_TIMEOUT,
          .is = held(of->shared ? &kind_write : of, 1), .becomes = held(of->shared ? &kind_write : of, 1)},
     };
     cut_operations(table, COUNT(table));
@@ -145,7 +145,7 @@ KIND_TEST(is_held_as_often_as_was_answered_however_a_re_entry_is_cut)
     const operation table[] = {
         {"second lock", of, .call = lock, .says = -1, .had = 1, .has = 2},
         {"second lock with a lease", of, .call = lock_lease, .says = -1, .had = 1, .has = 2},
-        {"second try", of, .call = try_once, .says = -1, .had = 1, .has = 2},
+        {"second try", of, .call = try_once, .brief = true, .says = -1, .had = 1, .has = 2},
     };
     cut_operations(table, COUNT(table));
 }

@@ -56,7 +56,7 @@ Test(cut_many, fenced_token_rises_however_its_acquire_is_cut)
 {
     static const operation table[] = {
         {"lock and token", &kind_fenced, before_token, lock_token, .undone = true, .says = -1, .has = 1},
-        {"try and token", &kind_fenced, before_token, try_token, .undone = true, .says = -1, .has = 1},
+        {"try and token", &kind_fenced, before_token, try_token, .undone = true, .brief = true, .says = -1, .has = 1},
     };
     cut_operations(table, COUNT(table));
 }
@@ -178,7 +178,7 @@ Test(cut_many, multi_lock_is_had_whole_or_not_at_all_however_it_is_cut)
 {
     static const operation table[] = {
         {"multi lock", NULL, make_multi, lock, after_acquire, .undone = true, .says = -1, .is = "", .becomes = TWO},
-        {"multi try", NULL, make_multi, try_lock, after_acquire, .undone = true, .says = -1, .is = "", .becomes = TWO},
+        {"multi try", NULL, make_multi, try_lock, after_acquire, .undone = true, .brief = true, .says = -1, .is = "", .becomes = TWO},
         {"multi unlock", NULL, multi_held, unlock, after_release, .ends = true, .brief = true, .says = -1, .is = TWO, .becomes = ""},
         {"multi question", NULL, multi_held, is_held, after_question, .says = 1, .is = TWO, .becomes = TWO},
     };

@@ -273,9 +273,9 @@ Test(cut_object, permits_are_taken_once_or_not_at_all_however_an_acquire_is_cut)
          .becomes = "N string 4\n{N}:timeout zset 1\n"},
         {"acquire for ever", NULL, five_permits, permit_acquire_for_ever, after_acquire, .undone = true, .says = -1,
          .is = FIVE, .becomes = TAKEN},
-        {"try", NULL, five_permits, permit_try, after_acquire, .undone = true, .says = -1, .is = FIVE,
-         .becomes = TAKEN},
-        {"try too many", NULL, five_permits, permit_try_too_many, after_permits, .undone = true,
+        {"try", NULL, five_permits, permit_try, after_acquire, .undone = true, .brief = true, .says = -1,
+         .is = FIVE, .becomes = TAKEN},
+        {"try too many", NULL, five_permits, permit_try_too_many, after_permits, .undone = true, .brief = true,
          .answer = RLOCK_TIMEOUT, .says = -1, .is = FIVE, .becomes = FIVE},
     };
     cut_operations(table, COUNT(table));
@@ -387,7 +387,7 @@ Test(cut_object, latch_counts_once_however_a_call_is_cut)
          .is = "N string 1\n", .becomes = ""},
         {"count", NULL, count_of_three, get_count, after_latch, .says = 3, .is = "N string 3\n",
          .becomes = "N string 3\n"},
-        {"try await", NULL, count_of_three, try_await, after_latch, .answer = RLOCK_TIMEOUT, .says = -1,
+        {"try await", NULL, count_of_three, try_await, after_latch, .brief = true, .answer = RLOCK_TIMEOUT, .says = -1,
          .is = "N string 3\n", .becomes = "N string 3\n"},
         {"await", NULL, NULL, await, after_latch, .says = -1, .is = "", .becomes = ""},
         {"delete", NULL, count_of_three, delete_latch, after_latch, .once = true, .says = 1, .is = "N string 3\n",

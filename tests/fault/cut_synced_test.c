@@ -63,16 +63,16 @@ static void drop(cell *self, bool done)
 #define TAKEN "N string 4\n{N}:timeout zset 1\n"
 
 static const operation table[] = {
-    {"try", &kind_reentrant, NULL, try_lock, .undone = true, .says = -1, .has = 1},
-    {"second try", &kind_reentrant, NULL, try_lock, .says = -1, .had = 1, .has = 2},
+    {"try", &kind_reentrant, NULL, try_lock, .undone = true, .brief = true, .says = -1, .has = 1},
+    {"second try", &kind_reentrant, NULL, try_lock, .brief = true, .says = -1, .had = 1, .has = 2},
     {"last unlock", &kind_reentrant, NULL, unlock, .ends = true, .says = -1, .had = 1},
-    {"try", &kind_fair, NULL, try_lock, .undone = true, .says = -1, .has = 1},
+    {"try", &kind_fair, NULL, try_lock, .undone = true, .brief = true, .says = -1, .has = 1},
     {"last unlock", &kind_fair, NULL, unlock, .ends = true, .says = -1, .had = 1},
-    {"try", &kind_read, NULL, try_lock, .undone = true, .says = -1, .has = 1},
+    {"try", &kind_read, NULL, try_lock, .undone = true, .brief = true, .says = -1, .has = 1},
     {"last unlock", &kind_read, NULL, unlock, .ends = true, .says = -1, .had = 1},
     {"acquire", NULL, five, try_acquire, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 3\n"},
     {"release", NULL, five, release, drop, .once = true, .confirmed = true, .says = -1, .is = FIVE, .becomes = "N string 7\n"},
-    {"take a permit", NULL, five, take, drop, .undone = true, .says = -1, .is = FIVE, .becomes = TAKEN},
+    {"take a permit", NULL, five, take, drop, .undone = true, .brief = true, .says = -1, .is = FIVE, .becomes = TAKEN},
     {"give a permit", NULL, one_taken, give, drop, .says = -1, .is = TAKEN, .becomes = FIVE},
 };
 

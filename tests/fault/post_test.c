@@ -190,7 +190,7 @@ Test(posted, does_not_hide_that_the_server_has_closed_the_connection)
     int64_t until_ms = now_ms() + SOON_MS;
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
-    rli_lane_refresh(lanes.plain);
+    rli_lane_refresh(lanes.plain, 0);
     assert_told(&own, RLI_BROKEN);
     lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
     assert_answered(&call, "1");

@@ -163,7 +163,7 @@ static void *take_and_give(void *arg)
                 sched_yield();
             self->odd += rlock_unlock(lock) != RLOCK_OK;
         } else {
-            self->odd += !was_in_vain(status) && status != RLOCK_ALREADY_HELD;
+            self->odd += status != RLOCK_TIMEOUT && status != RLOCK_ALREADY_HELD;
         }
     }
     return NULL;

@@ -186,7 +186,7 @@ static void end_as_it_comes(const kind *of, begin_wait *begin, rlock_status othe
         rlock_cancel *cancel = begin(of, waiter, lock, round);
         assert_ok(rlock_unlock(lock));
         rlock_status status = actor_finish(waiter, 5000);
-        if (otherwise == RLOCK_TIMEOUT && was_in_vain(status))
+        if (otherwise == RLOCK_TIMEOUT && status == RLOCK_TIMEOUT)
             status = otherwise;
         had += status == RLOCK_OK;
         ended += status == otherwise;
@@ -251,7 +251,7 @@ static rlock_status go_on(void *arg)
     for (int i = 0; i < TURNS; i++) {
         int64_t wait_ms = self->number % 3 ? RLOCK_FOREVER : 3 + i % 20, lease_ms = i % 4 ? RLOCK_WATCHDOG : 20000;
         rlock_status status = rlock_try_lock(self->lock, wait_ms, lease_ms);
-        if (was_in_vain(status) && wait_ms != RLOCK_FOREVER)
+        if (status == RLOCK_TIMEOUT && wait_ms != RLOCK_FOREVER)
             continue;
         if (status != RLOCK_OK)
             return status;

@@ -188,7 +188,7 @@ static rlock_status rush_on(void *arg)
     for (int i = 0; (all->turns == 0 || i < all->turns) && !atomic_load(&all->stopped); i++) {
         rlock_status status = all->wait_ms == RLOCK_FOREVER ? rlock_lock(all->lock)
                                                             : rlock_try_lock(all->lock, all->wait_ms, RLOCK_WATCHDOG);
-        if (was_in_vain(status) && all->wait_ms != RLOCK_FOREVER)
+        if (status == RLOCK_TIMEOUT && all->wait_ms != RLOCK_FOREVER)
             continue;
         if (status != RLOCK_OK)
             return status;

@@ -2,16 +2,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
+#include "redis/lookup.h"
+
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+
+struct rli_host_name {
+    rli_node *node;          /* whose name it is */
+    rli_lookup_use looks[2]; /* the last answer, and the lookup under way; either may be missing */
+    int known;               /* which of the two is the last answer */
+};
 
 bool rli_host_name_is(const rli_address *address)
 {
-    unsigned char bytes[16];
-    return !address->socket_path && inet_pton(AF_INET, address->host, bytes) != 1 &&
-           inet_pton(AF_INET6, address->host, bytes) != 1;
+    return !address->socket_path && rli_lookup_is_name(address->host);
 }
 
 /* Whether one of the places that the name stood for is still among those that it stands for. */
@@ -26,25 +30,58 @@ static bool overlaps(const struct addrinfo *before, const struct addrinfo *now)
     return false;
 }
 
-/* After a failover behind a name the old server may live on, and still take locks: nothing but the
- * name says that they are void. A name that cannot be resolved says nothing. */
+static void forget(struct rli_host_name *name)
+{
+    rli_lookup_end(&name->looks[0]);
+    rli_lookup_end(&name->looks[1]);
+    name->node = NULL;
+}
+
 void rli_host_name_follow(rli_topology *topology, rli_node *node)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *now;
-    if (!rli_host_name_is(&node->address) || getaddrinfo(node->address.host, NULL, &hints, &now) != 0)
+    if (!rli_host_name_is(&node->address))
         return;
-    if (topology->resolved && topology->resolved_for == node && !overlaps(topology->resolved, now))
-        rli_node_abandon(node);
-    if (topology->resolved)
-        freeaddrinfo(topology->resolved);
-    topology->resolved = now;
-    topology->resolved_for = node;
+    if (!topology->name && !(topology->name = calloc(1, sizeof *topology->name)))
+        return; /* out of memory: perhaps the next time */
+    struct rli_host_name *name = topology->name;
+    if (name->node != node)
+        forget(name);
+    name->node = node;
+    rli_lookup_use *now = &name->looks[!name->known];
+    if (!now->lookup)
+        rli_lookup_begin(now, node->address.host, node->address.port, &topology->parker);
+}
+
+/* After a failover behind a name the old server may live on, and still take locks: nothing but the
+ * name says that they are void. A name that cannot be resolved says nothing. */
+static void hear(struct rli_host_name *name)
+{
+    rli_lookup_use *before = &name->looks[name->known], *now = &name->looks[!name->known];
+    const char *why;
+    const struct addrinfo *found = rli_lookup_found(now, &why);
+    if (!found) {
+        rli_lookup_end(now);
+        return;
+    }
+    if (before->lookup && !overlaps(rli_lookup_found(before, &why), found))
+        rli_node_abandon(name->node);
+    rli_lookup_end(before);
+    name->known = !name->known;
+}
+
+bool rli_host_name_hear(rli_topology *topology)
+{
+    struct rli_host_name *name = topology->name;
+    const rli_lookup_use *now = name ? &name->looks[!name->known] : NULL;
+    if (now && now->lookup && rli_lookup_is_done(now))
+        hear(name);
+    return false;
 }
 
 void rli_host_name_end(rli_topology *topology)
 {
-    if (topology->resolved)
-        freeaddrinfo(topology->resolved);
-    topology->resolved = NULL;
+    if (topology->name)
+        forget(topology->name);
+    free(topology->name);
+    topology->name = NULL;
 }

@@ -53,8 +53,7 @@ struct rli_topology {
     bool troubled;                    /* it looks because something is wrong */
     uint64_t epoch;                   /* the highest that anybody knew: who knows less is cut off */
     rli_node *asked;                  /* cluster.c: who answered last */
-    struct addrinfo *resolved;        /* host_name.c: what that node's name stood for */
-    rli_node *resolved_for;
+    struct rli_host_name *name;       /* host_name.c: what a node's name stood for */
     struct heard *heard;              /* sentinel.c: whose messages it hears */
 };
 

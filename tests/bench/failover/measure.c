@@ -1,6 +1,7 @@
 /* How soon after a failover the first lock is had on the new master, and those who waited are served: C beside
  * Java's Redisson, both opened with one configuration file. Printed, not judged. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/bench/failover/figures.h"
 #include "tests/integration/support/actor.h"
 #include "tests/interop/support/several.h"
 #include "tests/support/event.h"
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #define WAITERS 8 /* of each side, on a name each */
-#define RUNS_MAX 50
 #define PATIENCE_MS 60000
 /* All else is Redisson's default. */
 #define TOP "lockWatchdogTimeout: 15000\n"
@@ -31,30 +31,14 @@ typedef struct outcome {
     side ours, theirs;
 } outcome;
 
-static int compare(const void *left, const void *right)
-{
-    int64_t one = *(const int64_t *)left, other = *(const int64_t *)right;
-    return one < other ? -1 : one > other;
-}
-
-static void show(const char *what, int64_t *ms, int count)
-{
-    qsort(ms, (size_t)count, sizeof *ms, compare);
-    if (count)
-        printf("  %-44s %6lld  (%lld - %lld, n = %d)\n", what, (long long)ms[count / 2], (long long)ms[0],
-               (long long)ms[count - 1], count);
-    else
-        printf("  %-44s   none\n", what);
-}
-
 static void show_all(outcome *of)
 {
     printf("%s, %d runs; ms: median (least - most)\n", of->what, of->runs);
-    show("kill to new master", of->ready_ms, of->runs);
-    show("new master to the first lock, C", of->ours.first_ms, of->ours.firsts);
-    show("new master to the first lock, Java", of->theirs.first_ms, of->theirs.firsts);
-    show("new master to a waiter served, C", of->ours.served_ms, of->ours.served);
-    show("new master to a waiter served, Java", of->theirs.served_ms, of->theirs.served);
+    figures_show("kill to new master", of->ready_ms, of->runs);
+    figures_show("new master to the first lock, C", of->ours.first_ms, of->ours.firsts);
+    figures_show("new master to the first lock, Java", of->theirs.first_ms, of->theirs.firsts);
+    figures_show("new master to a waiter served, C", of->ours.served_ms, of->ours.served);
+    figures_show("new master to a waiter served, Java", of->theirs.served_ms, of->theirs.served);
     printf("  calls for the first lock that failed: C %d, Java %d\n", of->ours.failed, of->theirs.failed);
     printf("  waiters served: C %d of %d, Java %d of %d\n", of->ours.served, of->ours.begun, of->theirs.served,
            of->theirs.begun);
@@ -167,13 +151,6 @@ static void run(outcome *of, const char *name, void (*kill)(void), void (*await)
     }
     await_firsts(of, first, lock, theirs, tag, ready_ms);
     end_waits(&waits, of, ready_ms);
-}
-
-static int runs_wanted(void)
-{
-    const char *text = getenv("BENCH_RUNS");
-    int runs = text ? atoi(text) : 5;
-    return runs < 1 ? 1 : runs > RUNS_MAX ? RUNS_MAX : runs;
 }
 
 /* --- the topologies --- */

@@ -325,9 +325,10 @@ static void run(const operation *of, rlock_client *client, const fault *by)
     if (is_stall(by)) {
         proxy_release(scene.proxy, rule);
         cr_assert(runs || !acted || proxy_await(scene.proxy, rule, PROXY_LATE, 1, SOON_MS), "%s: it never came", doing);
-        done = !silenced;
+        done = status == RLOCK_UNAVAILABLE && !silenced ? of->ends : !silenced;
+        bool undone = status == RLOCK_UNAVAILABLE && of->undone;
         if (by->late || !partly)
-            cut_await(self.name, by->late || freed ? "" : after_text(of), SOON_MS);
+            cut_await(self.name, by->late || freed ? "" : undone ? before_text(of) : after_text(of), SOON_MS);
     }
     if (!by->late)
         finish(&self, done);

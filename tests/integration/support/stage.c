@@ -124,11 +124,6 @@ int64_t at_most_ms(int64_t ms)
     return slowed_ms(ms) + TIMES_LATE * lateness_ms();
 }
 
-bool was_in_vain(rlock_status status)
-{
-    return status == RLOCK_TIMEOUT || (status == RLOCK_UNAVAILABLE && lateness_ms() >= 200);
-}
-
 int64_t least_renewals(int64_t ms)
 {
     return (ms - at_most_ms(0)) / (QUICK_MS / 3) - 1;

@@ -43,9 +43,6 @@ rlock *owned_by(rlock *lock, int64_t owner);
 /* An upper bound for a time, wider where valgrind or a sanitizer slows the program down, and by what this
  * machine was late to wake a thread since the stage was opened. To be asked for after what it bounds. */
 int64_t at_most_ms(int64_t ms);
-/* Whether a try of a few milliseconds was in vain: its time was up; or no server answered, which is what it says
- * where this machine stood still for most of the 250 ms that it gives the server. */
-bool was_in_vain(rlock_status status);
 /* How often, at least, a stage_quick client has renewed a hold within ms that have just passed. */
 int64_t least_renewals(int64_t ms);
 

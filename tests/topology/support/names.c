@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/topology/support/names.h"
 
+#include "tests/support/event.h"
+
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netdb.h>
@@ -11,16 +13,68 @@
 
 typedef int resolver(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
-static atomic_int leads_to, asked;
+/* Plain numbers, looked at again and again: a child that is forked while somebody waits goes on with them. */
+static atomic_int leads_to[NAME_ADDRESSES], asked;
+static atomic_bool stalled;
+
+void name_leads_along(const int *ports, size_t count)
+{
+    for (size_t i = 0; i < NAME_ADDRESSES; i++)
+        atomic_store(&leads_to[i], i < count ? ports[i] : 0);
+}
 
 void name_leads_to(int port)
 {
-    atomic_store(&leads_to, port);
+    name_leads_along(&port, 1);
 }
 
 int name_asked(void)
 {
     return atomic_load(&asked);
+}
+
+bool name_await_asked(int count, int64_t ms)
+{
+    for (int64_t end_ms = now_ms() + ms; name_asked() < count; pass_ms(1)) {
+        if (now_ms() >= end_ms)
+            return false;
+    }
+    return true;
+}
+
+void name_stall(bool stalls)
+{
+    atomic_store(&stalled, stalls);
+}
+
+/* 127.0.0.1 at that port. */
+static int resolve(resolver *next, const char *service, const struct addrinfo *hints, int port, struct addrinfo **found)
+{
+    int error = next("127.0.0.1", service, hints, found);
+    for (struct addrinfo *one = error ? NULL : *found; one; one = one->ai_next)
+        ((struct sockaddr_in *)(void *)one->ai_addr)->sin_port = htons((uint16_t)port);
+    return error;
+}
+
+/* The C library frees each address of a list by itself, so those of several lists may become one. */
+static int resolve_all(resolver *next, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+    int error = EAI_NONAME;
+    *found = NULL;
+    for (int i = 0, port; i < NAME_ADDRESSES && (port = atomic_load(&leads_to[i])); i++) {
+        error = resolve(next, service, hints, port, found);
+        while (!error && *found)
+            found = &(*found)->ai_next;
+        if (error)
+            break;
+    }
+    return error;
+}
+
+static bool is_ours(const char *host)
+{
+    size_t length = strlen(host), end = strlen(NAMES_END);
+    return length > end && strcmp(host + length - end, NAMES_END) == 0;
 }
 
 /* Stands before the C library's, since the library is linked into this program. */
@@ -30,14 +84,10 @@ int getaddrinfo(const char *restrict host, const char *restrict service, const s
     void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
     resolver *next;
     memcpy(&next, &symbol, sizeof next);
-    if (!host || strcmp(host, NAME_OF_HOST) != 0)
+    if (!host || !is_ours(host))
         return next(host, service, hints, found);
-    int port = atomic_load(&leads_to);
     atomic_fetch_add(&asked, 1);
-    if (!port)
-        return EAI_NONAME;
-    int error = next("127.0.0.1", service, hints, found);
-    for (struct addrinfo *one = error ? NULL : *found; one; one = one->ai_next)
-        ((struct sockaddr_in *)(void *)one->ai_addr)->sin_port = htons((uint16_t)port);
-    return error;
+    while (atomic_load(&stalled))
+        pass_ms(1);
+    return resolve_all(next, service, hints, found);
 }
