@@ -75,7 +75,7 @@ static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel
     size_t before = subscriber->queued.length;
     if (!rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths}))
         return false;
-    if (rli_channels_expect(&subscriber->channels, channel, late_at_ms))
+    if (rli_channels_expect(&subscriber->channels, channel, subscribe, late_at_ms))
         return true;
     subscriber->queued.length = before;
     return false;
@@ -96,13 +96,17 @@ static void put_off(rli_subscriber *subscriber)
 
 /* --- the thread: reading --- */
 
-static void confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
+/* False: the server refuses to unsubscribe, as a master of a cluster does that has become a replica, or where the user
+ * has no right to. It would go on to count this client as a listener; only the connection's end changes that. */
+static bool confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
 {
     subscriber->proven = true;
     subscriber->trouble[0] = 0;
-    rli_channels_confirm(&subscriber->channels, refusal, adrift);
+    if (!rli_channels_confirm(&subscriber->channels, refusal, adrift))
+        return false;
     if (adrift && subscriber->drifted_ms == RLI_NEVER)
         subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
+    return true;
 }
 
 /* The server that serves no longer a channel's slot unsubscribes from it by itself. */
@@ -119,23 +123,23 @@ static bool is_one_of(const char *text, const char *plain)
     return strcmp(text, plain) == 0 || (*text == 's' && strcmp(text + 1, plain) == 0);
 }
 
-static void hear(rli_subscriber *subscriber, const redisReply *reply)
+/* False: the connection is of no more use. */
+static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
-    if (reply->type == REDIS_REPLY_ERROR) {
-        confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
-        return;
-    }
+    if (reply->type == REDIS_REPLY_ERROR)
+        return confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
-        return; /* the answer to a ping */
+        return true; /* the answer to a ping */
     const char *kind = reply->element[0]->str;
     const redisReply *name = reply->element[1];
     rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
     if (channel && is_one_of(kind, "message"))
         rli_channel_signal(channel);
     else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
-        confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
+        return confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
     else if (channel && is_one_of(kind, "unsubscribe"))
         lose_channel(subscriber, channel);
+    return true;
 }
 
 static bool hear_all(rli_subscriber *subscriber)
@@ -146,8 +150,10 @@ static bool hear_all(rli_subscriber *subscriber)
             return false;
         if (!reply)
             return true;
-        hear(subscriber, reply);
+        bool goes_on = hear(subscriber, reply);
         freeReplyObject(reply);
+        if (!goes_on)
+            return false;
     }
 }
 
