@@ -1,20 +1,16 @@
 /* The subscriber: one connection for messages, and the thread that reads it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/subscriber.h"
+#include "redis/subscriber_parts.h"
 
 #include "clock.h"
 #include "error.h"
 #include "forked.h"
 #include "redis/reply.h"
-#include "thread.h"
 
-#include <errno.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,8 +20,6 @@
 #define RECONNECT_MOST_MS 2000
 /* Between two questions for channels that the server does not serve for now. */
 #define ADRIFT_MS 500
-/* How long a command is put off at most that can go with the next one. */
-#define PUT_OFF_MS 10
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
                          const rli_spread *spread, const atomic_bool *closed)
@@ -38,19 +32,19 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
 
 /* --- sending --- */
 
-static void wake_thread(const rli_subscriber *subscriber)
+void rli_subscriber_wake(const rli_subscriber *subscriber)
 {
     ssize_t written = write(subscriber->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
     (void)written; /* a full eventfd is readable, which is all that is wanted */
 }
 
 /* Whether something is queued that was to be sent, and is not put off. */
-static bool waits_for_room(const rli_subscriber *subscriber)
+bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber)
 {
     return subscriber->queued.length && subscriber->send_by_ms == RLI_NEVER;
 }
 
-static void flush(rli_subscriber *subscriber)
+void rli_subscriber_flush(rli_subscriber *subscriber)
 {
     rli_buffer *queued = &subscriber->queued;
     subscriber->send_by_ms = RLI_NEVER;
@@ -62,9 +56,9 @@ static void flush(rli_subscriber *subscriber)
 }
 
 /* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
-static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
+bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
 {
-    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + PUT_OFF_MS); /* it may be put off yet */
+    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + RLI_PUT_OFF_MS); /* it may be put off yet */
     if (!subscriber->connection.context)
         return true;
     const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
@@ -79,19 +73,6 @@ static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel
         return true;
     subscriber->queued.length = before;
     return false;
-}
-
-/* What was just queued is sent with what comes next. Whoever puts off soon does so again; the thread, which has to
- * see to the last time, is woken for the first alone. */
-static void put_off(rli_subscriber *subscriber)
-{
-    int64_t by_ms = rli_after_ms(PUT_OFF_MS);
-    subscriber->restless_until_ms = by_ms;
-    if (subscriber->send_by_ms != RLI_NEVER)
-        return;
-    subscriber->send_by_ms = by_ms;
-    if (subscriber->polls_until_ms > by_ms)
-        wake_thread(subscriber);
 }
 
 /* --- the thread: reading --- */
@@ -169,12 +150,13 @@ static void lose(rli_subscriber *subscriber)
 
 static bool subscribe_again(void *argument, rli_channel *channel)
 {
-    return say(argument, true, channel);
+    return rli_subscriber_say(argument, true, channel);
 }
 
 static bool ask_for_adrift(void *argument, rli_channel *channel)
 {
-    return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 || say(argument, true, channel);
+    return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 ||
+           rli_subscriber_say(argument, true, channel);
 }
 
 /* Whether there is a connection. */
@@ -194,7 +176,7 @@ static bool reconnect(rli_subscriber *subscriber)
     subscriber->pinged = false;
     subscriber->drifted_ms = RLI_NEVER;
     if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
     else
         lose(subscriber); /* out of memory: better luck next time */
     return true;
@@ -206,7 +188,7 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
 {
     struct pollfd polled[2] = {
         {.fd = subscriber->connection.context ? subscriber->connection.fd : -1,
-         .events = (short)(waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
+         .events = (short)(rli_subscriber_waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
         {.fd = subscriber->wake_fd, .events = POLLIN},
     };
     int timeout = until_ms == RLI_NEVER ? -1 : rli_until_ms(until_ms, 60000);
@@ -250,7 +232,7 @@ static void ping(rli_subscriber *subscriber)
     const size_t lengths[] = {4};
     subscriber->pinged = true;
     if (rli_buffer_command(&subscriber->queued, &(rli_command){.count = 1, .words = words, .lengths = lengths}))
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
 }
 
 /* Nothing has come: whether that is as it should be. */
@@ -269,7 +251,7 @@ static void look_at_time(rli_subscriber *subscriber)
     if (now_ms >= subscriber->drifted_ms) {
         subscriber->drifted_ms = RLI_NEVER;
         if (rli_channels_each(&subscriber->channels, ask_for_adrift, subscriber))
-            flush(subscriber);
+            rli_subscriber_flush(subscriber);
         else
             lose(subscriber);
     }
@@ -281,13 +263,13 @@ static void read_and_write(rli_subscriber *subscriber)
     if (!subscriber->connection.context)
         return;
     if (rli_now_ms() >= subscriber->send_by_ms)
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
     if (!ready)
         look_at_time(subscriber);
     if (!ready)
         return;
     if (ready & POLLOUT)
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
     if (!(ready & ~POLLOUT))
         return;
     rli_received received =
@@ -307,7 +289,7 @@ static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
     return delay_ms * 2 > RECONNECT_MOST_MS ? RECONNECT_MOST_MS : delay_ms * 2;
 }
 
-static void *run(void *argument)
+void *rli_subscriber_run(void *argument)
 {
     rli_subscriber *subscriber = argument;
     int64_t delay_ms = RECONNECT_FIRST_MS;
@@ -331,160 +313,6 @@ static void *run(void *argument)
     return NULL;
 }
 
-static rlock_status start_thread(rli_subscriber *subscriber)
-{
-    if (subscriber->running)
-        return RLOCK_OK;
-    if (subscriber->stopping)
-        return rli_fail(RLOCK_CLOSED, "the client is closed");
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0 || !rli_fd_track(fd)) {
-        if (fd >= 0)
-            close(fd);
-        return rli_fail(RLOCK_NO_MEMORY, "no descriptor for the subscriber: %s", strerror(errno));
-    }
-    subscriber->wake_fd = fd;
-    rlock_status status = rli_thread_start(&subscriber->thread, "rlock-subscribe", run, subscriber);
-    if (status != RLOCK_OK) {
-        rli_fd_close(fd);
-        subscriber->wake_fd = -1;
-    }
-    subscriber->running = status == RLOCK_OK;
-    return status;
-}
-
-/* --- for those who wait --- */
-
-/* Whether the server has to be asked for it (again). */
-static bool is_wanting(const rli_channel *channel)
-{
-    return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
-}
-
-rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
-                                 rli_channel **out)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rlock_status status = start_thread(subscriber);
-    rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
-    if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !say(subscriber, true, channel)))) {
-        if (channel)
-            rli_channels_settle(&subscriber->channels, channel);
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a subscription");
-    }
-    if (status == RLOCK_OK) {
-        channel->references++;
-        if (subscriber->connection.context)
-            flush(subscriber);
-        else
-            subscriber->hurry = true;
-        if (!subscriber->connection.context || subscriber->queued.length)
-            wake_thread(subscriber);
-        *out = channel;
-    }
-    pthread_mutex_unlock(&subscriber->mutex);
-    return status;
-}
-
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    if (--channel->references == 0) {
-        bool sends = waits_for_room(subscriber);
-        /* Out of memory for the command: stay subscribed until the connection ends. */
-        bool said = say(subscriber, false, channel) && subscriber->connection.context;
-        if (said && later && !sends)
-            put_off(subscriber);
-        else if (said)
-            flush(subscriber);
-        if (waits_for_room(subscriber))
-            wake_thread(subscriber);
-        rli_channels_settle(&subscriber->channels, channel);
-    }
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener,
-                        rli_parker *parker)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rli_channel_add(channel, listener, parker);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rli_channel_remove(channel, listener);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-static bool is_asked_for(const rli_subscriber *subscriber, const rli_channel *channel)
-{
-    return subscriber->connection.context && !channel->refusal && !channel->adrift;
-}
-
-bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    bool asked_for = is_asked_for(subscriber, channel);
-    pthread_mutex_unlock(&subscriber->mutex);
-    return asked_for;
-}
-
-bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    bool confirmed = is_asked_for(subscriber, channel) && channel->unconfirmed == 0;
-    pthread_mutex_unlock(&subscriber->mutex);
-    return confirmed;
-}
-
-rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel)
-{
-    rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&subscriber->mutex);
-    if (channel->refusal)
-        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s; %s", channel->name,
-                          channel->refusal, strstr(channel->refusal, "unknown command")
-                          ? "shardedSubscriptionMode must not be ON with servers before Redis 7.0"
-                          : "give the ACL user the right to that channel");
-    pthread_mutex_unlock(&subscriber->mutex);
-    return status;
-}
-
-bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    bool signalled = listener->signalled;
-    listener->signalled = false;
-    pthread_mutex_unlock(&subscriber->mutex);
-    return signalled;
-}
-
-void rli_subscriber_rouse(rli_subscriber *subscriber)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rli_channels_signal(&subscriber->channels);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_subscriber_drop(rli_subscriber *subscriber)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    if (subscriber->connection.context)
-        shutdown(subscriber->connection.fd, SHUT_RDWR); /* its thread finds the end */
-    rli_channels_signal(&subscriber->channels);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    snprintf(text, size, "%s", subscriber->trouble);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
 /* --- the end --- */
 
 void rli_subscriber_stop(rli_subscriber *subscriber)
@@ -494,7 +322,7 @@ void rli_subscriber_stop(rli_subscriber *subscriber)
     subscriber->stopping = true;
     subscriber->running = false;
     if (running)
-        wake_thread(subscriber);
+        rli_subscriber_wake(subscriber);
     pthread_mutex_unlock(&subscriber->mutex);
     if (running)
         pthread_join(subscriber->thread, NULL);
