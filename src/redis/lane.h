@@ -79,7 +79,8 @@ typedef struct rli_witness {
 void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard);
 /* A lane that has the server's replicas confirm what is written on it. A request is answered when
  * the WAIT behind its batch is; requests that come meanwhile are the next batch. `replicas`: how many
- * the server has now; 0 or less: no WAIT is sent. A slow replica slows this lane down, no other; it
+ * the server is said to have; 0 or less: no WAIT is sent. Else WAIT is for those that it has in step: it is asked how
+ * many that are when a connection is made, when another number confirmed, and after a second. A slow replica slows this lane down, no other; it
  * has no guard, since replicas take longer than a timer does. */
 void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
                           const atomic_int *replicas);

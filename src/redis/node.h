@@ -21,7 +21,7 @@ typedef struct rli_node {
     struct rli_node *_Atomic next; /* in the topology's list */
     rli_address address;
     bool left;              /* topology's mutex: it serves less than before */
-    atomic_int replicas;    /* connected to it, as far as known */
+    atomic_int replicas;    /* that it is said to have; the synced lane asks it for those that are in step */
     const rli_script *_Atomic known[RLI_NODE_KNOWN]; /* scripts that it has run; a hint: it may have restarted since */
     rli_pool pool;
     rli_lane synced;        /* for requests that replicas have to confirm */

@@ -5,6 +5,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "redis/sync.h"
 #include "redis/topology/slot.h"
 #include "thread.h"
 
@@ -225,10 +226,8 @@ rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, r
     if (status != RLOCK_OK)
         return status;
     if (reply->type == REDIS_REPLY_STRING) {
-        static const char field[] = "connected_slaves:";
-        const char *replicas = strstr(reply->str, field);
         *master = strstr(reply->str, "role:master");
-        atomic_store(&node->replicas, replicas ? atoi(replicas + strlen(field)) : 0);
+        atomic_store(&node->replicas, rli_sync_online(reply->str));
     } else {
         status = rli_fail(RLOCK_SERVER, "the server at %s does not say whether it is a master: %.150s; the user needs "
                           "the right to INFO", node->address.text, reply->str ? reply->str : "");

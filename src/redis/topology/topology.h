@@ -97,7 +97,7 @@ void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, r
  * RLOCK_OK: *reply, which may be an error, is to be freed. RLOCK_UNAVAILABLE, RLOCK_SERVER (no connection). */
 rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
                               redisReply **reply);
-/* Asks a node whether it is a master, and notes how many replicas are connected to it. */
+/* Asks a node whether it is a master, and notes how many replicas are in step with it. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master);
 /* Makes a node in that list, or finds it there, at the address that natMapper gives for this one. NULL: out of
  * memory. */
