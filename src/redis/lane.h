@@ -48,7 +48,7 @@ typedef struct rli_lane {
     struct rli_wire *wire;              /* NULL: not connected */
     struct rli_wire *dropped;           /* takes no more requests; ends with those under way */
     atomic_uint drops;                  /* how often rli_lane_drop was called */
-    bool connecting, closed;            /* a thread connects; the client is closed */
+    bool connecting, closed, shut;      /* a thread connects; the client is closed; the server is not to be talked to */
     rli_turn *connectors;               /* calls that wait for that thread… */
     unsigned connects;                  /* …to raise this… */
     rlock_status connect_status;        /* …and leave here what came of it; RLOCK_OK: look again */
@@ -118,6 +118,9 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);
 void rli_lane_drop(rli_lane *lane);
 /* The same, unless that would end what is under way on the one dropped before. */
 void rli_lane_renew(rli_lane *lane);
+/* Nobody is to talk to that server any more: what is under way ends unanswered, what comes later gets RLI_UNSENT. */
+void rli_lane_shut(rli_lane *lane);
+void rli_lane_reopen(rli_lane *lane);
 /* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
 void rli_lane_close(rli_lane *lane);
 /* No call may be under way any more. */

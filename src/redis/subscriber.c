@@ -162,11 +162,16 @@ static bool ask_for_adrift(void *argument, rli_channel *channel)
 /* Whether there is a connection. */
 static bool reconnect(rli_subscriber *subscriber)
 {
-    pthread_mutex_unlock(&subscriber->mutex);
     rli_connection connection;
-    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed};
+    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed, .drops = &subscriber->drops,
+                             .drops_before = atomic_load(&subscriber->drops)};
+    pthread_mutex_unlock(&subscriber->mutex);
     rlock_status status = rli_connection_open(&connection, subscriber->settings, subscriber->address, &patience);
     pthread_mutex_lock(&subscriber->mutex);
+    if (status == RLOCK_OK && atomic_load(&subscriber->drops) != patience.drops_before) {
+        rli_connection_close(&connection); /* it was made too early: its server's part has changed since */
+        return false;
+    }
     if (status != RLOCK_OK) {
         snprintf(subscriber->trouble, sizeof subscriber->trouble, "%.190s", rlock_last_error());
         return false;
@@ -321,13 +326,25 @@ void rli_subscriber_stop(rli_subscriber *subscriber)
     bool running = subscriber->running;
     subscriber->stopping = true;
     subscriber->running = false;
+    atomic_fetch_add(&subscriber->drops, 1);
     if (running)
         rli_subscriber_wake(subscriber);
     pthread_mutex_unlock(&subscriber->mutex);
     if (running)
         pthread_join(subscriber->thread, NULL);
     pthread_mutex_lock(&subscriber->mutex);
-    rli_connection_close(&subscriber->connection);
+    lose(subscriber);
+    if (subscriber->wake_fd >= 0)
+        rli_fd_close(subscriber->wake_fd);
+    subscriber->wake_fd = -1;
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_reopen(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    subscriber->stopping = false;
+    subscriber->trouble[0] = 0;
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
@@ -335,7 +352,5 @@ void rli_subscriber_destroy(rli_subscriber *subscriber)
 {
     rli_channels_free(&subscriber->channels);
     rli_buffer_free(&subscriber->queued);
-    if (subscriber->wake_fd >= 0)
-        rli_fd_close(subscriber->wake_fd);
     pthread_mutex_destroy(&subscriber->mutex);
 }

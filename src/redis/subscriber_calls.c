@@ -18,8 +18,10 @@ static rlock_status start_thread(rli_subscriber *subscriber)
 {
     if (subscriber->running)
         return RLOCK_OK;
-    if (subscriber->stopping)
+    if (atomic_load(subscriber->closed))
         return rli_fail(RLOCK_CLOSED, "the client is closed");
+    if (subscriber->stopping)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", subscriber->address->text);
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0 || !rli_fd_track(fd)) {
         if (fd >= 0)
@@ -166,6 +168,7 @@ void rli_subscriber_rouse(rli_subscriber *subscriber)
 void rli_subscriber_drop(rli_subscriber *subscriber)
 {
     pthread_mutex_lock(&subscriber->mutex);
+    atomic_fetch_add(&subscriber->drops, 1);
     if (subscriber->connection.context)
         shutdown(subscriber->connection.fd, SHUT_RDWR); /* its thread finds the end */
     rli_channels_signal(&subscriber->channels);

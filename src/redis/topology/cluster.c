@@ -1,9 +1,8 @@
 /* A cluster: its nodes know which of them serves which slots. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/topology/topology.h"
+#include "redis/topology/cluster_map.h"
 
 #include "error.h"
-#include "redis/topology/slot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,50 +28,6 @@ static rlock_status ask_epoch(rli_topology *topology, rli_caller *caller, rli_no
     return status;
 }
 
-static bool is_range(const redisReply *range)
-{
-    return range->type == REDIS_REPLY_ARRAY && range->elements >= 3 && range->element[0]->type == REDIS_REPLY_INTEGER &&
-           range->element[1]->type == REDIS_REPLY_INTEGER && range->element[0]->integer >= 0 &&
-           range->element[0]->integer <= range->element[1]->integer && range->element[1]->integer < RLI_SLOTS &&
-           range->element[2]->type == REDIS_REPLY_ARRAY && range->element[2]->elements >= 2 &&
-           range->element[2]->element[1]->type == REDIS_REPLY_INTEGER;
-}
-
-/* The map as one node sees it. Slots in no range are served by nobody. */
-static rlock_status take_map(rli_topology *topology, rli_node *from, const redisReply *map)
-{
-    for (size_t i = 0; i < map->elements; i++) {
-        if (!is_range(map->element[i]))
-            return rli_fail(RLOCK_SERVER, "%s answered CLUSTER SLOTS with something else", from->address.text);
-    }
-    /* They come in no order: first who serves something, then what is left. */
-    bool *served = calloc(RLI_SLOTS, sizeof *served);
-    if (!served)
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the cluster's map");
-    rlock_status status = RLOCK_OK;
-    for (size_t i = 0; i < map->elements && status == RLOCK_OK; i++) {
-        const redisReply *range = map->element[i], *master = range->element[2];
-        const char *host = master->element[0]->str ? master->element[0]->str : "";
-        if (strcmp(host, "?") == 0) /* it does not know its own name */
-            host = "";
-        rli_node *node = rli_topology_node_at(topology, from, host, strlen(host), (int)master->element[1]->integer);
-        if (!node) {
-            status = RLOCK_NO_MEMORY;
-            break;
-        }
-        unsigned first = (unsigned)range->element[0]->integer, last = (unsigned)range->element[1]->integer;
-        atomic_store(&node->replicas, (int)range->elements - 3);
-        rli_topology_serve(topology, first, last, node);
-        memset(served + first, true, last - first + 1);
-    }
-    for (unsigned slot = 0; slot < RLI_SLOTS && status == RLOCK_OK; slot++) {
-        if (!served[slot])
-            rli_topology_serve(topology, slot, slot, NULL);
-    }
-    free(served);
-    return status;
-}
-
 /* *behind: it knows a lower epoch than somebody did before. */
 static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_node *node, bool *behind)
 {
@@ -83,16 +38,10 @@ static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_nod
     if (*behind)
         status = rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
     if (status == RLOCK_OK)
-        status = rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "SLOTS", NULL}, &map);
+        status = rli_cluster_map_ask(topology, caller, node, &map);
     if (status != RLOCK_OK)
         return status;
-    if (map->type == REDIS_REPLY_ERROR)
-        status = rli_fail(RLOCK_SERVER, "%s refused CLUSTER SLOTS: %.150s%s", node->address.text, map->str,
-                          strstr(map->str, "cluster support disabled") ? "; it is no cluster: use a redis:// URL" : "");
-    else if (map->type != REDIS_REPLY_ARRAY || map->elements == 0)
-        status = rli_fail(RLOCK_UNAVAILABLE, "%s knows of no node that serves anything", node->address.text);
-    else
-        status = take_map(topology, node, map);
+    status = rli_cluster_map_take(topology, node, map);
     freeReplyObject(map);
     if (status == RLOCK_OK && epoch > topology->epoch)
         topology->epoch = epoch;
@@ -113,46 +62,95 @@ static void choose_spread(rli_topology *topology, rli_caller *caller, rli_node *
     topology->spread = sharded ? RLI_SHARDED : RLI_SCATTERED;
 }
 
-static rli_node *after(rli_topology *topology, rli_node *node)
+/* --- whom to ask --- */
+
+/* In that order; a node that neither the latest map has nor the configuration is never asked. A configured address may be
+ * another cluster's by now: it is for the time when no node of the map answers, as at first. */
+typedef enum standing { MASTER, REPLICA, CONFIGURED, STANDINGS } standing;
+
+static standing standing_of(const rli_topology *topology, const rli_node *node)
 {
-    rli_node *next = atomic_load(&node->next);
-    return next ? next : atomic_load(&topology->nodes);
+    if (rli_nodes_is_named(&topology->nodes, node))
+        return node->replica ? REPLICA : MASTER;
+    return node->configured ? CONFIGURED : STANDINGS;
+}
+
+static rli_node *after(const rli_topology *topology, const rli_node *node)
+{
+    rli_node *next = rli_nodes_next(&topology->nodes, node);
+    return next ? next : rli_nodes_next(&topology->nodes, NULL);
+}
+
+/* A look, and what became of it so far. */
+typedef struct survey {
+    rlock_status trouble;
+    char why[300];
+    int asked, behind;
+} survey;
+
+/* Whether it told a map that is believed. */
+static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, survey *found)
+{
+    bool is_behind;
+    node->look = topology->looks;
+    rlock_status status = ask_node(topology, caller, node, &is_behind);
+    rli_topology_note_answer(node, is_behind ? RLOCK_OK : status);
+    found->asked++;
+    found->behind += is_behind;
+    if (status == RLOCK_OK) {
+        topology->asked = node;
+        return true;
+    }
+    /* What a server said tells more than that others are down. */
+    if (status == RLOCK_SERVER || found->trouble != RLOCK_SERVER)
+        snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
+    if (status == RLOCK_SERVER)
+        found->trouble = status;
+    return false;
+}
+
+/* Those of one standing, until one tells a map; `mute`: those that did not answer a moment ago, else the others. Another node is
+ * first each time: when one is wrong, the next look hears the next. */
+static bool ask_those(rli_topology *topology, rli_caller *caller, standing whom, bool mute, survey *found)
+{
+    rli_node *start = after(topology, topology->asked), *node = start;
+    do {
+        if (standing_of(topology, node) == whom && rli_topology_is_mute(node) == mute && node->look != topology->looks &&
+            ask_one(topology, caller, node, found))
+            return true;
+        node = after(topology, node);
+    } while (node != start);
+    return false;
+}
+
+static bool ask_around(rli_topology *topology, rli_caller *caller, survey *found)
+{
+    for (int mute = 0; mute < 2; mute++) {
+        for (standing whom = MASTER; whom < STANDINGS; whom++) {
+            if (ask_those(topology, caller, whom, mute, found))
+                return true;
+        }
+    }
+    return false;
 }
 
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
-    bool first = !atomic_load(&topology->nodes);
-    rlock_status status = first ? rli_topology_meet_configured(topology, &topology->nodes) : RLOCK_OK;
+    bool first = !topology->asked;
+    rlock_status status = first ? rli_topology_meet_all_configured(topology, &topology->nodes) : RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
-    /* Another node each time: when one is wrong, the next look hears the next. */
-    rli_node *start = topology->asked ? after(topology, topology->asked) : atomic_load(&topology->nodes);
-    rli_node *node = start;
-    rlock_status trouble = RLOCK_UNAVAILABLE;
-    char why[300] = "";
-    int nodes = 0, behind = 0;
-    do {
-        bool is_behind;
-        status = ask_node(topology, caller, node, &is_behind);
-        nodes++;
-        behind += is_behind;
-        if (status == RLOCK_OK) {
-            topology->asked = node;
-            if (first)
-                choose_spread(topology, caller, node);
-            return RLOCK_OK;
-        }
-        /* What a server said tells more than that others are down. */
-        if (status == RLOCK_SERVER || trouble != RLOCK_SERVER)
-            snprintf(why, sizeof why, "%.299s", rlock_last_error());
-        if (status == RLOCK_SERVER)
-            trouble = status;
-        node = after(topology, node);
-    } while (node != start);
+    survey found = {.trouble = RLOCK_UNAVAILABLE};
+    if (ask_around(topology, caller, &found)) {
+        if (first)
+            choose_spread(topology, caller, topology->asked);
+        return RLOCK_OK;
+    }
     /* They are not cut off from the others, they are the others: the cluster was made anew. */
-    if (2 * behind > nodes)
+    if (2 * found.behind > found.asked)
         topology->epoch = 0;
-    return rli_fail(trouble, trouble == RLOCK_SERVER ? "%s" : "no node of the cluster tells its slots: %s", why);
+    return rli_fail(found.trouble, found.trouble == RLOCK_SERVER ? "%s" : "no node of the cluster tells its slots: %s",
+                    found.why);
 }
 
 static int64_t interval_ms(const rli_settings *settings)
