@@ -102,6 +102,7 @@ void rli_node_revive(rli_node *node, rli_address *address)
     node->configured = node->left = node->replica = false;
     node->naming = 0;
     node->needed_until_ms = node->mute_until_ms = 0;
+    node->id[0] = 0;
     atomic_store(&node->replicas, 0);
     for (int i = 0; i < RLI_NODE_KNOWN; i++)
         atomic_store(&node->known[i], NULL);

@@ -9,6 +9,7 @@
 #include "redis/subscriber.h"
 
 #define RLI_NODE_KNOWN 8
+#define RLI_NODE_ID 40
 
 /* Of the watchdog's thread alone: its renewals at one server. */
 typedef struct rli_renewals {
@@ -32,7 +33,8 @@ typedef struct rli_node {
     /* of the topology's scout alone */
     int64_t mute_until_ms;  /* it did not answer: until then it is asked only when nobody else does */
     unsigned look;          /* the last one in which it was asked */
-    bool replica;           /* as the cluster's map has it */
+    bool replica;           /* as the cluster's map has it… */
+    char id[RLI_NODE_ID + 1]; /* …which calls it by that name, at whatever address; "": by none */
 
     atomic_int replicas;    /* that it is said to have; the synced lane asks it for those that are in step */
     const rli_script *_Atomic known[RLI_NODE_KNOWN]; /* scripts that it has run; a hint: it may have restarted since */

@@ -86,6 +86,9 @@ void cluster_leave(cluster *cluster, int node, int heir);
 void cluster_join(cluster *cluster, int node);
 /* Makes a node that has left a cluster of its own, which serves all slots. */
 void cluster_found(cluster *cluster, int node);
+/* Makes a member a cluster of its own, with an epoch that is higher than the others', which do not know of it: for them it
+ * is a member that says nothing. */
+void cluster_secede(cluster *cluster, int node);
 /* Makes a new cluster, with new names and epochs that start again, of all nodes that are up: all are masters, with equal
  * shares of the slots, and without keys. The others are no longer counted. */
 void cluster_remake(cluster *cluster);

@@ -59,6 +59,14 @@ void cluster_found(cluster *self, int node)
         cr_assert(now_ms() < end_ms, "the cluster of one node does not come up");
 }
 
+void cluster_secede(cluster *self, int node)
+{
+    reset(self, node);
+    self->left[node] = true;
+    cluster_tell(self, node, "CLUSTER SET-CONFIG-EPOCH 1000");
+    cluster_found(self, node);
+}
+
 void cluster_remake(cluster *self)
 {
     self->masters = self->count;

@@ -8,44 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind `name:` in CLUSTER INFO; 0: nothing. */
-static uint64_t number_after(const redisReply *info, const char *name)
+/* --- what a node says --- */
+
+typedef struct word {
+    uint64_t epoch;  /* raised by each failover: a node that knows a lower one than was known before has missed one; 0: it
+                        does not tell */
+    bool whole;      /* it reaches most of the masters, or does not tell: it is not cut off, or was so a moment ago only */
+    redisReply *map;
+} word;
+
+static uint64_t number_after(const char *info, const char *name)
 {
-    const char *at = info && info->type == REDIS_REPLY_STRING ? strstr(info->str, name) : NULL;
+    const char *at = strstr(info, name);
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Raised by each failover: a node that knows a lower one than was known before is cut off from the others.
- * 0: it does not tell. */
-static rlock_status ask_epoch(rli_topology *topology, rli_caller *caller, rli_node *node, uint64_t *epoch)
+static rlock_status ask_condition(rli_topology *topology, rli_caller *caller, rli_node *node, word *said)
 {
     redisReply *info;
     rlock_status status =
         rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
-    *epoch = number_after(info, "cluster_current_epoch:");
+    *said = (word){.whole = true};
+    if (status == RLOCK_OK && info->type == REDIS_REPLY_STRING)
+        *said = (word){number_after(info->str, "cluster_current_epoch:"), strstr(info->str, "cluster_state:ok"), NULL};
     if (info)
         freeReplyObject(info);
     return status;
 }
 
-/* *behind: it knows a lower epoch than somebody did before. */
-static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_node *node, bool *behind)
+/* RLOCK_OK: *said, whose map is to be freed. */
+static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *node, word *said)
 {
-    uint64_t epoch;
-    redisReply *map;
-    rlock_status status = ask_epoch(topology, caller, node, &epoch);
-    *behind = status == RLOCK_OK && epoch && epoch < topology->epoch;
-    if (*behind)
-        status = rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
-    if (status == RLOCK_OK)
-        status = rli_cluster_map_ask(topology, caller, node, &map);
-    if (status != RLOCK_OK)
-        return status;
-    status = rli_cluster_map_take(topology, node, map);
-    freeReplyObject(map);
-    if (status == RLOCK_OK && epoch > topology->epoch)
-        topology->epoch = epoch;
-    return status;
+    rlock_status status = ask_condition(topology, caller, node, said);
+    return status == RLOCK_OK ? rli_cluster_map_ask(topology, caller, node, &said->map) : status;
 }
 
 /* Redisson's shardedSubscriptionMode AUTO: by SPUBLISH where the servers know it. */
@@ -81,36 +76,89 @@ static rli_node *after(const rli_topology *topology, const rli_node *node)
     return next ? next : rli_nodes_next(&topology->nodes, NULL);
 }
 
+/* --- whom to believe --- */
+
 /* A look, and what became of it so far. */
 typedef struct survey {
     rlock_status trouble;
     char why[300];
-    int asked, behind;
+    int asked, outside; /* how many were asked; how many of them are in another cluster, or missed a failover… */
+    rli_node *outsider; /* …the first of these, in a cluster that is whole; NULL: none… */
+    word said;          /* …and what it says */
 } survey;
+
+static rlock_status believe(rli_topology *topology, rli_node *node, const word *said)
+{
+    rlock_status status = rli_cluster_map_take(topology, node, said->map);
+    if (status == RLOCK_OK) {
+        topology->epoch = said->epoch;
+        topology->asked = node;
+    }
+    return status;
+}
+
+/* A node that has missed a failover, and one that is another cluster's, perhaps since another has the address of one that
+ * died, have nothing to say; unless there is nobody else. */
+static rlock_status check(const rli_topology *topology, const rli_node *node, const word *said)
+{
+    if (said->epoch && said->epoch < topology->epoch)
+        return rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
+    if (!rli_cluster_map_is_kin(topology, said->map))
+        return rli_fail(RLOCK_UNAVAILABLE, "%s is a node of another cluster than was known until now",
+                        node->address.text);
+    return RLOCK_OK;
+}
+
+/* Takes over what it says. */
+static void note_outsider(survey *found, rli_node *node, const word *said)
+{
+    found->outside += said->whole;
+    if (!said->whole || found->outsider) {
+        freeReplyObject(said->map);
+        return;
+    }
+    found->outsider = node;
+    found->said = *said;
+}
+
+static void note_trouble(survey *found, rlock_status status)
+{
+    /* What a server said tells more than that others are down. */
+    if (status != RLOCK_UNAVAILABLE || found->trouble == RLOCK_UNAVAILABLE)
+        snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
+    if (status != RLOCK_UNAVAILABLE)
+        found->trouble = status;
+}
 
 /* Whether it told a map that is believed. */
 static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, survey *found)
 {
-    bool is_behind;
+    word said;
     node->look = topology->looks;
-    rlock_status status = ask_node(topology, caller, node, &is_behind);
-    rli_topology_note_answer(node, is_behind ? RLOCK_OK : status);
     found->asked++;
-    found->behind += is_behind;
-    if (status == RLOCK_OK) {
-        topology->asked = node;
-        return true;
+    rlock_status status = ask(topology, caller, node, &said);
+    rli_topology_note_answer(node, status);
+    if (status != RLOCK_OK) {
+        note_trouble(found, status);
+        return false;
     }
-    /* What a server said tells more than that others are down. */
-    if (status == RLOCK_SERVER || found->trouble != RLOCK_SERVER)
-        snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
-    if (status == RLOCK_SERVER)
-        found->trouble = status;
-    return false;
+    status = check(topology, node, &said);
+    if (status != RLOCK_OK) {
+        note_trouble(found, status);
+        note_outsider(found, node, &said);
+        return false;
+    }
+    if (!said.epoch)
+        said.epoch = topology->epoch;
+    status = believe(topology, node, &said);
+    freeReplyObject(said.map);
+    if (status != RLOCK_OK)
+        note_trouble(found, status);
+    return status == RLOCK_OK;
 }
 
-/* Those of one standing, until one tells a map; `mute`: those that did not answer a moment ago, else the others. Another node is
- * first each time: when one is wrong, the next look hears the next. */
+/* Those of one standing, until one tells a map; `mute`: those that did not answer a moment ago, else the others. Another
+ * node is first each time: when one is wrong, the next look hears the next. */
 static bool ask_those(rli_topology *topology, rli_caller *caller, standing whom, bool mute, survey *found)
 {
     rli_node *start = after(topology, topology->asked), *node = start;
@@ -134,6 +182,13 @@ static bool ask_around(rli_topology *topology, rli_caller *caller, survey *found
     return false;
 }
 
+/* They are not cut off from the others, they are the others: the cluster was made anew. Either most of the nodes say so, or
+ * none of the former ones has been heard of for long. */
+static bool is_made_anew(rli_topology *topology, const survey *found)
+{
+    return found->outsider && (rli_topology_doubts_for_long(topology) || 2 * found->outside > found->asked);
+}
+
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
     bool first = !topology->asked;
@@ -141,16 +196,17 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     if (status != RLOCK_OK)
         return status;
     survey found = {.trouble = RLOCK_UNAVAILABLE};
-    if (ask_around(topology, caller, &found)) {
-        if (first)
-            choose_spread(topology, caller, topology->asked);
-        return RLOCK_OK;
-    }
-    /* They are not cut off from the others, they are the others: the cluster was made anew. */
-    if (2 * found.behind > found.asked)
-        topology->epoch = 0;
-    return rli_fail(found.trouble, found.trouble == RLOCK_SERVER ? "%s" : "no node of the cluster tells its slots: %s",
-                    found.why);
+    bool believed = ask_around(topology, caller, &found);
+    if (!believed && is_made_anew(topology, &found))
+        believed = believe(topology, found.outsider, &found.said) == RLOCK_OK;
+    if (found.outsider)
+        freeReplyObject(found.said.map);
+    if (!believed)
+        return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s"
+                                                                          : "%s", found.why);
+    if (first)
+        choose_spread(topology, caller, topology->asked);
+    return RLOCK_OK;
 }
 
 static int64_t interval_ms(const rli_settings *settings)

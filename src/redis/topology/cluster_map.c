@@ -5,6 +5,7 @@
 #include "error.h"
 #include "redis/topology/slot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,69 @@ rlock_status rli_cluster_map_ask(rli_topology *topology, rli_caller *caller, rli
     return status;
 }
 
+static const char *id_of(const redisReply *server)
+{
+    const redisReply *id = server->elements > 2 ? server->element[2] : NULL;
+    return id && id->type == REDIS_REPLY_STRING && id->len <= RLI_NODE_ID ? id->str : "";
+}
+
+/* --- whose map it is --- */
+
+/* A server of the latest map. */
+typedef struct member {
+    const char *id;
+    bool replica, found;
+} member;
+
+static int by_id(const void *one, const void *other)
+{
+    return strcmp(((const member *)one)->id, ((const member *)other)->id);
+}
+
+/* Sorted; *masters: how many of them are. */
+static size_t list_members(const rli_topology *topology, member members[], size_t *masters)
+{
+    size_t count = 0;
+    *masters = 0;
+    for (const rli_node *node = NULL; count < RLI_NODES_MOST && (node = rli_nodes_next(&topology->nodes, node));) {
+        if (!*node->id || !rli_nodes_is_named(&topology->nodes, node))
+            continue;
+        members[count++] = (member){.id = node->id, .replica = node->replica};
+        *masters += !node->replica;
+    }
+    qsort(members, count, sizeof *members, by_id);
+    return count;
+}
+
+/* A replica in its master's place counts for it. */
+static void look_up(member members[], size_t count, const redisReply *server, bool is_master)
+{
+    const member wanted = {.id = id_of(server)};
+    member *known = bsearch(&wanted, members, count, sizeof *members, by_id);
+    if (known && (is_master || !known->replica))
+        known->found = true;
+}
+
+bool rli_cluster_map_is_kin(const rli_topology *topology, const redisReply *map)
+{
+    size_t masters, found = 0;
+    member *members = malloc(RLI_NODES_MOST * sizeof *members);
+    if (!members)
+        return false; /* perhaps the next time */
+    size_t count = list_members(topology, members, &masters);
+    for (size_t i = 0; i < map->elements; i++) {
+        const redisReply *range = map->element[i];
+        for (size_t j = 2; j < range->elements && j < 3 + REPLICAS_MOST; j++) {
+            if (is_server(range->element[j]))
+                look_up(members, count, range->element[j], j == 2);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        found += members[i].found;
+    free(members);
+    return masters == 0 || 2 * found > masters;
+}
+
 /* --- its servers --- */
 
 /* RLOCK_OK: *node; NULL: what it is called is no address, as of one that speaks TLS alone to a client without. */
@@ -79,14 +143,19 @@ static rlock_status meet_masters(rli_topology *topology, const rli_node *from, c
     return status;
 }
 
-static void name_masters(rli_topology *topology, rli_node *const masters[], size_t count)
+static void name(rli_topology *topology, rli_node *node, const redisReply *server, bool replica)
+{
+    rli_topology_name(topology, &topology->nodes, node);
+    node->replica = replica;
+    snprintf(node->id, sizeof node->id, "%s", id_of(server));
+}
+
+static void name_masters(rli_topology *topology, const redisReply *map, rli_node *const masters[])
 {
     rli_topology_begin_naming(topology, &topology->nodes);
-    for (size_t i = 0; i < count; i++) {
-        if (!masters[i])
-            continue;
-        rli_topology_name(topology, &topology->nodes, masters[i]);
-        masters[i]->replica = false;
+    for (size_t i = 0; i < map->elements; i++) {
+        if (masters[i])
+            name(topology, masters[i], map->element[i]->element[2], false);
     }
 }
 
@@ -99,8 +168,7 @@ static void name_replicas(rli_topology *topology, const rli_node *from, const re
             return; /* there are too many */
         if (!node || rli_nodes_is_named(&topology->nodes, node))
             continue;
-        rli_topology_name(topology, &topology->nodes, node);
-        node->replica = true;
+        name(topology, node, range->element[i], true);
     }
 }
 
@@ -131,7 +199,7 @@ rlock_status rli_cluster_map_take(rli_topology *topology, rli_node *from, const 
     rlock_status status = masters && served ? meet_masters(topology, from, map, masters)
                                             : rli_fail(RLOCK_NO_MEMORY, "out of memory for the cluster's map");
     if (status == RLOCK_OK) {
-        name_masters(topology, masters, map->elements);
+        name_masters(topology, map, masters);
         for (size_t i = 0; i < map->elements; i++)
             name_replicas(topology, from, map->element[i]);
         serve(topology, map, masters, served);

@@ -237,6 +237,27 @@ static int count_known(const rli_topology *topology)
     return known;
 }
 
+/* Whether it reaches as many others as a failover takes: a sentinel that is cut off does not. */
+static bool has_quorum(rli_topology *topology, rli_caller *caller, rli_node *sentinel)
+{
+    redisReply *reply;
+    rlock_status status = rli_topology_ask(topology, caller, sentinel, (const char *const[]){
+        "SENTINEL", "CKQUORUM", topology->settings->master_name, NULL}, &reply);
+    bool has = status == RLOCK_OK && reply->type == REDIS_REPLY_STATUS;
+    if (reply)
+        freeReplyObject(reply);
+    return has;
+}
+
+/* Those that know less than was known before are cut off from the others, unless they are the others: the sentinels were set
+ * up anew. Either most of them say so, or none of the former ones has been heard of for long. */
+static bool is_cut_off(rli_topology *topology, rli_caller *caller, const survey *found)
+{
+    if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
+        return false;
+    return !rli_topology_doubts_for_long(topology) || !has_quorum(topology, caller, found->newest.by);
+}
+
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
     bool first = !rli_nodes_next(&topology->sentinels, NULL);
@@ -250,8 +271,7 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     if (found.answered == 0)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
                         found.why);
-    /* A few that know less than was known before are cut off from the others, or were all set up anew. */
-    if (found.newest.epoch < topology->epoch && 2 * found.answered <= found.known)
+    if (is_cut_off(topology, caller, &found))
         return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer have not heard of the last failover");
     meet_others(topology, caller, found.newest.by);
     listen_to_all(topology);

@@ -200,11 +200,20 @@ static rlock_status look(rli_topology *topology)
         return status;
     topology->looks++;
     status = topology->scout->look(topology, &caller);
+    if (status == RLOCK_OK)
+        topology->doubted_ms = 0;
     rli_topology_announce(topology);
     forget(topology, &topology->nodes);
     forget(topology, &topology->sentinels);
     rli_caller_end(&caller);
     return status;
+}
+
+bool rli_topology_doubts_for_long(rli_topology *topology)
+{
+    if (!topology->doubted_ms)
+        topology->doubted_ms = rli_now_ms();
+    return rli_now_ms() - topology->doubted_ms >= topology->settings->watchdog_timeout_ms;
 }
 
 /* --- the thread --- */

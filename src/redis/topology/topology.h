@@ -53,6 +53,7 @@ struct rli_topology {
     int64_t looked_ms, pinged_ms;     /* when it did so last */
     bool troubled;                    /* it looks because something is wrong */
     uint64_t epoch;                   /* the highest that anybody knew: who knows less is cut off */
+    int64_t doubted_ms;               /* since when only such answer as are not believed; 0: others do */
     rli_node *asked;                  /* cluster.c: who answered last */
     struct addrinfo *resolved;        /* host_name.c: what that node's name stood for */
     rli_node *resolved_for;
@@ -108,6 +109,9 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_no
  * machine that is gone costs a second each time. */
 void rli_topology_note_answer(rli_node *node, rlock_status status);
 bool rli_topology_is_mute(const rli_node *node);
+/* In a look that nobody is believed in, though some answer: whether that has been so for long enough for those to be the
+ * servers now. By then all holds that this client renewed at the former ones have ended. */
+bool rli_topology_doubts_for_long(rli_topology *topology);
 /* Asks a node whether it is a master, and notes how many replicas are in step with it. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master);
 /* Finds the node in that list, or puts it there, that a server named: at the address that natMapper gives for this one.
