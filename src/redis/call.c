@@ -175,7 +175,7 @@ static void attempt(course *run)
     rli_lane *lane = lane_to(run, run->node);
     if (run->call->once)
         rli_lane_refresh(lane);
-    rli_spread spread = run->topology->spread;
+    rli_spread spread = atomic_load_explicit(&run->topology->spread, memory_order_relaxed);
     const char *sha1 = run->call->script->sha1[spread];
     send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
     if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {
@@ -199,7 +199,8 @@ rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_rout
 
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run)
 {
-    name_script(call, "EVALSHA", call->script->sha1[topology->spread], sizeof call->script->sha1[0] - 1);
+    rli_spread spread = atomic_load_explicit(&topology->spread, memory_order_relaxed);
+    name_script(call, "EVALSHA", call->script->sha1[spread], sizeof call->script->sha1[0] - 1);
     const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
     return rli_lane_post(lane, &command, slot, run);
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const rli_spread *spread,
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_spread *spread,
                         const atomic_bool *closed)
 {
     rli_node *node = calloc(1, sizeof *node);
@@ -102,6 +102,7 @@ void rli_node_revive(rli_node *node, rli_address *address)
     node->configured = node->left = node->replica = false;
     node->naming = 0;
     node->needed_until_ms = node->mute_until_ms = 0;
+    node->spublish = RLI_SPUBLISH_UNASKED;
     node->id[0] = 0;
     atomic_store(&node->replicas, 0);
     for (int i = 0; i < RLI_NODE_KNOWN; i++)

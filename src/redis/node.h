@@ -33,6 +33,7 @@ typedef struct rli_node {
     /* of the topology's scout alone */
     int64_t mute_until_ms;  /* it did not answer: until then it is asked only when nobody else does */
     unsigned look;          /* the last one in which it was asked */
+    enum { RLI_SPUBLISH_UNASKED, RLI_SPUBLISH_KNOWN, RLI_SPUBLISH_UNKNOWN } spublish; /* to its server */
     bool replica;           /* as the cluster's map has it… */
     char id[RLI_NODE_ID + 1]; /* …which calls it by that name, at whatever address; "": by none */
 
@@ -48,8 +49,8 @@ typedef struct rli_node {
 } rli_node;
 
 /* Makes one, which connects when it is first used; takes over what `address` points to, also on
- * failure. `spread`: known when somebody first waits. `closed`: of the client. NULL: out of memory. */
-rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const rli_spread *spread,
+ * failure. `spread`: how messages reach those who wait, which may change. `closed`: of the client. NULL: out of memory. */
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_spread *spread,
                         const atomic_bool *closed);
 /* Whether it has run that script for us, as far as was noted: of the few scripts that are posted. Any thread. */
 bool rli_node_knows(const rli_node *node, const rli_script *script);

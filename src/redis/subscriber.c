@@ -22,7 +22,7 @@
 #define ADRIFT_MS 500
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const rli_spread *spread, const atomic_bool *closed)
+                         const _Atomic rli_spread *spread, const atomic_bool *closed)
 {
     *subscriber = (rli_subscriber){.settings = settings, .address = address, .spread = spread, .closed = closed,
                                    .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER,
@@ -62,7 +62,7 @@ bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel 
     if (!subscriber->connection.context)
         return true;
     const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
-    if (*subscriber->spread != RLI_SHARDED)
+    if (!subscriber->sharded)
         command = subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE";
     const char *const words[] = {command, channel->name};
     const size_t lengths[] = {strlen(command), channel->length};
@@ -177,6 +177,7 @@ static bool reconnect(rli_subscriber *subscriber)
         return false;
     }
     subscriber->connection = connection;
+    subscriber->sharded = atomic_load(subscriber->spread) == RLI_SHARDED;
     subscriber->heard_ms = rli_now_ms();
     subscriber->pinged = false;
     subscriber->drifted_ms = RLI_NEVER;

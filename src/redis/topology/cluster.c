@@ -1,6 +1,7 @@
 /* A cluster: its nodes know which of them serves which slots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/cluster_map.h"
+#include "redis/topology/cluster_spread.h"
 
 #include "error.h"
 
@@ -41,20 +42,6 @@ static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *no
 {
     rlock_status status = ask_condition(topology, caller, node, said);
     return status == RLOCK_OK ? rli_cluster_map_ask(topology, caller, node, &said->map) : status;
-}
-
-/* Redisson's shardedSubscriptionMode AUTO: by SPUBLISH where the servers know it. */
-static void choose_spread(rli_topology *topology, rli_caller *caller, rli_node *node)
-{
-    redisReply *reply = NULL;
-    bool sharded = topology->settings->sharding == RLI_SHARDING_ON;
-    if (topology->settings->sharding == RLI_SHARDING_AUTO) {
-        rli_topology_ask(topology, caller, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL}, &reply);
-        sharded = reply && reply->type != REDIS_REPLY_ERROR;
-    }
-    if (reply)
-        freeReplyObject(reply);
-    topology->spread = sharded ? RLI_SHARDED : RLI_SCATTERED;
 }
 
 /* --- whom to ask --- */
@@ -150,7 +137,10 @@ static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, 
     }
     if (!said.epoch)
         said.epoch = topology->epoch;
-    status = believe(topology, node, &said);
+    status = rli_cluster_spread_learn(topology, caller, node);
+    rli_topology_note_answer(node, status);
+    if (status == RLOCK_OK)
+        status = believe(topology, node, &said);
     freeReplyObject(said.map);
     if (status != RLOCK_OK)
         note_trouble(found, status);
@@ -204,8 +194,7 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
     if (!believed)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s"
                                                                           : "%s", found.why);
-    if (first)
-        choose_spread(topology, caller, topology->asked);
+    rli_cluster_spread_decide(topology);
     return RLOCK_OK;
 }
 

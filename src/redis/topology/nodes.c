@@ -9,7 +9,8 @@
 
 #define HOST_MOST 255 /* characters of a name; RFC 1035 */
 
-void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const rli_spread *spread, const atomic_bool *closed)
+void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_spread *spread,
+                    const atomic_bool *closed)
 {
     *nodes = (rli_nodes){.settings = settings, .spread = spread, .closed = closed};
 }

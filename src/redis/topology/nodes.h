@@ -19,7 +19,7 @@
  * a node with users is not made into another, so neither way can lead to one that is just being made. */
 typedef struct rli_nodes {
     const rli_settings *settings;
-    const rli_spread *spread;
+    const _Atomic rli_spread *spread;
     const atomic_bool *closed;     /* of the client */
     rli_node *_Atomic first;
     unsigned naming;               /* how often servers have named others; a node knows by which naming it was last */
@@ -30,7 +30,8 @@ typedef struct rli_nodes {
 /* Of these, such as were named by a redirect alone. */
 #define RLI_NODES_REDIRECTED 64
 
-void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const rli_spread *spread, const atomic_bool *closed);
+void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_spread *spread,
+                    const atomic_bool *closed);
 
 /* The next node in service; the first one after NULL; NULL: there are no more. */
 rli_node *rli_nodes_next(const rli_nodes *nodes, const rli_node *after);

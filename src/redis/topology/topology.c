@@ -26,7 +26,7 @@ void rli_topology_init(rli_topology *topology, rlock_client *client)
     const rli_settings *settings = &client->settings;
     *topology = (rli_topology){.client = client, .settings = settings, .scout = scouts[settings->mode]};
     /* Who listens may do so at a replica. */
-    topology->spread = settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED;
+    atomic_init(&topology->spread, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
     rli_nodes_init(&topology->nodes, settings, &topology->spread, &client->closed);
     rli_nodes_init(&topology->sentinels, settings, &topology->spread, &client->closed);

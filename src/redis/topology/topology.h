@@ -32,7 +32,7 @@ struct rli_topology {
     rlock_client *client;
     const rli_settings *settings;
     const rli_scout *scout;
-    rli_spread spread;                /* how messages reach those who wait */
+    _Atomic rli_spread spread;        /* how messages reach those who wait; in a cluster it may change */
     size_t slot_count;                /* 1; in a cluster RLI_SLOTS */
     _Atomic(rli_node *) *owners;      /* by slot; NULL: nobody serves it */
     atomic_uint version;              /* counts the changes of owners */
@@ -57,6 +57,7 @@ struct rli_topology {
     rli_node *asked;                  /* cluster.c: who answered last */
     struct addrinfo *resolved;        /* host_name.c: what that node's name stood for */
     rli_node *resolved_for;
+    bool spread_is_chosen;            /* cluster_spread.c */
     struct heard *heard;              /* sentinel.c: whose messages it hears */
 };
 
