@@ -192,7 +192,7 @@ Test(cluster_hostile, nodes_that_name_new_masters_all_the_time_gain_no_threads)
         snprintf(name, sizeof name, "lock-%d", i);
         locks[i] = lock_of(client, name);
     }
-    for (int64_t end_ms = now_ms() + 2 * SOON_MS; impostor_noted(hostile, LOOKS) < 400;) {
+    for (int64_t end_ms = now_ms() + 2 * SOON_MS; impostor_noted(hostile, LOOKS) < 150;) {
         for (int i = 0; i < 8; i++) {
             assert_ok(rlock_try_lock(locks[i], 0, 60000));
             rlock_unlock(locks[i]); /* of which the impostor knows nothing */
