@@ -85,7 +85,7 @@ rli_flight *rli_flight_land(rli_watchdog *watchdog)
 static int servers(rli_topology *topology)
 {
     int count = 0;
-    for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next))
+    for (const rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
         count += node->renewals.flights > 0;
     return count;
 }
@@ -94,7 +94,7 @@ static int servers(rli_topology *topology)
 static void read_all(rli_topology *topology, int64_t until_ms)
 {
     bool alone = servers(topology) == 1;
-    for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next)) {
+    for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));) {
         int64_t now_ms = rli_now_ms();
         bool silent = now_ms > node->renewals.heard_ms + LOOK_MS;
         int64_t turn_ms = rli_earlier(until_ms, now_ms + TURN_MS);

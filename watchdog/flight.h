@@ -17,7 +17,7 @@ typedef struct rli_flight {
     struct rli_flight *landed; /* the next one that is back */
     struct rli_flight *next, *previous; /* in the order in which they left */
     rli_watchdog *watchdog;
-    rli_node *node;            /* who is asked; NULL: nobody serves the slot */
+    rli_node *node;            /* held; who is asked; NULL: nobody serves the slot */
     int64_t sent_ms;
     int64_t ends_ms;           /* the first deadline of its sessions */
     bool lengthens;            /* else it only looks that the locks' keys stand as long as the holds */

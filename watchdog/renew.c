@@ -165,6 +165,12 @@ static void apply(rli_holds *holds, rli_session *session, bool lengthened, int64
     }
 }
 
+static void discard(rli_flight *flight)
+{
+    rli_node_release(flight->node);
+    free(flight);
+}
+
 /* `reply`: to a request of that instant; NULL: none of use came. Frees the flight. */
 static void close_flight(rli_flight *flight, const redisReply *reply, int64_t sent_ms)
 {
@@ -176,7 +182,7 @@ static void close_flight(rli_flight *flight, const redisReply *reply, int64_t se
         apply(holds, session, flight->lengthens, sent_ms, whole ? reply->element[i] : NULL, again_ms);
         rli_session_settle(holds, session);
     }
-    free(flight);
+    discard(flight);
 }
 
 /* Holds of a server that kept a batch waiting in vain do not wait for it one batch after the other: long enough that the
@@ -272,29 +278,30 @@ static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *
     return false;
 }
 
-static rli_flight *make(rli_watchdog *watchdog, rli_node *node)
+/* It takes over the hold on the node. NULL: out of memory, and what is due is put off. */
+static rli_flight *make(rli_watchdog *watchdog, rli_node *node, rli_session *due)
 {
     size_t most = (size_t)watchdog->client->settings.batch_size;
     rli_flight *flight = malloc(sizeof *flight + most * sizeof(rli_session *));
     if (flight)
         *flight = (rli_flight){.watchdog = watchdog, .node = node, .ends_ms = RLI_NEVER};
+    else
+        put_off(&watchdog->client->holds, due, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
     return flight;
 }
 
 void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
 {
     rli_holds *holds = &watchdog->client->holds;
-    rli_node *node = rli_topology_node(&watchdog->client->topology, slot_of(watchdog, due));
-    if (!may_send(watchdog, node, due))
-        return;
-    rli_flight *flight = make(watchdog, node);
+    rli_node *node = rli_topology_hold(&watchdog->client->topology, slot_of(watchdog, due));
+    rli_flight *flight = may_send(watchdog, node, due) ? make(watchdog, node, due) : NULL;
     if (!flight) {
-        put_off(holds, due, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
+        rli_node_release(node);
         return;
     }
     fill(watchdog, flight);
     if (flight->count == 0) {
-        free(flight);
+        discard(flight);
         return;
     }
     pthread_mutex_unlock(&holds->mutex);

@@ -21,7 +21,8 @@ typedef enum rlock_ssl_verification_mode {
 
 /* Whether messages in a cluster go by SPUBLISH: Redisson's shardedSubscriptionMode. */
 typedef enum rlock_sharded_subscription_mode {
-    RLOCK_SHARDED_AUTO = 0, /* AUTO: when the servers know it, from Redis 7 on */
+    RLOCK_SHARDED_AUTO = 0, /* AUTO: when the masters know it, from Redis 7 on; opening answers RLOCK_SERVER where an ACL forbids
+                             * to ask them (PUBSUB SHARDNUMSUB) */
     RLOCK_SHARDED_ON = 1,   /* ON */
     RLOCK_SHARDED_OFF = 2   /* OFF */
 } rlock_sharded_subscription_mode;

@@ -67,26 +67,34 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
 
 /* --- whose it is --- */
 
-/* By a lane of the server that serves `names`, in one attempt: this only adds to what is known. */
-static rlock_status list_clients(rli_caller *caller, const rli_names *names, redisReply **reply)
+/* In one attempt: this only adds to what is known. */
+static rlock_status list_clients_of(rli_node *node, rli_caller *caller, redisReply **reply)
 {
     static const char *const words[] = {"CLIENT", "LIST"};
     static const size_t lengths[] = {6, 4};
-    rli_topology *topology = &caller->client->topology;
-    rli_node *node = rli_topology_node(topology, rli_topology_slot(topology, names->name, names->length));
     rli_route route = {NULL};
     rli_answer answer;
-    if (!node)
-        return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
     rli_outcome outcome = rli_lane_call(rli_route_to(&route, node), caller,
                                         &(rli_command){.count = 2, .words = words, .lengths = lengths},
-                                        topology->settings->timeout_ms, &answer);
+                                        caller->client->settings.timeout_ms, &answer);
     if (outcome == RLI_UNSENT)
         return answer.status;
     if (outcome != RLI_ANSWERED)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer CLIENT LIST", node->address.text);
     *reply = answer.reply;
     return RLOCK_OK;
+}
+
+/* By the server that serves `names`. */
+static rlock_status list_clients(rli_caller *caller, const rli_names *names, redisReply **reply)
+{
+    rli_topology *topology = &caller->client->topology;
+    rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, names->name, names->length));
+    if (!node)
+        return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
+    rlock_status status = list_clients_of(node, caller, reply);
+    rli_node_release(node);
+    return status;
 }
 
 static rlock_status find_processes(rli_caller *caller, const rli_names *names, rlock_inspection *inspection)

@@ -90,7 +90,7 @@ static rlock_status check_in_cluster(const rli_names *names, const rlock_client 
                         "leave { and } out of it, or put a part of it between them, as in a{b}c",
                         naming->what, rli_show_name(names->name, shown));
     /* Redisson puts braces around braces there; a script may publish in its own slot alone. */
-    if (naming->braces_always && memchr(names->name, '{', names->length) && client->topology.spread == RLI_SHARDED)
+    if (naming->braces_always && memchr(names->name, '{', names->length) && atomic_load(&client->topology.spread) == RLI_SHARDED)
         return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
                         "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere",
                         naming->what, rli_show_name(names->name, shown));

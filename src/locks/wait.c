@@ -53,12 +53,17 @@ static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 
 /* --- the channel, which moves with the object --- */
 
+/* Takes over the hold on the node. */
 static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel, size_t length)
 {
     rli_subscriber *subscriber = &node->subscriber;
     rlock_status status = rli_subscriber_join(subscriber, channel, length, &wait->channel);
-    if (status == RLOCK_OK)
+    if (status == RLOCK_OK) {
         wait->subscriber = subscriber;
+        wait->node = node;
+    } else {
+        rli_node_release(node);
+    }
     return status;
 }
 
@@ -67,16 +72,26 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 {
     const rli_topology *topology = &wait->caller->client->topology;
     wait->slot = rli_topology_slot(topology, key, key_length);
-    rli_node *node = rli_topology_node(topology, wait->slot);
-    if (!node)
-        return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
-    return join_at(wait, node, channel, channel_length);
+    for (;;) {
+        rli_node *node = rli_topology_hold(topology, wait->slot);
+        if (!node)
+            return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
+        rlock_status status = join_at(wait, node, channel, channel_length);
+        if (status != RLOCK_UNAVAILABLE) /* else it was given up meanwhile, and another serves the slot */
+            return status;
+    }
+}
+
+static void leave(const rli_wait *wait, bool later)
+{
+    rli_subscriber_leave(wait->subscriber, wait->channel, later);
+    rli_node_release(wait->node);
 }
 
 void rli_wait_leave(rli_wait *wait)
 {
     if (wait->channel)
-        rli_subscriber_leave(wait->subscriber, wait->channel, wait->alone);
+        leave(wait, wait->alone);
     wait->channel = NULL;
 }
 
@@ -84,14 +99,16 @@ void rli_wait_leave(rli_wait *wait)
  * short, the wait stays where it is: the question that follows fails, or is asked again. */
 static bool follow(rli_wait *wait, rli_listener *listener)
 {
-    rli_node *node = rli_topology_node(&wait->caller->client->topology, wait->slot);
-    if (!node || &node->subscriber == wait->subscriber)
+    rli_node *node = rli_topology_hold(&wait->caller->client->topology, wait->slot);
+    if (!node || node == wait->node) {
+        rli_node_release(node);
         return false;
+    }
     rli_wait before = *wait;
     if (join_at(wait, node, before.channel->name, before.channel->length) != RLOCK_OK)
         return false;
     rli_channel_unlisten(before.subscriber, before.channel, listener);
-    rli_subscriber_leave(before.subscriber, before.channel, false);
+    leave(&before, false);
     rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->caller->parker);
     return true;
 }

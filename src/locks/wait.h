@@ -5,7 +5,7 @@
 #define RLI_WAIT_H
 
 #include "caller.h"
-#include "redis/subscriber.h"
+#include "redis/node.h"
 
 #include <stddef.h>
 
@@ -15,6 +15,7 @@ typedef struct rli_wait {
      * messages, only time passes. */
     rli_subscriber *subscriber;
     rli_channel *channel;
+    rli_node *node;              /* that one, held while there is a channel */
     bool alone;                  /* nobody else uses the channel, or counts who listens when the wait is over */
     unsigned slot;
     int64_t deadline_ms;         /* RLI_NEVER: as long as it takes */

@@ -89,6 +89,8 @@ void rli_call_clear(rli_call *call)
     if (call->reply)
         freeReplyObject(call->reply);
     call->reply = NULL;
+    rli_node_release(call->node);
+    call->node = NULL;
 }
 
 /* --- one attempt --- */
@@ -103,10 +105,11 @@ typedef struct course {
     rli_topology *topology;
     rli_route *route;
     unsigned slot;
-    rli_node *redirected;  /* who is to be asked, this once, instead of who serves the slot; NULL */
+    rli_node *redirected;  /* held; who is to be asked, this once, instead of who serves the slot; NULL */
     int redirects;
     uint64_t first_run;    /* of the server that got the first unanswered attempt; 0: none, or unknown */
-    rli_node *node;        /* who was asked; NULL: nobody serves the slot */
+    rli_node *node;        /* held; who was asked; NULL: nobody serves the slot */
+    bool asking;           /* that one was redirected to */
     rli_outcome outcome;
     rli_answer answer;
     rli_advice advice;     /* of the answer, when it is an error */
@@ -135,7 +138,7 @@ static void send_once(course *run, rli_lane *lane, const char *word, const char 
     name_script(call, word, script, length);
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
     rli_command command = {
-        .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->redirected != NULL,
+        .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->asking,
         .witness = call->witness};
     run->outcome = rli_lane_call(lane, run->caller, &command, timeout_ms, &run->answer);
 }
@@ -157,7 +160,10 @@ static void send_whole(course *run, rli_lane *lane, rli_spread spread)
  * or SCRIPT FLUSH). */
 static void attempt(course *run)
 {
-    run->node = run->redirected ? run->redirected : rli_topology_node(run->topology, run->slot);
+    rli_node_release(run->node);
+    run->asking = run->redirected != NULL;
+    run->node = run->asking ? run->redirected : rli_topology_hold(run->topology, run->slot);
+    run->redirected = NULL;
     run->answer = (rli_answer){.status = RLOCK_UNAVAILABLE};
     run->outcome = RLI_UNSENT;
     if (!run->node) {
@@ -169,21 +175,22 @@ static void attempt(course *run)
     rli_lane *lane = lane_to(run, run->node);
     if (run->call->once)
         rli_lane_refresh(lane, 0);
-    rli_spread spread = run->topology->spread;
+    rli_spread spread = atomic_load_explicit(&run->topology->spread, memory_order_relaxed);
     const char *sha1 = run->call->script->sha1[spread];
     send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
     if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {
         freeReplyObject(run->answer.reply);
         send_whole(run, lane, spread);
     }
-    run->redirected = NULL;
 }
 
 /* --- without waiting --- */
 
-rli_lane *rli_call_lane_to_post(const rli_call *call, rli_topology *topology, rli_route *route)
+rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_route *route)
 {
-    rli_node *node = rli_topology_node(topology, rli_topology_slot(topology, call->key, call->key_length));
+    rli_node_release(call->node);
+    rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, call->key, call->key_length));
+    call->node = node;
     if (call->no_memory || !node || atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0 ||
         !rli_node_knows(node, call->script))
         return NULL;
@@ -192,7 +199,8 @@ rli_lane *rli_call_lane_to_post(const rli_call *call, rli_topology *topology, rl
 
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run)
 {
-    name_script(call, "EVALSHA", call->script->sha1[topology->spread], sizeof call->script->sha1[0] - 1);
+    rli_spread spread = atomic_load_explicit(&topology->spread, memory_order_relaxed);
+    name_script(call, "EVALSHA", call->script->sha1[spread], sizeof call->script->sha1[0] - 1);
     const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
     rli_lane_refresh(lane, RLI_LANE_IDLE_MS);
     return rli_lane_post(lane, &command, slot, run);
@@ -230,16 +238,11 @@ static bool redirect(course *run, rli_advice advice)
     rli_redirect to;
     if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
         return false;
-    rli_node *node = rli_topology_node_at(run->topology, run->node, to.host, to.length, to.port);
-    if (!node)
-        return false;
-    if (advice == RLI_MOVED)
-        rli_topology_moved(run->topology, run->slot, node);
-    else
-        run->redirected = node;
-    if (advice == RLI_ASK)
-        rli_topology_gone_ahead(run->topology, run->node);
-    return ++run->redirects <= REDIRECTS;
+    bool followed = advice == RLI_MOVED
+                        ? rli_topology_moved(run->topology, run->slot, run->node, to.host, to.length, to.port)
+                        : rli_topology_gone_ahead(run->topology, run->slot, run->node, to.host, to.length, to.port,
+                                                  &run->redirected);
+    return followed && ++run->redirects <= REDIRECTS;
 }
 
 /* What the server said that is not the script's answer. False: it is final, and *status says what. */
@@ -339,6 +342,52 @@ rlock_status rli_call_rest(rli_caller *caller, int done)
     return pause(caller, done, atomic_load(&caller->client->topology.version));
 }
 
+/* The node was given up after it was chosen, and another serves the slot. */
+static bool is_gone(course *run)
+{
+    return run->outcome == RLI_UNSENT && run->node && !atomic_load(&run->node->in_service) &&
+           ++run->redirects <= REDIRECTS;
+}
+
+static rlock_status go(course *run)
+{
+    rli_call *call = run->call;
+    int attempts = call->attempts ? call->attempts : run->topology->settings->retry_attempts + 1;
+    for (int done = 1;; done++) {
+        bool at_once = false;
+        int64_t began_ms = done == 1 ? call->sent_ms : rli_now_ms();
+        unsigned version = atomic_load(&run->topology->version);
+        attempt(run);
+        /* What was refused, or never left, has set no PTTL that could be running. */
+        if (!call->unanswered && run->outcome != RLI_UNSENT)
+            call->sent_ms = run->answer.sent_ms;
+        if (run->outcome == RLI_ANSWERED && run->answer.reply->type != REDIS_REPLY_ERROR) {
+            take(run);
+            return RLOCK_OK;
+        }
+        if (run->outcome == RLI_ANSWERED) {
+            rlock_status refused;
+            if (!may_ask_again(run, &refused, &at_once))
+                return refused;
+        } else if (run->outcome != RLI_UNSENT && run->answer.left) {
+            note_unanswered(run);
+        }
+        if (at_once || is_gone(run)) { /* nothing has failed */
+            done--;
+            continue;
+        }
+        if (run->outcome != RLI_GAVE_UP)
+            rli_topology_suspect(run->topology);
+        if (call->failed_ms == RLI_NEVER)
+            call->failed_ms = began_ms;
+        if (!worth_another(run, done, attempts))
+            return failed(run, done);
+        rlock_status ended = rest(run, done, version);
+        if (ended != RLOCK_OK)
+            return ended;
+    }
+}
+
 rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route)
 {
     rli_route any = {NULL};
@@ -347,38 +396,8 @@ rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route)
     if (call->no_memory)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     run.slot = rli_topology_slot(run.topology, call->key, call->key_length);
-    int attempts = call->attempts ? call->attempts : run.topology->settings->retry_attempts + 1;
-    for (int done = 1;; done++) {
-        bool at_once = false;
-        int64_t began_ms = done == 1 ? call->sent_ms : rli_now_ms();
-        unsigned version = atomic_load(&run.topology->version);
-        attempt(&run);
-        /* What was refused, or never left, has set no PTTL that could be running. */
-        if (!call->unanswered && run.outcome != RLI_UNSENT)
-            call->sent_ms = run.answer.sent_ms;
-        if (run.outcome == RLI_ANSWERED && run.answer.reply->type != REDIS_REPLY_ERROR) {
-            take(&run);
-            return RLOCK_OK;
-        }
-        if (run.outcome == RLI_ANSWERED) {
-            rlock_status refused;
-            if (!may_ask_again(&run, &refused, &at_once))
-                return refused;
-        } else if (run.outcome != RLI_UNSENT && run.answer.left) {
-            note_unanswered(&run);
-        }
-        if (at_once) { /* nothing has failed */
-            done--;
-            continue;
-        }
-        if (run.outcome != RLI_GAVE_UP)
-            rli_topology_suspect(run.topology);
-        if (call->failed_ms == RLI_NEVER)
-            call->failed_ms = began_ms;
-        if (!worth_another(&run, done, attempts))
-            return failed(&run, done);
-        rlock_status ended = rest(&run, done, version);
-        if (ended != RLOCK_OK)
-            return ended;
-    }
+    rlock_status status = go(&run);
+    rli_node_release(run.node);
+    rli_node_release(run.redirected);
+    return status;
 }

@@ -26,6 +26,8 @@ typedef struct rli_call {
     int64_t timeout_ms;        /* for one attempt; 0: as configured */
     int attempts;              /* 0: as configured */
 
+    rli_node *node;            /* held for rli_call_post; NULL: none */
+
     /* filled by running it */
     redisReply *reply;         /* on RLOCK_OK; freed by rli_call_clear */
     int64_t sent_ms;           /* before the first attempt that the server may have got unanswered, or the answered one */
@@ -60,8 +62,8 @@ void rli_call_add_number(rli_call *call, int64_t number);
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route);
 /* The lane by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to
- * confirm it, or it is not known that the server knows the script. Does not block. */
-rli_lane *rli_call_lane_to_post(const rli_call *call, rli_topology *topology, rli_route *route);
+ * confirm it, or it is not known that the server knows the script. Does not block. The lane is one of that server until the call is cleared. */
+rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_route *route);
 /* Sends it there; as rli_lane_post. */
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run);
 /* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the

@@ -72,12 +72,12 @@ bool rli_channels_each(rli_channels *channels, bool (*act)(void *, rli_channel *
 
 /* --- confirmations --- */
 
-bool rli_channels_expect(rli_channels *channels, rli_channel *channel, int64_t late_at_ms)
+bool rli_channels_expect(rli_channels *channels, rli_channel *channel, bool subscribes, int64_t late_at_ms)
 {
     rli_expected *expected = malloc(sizeof *expected);
     if (!expected)
         return false;
-    *expected = (rli_expected){.channel = channel, .late_at_ms = late_at_ms};
+    *expected = (rli_expected){.channel = channel, .subscribes = subscribes, .late_at_ms = late_at_ms};
     if (channels->last)
         channels->last->next = expected;
     else
@@ -110,17 +110,20 @@ bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t
     return channel && channel->length == length && memcmp(channel->name, name, length) == 0;
 }
 
-void rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift)
+bool rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift)
 {
+    if (refusal && channels->first && !channels->first->subscribes)
+        return false;
     rli_channel *channel = next_expected(channels);
     if (!channel)
-        return;
+        return true;
     free(channel->refusal);
     channel->refusal = refusal && !adrift ? strdup(refusal) : NULL;
     channel->adrift = adrift;
     if (channel->unconfirmed == 0)
         rli_channel_signal(channel);
     rli_channels_settle(channels, channel);
+    return true;
 }
 
 static bool signal_one(void *argument, rli_channel *channel)

@@ -34,6 +34,7 @@ typedef struct rli_channel {
 typedef struct rli_expected {
     struct rli_expected *next;
     rli_channel *channel;
+    bool subscribes;         /* else it unsubscribes */
     int64_t late_at_ms;      /* when the connection is given up for it */
 } rli_expected;
 
@@ -51,10 +52,11 @@ void rli_channels_settle(rli_channels *channels, rli_channel *channel);
 bool rli_channels_each(rli_channels *channels, bool (*act)(void *, rli_channel *), void *argument);
 void rli_channels_free(rli_channels *channels);
 
-/* A command for the channel is being sent. False: out of memory. */
-bool rli_channels_expect(rli_channels *channels, rli_channel *channel, int64_t late_at_ms);
-/* The next confirmation has come; `refusal`: an error instead, else NULL; `adrift`: one that passes. */
-void rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift);
+/* A command for the channel is being sent: one that subscribes, or unsubscribes. False: out of memory. */
+bool rli_channels_expect(rli_channels *channels, rli_channel *channel, bool subscribes, int64_t late_at_ms);
+/* The next confirmation has come; `refusal`: an error instead, else NULL; `adrift`: one that passes. False: the server
+ * refused to unsubscribe, so it still counts this connection among the channel's listeners. */
+bool rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift);
 /* Whether that is the channel whose confirmation comes next. */
 bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length);
 /* Everybody who listens is to look again. */

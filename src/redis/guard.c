@@ -76,6 +76,13 @@ void rli_guard_stop(rli_guard *guard)
         pthread_join(guard->thread, NULL);
 }
 
+void rli_guard_reopen(rli_guard *guard)
+{
+    pthread_mutex_lock(&guard->mutex);
+    guard->stopping = false;
+    pthread_mutex_unlock(&guard->mutex);
+}
+
 void rli_guard_destroy(rli_guard *guard)
 {
     pthread_cond_destroy(&guard->called);

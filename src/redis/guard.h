@@ -31,6 +31,7 @@ void rli_guard_init(rli_guard *guard, int64_t timeout_ms, bool (*look)(void *lan
  * guard; the thread has to keep its own limit. */
 bool rli_guard_call(rli_guard *guard);
 void rli_guard_stop(rli_guard *guard); /* joins the thread */
+void rli_guard_reopen(rli_guard *guard); /* after that: it may be called again */
 void rli_guard_destroy(rli_guard *guard);
 
 #endif

@@ -97,6 +97,8 @@ static rlock_status connected(rli_lane *lane, rli_caller *caller, int64_t timeou
     while (status == RLOCK_OK && !lane->wire) {
         if (lane->closed)
             status = rli_fail(RLOCK_CLOSED, "the client is closed");
+        else if (lane->shut)
+            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", lane->address->text);
         else if (lane->connecting)
             status = await_connection(lane, caller, deadline_ms);
         else
@@ -455,6 +457,22 @@ void rli_lane_refresh(rli_lane *lane, int64_t idle_ms)
 {
     pthread_mutex_lock(&lane->mutex);
     drop_stale(lane, idle_ms);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+void rli_lane_shut(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    lane->shut = true;
+    atomic_fetch_add(&lane->drops, 1); /* ends connecting */
+    drop_all(lane, RLI_BROKEN);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+void rli_lane_reopen(rli_lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    lane->shut = false;
     pthread_mutex_unlock(&lane->mutex);
 }
 

@@ -49,7 +49,7 @@ typedef struct rli_lane {
     struct rli_wire *wire;              /* NULL: not connected */
     struct rli_wire *dropped;           /* takes no more requests; ends with those under way */
     atomic_uint drops;                  /* how often rli_lane_drop was called */
-    bool connecting, closed;            /* a thread connects; the client is closed */
+    bool connecting, closed, shut;      /* a thread connects; the client is closed; the server is not to be talked to */
     rli_turn *connectors;               /* calls that wait for that thread… */
     unsigned connects;                  /* …to raise this… */
     rlock_status connect_status;        /* …and leave here what came of it; RLOCK_OK: look again */
@@ -80,7 +80,8 @@ typedef struct rli_witness {
 void rli_lane_init(rli_lane *lane, const rli_settings *settings, const rli_address *address, rli_guard *guard);
 /* A lane that has the server's replicas confirm what is written on it. A request is answered when
  * the WAIT behind its batch is; requests that come meanwhile are the next batch. `replicas`: how many
- * the server has now; 0 or less: no WAIT is sent. A slow replica slows this lane down, no other; it
+ * the server is said to have; 0 or less: no WAIT is sent. Else WAIT is for those that it has in step: it is asked how
+ * many that are when a connection is made, when another number confirmed, and after a second. A slow replica slows this lane down, no other; it
  * has no guard, since replicas take longer than a timer does. */
 void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rli_address *address,
                           const atomic_int *replicas);
@@ -119,6 +120,9 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);
 void rli_lane_drop(rli_lane *lane);
 /* The same, unless that would end what is under way on the one dropped before. */
 void rli_lane_renew(rli_lane *lane);
+/* Nobody is to talk to that server any more: what is under way ends unanswered, what comes later gets RLI_UNSENT. */
+void rli_lane_shut(rli_lane *lane);
+void rli_lane_reopen(rli_lane *lane);
 /* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
 void rli_lane_close(rli_lane *lane);
 /* No call may be under way any more. */

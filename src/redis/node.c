@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const rli_spread *spread,
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_spread *spread,
                         const atomic_bool *closed)
 {
     rli_node *node = calloc(1, sizeof *node);
@@ -73,6 +73,44 @@ void rli_node_abandon(rli_node *node)
         rli_lane_drop(&node->background);
     }
     rli_subscriber_drop(&node->subscriber);
+}
+
+void rli_node_hold(rli_node *node)
+{
+    atomic_fetch_add(&node->users, 1);
+}
+
+void rli_node_release(rli_node *node)
+{
+    if (node)
+        atomic_fetch_sub(&node->users, 1);
+}
+
+void rli_node_retire(rli_node *node)
+{
+    rli_pool_shut(&node->pool);
+    rli_lane_shut(&node->synced);
+    rli_lane_shut(&node->background);
+    rli_subscriber_stop(&node->subscriber);
+}
+
+void rli_node_revive(rli_node *node, rli_address *address)
+{
+    rli_address_free(&node->address);
+    node->address = *address;
+    *address = (rli_address){0};
+    node->configured = node->left = node->replica = false;
+    node->naming = 0;
+    node->needed_until_ms = node->mute_until_ms = 0;
+    node->spublish = RLI_SPUBLISH_UNASKED;
+    node->id[0] = 0;
+    atomic_store(&node->replicas, 0);
+    for (int i = 0; i < RLI_NODE_KNOWN; i++)
+        atomic_store(&node->known[i], NULL);
+    rli_pool_reopen(&node->pool);
+    rli_lane_reopen(&node->synced);
+    rli_lane_reopen(&node->background);
+    rli_subscriber_reopen(&node->subscriber);
 }
 
 void rli_node_close(rli_node *node)

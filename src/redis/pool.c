@@ -98,6 +98,20 @@ void rli_pool_close(rli_pool *pool)
     rli_guard_stop(&pool->guard);
 }
 
+void rli_pool_shut(rli_pool *pool)
+{
+    for (int i = 0; i < pool->settings->pool_size; i++)
+        rli_lane_shut(&pool->lanes[i]);
+    rli_guard_stop(&pool->guard);
+}
+
+void rli_pool_reopen(rli_pool *pool)
+{
+    rli_guard_reopen(&pool->guard);
+    for (int i = 0; i < pool->settings->pool_size; i++)
+        rli_lane_reopen(&pool->lanes[i]);
+}
+
 void rli_pool_destroy(rli_pool *pool)
 {
     for (int i = 0; pool->lanes && i < pool->settings->pool_size; i++)

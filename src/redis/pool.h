@@ -23,6 +23,8 @@ bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms);
 void rli_pool_drop(rli_pool *pool);
 void rli_pool_renew(rli_pool *pool); /* rli_lane_renew */
 void rli_pool_close(rli_pool *pool);
+void rli_pool_shut(rli_pool *pool);   /* rli_lane_shut, and joins its thread; */
+void rli_pool_reopen(rli_pool *pool); /* takes that back */
 void rli_pool_destroy(rli_pool *pool);
 
 #endif

@@ -1,20 +1,16 @@
 /* The subscriber: one connection for messages, and the thread that reads it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/subscriber.h"
+#include "redis/subscriber_parts.h"
 
 #include "clock.h"
 #include "error.h"
 #include "forked.h"
 #include "redis/reply.h"
-#include "thread.h"
 
-#include <errno.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,11 +20,9 @@
 #define RECONNECT_MOST_MS 2000
 /* Between two questions for channels that the server does not serve for now. */
 #define ADRIFT_MS 500
-/* How long a command is put off at most that can go with the next one. */
-#define PUT_OFF_MS 10
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const rli_spread *spread, const atomic_bool *closed)
+                         const _Atomic rli_spread *spread, const atomic_bool *closed)
 {
     *subscriber = (rli_subscriber){.settings = settings, .address = address, .spread = spread, .closed = closed,
                                    .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER,
@@ -38,19 +32,19 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
 
 /* --- sending --- */
 
-static void wake_thread(const rli_subscriber *subscriber)
+void rli_subscriber_wake(const rli_subscriber *subscriber)
 {
     ssize_t written = write(subscriber->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
     (void)written; /* a full eventfd is readable, which is all that is wanted */
 }
 
 /* Whether something is queued that was to be sent, and is not put off. */
-static bool waits_for_room(const rli_subscriber *subscriber)
+bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber)
 {
     return subscriber->queued.length && subscriber->send_by_ms == RLI_NEVER;
 }
 
-static void flush(rli_subscriber *subscriber)
+void rli_subscriber_flush(rli_subscriber *subscriber)
 {
     rli_buffer *queued = &subscriber->queued;
     subscriber->send_by_ms = RLI_NEVER;
@@ -62,47 +56,38 @@ static void flush(rli_subscriber *subscriber)
 }
 
 /* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
-static bool say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
+bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
 {
-    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + PUT_OFF_MS); /* it may be put off yet */
+    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + RLI_PUT_OFF_MS); /* it may be put off yet */
     if (!subscriber->connection.context)
         return true;
     const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
-    if (*subscriber->spread != RLI_SHARDED)
+    if (!subscriber->sharded)
         command = subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE";
     const char *const words[] = {command, channel->name};
     const size_t lengths[] = {strlen(command), channel->length};
     size_t before = subscriber->queued.length;
     if (!rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths}))
         return false;
-    if (rli_channels_expect(&subscriber->channels, channel, late_at_ms))
+    if (rli_channels_expect(&subscriber->channels, channel, subscribe, late_at_ms))
         return true;
     subscriber->queued.length = before;
     return false;
 }
 
-/* What was just queued is sent with what comes next. Whoever puts off soon does so again; the thread, which has to
- * see to the last time, is woken for the first alone. */
-static void put_off(rli_subscriber *subscriber)
-{
-    int64_t by_ms = rli_after_ms(PUT_OFF_MS);
-    subscriber->restless_until_ms = by_ms;
-    if (subscriber->send_by_ms != RLI_NEVER)
-        return;
-    subscriber->send_by_ms = by_ms;
-    if (subscriber->polls_until_ms > by_ms)
-        wake_thread(subscriber);
-}
-
 /* --- the thread: reading --- */
 
-static void confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
+/* False: the server refuses to unsubscribe, as a master of a cluster does that has become a replica, or where the user
+ * has no right to. It would go on to count this client as a listener; only the connection's end changes that. */
+static bool confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
 {
     subscriber->proven = true;
     subscriber->trouble[0] = 0;
-    rli_channels_confirm(&subscriber->channels, refusal, adrift);
+    if (!rli_channels_confirm(&subscriber->channels, refusal, adrift))
+        return false;
     if (adrift && subscriber->drifted_ms == RLI_NEVER)
         subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
+    return true;
 }
 
 /* The server that serves no longer a channel's slot unsubscribes from it by itself. */
@@ -119,23 +104,23 @@ static bool is_one_of(const char *text, const char *plain)
     return strcmp(text, plain) == 0 || (*text == 's' && strcmp(text + 1, plain) == 0);
 }
 
-static void hear(rli_subscriber *subscriber, const redisReply *reply)
+/* False: the connection is of no more use. */
+static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
-    if (reply->type == REDIS_REPLY_ERROR) {
-        confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
-        return;
-    }
+    if (reply->type == REDIS_REPLY_ERROR)
+        return confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
-        return; /* the answer to a ping */
+        return true; /* the answer to a ping */
     const char *kind = reply->element[0]->str;
     const redisReply *name = reply->element[1];
     rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
     if (channel && is_one_of(kind, "message"))
         rli_channel_signal(channel);
     else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
-        confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
+        return confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
     else if (channel && is_one_of(kind, "unsubscribe"))
         lose_channel(subscriber, channel);
+    return true;
 }
 
 static bool hear_all(rli_subscriber *subscriber)
@@ -149,8 +134,10 @@ static bool hear_all(rli_subscriber *subscriber)
         }
         if (!reply)
             return true;
-        hear(subscriber, reply);
+        bool goes_on = hear(subscriber, reply);
         freeReplyObject(reply);
+        if (!goes_on)
+            return false;
     }
 }
 
@@ -166,32 +153,39 @@ static void lose(rli_subscriber *subscriber)
 
 static bool subscribe_again(void *argument, rli_channel *channel)
 {
-    return say(argument, true, channel);
+    return rli_subscriber_say(argument, true, channel);
 }
 
 static bool ask_for_adrift(void *argument, rli_channel *channel)
 {
-    return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 || say(argument, true, channel);
+    return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 ||
+           rli_subscriber_say(argument, true, channel);
 }
 
 /* Whether there is a connection. */
 static bool reconnect(rli_subscriber *subscriber)
 {
-    pthread_mutex_unlock(&subscriber->mutex);
     rli_connection connection;
-    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed};
+    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed, .drops = &subscriber->drops,
+                             .drops_before = atomic_load(&subscriber->drops)};
+    pthread_mutex_unlock(&subscriber->mutex);
     rlock_status status = rli_connection_open(&connection, subscriber->settings, subscriber->address, &patience);
     pthread_mutex_lock(&subscriber->mutex);
+    if (status == RLOCK_OK && atomic_load(&subscriber->drops) != patience.drops_before) {
+        rli_connection_close(&connection); /* it was made too early: its server's part has changed since */
+        return false;
+    }
     if (status != RLOCK_OK) {
         snprintf(subscriber->trouble, sizeof subscriber->trouble, "%.190s", rlock_last_error());
         return false;
     }
     subscriber->connection = connection;
+    subscriber->sharded = atomic_load(subscriber->spread) == RLI_SHARDED;
     subscriber->heard_ms = rli_now_ms();
     subscriber->pinged = false;
     subscriber->drifted_ms = RLI_NEVER;
     if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
     else
         lose(subscriber); /* out of memory: better luck next time */
     return true;
@@ -203,7 +197,7 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
 {
     struct pollfd polled[2] = {
         {.fd = subscriber->connection.context ? subscriber->connection.fd : -1,
-         .events = (short)(waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
+         .events = (short)(rli_subscriber_waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
         {.fd = subscriber->wake_fd, .events = POLLIN},
     };
     int timeout = until_ms == RLI_NEVER ? -1 : rli_until_ms(until_ms, 60000);
@@ -247,7 +241,7 @@ static void ping(rli_subscriber *subscriber)
     const size_t lengths[] = {4};
     subscriber->pinged = true;
     if (rli_buffer_command(&subscriber->queued, &(rli_command){.count = 1, .words = words, .lengths = lengths}))
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
 }
 
 /* Nothing has come: whether that is as it should be. */
@@ -266,7 +260,7 @@ static void look_at_time(rli_subscriber *subscriber)
     if (now_ms >= subscriber->drifted_ms) {
         subscriber->drifted_ms = RLI_NEVER;
         if (rli_channels_each(&subscriber->channels, ask_for_adrift, subscriber))
-            flush(subscriber);
+            rli_subscriber_flush(subscriber);
         else
             lose(subscriber);
     }
@@ -278,13 +272,13 @@ static void read_and_write(rli_subscriber *subscriber)
     if (!subscriber->connection.context)
         return;
     if (rli_now_ms() >= subscriber->send_by_ms)
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
     if (!ready)
         look_at_time(subscriber);
     if (!ready)
         return;
     if (ready & POLLOUT)
-        flush(subscriber);
+        rli_subscriber_flush(subscriber);
     if (!(ready & ~POLLOUT))
         return;
     rli_received received =
@@ -304,7 +298,7 @@ static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
     return delay_ms * 2 > RECONNECT_MOST_MS ? RECONNECT_MOST_MS : delay_ms * 2;
 }
 
-static void *run(void *argument)
+void *rli_subscriber_run(void *argument)
 {
     rli_subscriber *subscriber = argument;
     int64_t delay_ms = RECONNECT_FIRST_MS;
@@ -328,167 +322,6 @@ static void *run(void *argument)
     return NULL;
 }
 
-static rlock_status start_thread(rli_subscriber *subscriber)
-{
-    if (subscriber->running)
-        return RLOCK_OK;
-    if (subscriber->stopping)
-        return rli_fail(RLOCK_CLOSED, "the client is closed");
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0 || !rli_fd_track(fd)) {
-        if (fd >= 0)
-            close(fd);
-        return rli_fail(RLOCK_NO_MEMORY, "no descriptor for the subscriber: %s", strerror(errno));
-    }
-    subscriber->wake_fd = fd;
-    rlock_status status = rli_thread_start(&subscriber->thread, "rlock-subscribe", run, subscriber);
-    if (status != RLOCK_OK) {
-        rli_fd_close(fd);
-        subscriber->wake_fd = -1;
-    }
-    subscriber->running = status == RLOCK_OK;
-    return status;
-}
-
-/* --- for those who wait --- */
-
-/* Whether the server has to be asked for it (again). */
-static bool is_wanting(const rli_channel *channel)
-{
-    return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
-}
-
-rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
-                                 rli_channel **out)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rlock_status status = start_thread(subscriber);
-    rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
-    if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !say(subscriber, true, channel)))) {
-        if (channel)
-            rli_channels_settle(&subscriber->channels, channel);
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a subscription");
-    }
-    if (status == RLOCK_OK) {
-        channel->references++;
-        if (subscriber->connection.context)
-            flush(subscriber);
-        else
-            subscriber->hurry = true;
-        if (!subscriber->connection.context || subscriber->queued.length)
-            wake_thread(subscriber);
-        *out = channel;
-    }
-    pthread_mutex_unlock(&subscriber->mutex);
-    return status;
-}
-
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    if (--channel->references == 0) {
-        bool sends = waits_for_room(subscriber);
-        /* Out of memory for the command: stay subscribed until the connection ends. */
-        bool said = say(subscriber, false, channel) && subscriber->connection.context;
-        if (said && later && !sends)
-            put_off(subscriber);
-        else if (said)
-            flush(subscriber);
-        if (waits_for_room(subscriber))
-            wake_thread(subscriber);
-        rli_channels_settle(&subscriber->channels, channel);
-    }
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener,
-                        rli_parker *parker)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rli_channel_add(channel, listener, parker);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rli_channel_remove(channel, listener);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-static bool is_asked_for(const rli_subscriber *subscriber, const rli_channel *channel)
-{
-    return subscriber->connection.context && !channel->refusal && !channel->adrift;
-}
-
-bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    bool asked_for = is_asked_for(subscriber, channel);
-    pthread_mutex_unlock(&subscriber->mutex);
-    return asked_for;
-}
-
-bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    bool confirmed = is_asked_for(subscriber, channel) && channel->unconfirmed == 0;
-    pthread_mutex_unlock(&subscriber->mutex);
-    return confirmed;
-}
-
-static const char *advice_on_refusal(const char *refusal)
-{
-    if (strstr(refusal, "unknown command"))
-        return "; shardedSubscriptionMode must not be ON with servers before Redis 7.0";
-    if (strncmp(refusal, "NOPERM", 6) == 0)
-        return "; give the ACL user the right to that channel";
-    return "";
-}
-
-rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel)
-{
-    rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&subscriber->mutex);
-    if (channel->refusal)
-        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s%s", channel->name,
-                          channel->refusal, advice_on_refusal(channel->refusal));
-    pthread_mutex_unlock(&subscriber->mutex);
-    return status;
-}
-
-bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    bool signalled = listener->signalled;
-    listener->signalled = false;
-    pthread_mutex_unlock(&subscriber->mutex);
-    return signalled;
-}
-
-void rli_subscriber_rouse(rli_subscriber *subscriber)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    rli_channels_signal(&subscriber->channels);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_subscriber_drop(rli_subscriber *subscriber)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    if (subscriber->connection.context)
-        shutdown(subscriber->connection.fd, SHUT_RDWR); /* its thread finds the end */
-    rli_channels_signal(&subscriber->channels);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
-void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size)
-{
-    pthread_mutex_lock(&subscriber->mutex);
-    snprintf(text, size, "%s", subscriber->trouble);
-    pthread_mutex_unlock(&subscriber->mutex);
-}
-
 /* --- the end --- */
 
 void rli_subscriber_stop(rli_subscriber *subscriber)
@@ -497,13 +330,25 @@ void rli_subscriber_stop(rli_subscriber *subscriber)
     bool running = subscriber->running;
     subscriber->stopping = true;
     subscriber->running = false;
+    atomic_fetch_add(&subscriber->drops, 1);
     if (running)
-        wake_thread(subscriber);
+        rli_subscriber_wake(subscriber);
     pthread_mutex_unlock(&subscriber->mutex);
     if (running)
         pthread_join(subscriber->thread, NULL);
     pthread_mutex_lock(&subscriber->mutex);
-    rli_connection_close(&subscriber->connection);
+    lose(subscriber);
+    if (subscriber->wake_fd >= 0)
+        rli_fd_close(subscriber->wake_fd);
+    subscriber->wake_fd = -1;
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_reopen(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    subscriber->stopping = false;
+    subscriber->trouble[0] = 0;
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
@@ -511,7 +356,5 @@ void rli_subscriber_destroy(rli_subscriber *subscriber)
 {
     rli_channels_free(&subscriber->channels);
     rli_buffer_free(&subscriber->queued);
-    if (subscriber->wake_fd >= 0)
-        rli_fd_close(subscriber->wake_fd);
     pthread_mutex_destroy(&subscriber->mutex);
 }

@@ -45,7 +45,7 @@ rlock_status rli_wire_open(rli_wire **wire, const rli_settings *settings, const 
     fresh->guarded_until_ms = RLI_NEVER;
     fresh->overdue_since_ms = RLI_NEVER;
     fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1; /* never for a mere look */
-    fresh->sync = (rli_sync){.replicas = replicas, .timeout_ms = settings->sync_timeout_ms};
+    fresh->sync = (rli_sync){.listed = replicas, .timeout_ms = settings->sync_timeout_ms};
     fresh->users = 1;
     fresh->place = (unsigned)rli_random_up_to(RLI_PLACES); /* not where the callers of others are */
     rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
@@ -149,7 +149,8 @@ bool rli_wire_wants_flush(const rli_wire *wire)
     /* A first request is sent by its thread as the leader, in lead(). What comes later gathers until it is as much as
      * what is unanswered: the server then has something to do while the next batch grows, and neither waits for the
      * other. The leader sends it earlier if replies come. */
-    return wire->leading && !wire->sending && wire->slots.count - wire->sent >= wire->sent && !wire->sync.asked;
+    return wire->leading && !wire->sending && wire->slots.count - wire->sent >= wire->sent &&
+           !rli_sync_is_busy(&wire->sync);
 }
 
 static bool has_rest(const rli_wire *wire)
@@ -174,12 +175,21 @@ bool rli_wire_has_unsent(const rli_wire *wire)
     return !wire->ended && !wire->sending && (has_rest(wire) || wire->queued.length);
 }
 
+/* A batch without requests: how many replicas there are for the next one's WAIT. */
+static bool begin_count(rli_wire *wire)
+{
+    wire->leaving.length = wire->left = 0;
+    return rli_sync_count(&wire->sync, &wire->leaving);
+}
+
 /* What is queued becomes the batch that leaves. While a WAIT is under way it gathers instead:
  * batches that pile up would each wait as long again for a slow replica. False: out of memory. */
 static bool begin_batch(rli_wire *wire)
 {
-    if (!wire->queued.length || wire->sync.asked)
+    if (!wire->queued.length || rli_sync_is_busy(&wire->sync))
         return true;
+    if (wire->to_sync && rli_sync_is_to_count(&wire->sync))
+        return begin_count(wire);
     if (wire->to_sync && !rli_sync_ask(&wire->sync, &wire->queued))
         return false;
     rli_buffer gone = wire->leaving;
@@ -276,7 +286,7 @@ static void release(rli_wire *wire, int asked, int synced, rli_slot ***done)
     }
 }
 
-/* Gives `reply` to the oldest request without one, or takes it for WAIT's. What that completes is
+/* Gives `reply` to the oldest request without one, or takes it for WAIT's, or for the replicas' number. What that completes is
  * appended to *done. False: nobody asked, the stream is out of step, or has ended. */
 static bool accept_reply(rli_wire *wire, redisReply *reply, rli_slot ***done)
 {
@@ -293,6 +303,9 @@ static bool accept_reply(rli_wire *wire, redisReply *reply, rli_slot ***done)
             release(wire, 0, rli_sync_without(&wire->sync), done);
     } else if (asked) {
         release(wire, asked, rli_sync_hear(&wire->sync, reply), done);
+        freeReplyObject(reply);
+    } else if (wire->sync.counting) {
+        rli_sync_hear_count(&wire->sync, reply);
         freeReplyObject(reply);
     } else {
         return false;
@@ -491,5 +504,6 @@ void rli_wire_end(rli_wire *wire, rli_outcome outcome)
     }
     rli_ring_end(&ring);
     rli_turn_wake_all(wire->unsent);
-    wire->sent = wire->answered = wire->sync.asked = 0;
+    wire->sent = wire->answered = 0;
+    rli_sync_end(&wire->sync);
 }

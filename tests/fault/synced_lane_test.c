@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SOON_MS 5000
+#define LONG_MS 20000
 #define THREADS 64
 
 static void open_with_replica(void)
@@ -22,8 +23,7 @@ static void open_alone(void)
 
 static void open_without_wait(void)
 {
-    lanes_open(0, (const char *const[]){"--rename-command", "WAIT", "", NULL});
-    atomic_store(&lanes.replicas, 1);
+    lanes_open(1, (const char *const[]){"--rename-command", "WAIT", "", NULL});
 }
 
 TestSuite(synced_lane, .init = open_with_replica, .fini = lanes_close, .timeout = 60);
@@ -33,6 +33,20 @@ TestSuite(synced_lane_without_wait, .init = open_without_wait, .fini = lanes_clo
 static void freeze_replica(void)
 {
     server_freeze(fleet_node(lanes.fleet, 1));
+}
+
+/* Until the master counts so many. */
+static void await_replicas(int64_t count)
+{
+    for (int64_t end_ms = now_ms() + LONG_MS; server_info(lanes.master, "connected_slaves") != count; pass_ms(2))
+        cr_assert(now_ms() < end_ms, "the master counts %d replicas", (int)server_info(lanes.master, "connected_slaves"));
+}
+
+/* The next request makes another. */
+static void drop_connection(void)
+{
+    rli_lane_drop(&lanes.synced);
+    rli_lane_drop(&lanes.synced);
 }
 
 /* A request whose WAIT is under way at the server, for as long as the replica sleeps. */
@@ -66,15 +80,58 @@ Test(synced_lane, tells_that_a_stopped_replica_has_not_confirmed)
     assert_between(call.took_ms, LANE_SYNC_MS - 1, at_most_ms(LANE_SYNC_MS + 300));
 }
 
-/* Fewer than asked for is as the server says, after the whole time. */
-Test(synced_lane, waits_for_all_replicas_it_knows_of)
+/* As a cluster's list of who is whose replica has them for a while. */
+Test(synced_lane, waits_for_no_replica_that_is_only_said_to_be_there)
+{
+    atomic_store(&lanes.replicas, 3);
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", 1);
+    cr_assert(call.answer.asked == 1, "%d were asked", call.answer.asked);
+    server_kill(fleet_node(lanes.fleet, 1));
+    await_replicas(0);
+    drop_connection();
+    call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "2", RLI_SYNC_NONE);
+}
+
+/* The connection was made while it lived: the first request does not hear of it, those behind it do without. */
+Test(synced_lane, waits_once_for_a_replica_that_has_ended)
+{
+    lanes_time_out();
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", 1);
+    server_kill(fleet_node(lanes.fleet, 1));
+    await_replicas(0);
+    for (int i = 0; i < 2; i++)
+        call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "3", RLI_SYNC_NONE);
+    cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
+}
+
+/* Nothing tells the connection of that but its own question. */
+Test(synced_lane, waits_for_a_replica_that_has_come_back)
+{
+    server_kill(fleet_node(lanes.fleet, 1));
+    await_replicas(0);
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", RLI_SYNC_NONE);
+    server_restart(fleet_node(lanes.fleet, 1));
+    fleet_follow(lanes.fleet, 1, 0);
+    for (int64_t end_ms = now_ms() + LONG_MS; call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
+        cr_assert(now_ms() < end_ms, "the replica is not asked");
+    cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
+}
+
+/* Then it can only go by what the servers list. */
+Test(synced_lane, waits_for_those_it_is_told_of_where_the_server_does_not_count_them)
 {
     lanes_time_out();
     atomic_store(&lanes.replicas, 2);
+    freeReplyObject(server_command(lanes.master, "ACL SETUSER default -info"));
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    freeReplyObject(server_command(lanes.master, "ACL SETUSER default +info"));
     assert_synced(&call, "1", 1);
-    cr_assert(call.answer.asked == 2);
-    assert_between(call.took_ms, LANE_SYNC_MS - 1, at_most_ms(LANE_SYNC_MS + 300));
+    cr_assert(call.answer.asked == 2, "%d were asked", call.answer.asked);
 }
 
 Test(synced_lane_alone, sends_no_wait_when_there_are_no_replicas)
@@ -200,15 +257,15 @@ Test(synced_lane_without_wait, does_without_it)
     cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
 }
 
-Test(synced_lane, does_without_wait_where_the_user_may_not_use_it)
+Test(synced_lane, does_without_wait_as_long_as_the_user_may_not_use_it)
 {
     freeReplyObject(server_command(lanes.master, "ACL SETUSER default -wait"));
-    for (int i = 0; i < 2; i++) {
-        lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-        assert_synced(&call, i == 0 ? "1" : "2", RLI_SYNC_REFUSED);
-    }
-    cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
+    lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    assert_synced(&call, "1", RLI_SYNC_REFUSED);
     freeReplyObject(server_command(lanes.master, "ACL SETUSER default +wait"));
+    for (int64_t end_ms = now_ms() + LONG_MS; call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
+        cr_assert(now_ms() < end_ms, "the right is not used that was given");
+    cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
 }
 
 /* --- the connection --- */

@@ -218,3 +218,20 @@ Test(unconfirmed, subscription_does_not_outlast_the_lease_of_the_holder)
     assert_between(now_ms() - since_ms, 400, at_most_ms(700));
     assert_ok(rlock_unlock(lock));
 }
+
+/* Nothing but the confirmation that does not come tells of the dead connection: no ping is sent, the wait has an end of
+ * its own, and the holder's lease is long. */
+Test(wake, comes_over_another_connection_when_the_subscription_is_not_confirmed)
+{
+    rlock_client *client = scene_client(QUICK "&pingConnectionInterval=0");
+    rlock *lock = lock_of(client, NAME), *others = lock_of(stage.other, NAME);
+    assert_ok(rlock_lock_lease(others, 600000));
+    int held = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "\r\nSUBSCRIBE", .times = 1});
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, lock, 60000, RLOCK_WATCHDOG);
+    cr_assert(proxy_await(scene.proxy, held, PROXY_SEEN, 2, 30000), "it does not subscribe on another connection");
+    assert_ok(rlock_unlock(others));
+    assert_ok(actor_finish(waiter, 30000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}

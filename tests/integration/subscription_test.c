@@ -283,3 +283,24 @@ Test(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
     rlock_free(lock);
     rlock_client_close(bobs);
 }
+
+/* The server goes on to count, and to tell, a client whose unsubscription it refused, as a former master of a cluster
+ * does: only the end of the connection takes the client off the channel. */
+Test(subscription, whose_end_is_refused_ends_with_its_connection)
+{
+    char url[512];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all -unsubscribe"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    rlock *lock = lock_of(stage_client_at(url), NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 3; i++) {
+        foreign_hold(NAME, RLOCK_WATCHDOG);
+        actor_begin_lock(waiter, lock);
+        cr_assert(wait_listened(NAME, 20000));
+        foreign_release(NAME);
+        assert_ok(actor_finish(waiter, 20000));
+        assert_ok(actor_unlock(waiter, lock));
+        cr_assert(wait_unlistened(NAME, 20000), "the server still counts a listener");
+    }
+    actor_end(waiter);
+}

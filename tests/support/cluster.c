@@ -36,10 +36,17 @@ void cluster_each(cluster *self, const char *format, ...)
     cr_assert(vasprintf(&command, format, args) >= 0);
     va_end(args);
     for (int i = 0; i < self->count; i++) {
-        if (server_is_up(self->nodes[i]))
+        if (cluster_has(self, i))
             must(self->nodes[i], server_command(self->nodes[i], command), command);
     }
     free(command);
+}
+
+void cluster_ask_id(cluster *self, int node)
+{
+    char *id = server_text(self->nodes[node], "CLUSTER MYID");
+    snprintf(self->ids[node], sizeof self->ids[node], "%s", id);
+    free(id);
 }
 
 static void start_nodes(cluster *self, const char *const *args)
@@ -47,10 +54,8 @@ static void start_nodes(cluster *self, const char *const *args)
     texts words = {0};
     const char *const *all = texts_args(&words, ARGUMENTS, args);
     for (int i = 0; i < self->count; i++) {
-        server *node = self->nodes[i] = server_start_with(all);
-        char *id = server_text(node, "CLUSTER MYID");
-        snprintf(self->ids[i], sizeof self->ids[i], "%s", id);
-        free(id);
+        self->nodes[i] = server_start_with(all);
+        cluster_ask_id(self, i);
     }
     texts_free(&words);
 }
@@ -69,46 +74,57 @@ static bool knows_everybody(cluster *self, int node)
     char *nodes = server_text(self->nodes[node], "CLUSTER NODES");
     bool all = !strstr(nodes, "handshake");
     for (int i = 0; i < self->count && all; i++)
-        all = strstr(nodes, self->ids[i]) != NULL;
+        all = !cluster_has(self, i) || strstr(nodes, self->ids[i]) != NULL;
     free(nodes);
     return all;
 }
 
 /* Everybody meets everybody, which is quicker than gossip. An epoch is for a node that knows nobody yet. Who was met
  * and says nothing for cluster-node-timeout, as on a machine that stands still, is forgotten for good. */
-static void introduce(cluster *self)
+void cluster_introduce(cluster *self)
 {
     cluster_each(self, "CONFIG SET cluster-node-timeout %d", 2 * CLUSTER_WAIT_MS);
     for (int i = 0; i < self->masters; i++) {
-        server *node = self->nodes[i];
-        must(node, server_command(node, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "SET-CONFIG-EPOCH");
+        if (cluster_has(self, i))
+            cluster_tell(self, i, "CLUSTER SET-CONFIG-EPOCH %d", i + 1);
     }
     for (int i = 0; i < self->count; i++) {
-        server *node = self->nodes[i];
-        for (int j = i + 1; j < self->count; j++)
-            must(node, server_command(node, "CLUSTER MEET 127.0.0.1 %d", server_port(self->nodes[j])), "MEET");
+        for (int j = i + 1; j < self->count; j++) {
+            if (cluster_has(self, i) && cluster_has(self, j))
+                cluster_tell(self, i, "CLUSTER MEET 127.0.0.1 %d", server_port(self->nodes[j]));
+        }
     }
     int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;
     for (int i = 0; i < self->count; i++) {
-        for (; !knows_everybody(self, i); pass_ms(5))
+        for (; cluster_has(self, i) && !knows_everybody(self, i); pass_ms(5))
             cr_assert(now_ms() < end_ms, "port %d does not meet all others", server_port(self->nodes[i]));
     }
     cluster_each(self, "CONFIG SET cluster-node-timeout " NODE_TIMEOUT);
 }
 
-static void share_slots(cluster *self)
+void cluster_add_slots(cluster *self, int node, int first, int last)
 {
-    for (int i = 0; i < self->masters; i++) {
-        char *command = NULL;
-        size_t size;
-        FILE *out = open_memstream(&command, &size);
-        fputs("CLUSTER ADDSLOTS", out); /* ADDSLOTSRANGE came with 7.0 */
-        int end = CLUSTER_SLOTS * (i + 1) / self->masters;
-        for (int slot = CLUSTER_SLOTS * i / self->masters; slot < end; slot++)
-            fprintf(out, " %d", slot);
-        fclose(out);
-        must(self->nodes[i], server_command(self->nodes[i], command), "ADDSLOTS");
-        free(command);
+    char *command = NULL;
+    size_t size;
+    FILE *out = open_memstream(&command, &size);
+    fputs("CLUSTER ADDSLOTS", out); /* ADDSLOTSRANGE came with 7.0 */
+    for (int slot = first; slot <= last; slot++)
+        fprintf(out, " %d", slot);
+    fclose(out);
+    cluster_tell(self, node, "%s", command);
+    free(command);
+}
+
+void cluster_share_slots(cluster *self)
+{
+    int masters = 0;
+    for (int i = 0; i < self->masters; i++)
+        masters += cluster_has(self, i);
+    for (int i = 0, master = 0; i < self->masters; i++) {
+        if (!cluster_has(self, i))
+            continue;
+        cluster_add_slots(self, i, CLUSTER_SLOTS * master / masters, CLUSTER_SLOTS * (master + 1) / masters - 1);
+        master++;
     }
 }
 
@@ -145,8 +161,8 @@ cluster *cluster_start(int masters, int replicas_each, const char *const *args)
     start_nodes(self, args);
     self->tls = server_argument(self->nodes[0], "--tls-cert-file") != NULL;
     share_password(self);
-    introduce(self);
-    share_slots(self);
+    cluster_introduce(self);
+    cluster_share_slots(self);
     for (int i = masters; i < self->count; i++)
         replicate(self, i);
     cr_assert(cluster_await_settled(self, CLUSTER_WAIT_MS), "the cluster does not come up");

@@ -77,6 +77,22 @@ void cluster_move(cluster *cluster, int slot, int to); /* all of these */
 void cluster_uncover(cluster *cluster, int slot);
 void cluster_cover(cluster *cluster, int slot, int node);
 
+/* --- another cluster --- */
+
+/* Takes a master without replicas out: it and the others forget each other, and `heir` has its slots. It has lost its keys,
+ * and lives on as a node of no cluster, which the other functions no longer count. */
+void cluster_leave(cluster *cluster, int node, int heir);
+/* Takes it in again, as a master without slots. */
+void cluster_join(cluster *cluster, int node);
+/* Makes a node that has left a cluster of its own, which serves all slots. */
+void cluster_found(cluster *cluster, int node);
+/* Makes a member a cluster of its own, with an epoch that is higher than the others', which do not know of it: for them it
+ * is a member that says nothing. */
+void cluster_secede(cluster *cluster, int node);
+/* Makes a new cluster, with new names and epochs that start again, of all nodes that are up: all are masters, with equal
+ * shares of the slots, and without keys. The others are no longer counted. */
+void cluster_remake(cluster *cluster);
+
 /* --- messages --- */
 
 /* Listens to what is published with SPUBLISH on the channel, at the node that serves it now, and plainly

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 3, 4))) static void run(cluster *self, int node, const char *format, ...)
+void cluster_tell(cluster *self, int node, const char *format, ...)
 {
     char *command = NULL;
     va_list args;
@@ -27,8 +27,8 @@ void cluster_move_begin(cluster *self, int slot, int to)
 {
     int from = cluster_serving_slot(self, slot);
     cr_assert(from >= 0 && from != to, "slot %d is served by node %d", slot, from);
-    run(self, to, "CLUSTER SETSLOT %d IMPORTING %s", slot, self->ids[from]);
-    run(self, from, "CLUSTER SETSLOT %d MIGRATING %s", slot, self->ids[to]);
+    cluster_tell(self, to, "CLUSTER SETSLOT %d IMPORTING %s", slot, self->ids[from]);
+    cluster_tell(self, from, "CLUSTER SETSLOT %d MIGRATING %s", slot, self->ids[to]);
     self->moving_from[slot] = from;
     self->moving_to[slot] = to;
 }
@@ -68,8 +68,8 @@ void cluster_move_keys(cluster *self, int slot)
 void cluster_move_end(cluster *self, int slot)
 {
     int from = self->moving_from[slot], to = self->moving_to[slot];
-    run(self, to, "CLUSTER SETSLOT %d NODE %s", slot, self->ids[to]);
-    run(self, from, "CLUSTER SETSLOT %d NODE %s", slot, self->ids[to]);
+    cluster_tell(self, to, "CLUSTER SETSLOT %d NODE %s", slot, self->ids[to]);
+    cluster_tell(self, from, "CLUSTER SETSLOT %d NODE %s", slot, self->ids[to]);
     cluster_await_owner(self, slot, to);
 }
 
@@ -85,13 +85,13 @@ void cluster_uncover(cluster *self, int slot)
 {
     int owner = cluster_serving_slot(self, slot);
     cr_assert(owner >= 0, "slot %d is not served", slot);
-    run(self, owner, "CLUSTER DELSLOTS %d", slot);
+    cluster_tell(self, owner, "CLUSTER DELSLOTS %d", slot);
     int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;
     for (bool known = true; known; pass_ms(5)) {
         cr_assert(now_ms() < end_ms, "slot %d stays known", slot);
         known = false;
         for (int i = 0; i < self->count; i++) {
-            if (!server_is_up(self->nodes[i]) || cluster_owner_of(self, i, slot) < 0)
+            if (!cluster_has(self, i) || cluster_owner_of(self, i, slot) < 0)
                 continue;
             known = true;
             freeReplyObject(server_command(self->nodes[i], "CLUSTER DELSLOTS %d", slot));
@@ -101,7 +101,7 @@ void cluster_uncover(cluster *self, int slot)
 
 void cluster_cover(cluster *self, int slot, int node)
 {
-    run(self, node, "CLUSTER ADDSLOTS %d", slot);
+    cluster_tell(self, node, "CLUSTER ADDSLOTS %d", slot);
     cluster_await_owner(self, slot, node);
     cr_assert(cluster_await_settled(self, CLUSTER_WAIT_MS), "the cluster is not well again");
 }

@@ -16,6 +16,7 @@ struct cluster {
     const char *hosts, *url;
     const char *password; /* NULL: none */
     bool tls;
+    bool left[CLUSTER_NODES]; /* it is no node of this cluster any more */
     int moving_from[CLUSTER_SLOTS], moving_to[CLUSTER_SLOTS];
     texts texts;
 };
@@ -28,12 +29,21 @@ typedef struct cluster_self {
     char *slots; /* "0-5460 7000": to be freed */
 } cluster_self;
 
+/* Whether the node is in the cluster, and up. */
+bool cluster_has(const cluster *cluster, int node);
 cluster_self cluster_ask_self(cluster *cluster, int node);
 bool cluster_has_slot(const cluster_self *self, int slot);
 /* Whether the node says that the cluster is well. */
 bool cluster_is_well(cluster *cluster, int node);
 /* The node that another names for a slot; -1: none. */
 int cluster_owner_of(cluster *cluster, int node, int slot);
+/* A command that must not be refused. */
+__attribute__((format(printf, 3, 4))) void cluster_tell(cluster *cluster, int node, const char *format, ...);
+/* Parts of cluster_start, for those that are in the cluster. */
+void cluster_introduce(cluster *cluster);
+void cluster_share_slots(cluster *cluster);
+void cluster_add_slots(cluster *cluster, int node, int first, int last);
+void cluster_ask_id(cluster *cluster, int node);
 /* Waits until all nodes that are up name that one for the slot; fails the test otherwise. */
 void cluster_await_owner(cluster *cluster, int slot, int owner);
 

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool cluster_has(const cluster *self, int node)
+{
+    return !self->left[node] && server_is_up(self->nodes[node]);
+}
+
 /* --- a node's view --- */
 
 /* Its line of CLUSTER NODES: id, address, flags, master, ping, pong, epoch, link, slots…. */
@@ -76,7 +81,7 @@ void cluster_await_owner(cluster *self, int slot, int owner)
 {
     int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;
     for (int i = 0; i < self->count; i++) {
-        while (server_is_up(self->nodes[i]) && cluster_owner_of(self, i, slot) != owner) {
+        while (cluster_has(self, i) && cluster_owner_of(self, i, slot) != owner) {
             cr_assert(now_ms() < end_ms, "node %d does not learn that slot %d is at node %d", i, slot, owner);
             pass_ms(5);
         }
@@ -106,7 +111,7 @@ int cluster_serving_slot(cluster *self, int slot)
     int serving = -1;
     long long latest = -1;
     for (int i = 0; i < self->count; i++) {
-        if (!server_is_up(self->nodes[i]))
+        if (!cluster_has(self, i))
             continue;
         cluster_self own = cluster_ask_self(self, i);
         if (cluster_has_slot(&own, slot) && own.epoch > latest) {
@@ -147,7 +152,7 @@ int cluster_replica_of(cluster *self, int node)
 {
     int found = -1;
     for (int i = 0; i < self->count && found < 0; i++) {
-        if (i == node || !server_is_up(self->nodes[i]))
+        if (i == node || !cluster_has(self, i))
             continue;
         cluster_self own = cluster_ask_self(self, i);
         if (strcmp(own.of, self->ids[node]) == 0)
@@ -259,6 +264,8 @@ static bool knows_all(cluster *self, int node, char (*masters)[CLUSTER_ID + 1])
     bool all = true;
     for (int i = 0; i < self->count && all; i++) {
         int port = server_public_port(self->nodes[i]);
+        if (self->left[i])
+            continue;
         char known[CLUSTER_ID + 32];
         snprintf(known, sizeof known, "%s 127.0.0.1:%d@", self->ids[i], port);
         all = strstr(nodes, known) || (self->tls && tls_port_of(self, node, self->ids[i]) == port);
@@ -283,7 +290,7 @@ static bool is_settled(cluster *self)
 {
     char masters[CLUSTER_NODES][CLUSTER_ID + 1] = {""}; /* whom each one that is up says that it follows */
     for (int i = 0; i < self->count; i++) {
-        if (!server_is_up(self->nodes[i]))
+        if (!cluster_has(self, i))
             continue;
         cluster_self own = cluster_ask_self(self, i);
         snprintf(masters[i], sizeof masters[i], "%s", own.of);
@@ -292,7 +299,7 @@ static bool is_settled(cluster *self)
     char *first = NULL;
     bool so = true;
     for (int i = 0; i < self->count && so; i++) {
-        if (!server_is_up(self->nodes[i]))
+        if (!cluster_has(self, i))
             continue;
         char *view = view_of(self, i);
         so = (!first || strcmp(first, view) == 0) && knows_all(self, i, masters) && in_step(self, i);

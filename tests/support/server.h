@@ -58,7 +58,8 @@ int64_t server_integer(server *server, const char *format, ...);
 char *server_text(server *server, const char *format, ...);
 /* The value of a field of INFO, as "total_commands_processed" or "connected_clients". */
 int64_t server_info(server *server, const char *field);
-/* How often it has run a command, as "wait", in vain or not. */
+/* How often it has run a command, as "wait" or "cluster|slots", in vain or not. Redis 6.2 counts all of a container's
+ * commands as one. */
 int64_t server_times(server *server, const char *command);
 /* Everything in the keyspace as the lines of the golden file: sorted by key, each
  * `name type [members] `, with client ids as given; free it. PTTLs are left out. */

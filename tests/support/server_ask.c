@@ -176,13 +176,21 @@ int64_t server_info(server *self, const char *field)
     return value;
 }
 
-int64_t server_times(server *self, const char *command)
+static int64_t times_of(const char *stats, const char *command, int length)
 {
     char field[64];
-    snprintf(field, sizeof field, "cmdstat_%s:calls=", command);
-    char *stats = server_text(self, "INFO commandstats");
+    snprintf(field, sizeof field, "cmdstat_%.*s:calls=", length, command);
     const char *found = strstr(stats, field);
-    int64_t times = found ? strtoll(found + strlen(field), NULL, 10) : 0;
+    return found ? strtoll(found + strlen(field), NULL, 10) : 0;
+}
+
+int64_t server_times(server *self, const char *command)
+{
+    int whole = (int)strlen(command), container = (int)strcspn(command, "|");
+    char *stats = server_text(self, "INFO commandstats");
+    int64_t times = times_of(stats, command, whole);
+    if (times == 0 && container < whole) /* before 7.0, all of them are counted as one */
+        times = times_of(stats, command, container);
     free(stats);
     return times;
 }

@@ -6,9 +6,12 @@
 #include "tests/support/sentinel.h"
 #include "tests/topology/support/clients.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SOON_MS 30000
 
 static sentinel *own;
 
@@ -37,6 +40,26 @@ static const char *url_of(const char *places, const char *query)
 static int port_of(int number)
 {
     return server_port(sentinel_node(own, number));
+}
+
+__attribute__((format(printf, 2, 3))) static void tell(server *to, const char *format, ...)
+{
+    char command[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    redisReply *reply = server_command(to, command);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", command, reply->str);
+    freeReplyObject(reply);
+}
+
+static bool is_listened_to(server *at)
+{
+    char *clients = server_text(at, "CLIENT LIST");
+    bool is = strstr(clients, " sub=1 ") != NULL;
+    free(clients);
+    return is;
 }
 
 /* Held on the master that the sentinels watch. */
@@ -94,6 +117,26 @@ Test(sentinel_discovery, meets_sentinels_that_were_not_configured)
                 (long long)(now_ms() - since_ms));
     int master = sentinel_await_switch(own, 0, 30000);
     cr_assert(master > 0 && server_integer(sentinel_server(own, master), "EXISTS order") == 1);
+}
+
+/* One of them goes, and watches another's master by the same name: nobody asks it, listens to it, or follows it. */
+Test(sentinel_discovery, forgets_a_sentinel_that_the_others_do_not_know_any_more)
+{
+    char places[200];
+    server *gone = sentinel_node(own, 2), *others = server_start();
+    snprintf(places, sizeof places, "127.0.0.1:%d", port_of(0));
+    rlock_client *client = client_at("%s", url_of(places, SPRY "&scanInterval=50"));
+    for (int64_t end_ms = now_ms() + SOON_MS; !is_listened_to(gone); pass_ms(5))
+        cr_assert(now_ms() < end_ms, "it is not listened to");
+    tell(gone, "SENTINEL REMOVE " SENTINEL_MASTER);
+    tell(gone, "SENTINEL MONITOR " SENTINEL_MASTER " 127.0.0.1 %d 1", server_port(others));
+    for (int i = 0; i < 2; i++)
+        tell(sentinel_node(own, i), "SENTINEL RESET " SENTINEL_MASTER);
+    for (int64_t end_ms = now_ms() + SOON_MS; server_info(gone, "connected_clients") > 1; pass_ms(5)) /* the fixture's */
+        cr_assert(now_ms() < end_ms, "it is connected to yet");
+    assert_works(client);
+    client_end(client);
+    server_stop(others);
 }
 
 Test(sentinel_discovery, names_the_master_that_no_sentinel_watches)

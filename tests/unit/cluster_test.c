@@ -192,3 +192,47 @@ Test(cluster_fixture, nodes_with_a_password_replicate_and_hand_slots_over)
         cr_assert(server_integer(cluster_node(own, i), "ACL DELUSER worker") == 1);
     cluster_stop(own);
 }
+
+/* The node that left knows nobody and serves nothing, until it founds a cluster of its own, or joins again. */
+Test(cluster_fixture, node_leaves_founds_a_cluster_and_joins_another)
+{
+    cluster *own = cluster_start(3, 0, NULL);
+    const char *key = cluster_key(own, 2, "order:");
+    cluster_leave(own, 2, 0);
+    cr_assert(cluster_serving(own, key) == 0);
+    assert_refused(server_command(cluster_node(own, 2), "GET %s", key), "CLUSTERDOWN");
+    assert_refused(server_command(cluster_node(own, 1), "GET %s", key), "MOVED");
+    cluster_found(own, 2);
+    freeReplyObject(server_command(cluster_node(own, 2), "SET %s other", key));
+    cr_assert(server_integer(cluster_node(own, 2), "EXISTS %s", key) == 1);
+    cr_assert(server_integer(cluster_node(own, 0), "EXISTS %s", key) == 0);
+    cluster_stop(own);
+
+    own = cluster_start(3, 0, NULL);
+    key = cluster_key(own, 2, "order:");
+    cluster_leave(own, 2, 0);
+    cluster_join(own, 2);
+    cluster_move(own, cluster_slot(key), 2);
+    cr_assert(cluster_serving(own, key) == 2);
+    cluster_stop(own);
+}
+
+/* Of a killed node's cluster the others make a new one, of which each serves a part. */
+Test(cluster_fixture, nodes_make_a_new_cluster_with_new_names)
+{
+    cluster *own = cluster_start(3, 1, NULL);
+    char *before = server_text(cluster_node(own, 0), "CLUSTER MYID");
+    freeReplyObject(server_command(cluster_at(own, "order"), "SET order 1"));
+    server_kill(cluster_node(own, 1));
+    cluster_remake(own);
+    char *after = server_text(cluster_node(own, 0), "CLUSTER MYID");
+    cr_assert(strcmp(before, after) != 0);
+    for (int node = 0; node < 6; node++) {
+        if (node != 1)
+            cr_assert(cluster_serving(own, cluster_key(own, node, "order:")) == node);
+    }
+    cr_assert(server_integer(cluster_at(own, "order"), "EXISTS order") == 0);
+    free(before);
+    free(after);
+    cluster_stop(own);
+}

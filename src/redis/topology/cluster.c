@@ -1,169 +1,201 @@
 /* A cluster: its nodes know which of them serves which slots. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/topology/topology.h"
+#include "redis/topology/cluster_map.h"
+#include "redis/topology/cluster_spread.h"
 
 #include "error.h"
-#include "redis/topology/slot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind `name:` in CLUSTER INFO; 0: nothing. */
-static uint64_t number_after(const redisReply *info, const char *name)
+/* --- what a node says --- */
+
+typedef struct word {
+    uint64_t epoch;  /* raised by each failover: a node that knows a lower one than was known before has missed one; 0: it
+                        does not tell */
+    bool whole;      /* it reaches most of the masters, or does not tell: it is not cut off, or was so a moment ago only */
+    redisReply *map;
+} word;
+
+static uint64_t number_after(const char *info, const char *name)
 {
-    const char *at = info && info->type == REDIS_REPLY_STRING ? strstr(info->str, name) : NULL;
+    const char *at = strstr(info, name);
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Raised by each failover: a node that knows a lower one than was known before is cut off from the others.
- * 0: it does not tell. */
-static rlock_status ask_epoch(rli_topology *topology, rli_caller *caller, rli_node *node, uint64_t *epoch)
+static rlock_status ask_condition(rli_topology *topology, rli_caller *caller, rli_node *node, word *said)
 {
     redisReply *info;
     rlock_status status =
         rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
-    *epoch = number_after(info, "cluster_current_epoch:");
+    *said = (word){.whole = true};
+    if (status == RLOCK_OK && info->type == REDIS_REPLY_STRING)
+        *said = (word){number_after(info->str, "cluster_current_epoch:"), strstr(info->str, "cluster_state:ok"), NULL};
     if (info)
         freeReplyObject(info);
     return status;
 }
 
-static bool is_range(const redisReply *range)
+/* RLOCK_OK: *said, whose map is to be freed. */
+static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *node, word *said)
 {
-    return range->type == REDIS_REPLY_ARRAY && range->elements >= 3 && range->element[0]->type == REDIS_REPLY_INTEGER &&
-           range->element[1]->type == REDIS_REPLY_INTEGER && range->element[0]->integer >= 0 &&
-           range->element[0]->integer <= range->element[1]->integer && range->element[1]->integer < RLI_SLOTS &&
-           range->element[2]->type == REDIS_REPLY_ARRAY && range->element[2]->elements >= 2 &&
-           range->element[2]->element[1]->type == REDIS_REPLY_INTEGER && range->element[2]->element[1]->integer >= 0 &&
-           range->element[2]->element[1]->integer <= 65535;
+    rlock_status status = ask_condition(topology, caller, node, said);
+    return status == RLOCK_OK ? rli_cluster_map_ask(topology, caller, node, &said->map) : status;
 }
 
-/* No slot is there twice: else a long list of long ranges would keep the topology's mutex for minutes. */
-static bool is_map(const redisReply *map)
+/* --- whom to ask --- */
+
+/* In that order; a node that neither the latest map has nor the configuration is never asked. A configured address may be
+ * another cluster's by now: it is for the time when no node of the map answers, as at first. */
+typedef enum standing { MASTER, REPLICA, CONFIGURED, STANDINGS } standing;
+
+static standing standing_of(const rli_topology *topology, const rli_node *node)
 {
-    int64_t slots = 0;
-    for (size_t i = 0; i < map->elements; i++) {
-        if (!is_range(map->element[i]))
-            return false;
-        slots += map->element[i]->element[1]->integer - map->element[i]->element[0]->integer + 1;
-    }
-    return slots <= RLI_SLOTS;
+    if (rli_nodes_is_named(&topology->nodes, node))
+        return node->replica ? REPLICA : MASTER;
+    return node->configured ? CONFIGURED : STANDINGS;
 }
 
-/* The map as one node sees it. Slots in no range are served by nobody. */
-static rlock_status take_map(rli_topology *topology, rli_node *from, const redisReply *map)
+static rli_node *after(const rli_topology *topology, const rli_node *node)
 {
-    if (!is_map(map))
-        return rli_fail(RLOCK_SERVER, "%s answered CLUSTER SLOTS with something else", from->address.text);
-    /* They come in no order: first who serves something, then what is left. */
-    bool *served = calloc(RLI_SLOTS, sizeof *served);
-    if (!served)
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the cluster's map");
-    rlock_status status = RLOCK_OK;
-    for (size_t i = 0; i < map->elements && status == RLOCK_OK; i++) {
-        const redisReply *range = map->element[i], *master = range->element[2];
-        const char *host = master->element[0]->str ? master->element[0]->str : "";
-        if (strcmp(host, "?") == 0) /* it does not know its own name */
-            host = "";
-        rli_node *node = rli_topology_node_at(topology, from, host, strlen(host), (int)master->element[1]->integer);
-        if (!node) {
-            status = RLOCK_NO_MEMORY;
-            break;
-        }
-        unsigned first = (unsigned)range->element[0]->integer, last = (unsigned)range->element[1]->integer;
-        atomic_store(&node->replicas, (int)range->elements - 3);
-        rli_topology_serve(topology, first, last, node);
-        memset(served + first, true, last - first + 1);
+    rli_node *next = rli_nodes_next(&topology->nodes, node);
+    return next ? next : rli_nodes_next(&topology->nodes, NULL);
+}
+
+/* --- whom to believe --- */
+
+/* A look, and what became of it so far. */
+typedef struct survey {
+    rlock_status trouble;
+    char why[300];
+    int asked, outside; /* how many were asked; how many of them are in another cluster, or missed a failover… */
+    rli_node *outsider; /* …the first of these, in a cluster that is whole; NULL: none… */
+    word said;          /* …and what it says */
+} survey;
+
+static rlock_status believe(rli_topology *topology, rli_node *node, const word *said)
+{
+    rlock_status status = rli_cluster_map_take(topology, node, said->map);
+    if (status == RLOCK_OK) {
+        topology->epoch = said->epoch;
+        topology->asked = node;
     }
-    for (unsigned slot = 0; slot < RLI_SLOTS && status == RLOCK_OK; slot++) {
-        if (!served[slot])
-            rli_topology_serve(topology, slot, slot, NULL);
-    }
-    free(served);
     return status;
 }
 
-/* *behind: it knows a lower epoch than somebody did before. */
-static rlock_status ask_node(rli_topology *topology, rli_caller *caller, rli_node *node, bool *behind)
+/* A node that has missed a failover, and one that is another cluster's, perhaps since another has the address of one that
+ * died, have nothing to say; unless there is nobody else. */
+static rlock_status check(const rli_topology *topology, const rli_node *node, const word *said)
 {
-    uint64_t epoch;
-    redisReply *map;
-    rlock_status status = ask_epoch(topology, caller, node, &epoch);
-    *behind = status == RLOCK_OK && epoch && epoch < topology->epoch;
-    if (*behind)
-        status = rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
+    if (said->epoch && said->epoch < topology->epoch)
+        return rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
+    if (!rli_cluster_map_is_kin(topology, said->map))
+        return rli_fail(RLOCK_UNAVAILABLE, "%s is a node of another cluster than was known until now",
+                        node->address.text);
+    return RLOCK_OK;
+}
+
+/* Takes over what it says. */
+static void note_outsider(survey *found, rli_node *node, const word *said)
+{
+    found->outside += said->whole;
+    if (!said->whole || found->outsider) {
+        freeReplyObject(said->map);
+        return;
+    }
+    found->outsider = node;
+    found->said = *said;
+}
+
+static void note_trouble(survey *found, rlock_status status)
+{
+    /* What a server said tells more than that others are down. */
+    if (status != RLOCK_UNAVAILABLE || found->trouble == RLOCK_UNAVAILABLE)
+        snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
+    if (status != RLOCK_UNAVAILABLE)
+        found->trouble = status;
+}
+
+/* Whether it told a map that is believed. */
+static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, survey *found)
+{
+    word said;
+    node->look = topology->looks;
+    found->asked++;
+    rlock_status status = ask(topology, caller, node, &said);
+    rli_topology_note_answer(node, status);
+    if (status != RLOCK_OK) {
+        note_trouble(found, status);
+        return false;
+    }
+    status = check(topology, node, &said);
+    if (status != RLOCK_OK) {
+        note_trouble(found, status);
+        note_outsider(found, node, &said);
+        return false;
+    }
+    if (!said.epoch)
+        said.epoch = topology->epoch;
+    status = rli_cluster_spread_learn(topology, caller, node);
+    rli_topology_note_answer(node, status);
     if (status == RLOCK_OK)
-        status = rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "SLOTS", NULL}, &map);
+        status = believe(topology, node, &said);
+    freeReplyObject(said.map);
     if (status != RLOCK_OK)
-        return status;
-    if (map->type == REDIS_REPLY_ERROR)
-        status = rli_fail(RLOCK_SERVER, "%s refused CLUSTER SLOTS: %.150s%s", node->address.text, map->str,
-                          strstr(map->str, "cluster support disabled") ? "; it is no cluster: use a redis:// URL" : "");
-    else if (map->type != REDIS_REPLY_ARRAY || map->elements == 0)
-        status = rli_fail(RLOCK_UNAVAILABLE, "%s knows of no node that serves anything", node->address.text);
-    else
-        status = take_map(topology, node, map);
-    freeReplyObject(map);
-    if (status == RLOCK_OK && epoch > topology->epoch)
-        topology->epoch = epoch;
-    return status;
+        note_trouble(found, status);
+    return status == RLOCK_OK;
 }
 
-/* Redisson's shardedSubscriptionMode AUTO: by SPUBLISH where the servers know it. */
-static void choose_spread(rli_topology *topology, rli_caller *caller, rli_node *node)
+/* Those of one standing, until one tells a map; `mute`: those that did not answer a moment ago, else the others. Another
+ * node is first each time: when one is wrong, the next look hears the next. */
+static bool ask_those(rli_topology *topology, rli_caller *caller, standing whom, bool mute, survey *found)
 {
-    redisReply *reply = NULL;
-    bool sharded = topology->settings->sharding == RLI_SHARDING_ON;
-    if (topology->settings->sharding == RLI_SHARDING_AUTO) {
-        rli_topology_ask(topology, caller, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL}, &reply);
-        sharded = reply && reply->type != REDIS_REPLY_ERROR;
+    rli_node *start = after(topology, topology->asked), *node = start;
+    do {
+        if (standing_of(topology, node) == whom && rli_topology_is_mute(node) == mute && node->look != topology->looks &&
+            ask_one(topology, caller, node, found))
+            return true;
+        node = after(topology, node);
+    } while (node != start);
+    return false;
+}
+
+static bool ask_around(rli_topology *topology, rli_caller *caller, survey *found)
+{
+    for (int mute = 0; mute < 2; mute++) {
+        for (standing whom = MASTER; whom < STANDINGS; whom++) {
+            if (ask_those(topology, caller, whom, mute, found))
+                return true;
+        }
     }
-    if (reply)
-        freeReplyObject(reply);
-    topology->spread = sharded ? RLI_SHARDED : RLI_SCATTERED;
+    return false;
 }
 
-static rli_node *after(rli_topology *topology, rli_node *node)
+/* They are not cut off from the others, they are the others: the cluster was made anew. Either most of the nodes say so, or
+ * none of the former ones has been heard of for long. */
+static bool is_made_anew(rli_topology *topology, const survey *found)
 {
-    rli_node *next = atomic_load(&node->next);
-    return next ? next : atomic_load(&topology->nodes);
+    return found->outsider && (rli_topology_doubts_for_long(topology) || 2 * found->outside > found->asked);
 }
 
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
-    bool first = !atomic_load(&topology->nodes);
-    rlock_status status = first ? rli_topology_meet_configured(topology, &topology->nodes) : RLOCK_OK;
+    bool first = !topology->asked;
+    rlock_status status = first ? rli_topology_meet_all_configured(topology, &topology->nodes) : RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
-    /* Another node each time: when one is wrong, the next look hears the next. */
-    rli_node *start = topology->asked ? after(topology, topology->asked) : atomic_load(&topology->nodes);
-    rli_node *node = start;
-    rlock_status trouble = RLOCK_UNAVAILABLE;
-    char why[300] = "";
-    int nodes = 0, behind = 0;
-    do {
-        bool is_behind;
-        status = ask_node(topology, caller, node, &is_behind);
-        nodes++;
-        behind += is_behind;
-        if (status == RLOCK_OK) {
-            topology->asked = node;
-            if (first)
-                choose_spread(topology, caller, node);
-            return RLOCK_OK;
-        }
-        /* What a server said tells more than that others are down. */
-        if (status == RLOCK_SERVER || trouble != RLOCK_SERVER)
-            snprintf(why, sizeof why, "%.299s", rlock_last_error());
-        if (status == RLOCK_SERVER)
-            trouble = status;
-        node = after(topology, node);
-    } while (node != start);
-    /* They are not cut off from the others, they are the others: the cluster was made anew. */
-    if (2 * behind > nodes)
-        topology->epoch = 0;
-    return rli_fail(trouble, trouble == RLOCK_SERVER ? "%s" : "no node of the cluster tells its slots: %s", why);
+    survey found = {.trouble = RLOCK_UNAVAILABLE};
+    bool believed = ask_around(topology, caller, &found);
+    if (!believed && is_made_anew(topology, &found))
+        believed = believe(topology, found.outsider, &found.said) == RLOCK_OK;
+    if (found.outsider)
+        freeReplyObject(found.said.map);
+    if (!believed)
+        return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s"
+                                                                          : "%s", found.why);
+    rli_cluster_spread_decide(topology);
+    return RLOCK_OK;
 }
 
 static int64_t interval_ms(const rli_settings *settings)

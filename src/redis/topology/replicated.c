@@ -6,7 +6,6 @@
 #include "error.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Why none was found so far. */
 typedef struct failure {
@@ -36,15 +35,14 @@ static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
     const rli_settings *settings = topology->settings;
     failure trouble = {RLOCK_UNAVAILABLE, "every server there says that it is a replica"};
-    rli_node *present = rli_topology_node(topology, 0);
+    rli_node *present = rli_topology_owner(topology, 0);
     if (present && is_master(topology, caller, present, &trouble))
         return RLOCK_OK;
     for (size_t i = 0; i < settings->address_count; i++) {
-        const rli_address *address = &settings->addresses[i];
-        rli_node *node =
-            rli_topology_meet(topology, &topology->nodes, address->host, strlen(address->host), address->port, address);
-        if (!node)
-            return RLOCK_NO_MEMORY;
+        rli_node *node;
+        rlock_status status = rli_topology_meet_configured(topology, &topology->nodes, &settings->addresses[i], &node);
+        if (status != RLOCK_OK)
+            return status;
         if (node != present && is_master(topology, caller, node, &trouble))
             return RLOCK_OK;
     }

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
-#include "clock.h"
 #include "error.h"
 
 #include <stdio.h>
@@ -18,16 +17,14 @@ typedef struct heard {
     rli_node *sentinel;
     rli_channel *channel;
     rli_listener listener;
-    int64_t mute_until_ms; /* it did not answer: until then it is asked only when nobody else does */
 } heard;
-
-#define MUTE_MS 5000
 
 /* What a sentinel says of the master. */
 typedef struct saying {
     char host[256];
     int port;
     uint64_t epoch; /* raised by each failover: who knows a lower one has not heard of the last */
+    rli_node *by;   /* who says it */
 } saying;
 
 static const char *field(const redisReply *fields, const char *name)
@@ -78,6 +75,7 @@ static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *se
     if (status != RLOCK_OK)
         return status;
     const char *epoch = field(reply, "config-epoch");
+    said->by = sentinel;
     said->epoch = epoch ? strtoull(epoch, NULL, 10) : 0;
     freeReplyObject(reply);
     status = question(topology, caller, sentinel, "GET-MASTER-ADDR-BY-NAME", &reply);
@@ -94,33 +92,38 @@ static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *se
     return told ? RLOCK_OK : RLOCK_SERVER;
 }
 
-/* Who is told of later need not be configured. */
+/* Those that it knows are asked, too, and heard, from now on; those that the one before knew alone are not any more. */
 static void meet_others(rli_topology *topology, rli_caller *caller, rli_node *sentinel)
 {
     redisReply *reply;
-    rli_topology_ask(topology, caller, sentinel, (const char *const[]){
-        "SENTINEL", "SENTINELS", topology->settings->master_name, NULL}, &reply);
-    for (size_t i = 0; reply && reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
-        const char *host = field(reply->element[i], "ip"), *port = field(reply->element[i], "port");
-        if (host && *host && port)
-            rli_topology_meet(topology, &topology->sentinels, host, strlen(host), atoi(port), &sentinel->address);
+    if (question(topology, caller, sentinel, "SENTINELS", &reply) != RLOCK_OK)
+        return;
+    rli_topology_begin_naming(topology, &topology->sentinels);
+    rli_topology_name(topology, &topology->sentinels, sentinel);
+    for (size_t i = 0; i < reply->elements && i < RLI_NODES_MOST; i++) {
+        const redisReply *other = reply->element[i];
+        const char *host = other->type == REDIS_REPLY_ARRAY ? field(other, "ip") : NULL;
+        const char *port = host ? field(other, "port") : NULL;
+        rli_node *node;
+        if (port && *host && rli_topology_meet(topology, &topology->sentinels, host, strlen(host), atoi(port),
+                                               &sentinel->address, &node) == RLOCK_OK)
+            rli_topology_name(topology, &topology->sentinels, node);
     }
-    if (reply)
-        freeReplyObject(reply);
+    freeReplyObject(reply);
 }
 
-static heard *heard_of(const rli_topology *topology, const rli_node *sentinel)
+static bool is_heard(const rli_topology *topology, const rli_node *sentinel)
 {
-    heard *own = topology->heard;
+    const heard *own = topology->heard;
     while (own && own->sentinel != sentinel)
         own = own->next;
-    return own;
+    return own != NULL;
 }
 
 static void listen_to(rli_topology *topology, rli_node *sentinel)
 {
-    heard *own = heard_of(topology, sentinel);
-    if (own || !(own = calloc(1, sizeof *own)))
+    heard *own = is_heard(topology, sentinel) ? NULL : calloc(1, sizeof *own);
+    if (!own)
         return;
     if (rli_subscriber_join(&sentinel->subscriber, SWITCHED, strlen(SWITCHED), &own->channel) != RLOCK_OK) {
         free(own);
@@ -132,14 +135,43 @@ static void listen_to(rli_topology *topology, rli_node *sentinel)
     rli_channel_listen(&sentinel->subscriber, own->channel, &own->listener, &topology->parker);
 }
 
+/* Takes it off the list. */
+static void stop_listening(heard **own)
+{
+    heard *gone = *own;
+    *own = gone->next;
+    rli_channel_unlisten(&gone->sentinel->subscriber, gone->channel, &gone->listener);
+    rli_subscriber_leave(&gone->sentinel->subscriber, gone->channel, false);
+    free(gone);
+}
+
+/* To all that are known, and to no other. */
+static void listen_to_all(rli_topology *topology)
+{
+    for (heard **own = &topology->heard; *own;) {
+        if (rli_nodes_is_current(&topology->sentinels, (*own)->sentinel))
+            own = &(*own)->next;
+        else
+            stop_listening(own);
+    }
+    for (rli_node *sentinel = NULL; (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
+        if (rli_nodes_is_current(&topology->sentinels, sentinel))
+            listen_to(topology, sentinel);
+    }
+}
+
 /* What a sentinel says is true when that server agrees: it may not know yet that it is the master. */
 static rlock_status follow(rli_topology *topology, rli_caller *caller, const saying *said)
 {
-    rli_node *node = rli_topology_meet(topology, &topology->nodes, said->host, strlen(said->host), said->port, NULL);
+    rli_node *node;
     bool master = false;
-    if (!node)
-        return RLOCK_NO_MEMORY;
-    rlock_status status = rli_topology_ask_role(topology, caller, node, &master);
+    rlock_status status =
+        rli_topology_meet(topology, &topology->nodes, said->host, strlen(said->host), said->port, NULL, &node);
+    if (status != RLOCK_OK)
+        return status;
+    rli_topology_begin_naming(topology, &topology->nodes);
+    rli_topology_name(topology, &topology->nodes, node);
+    status = rli_topology_ask_role(topology, caller, node, &master);
     if (status != RLOCK_OK) {
         char why[300];
         snprintf(why, sizeof why, "%.299s", rlock_last_error());
@@ -155,76 +187,95 @@ static rlock_status follow(rli_topology *topology, rli_caller *caller, const say
     return RLOCK_OK;
 }
 
-/* A machine that is gone costs a second each time: often that which the master was on. */
-static bool is_mute(const rli_topology *topology, const rli_node *sentinel)
+/* What was heard in a look. */
+typedef struct survey {
+    saying newest;       /* what the one said that has heard of most failovers */
+    int answered, known; /* how many answered, of how many */
+    rlock_status trouble;/* why one did not */
+    char why[300];
+} survey;
+
+/* Whether somebody who knows more than all before is enough; so is anybody while nothing is wrong. */
+static bool is_enough(const rli_topology *topology, const saying *said)
 {
-    const heard *own = heard_of(topology, sentinel);
-    return own && own->mute_until_ms > rli_now_ms();
+    return said->epoch > topology->epoch || (said->epoch == topology->epoch && !topology->troubled);
 }
 
-static void note_answer(rli_topology *topology, const rli_node *sentinel, rlock_status status)
+/* Whether it knows enough. */
+static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *sentinel, survey *found)
 {
-    heard *own = heard_of(topology, sentinel);
-    if (own)
-        own->mute_until_ms = status == RLOCK_UNAVAILABLE ? rli_after_ms(MUTE_MS) : 0;
-}
-
-/* Asks one after the other until one knows enough; `mute`: those that are mute, else those that are not. How
- * many answered; *newest: what the one said that has heard of most failovers. None: *trouble is why, and `why`. */
-static int ask_around(rli_topology *topology, rli_caller *caller, bool mute, saying *newest, rlock_status *trouble,
-                      char why[300])
-{
-    int answered = 0;
-    for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next)) {
-        saying said;
-        if (is_mute(topology, sentinel) != mute)
-            continue;
-        rlock_status status = ask(topology, caller, sentinel, &said);
-        note_answer(topology, sentinel, status);
-        if (status != RLOCK_OK && *trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
-            *trouble = status;
-            snprintf(why, 300, "%.299s", rlock_last_error());
-        }
-        if (status != RLOCK_OK)
-            continue;
-        if (answered++ == 0)
-            meet_others(topology, caller, sentinel);
-        if (answered == 1 || said.epoch > newest->epoch)
-            *newest = said;
-        /* Somebody who knows more than all before is enough; so is anybody while nothing is wrong. */
-        if (said.epoch > topology->epoch || (said.epoch == topology->epoch && !topology->troubled))
-            break;
+    saying said;
+    sentinel->look = topology->looks;
+    rlock_status status = ask(topology, caller, sentinel, &said);
+    rli_topology_note_answer(sentinel, status);
+    if (status != RLOCK_OK && found->trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
+        found->trouble = status;
+        snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
     }
-    return answered;
+    if (status != RLOCK_OK)
+        return false;
+    if (found->answered++ == 0 || said.epoch > found->newest.epoch)
+        found->newest = said;
+    return is_enough(topology, &said);
 }
 
-static int count(const rli_topology *topology)
+/* Asks one after the other until one knows enough; `mute`: those that did not answer a moment ago, else the others. */
+static void ask_those(rli_topology *topology, rli_caller *caller, bool mute, survey *found)
 {
-    int sentinels = 0;
-    for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next))
-        sentinels++;
-    return sentinels;
+    for (rli_node *sentinel = NULL; (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
+        if (rli_nodes_is_current(&topology->sentinels, sentinel) && rli_topology_is_mute(sentinel) == mute &&
+            sentinel->look != topology->looks && ask_one(topology, caller, sentinel, found))
+            return;
+    }
+}
+
+static int count_known(const rli_topology *topology)
+{
+    int known = 0;
+    for (const rli_node *sentinel = NULL; (sentinel = rli_nodes_next(&topology->sentinels, sentinel));)
+        known += rli_nodes_is_current(&topology->sentinels, sentinel);
+    return known;
+}
+
+/* Whether it reaches as many others as a failover takes: a sentinel that is cut off does not. */
+static bool has_quorum(rli_topology *topology, rli_caller *caller, rli_node *sentinel)
+{
+    redisReply *reply;
+    rlock_status status = rli_topology_ask(topology, caller, sentinel, (const char *const[]){
+        "SENTINEL", "CKQUORUM", topology->settings->master_name, NULL}, &reply);
+    bool has = status == RLOCK_OK && reply->type == REDIS_REPLY_STATUS;
+    if (reply)
+        freeReplyObject(reply);
+    return has;
+}
+
+/* Those that know less than was known before are cut off from the others, unless they are the others: the sentinels were set
+ * up anew. Either most of them say so, or none of the former ones has been heard of for long. */
+static bool is_cut_off(rli_topology *topology, rli_caller *caller, const survey *found)
+{
+    if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
+        return false;
+    return !rli_topology_doubts_for_long(topology) || !has_quorum(topology, caller, found->newest.by);
 }
 
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
-    rlock_status status = atomic_load(&topology->sentinels) ? RLOCK_OK : rli_topology_meet_configured(topology, &topology->sentinels);
+    bool first = !rli_nodes_next(&topology->sentinels, NULL);
+    rlock_status status = first ? rli_topology_meet_all_configured(topology, &topology->sentinels) : RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
-    saying newest;
-    char why[300] = "";
-    status = RLOCK_UNAVAILABLE;
-    int answered = ask_around(topology, caller, false, &newest, &status, why);
-    if (answered == 0)
-        answered = ask_around(topology, caller, true, &newest, &status, why);
-    if (answered == 0)
-        return rli_fail(status, status == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s", why);
-    for (rli_node *sentinel = atomic_load(&topology->sentinels); sentinel; sentinel = atomic_load(&sentinel->next))
-        listen_to(topology, sentinel);
-    /* A few that know less than was known before are cut off from the others, or were all set up anew. */
-    if (newest.epoch < topology->epoch && 2 * answered <= count(topology))
+    survey found = {.trouble = RLOCK_UNAVAILABLE, .known = count_known(topology)};
+    ask_those(topology, caller, false, &found);
+    if (found.answered == 0)
+        ask_those(topology, caller, true, &found);
+    if (found.answered == 0)
+        return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
+                        found.why);
+    if (is_cut_off(topology, caller, &found))
         return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer have not heard of the last failover");
-    return follow(topology, caller, &newest);
+    meet_others(topology, caller, found.newest.by);
+    listen_to_all(topology);
+    return follow(topology, caller, &found.newest);
 }
 
 /* What one of them has published, the others may not know yet: all are asked then. So they are when one can
@@ -240,13 +291,8 @@ static bool has_heard(rli_topology *topology)
 
 static void end(rli_topology *topology)
 {
-    for (heard *own = topology->heard, *next; own; own = next) {
-        next = own->next;
-        rli_channel_unlisten(&own->sentinel->subscriber, own->channel, &own->listener);
-        rli_subscriber_leave(&own->sentinel->subscriber, own->channel, false);
-        free(own);
-    }
-    topology->heard = NULL;
+    while (topology->heard)
+        stop_listening(&topology->heard);
 }
 
 static int64_t interval_ms(const rli_settings *settings)

@@ -2,16 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
-#include <string.h>
-
 static rlock_status look(rli_topology *topology, rli_caller *caller)
 {
     (void)caller;
-    const rli_address *address = &topology->settings->addresses[0];
-    const char *host = address->host ? address->host : "";
-    rli_node *node = rli_topology_meet(topology, &topology->nodes, host, strlen(host), address->port, address);
-    if (!node)
-        return RLOCK_NO_MEMORY;
+    rli_node *node;
+    rlock_status status =
+        rli_topology_meet_configured(topology, &topology->nodes, &topology->settings->addresses[0], &node);
+    if (status != RLOCK_OK)
+        return status;
     rli_topology_serve(topology, 0, 0, node);
     if (topology->settings->dns_interval_ms > 0)
         rli_host_name_follow(topology, node);

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two looks while something is wrong, and how long one server is given to answer in one. */
+/* Between two looks while something is wrong. */
 #define HURRY_MS 100
-#define ASK_MS 1000
 
 static const rli_scout *const scouts[] = {
     [RLI_SINGLE] = &rli_scout_single,         [RLI_SENTINEL] = &rli_scout_sentinel,
@@ -27,8 +26,10 @@ void rli_topology_init(rli_topology *topology, rlock_client *client)
     const rli_settings *settings = &client->settings;
     *topology = (rli_topology){.client = client, .settings = settings, .scout = scouts[settings->mode]};
     /* Who listens may do so at a replica. */
-    topology->spread = settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED;
+    atomic_init(&topology->spread, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
+    rli_nodes_init(&topology->nodes, settings, &topology->spread, &client->closed);
+    rli_nodes_init(&topology->sentinels, settings, &topology->spread, &client->closed);
     pthread_mutex_init(&topology->mutex, NULL);
     rli_parker_init(&topology->parker);
 }
@@ -40,27 +41,41 @@ unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t
     return topology->slot_count == 1 ? 0 : rli_slot_of(key, length);
 }
 
-rli_node *rli_topology_node(const rli_topology *topology, unsigned slot)
+rli_node *rli_topology_owner(const rli_topology *topology, unsigned slot)
 {
-    return atomic_load_explicit(&topology->owners[slot], memory_order_acquire);
+    return atomic_load(&topology->owners[slot]);
+}
+
+/* Counted as a user of a node that still owns the slot: it was in service then, and now stays what it is (nodes.h). */
+rli_node *rli_topology_hold(const rli_topology *topology, unsigned slot)
+{
+    for (;;) {
+        rli_node *node = rli_topology_owner(topology, slot);
+        if (!node)
+            return NULL;
+        rli_node_hold(node);
+        if (rli_topology_owner(topology, slot) == node)
+            return node;
+        rli_node_release(node);
+    }
 }
 
 bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot)
 {
-    rli_node *node = rli_topology_node(topology, slot);
+    const rli_node *node = rli_topology_owner(topology, slot);
     return node && atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0;
 }
 
 void rli_topology_collect(rli_topology *topology, int64_t until_ms)
 {
-    for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next))
+    for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
         rli_node_collect(node, until_ms);
 }
 
 static bool serves_anything(const rli_topology *topology, const rli_node *node)
 {
     for (size_t slot = 0; slot < topology->slot_count; slot++) {
-        if (rli_topology_node(topology, (unsigned)slot) == node)
+        if (rli_topology_owner(topology, (unsigned)slot) == node)
             return true;
     }
     return false;
@@ -69,7 +84,8 @@ static bool serves_anything(const rli_topology *topology, const rli_node *node)
 void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node)
 {
     pthread_mutex_lock(&topology->mutex);
-    for (unsigned slot = first; slot <= last; slot++) {
+    bool may = !node || atomic_load(&node->in_service); /* an owner has to be (nodes.h) */
+    for (unsigned slot = first; may && slot <= last; slot++) {
         rli_node *before = atomic_exchange(&topology->owners[slot], node);
         if (before == node)
             continue;
@@ -80,14 +96,13 @@ void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, r
     pthread_mutex_unlock(&topology->mutex);
 }
 
-/* Everybody who waits for a change, or for a message from a server that serves less now, looks again. */
-static void announce(rli_topology *topology)
+void rli_topology_announce(rli_topology *topology)
 {
     pthread_mutex_lock(&topology->mutex);
     if (topology->changed) {
         topology->changed = false;
         atomic_fetch_add(&topology->version, 1);
-        for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next)) {
+        for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));) {
             if (!node->left)
                 continue;
             node->left = false;
@@ -101,143 +116,78 @@ static void announce(rli_topology *topology)
     pthread_mutex_unlock(&topology->mutex);
 }
 
-void rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *node)
-{
-    rli_topology_serve(topology, slot, slot, node);
-    announce(topology);
-    rli_topology_suspect(topology); /* where one slot went, others may have gone */
-}
-
-/* A slot's keys go one by one, so that there are more such answers as long as it is on its way. */
-#define AHEAD_MS 1000
-
-bool rli_topology_is_moving(const rli_topology *topology)
-{
-    int64_t ahead_ms = atomic_load(&topology->ahead_ms);
-    return ahead_ms && rli_now_ms() - ahead_ms < AHEAD_MS;
-}
-
-void rli_topology_gone_ahead(rli_topology *topology, rli_node *node)
-{
-    bool known = rli_topology_is_moving(topology);
-    atomic_store(&topology->ahead_ms, rli_now_ms());
-    if (!known) /* those who sleep do so for too long */
-        rli_subscriber_rouse(&node->subscriber);
-}
-
 /* --- the nodes --- */
 
-static bool is_at(const rli_node *node, const char *host, size_t length, int port)
+rlock_status rli_topology_meet(rli_topology *topology, rli_nodes *list, const char *host, size_t length, int port,
+                               const rli_address *like, rli_node **node)
 {
-    const rli_address *address = &node->address;
-    return address->host && address->port == port && strlen(address->host) == length &&
-           memcmp(address->host, host, length) == 0;
-}
-
-static rlock_status copy_address(rli_address *to, const char *host, size_t length, int port, const rli_address *like)
-{
-    bool same = like && like->host && strlen(like->host) == length && memcmp(like->host, host, length) == 0;
-    *to = (rli_address){.port = port, .alone = same && like->alone, .sentinel = like && like->sentinel};
-    rlock_status status = rli_settings_copy(&to->host, host, length);
-    if (status == RLOCK_OK && like && like->username)
-        status = rli_settings_copy(&to->username, like->username, strlen(like->username));
-    if (status == RLOCK_OK && like && like->password)
-        status = rli_settings_copy(&to->password, like->password, strlen(like->password));
-    if (status == RLOCK_OK && like && like->socket_path)
-        status = rli_settings_copy(&to->socket_path, like->socket_path, strlen(like->socket_path));
-    if (status != RLOCK_OK)
-        rli_address_free(to);
-    else if (like && like->socket_path)
-        snprintf(to->text, sizeof to->text, "%s", like->text);
-    else
-        snprintf(to->text, sizeof to->text, "%.120s:%d", to->host, port);
+    if (length == 0 && like) {
+        host = like->host;
+        length = strlen(host);
+    }
+    if (!rli_nodes_may_be_at(host, length, port))
+        return rli_fail(RLOCK_SERVER, "a server named another by what is no address");
+    pthread_mutex_lock(&topology->mutex);
+    rlock_status status = rli_nodes_meet(list, host, length, port, like, node);
+    pthread_mutex_unlock(&topology->mutex);
     return status;
 }
 
-rli_node *rli_topology_meet(rli_topology *topology, rli_node *_Atomic *list, const char *host, size_t length, int port,
-                            const rli_address *like)
+rlock_status rli_topology_meet_configured(rli_topology *topology, rli_nodes *list, const rli_address *address,
+                                          rli_node **node)
 {
-    rli_nat_map(&topology->settings->nat, &host, &length, &port);
+    const char *host = address->host ? address->host : "";
     pthread_mutex_lock(&topology->mutex);
-    rli_node *node = atomic_load(list);
-    while (node && !is_at(node, host, length, port)) {
-        list = &node->next;
-        node = atomic_load(list);
-    }
-    rli_address address;
-    if (!node && copy_address(&address, host, length, port, like) == RLOCK_OK) {
-        node = rli_node_make(topology->settings, &address, &topology->spread, &topology->client->closed);
-        if (node && atomic_load(&topology->client->closed))
-            rli_node_close(node); /* the closing thread may have gone through the list before */
-        atomic_store(list, node);
-    }
+    rlock_status status = rli_nodes_meet(list, host, strlen(host), address->port, address, node);
+    if (status == RLOCK_OK)
+        (*node)->configured = true;
+    pthread_mutex_unlock(&topology->mutex);
+    return status;
+}
+
+rlock_status rli_topology_meet_all_configured(rli_topology *topology, rli_nodes *list)
+{
+    const rli_settings *settings = topology->settings;
+    rlock_status status = RLOCK_OK;
+    rli_node *node;
+    for (size_t i = 0; i < settings->address_count && status == RLOCK_OK; i++)
+        status = rli_topology_meet_configured(topology, list, &settings->addresses[i], &node);
+    return status;
+}
+
+void rli_topology_begin_naming(rli_topology *topology, rli_nodes *list)
+{
+    pthread_mutex_lock(&topology->mutex);
+    rli_nodes_begin_naming(list);
+    pthread_mutex_unlock(&topology->mutex);
+}
+
+void rli_topology_name(rli_topology *topology, rli_nodes *list, rli_node *node)
+{
+    pthread_mutex_lock(&topology->mutex);
+    rli_nodes_name(list, node);
+    pthread_mutex_unlock(&topology->mutex);
+}
+
+/* The next one that nobody needs, no longer in service, and to be ended; NULL: there is none. */
+static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
+{
+    int64_t now_ms = rli_now_ms();
+    pthread_mutex_lock(&topology->mutex);
+    rli_node *node = rli_nodes_next(list, NULL);
+    while (node && (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms || serves_anything(topology, node)))
+        node = rli_nodes_next(list, node);
+    if (node)
+        rli_nodes_give_up(node);
     pthread_mutex_unlock(&topology->mutex);
     return node;
 }
 
-rlock_status rli_topology_meet_configured(rli_topology *topology, rli_node *_Atomic *list)
+/* The scout alone does so: its pointers to nodes are good until here. */
+static void forget(rli_topology *topology, const rli_nodes *list)
 {
-    const rli_settings *settings = topology->settings;
-    for (size_t i = 0; i < settings->address_count; i++) {
-        const rli_address *address = &settings->addresses[i];
-        if (!rli_topology_meet(topology, list, address->host, strlen(address->host), address->port, address))
-            return RLOCK_NO_MEMORY;
-    }
-    return RLOCK_OK;
-}
-
-rli_node *rli_topology_node_at(rli_topology *topology, const rli_node *from, const char *host, size_t length, int port)
-{
-    if (length == 0) {
-        host = from->address.host;
-        length = strlen(host);
-    }
-    return rli_topology_meet(topology, &topology->nodes, host, length, port, &from->address);
-}
-
-/* --- asking --- */
-
-rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
-                              redisReply **reply)
-{
-    size_t lengths[8], count = 0;
-    for (; words[count]; count++)
-        lengths[count] = strlen(words[count]);
-    int64_t timeout_ms = topology->settings->timeout_ms < ASK_MS ? topology->settings->timeout_ms : ASK_MS;
-    rli_command command = {.count = count, .words = words, .lengths = lengths};
-    rli_answer answer;
-    caller->deadline_ms = rli_after_ms(ASK_MS);
-    rli_outcome outcome = rli_lane_call(&node->background, caller, &command, timeout_ms, &answer);
-    caller->deadline_ms = RLI_NEVER;
-    *reply = NULL;
-    if (outcome == RLI_UNSENT)
-        return answer.status;
-    if (outcome == RLI_BROKEN && answer.garbled)
-        return rli_fail(RLOCK_UNAVAILABLE, "the server at %s sent %s", node->address.text, answer.garbled);
-    if (outcome != RLI_ANSWERED)
-        return rli_fail(RLOCK_UNAVAILABLE, "the server at %s does not answer", node->address.text);
-    *reply = answer.reply;
-    return RLOCK_OK;
-}
-
-rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master)
-{
-    redisReply *reply;
-    rlock_status status =
-        rli_topology_ask(topology, caller, node, (const char *const[]){"INFO", "replication", NULL}, &reply);
-    if (status != RLOCK_OK)
-        return status;
-    if (reply->type == REDIS_REPLY_STRING) {
-        static const char field[] = "connected_slaves:";
-        const char *replicas = strstr(reply->str, field);
-        *master = strstr(reply->str, "role:master");
-        atomic_store(&node->replicas, replicas ? atoi(replicas + strlen(field)) : 0);
-    } else {
-        status = rli_fail(RLOCK_SERVER, "the server at %s does not say whether it is a master: %.150s; the user needs "
-                          "the right to INFO", node->address.text, reply->str ? reply->str : "");
-    }
-    freeReplyObject(reply);
-    return status;
+    for (rli_node *node; (node = give_up_one(topology, list));)
+        rli_nodes_end(node);
 }
 
 /* --- looking --- */
@@ -248,10 +198,22 @@ static rlock_status look(rli_topology *topology)
     rlock_status status = rli_caller_begin(&caller, topology->client, NULL);
     if (status != RLOCK_OK)
         return status;
+    topology->looks++;
     status = topology->scout->look(topology, &caller);
-    announce(topology);
+    if (status == RLOCK_OK)
+        topology->doubted_ms = 0;
+    rli_topology_announce(topology);
+    forget(topology, &topology->nodes);
+    forget(topology, &topology->sentinels);
     rli_caller_end(&caller);
     return status;
+}
+
+bool rli_topology_doubts_for_long(rli_topology *topology)
+{
+    if (!topology->doubted_ms)
+        topology->doubted_ms = rli_now_ms();
+    return rli_now_ms() - topology->doubted_ms >= topology->settings->watchdog_timeout_ms;
 }
 
 /* --- the thread --- */
@@ -261,7 +223,7 @@ static void ping(rli_topology *topology)
     rli_caller caller;
     if (rli_caller_begin(&caller, topology->client, NULL) != RLOCK_OK)
         return;
-    for (rli_node *node = atomic_load(&topology->nodes); node; node = atomic_load(&node->next))
+    for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));)
         rli_node_ping_if_idle(node, &caller, topology->settings->ping_interval_ms);
     rli_caller_end(&caller);
 }
@@ -340,8 +302,7 @@ static rlock_status connect_to_one(rli_topology *topology)
     rlock_status status = RLOCK_UNAVAILABLE;
     if (topology->asked && serves_anything(topology, topology->asked))
         return connect_to(topology, topology->asked);
-    for (rli_node *node = atomic_load(&topology->nodes); node && status == RLOCK_UNAVAILABLE;
-         node = atomic_load(&node->next)) {
+    for (rli_node *node = NULL; status == RLOCK_UNAVAILABLE && (node = rli_nodes_next(&topology->nodes, node));) {
         if (!serves_anything(topology, node))
             continue;
         any = true;
@@ -396,17 +357,18 @@ void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsig
 
 /* --- the end --- */
 
-static void each_node(rli_topology *topology, void (*act)(rli_node *))
+static void each_of(const rli_nodes *list, void (*act)(rli_node *))
 {
-    rli_node *next;
-    for (rli_node *node = atomic_load(&topology->nodes); node; node = next) {
-        next = atomic_load(&node->next);
+    for (rli_node *node = rli_nodes_next_of_all(list, NULL), *next; node; node = next) {
+        next = rli_nodes_next_of_all(list, node);
         act(node);
     }
-    for (rli_node *node = atomic_load(&topology->sentinels); node; node = next) {
-        next = atomic_load(&node->next);
-        act(node);
-    }
+}
+
+static void each_node(const rli_topology *topology, void (*act)(rli_node *))
+{
+    each_of(&topology->nodes, act);
+    each_of(&topology->sentinels, act);
 }
 
 void rli_topology_close(rli_topology *topology)

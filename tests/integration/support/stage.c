@@ -20,15 +20,19 @@ static struct {
 } handles[HANDLES];
 static size_t client_count, handle_count;
 
-rlock_client *stage_client(const char *query)
+rlock_client *stage_client_at(const char *url)
 {
     cr_assert(client_count < CLIENTS, "too many clients on the stage");
-    const char *url = query ? server_url_with(stage.server, query) : server_url(stage.server);
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
     clients[client_count++] = client;
     lateness_watch();
     return client;
+}
+
+rlock_client *stage_client(const char *query)
+{
+    return stage_client_at(query ? server_url_with(stage.server, query) : server_url(stage.server));
 }
 
 void stage_close_client(rlock_client *client)

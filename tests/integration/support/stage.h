@@ -27,8 +27,9 @@ void stage_close(void);
 /* Opens the stage with a query for both clients' URLs. */
 void stage_open_with(const char *query);
 
-/* One more client, closed by stage_close. */
+/* One more client, closed by stage_close; the same by a whole URL. */
 rlock_client *stage_client(const char *query);
+rlock_client *stage_client_at(const char *url);
 /* Closes one of the stage's clients now. */
 void stage_close_client(rlock_client *client);
 

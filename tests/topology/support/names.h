@@ -11,6 +11,8 @@
  * any other. */
 #define NAME_OF_HOST "redis" NAMES_END
 #define NAMES_END ".rlock.test"
+/* Names that end so are all 127.0.0.1, and keep their ports. */
+#define NAMES_OF_NODES ".nodes" NAMES_END
 
 /* From now on it is 127.0.0.1, and every port there is that one, as if another machine had the address; 0:
  * it cannot be resolved, as at first. Any thread. */
@@ -25,5 +27,7 @@ bool name_await_asked(int count, int64_t ms);
 /* From now on the resolver does not answer for the name, until it is told to answer again. Any thread; a forked child
  * decides for itself. */
 void name_stall(bool stalls);
+/* Waits until that name of a node was asked for. False: not within ms. */
+bool name_await(const char *name, int64_t ms);
 
 #endif

@@ -105,6 +105,14 @@ bool shards_go_by_slot(void)
     return server_knows(cluster_node(shards.cluster, up), "SSUBSCRIBE");
 }
 
+bool shards_will_go_by_slot(void)
+{
+    server *one = server_start();
+    bool will = server_knows(one, "SSUBSCRIBE");
+    server_stop(one);
+    return will;
+}
+
 int64_t shards_channels_at(int node)
 {
     server *at = cluster_node(shards.cluster, node);

@@ -41,8 +41,9 @@ rlock *shards_composite(shards_maker *make, rlock_client *client, const char *co
 
 /* How many keys all masters that are up have. */
 int64_t shards_keys(void);
-/* Whether the servers have messages by slot, as from Redis 7.0 on. */
+/* Whether the servers have messages by slot, as from Redis 7.0 on; the same before a cluster is started. */
 bool shards_go_by_slot(void);
+bool shards_will_go_by_slot(void);
 /* How many channels somebody is subscribed to at a node, by SSUBSCRIBE where there is that; waits until it is that
  * many. */
 int64_t shards_channels_at(int node);

@@ -1,0 +1,66 @@
+/* Asking: one question of a scout's to one node. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/topology/topology.h"
+
+#include "clock.h"
+#include "error.h"
+#include "redis/sync.h"
+
+#include <string.h>
+
+/* How long one server is given to answer. */
+#define ASK_MS 1000
+
+rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
+                              redisReply **reply)
+{
+    size_t lengths[8], count = 0;
+    for (; words[count]; count++)
+        lengths[count] = strlen(words[count]);
+    int64_t timeout_ms = topology->settings->timeout_ms < ASK_MS ? topology->settings->timeout_ms : ASK_MS;
+    rli_command command = {.count = count, .words = words, .lengths = lengths};
+    rli_answer answer;
+    caller->deadline_ms = rli_after_ms(ASK_MS);
+    rli_outcome outcome = rli_lane_call(&node->background, caller, &command, timeout_ms, &answer);
+    caller->deadline_ms = RLI_NEVER;
+    *reply = NULL;
+    if (outcome == RLI_UNSENT)
+        return answer.status;
+    if (outcome == RLI_BROKEN && answer.garbled)
+        return rli_fail(RLOCK_UNAVAILABLE, "the server at %s sent %s", node->address.text, answer.garbled);
+    if (outcome != RLI_ANSWERED)
+        return rli_fail(RLOCK_UNAVAILABLE, "the server at %s does not answer", node->address.text);
+    *reply = answer.reply;
+    return RLOCK_OK;
+}
+
+/* So long a node that did not answer is left alone. */
+#define MUTE_MS 5000
+
+void rli_topology_note_answer(rli_node *node, rlock_status status)
+{
+    node->mute_until_ms = status == RLOCK_UNAVAILABLE ? rli_after_ms(MUTE_MS) : 0;
+}
+
+bool rli_topology_is_mute(const rli_node *node)
+{
+    return rli_now_ms() < node->mute_until_ms;
+}
+
+rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master)
+{
+    redisReply *reply;
+    rlock_status status =
+        rli_topology_ask(topology, caller, node, (const char *const[]){"INFO", "replication", NULL}, &reply);
+    if (status != RLOCK_OK)
+        return status;
+    if (reply->type == REDIS_REPLY_STRING) {
+        *master = strstr(reply->str, "role:master");
+        atomic_store(&node->replicas, rli_sync_online(reply->str));
+    } else {
+        status = rli_fail(RLOCK_SERVER, "the server at %s does not say whether it is a master: %.150s; the user needs "
+                          "the right to INFO", node->address.text, reply->str ? reply->str : "");
+    }
+    freeReplyObject(reply);
+    return status;
+}

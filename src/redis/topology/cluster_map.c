@@ -1,0 +1,214 @@
+/* A cluster's map: who serves which slots, as one of its nodes tells. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/topology/cluster_map.h"
+
+#include "error.h"
+#include "redis/topology/slot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many replicas of a master may be asked who serves what; the others are only counted. */
+#define REPLICAS_MOST 16
+
+/* --- CLUSTER SLOTS: [first, last, master, replica…], and each server is [host, port, id…] --- */
+
+static bool is_server(const redisReply *server)
+{
+    return server->type == REDIS_REPLY_ARRAY && server->elements >= 2 &&
+           server->element[1]->type == REDIS_REPLY_INTEGER;
+}
+
+static bool is_range(const redisReply *range)
+{
+    return range->type == REDIS_REPLY_ARRAY && range->elements >= 3 && range->element[0]->type == REDIS_REPLY_INTEGER &&
+           range->element[1]->type == REDIS_REPLY_INTEGER && range->element[0]->integer >= 0 &&
+           range->element[0]->integer <= range->element[1]->integer && range->element[1]->integer < RLI_SLOTS &&
+           is_server(range->element[2]);
+}
+
+/* No slot is there twice: else a long list of long ranges would keep the topology's mutex for minutes. */
+static bool is_map(const redisReply *map)
+{
+    int64_t slots = 0;
+    for (size_t i = 0; i < map->elements; i++) {
+        if (!is_range(map->element[i]))
+            return false;
+        slots += map->element[i]->element[1]->integer - map->element[i]->element[0]->integer + 1;
+    }
+    return slots <= RLI_SLOTS;
+}
+
+rlock_status rli_cluster_map_ask(rli_topology *topology, rli_caller *caller, rli_node *from, redisReply **map)
+{
+    const char *at = from->address.text;
+    rlock_status status =
+        rli_topology_ask(topology, caller, from, (const char *const[]){"CLUSTER", "SLOTS", NULL}, map);
+    if (status != RLOCK_OK)
+        return status;
+    if ((*map)->type == REDIS_REPLY_ERROR)
+        status = rli_fail(RLOCK_SERVER, "%s refused CLUSTER SLOTS: %.150s%s", at, (*map)->str,
+                          strstr((*map)->str, "cluster support disabled") ? "; it is no cluster: use a redis:// URL" : "");
+    else if ((*map)->type != REDIS_REPLY_ARRAY || (*map)->elements == 0)
+        status = rli_fail(RLOCK_UNAVAILABLE, "%s knows of no node that serves anything", at);
+    else if (!is_map(*map))
+        status = rli_fail(RLOCK_SERVER, "%s answered CLUSTER SLOTS with something else", at);
+    if (status != RLOCK_OK)
+        freeReplyObject(*map);
+    return status;
+}
+
+static const char *id_of(const redisReply *server)
+{
+    const redisReply *id = server->elements > 2 ? server->element[2] : NULL;
+    return id && id->type == REDIS_REPLY_STRING && id->len <= RLI_NODE_ID ? id->str : "";
+}
+
+/* --- whose map it is --- */
+
+/* A server of the latest map. */
+typedef struct member {
+    const char *id;
+    bool replica, found;
+} member;
+
+static int by_id(const void *one, const void *other)
+{
+    return strcmp(((const member *)one)->id, ((const member *)other)->id);
+}
+
+/* Sorted; *masters: how many of them are. */
+static size_t list_members(const rli_topology *topology, member members[], size_t *masters)
+{
+    size_t count = 0;
+    *masters = 0;
+    for (const rli_node *node = NULL; count < RLI_NODES_MOST && (node = rli_nodes_next(&topology->nodes, node));) {
+        if (!*node->id || !rli_nodes_is_named(&topology->nodes, node))
+            continue;
+        members[count++] = (member){.id = node->id, .replica = node->replica};
+        *masters += !node->replica;
+    }
+    qsort(members, count, sizeof *members, by_id);
+    return count;
+}
+
+/* A replica in its master's place counts for it. */
+static void look_up(member members[], size_t count, const redisReply *server, bool is_master)
+{
+    const member wanted = {.id = id_of(server)};
+    member *known = bsearch(&wanted, members, count, sizeof *members, by_id);
+    if (known && (is_master || !known->replica))
+        known->found = true;
+}
+
+bool rli_cluster_map_is_kin(const rli_topology *topology, const redisReply *map)
+{
+    size_t masters, found = 0;
+    member *members = malloc(RLI_NODES_MOST * sizeof *members);
+    if (!members)
+        return false; /* perhaps the next time */
+    size_t count = list_members(topology, members, &masters);
+    for (size_t i = 0; i < map->elements; i++) {
+        const redisReply *range = map->element[i];
+        for (size_t j = 2; j < range->elements && j < 3 + REPLICAS_MOST; j++) {
+            if (is_server(range->element[j]))
+                look_up(members, count, range->element[j], j == 2);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        found += members[i].found;
+    free(members);
+    return masters == 0 || 2 * found > masters;
+}
+
+/* --- its servers --- */
+
+/* RLOCK_OK: *node; NULL: what it is called is no address, as of one that speaks TLS alone to a client without. */
+static rlock_status meet(rli_topology *topology, const rli_node *from, const redisReply *server, rli_node **node)
+{
+    const char *host = server->element[0]->str ? server->element[0]->str : "";
+    long long port = server->element[1]->integer;
+    *node = NULL;
+    if (strcmp(host, "?") == 0) /* it does not know its own name */
+        host = "";
+    if (port < 1 || port > 65535 || (*host && !rli_nodes_may_be_at(host, strlen(host), (int)port)))
+        return RLOCK_OK;
+    return rli_topology_meet(topology, &topology->nodes, host, strlen(host), (int)port, &from->address, node);
+}
+
+/* The master of each range; all of them before anything changes. */
+static rlock_status meet_masters(rli_topology *topology, const rli_node *from, const redisReply *map,
+                                 rli_node *masters[])
+{
+    rlock_status status = RLOCK_OK;
+    for (size_t i = 0; i < map->elements && status == RLOCK_OK; i++)
+        status = meet(topology, from, map->element[i]->element[2], &masters[i]);
+    return status;
+}
+
+static void name(rli_topology *topology, rli_node *node, const redisReply *server, bool replica)
+{
+    rli_topology_name(topology, &topology->nodes, node);
+    node->replica = replica;
+    snprintf(node->id, sizeof node->id, "%s", id_of(server));
+}
+
+static void name_masters(rli_topology *topology, const redisReply *map, rli_node *const masters[])
+{
+    rli_topology_begin_naming(topology, &topology->nodes);
+    for (size_t i = 0; i < map->elements; i++) {
+        if (masters[i])
+            name(topology, masters[i], map->element[i]->element[2], false);
+    }
+}
+
+/* They tell the map when no master does. */
+static void name_replicas(rli_topology *topology, const rli_node *from, const redisReply *range)
+{
+    for (size_t i = 3; i < range->elements && i < 3 + REPLICAS_MOST; i++) {
+        rli_node *node = NULL;
+        if (!is_server(range->element[i]) || meet(topology, from, range->element[i], &node) != RLOCK_OK)
+            return; /* there are too many */
+        if (!node || rli_nodes_is_named(&topology->nodes, node))
+            continue;
+        name(topology, node, range->element[i], true);
+    }
+}
+
+/* --- its slots --- */
+
+static void serve(rli_topology *topology, const redisReply *map, rli_node *const masters[], bool served[])
+{
+    /* They come in no order: first who serves something, then what is left. */
+    for (size_t i = 0; i < map->elements; i++) {
+        const redisReply *range = map->element[i];
+        unsigned first = (unsigned)range->element[0]->integer, last = (unsigned)range->element[1]->integer;
+        if (!masters[i])
+            continue;
+        atomic_store(&masters[i]->replicas, (int)(range->elements - 3));
+        rli_topology_serve(topology, first, last, masters[i]);
+        memset(served + first, true, last - first + 1);
+    }
+    for (unsigned slot = 0; slot < RLI_SLOTS; slot++) {
+        if (!served[slot])
+            rli_topology_serve(topology, slot, slot, NULL);
+    }
+}
+
+rlock_status rli_cluster_map_take(rli_topology *topology, rli_node *from, const redisReply *map)
+{
+    rli_node **masters = calloc(map->elements, sizeof *masters);
+    bool *served = calloc(RLI_SLOTS, sizeof *served);
+    rlock_status status = masters && served ? meet_masters(topology, from, map, masters)
+                                            : rli_fail(RLOCK_NO_MEMORY, "out of memory for the cluster's map");
+    if (status == RLOCK_OK) {
+        name_masters(topology, map, masters);
+        for (size_t i = 0; i < map->elements; i++)
+            name_replicas(topology, from, map->element[i]);
+        serve(topology, map, masters, served);
+    }
+    free(masters);
+    free(served);
+    return status;
+}

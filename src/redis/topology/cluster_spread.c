@@ -1,0 +1,70 @@
+/* How messages reach those who wait in a cluster. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/topology/cluster_spread.h"
+
+#include "error.h"
+
+#include <string.h>
+
+static rlock_status hear(rli_node *node, const redisReply *reply)
+{
+    bool knows_not = reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "ERR ", 4) == 0;
+    if (reply->type != REDIS_REPLY_ERROR || knows_not) {
+        node->spublish = knows_not ? RLI_SPUBLISH_UNKNOWN : RLI_SPUBLISH_KNOWN;
+        return RLOCK_OK;
+    }
+    if (strncmp(reply->str, "NOPERM", 6) == 0)
+        return rli_fail(RLOCK_SERVER, "%s does not let the user ask whether it knows sharded messages: give it the right to "
+                        "pubsub|shardnumsub, or set shardedSubscriptionMode to what all who share locks use, ON (as Redisson "
+                        "does with Redis 7.0 and later) or OFF: %.120s", node->address.text, reply->str);
+    return rli_fail(RLOCK_UNAVAILABLE, "%s does not tell whether it knows sharded messages: %.200s", node->address.text,
+                    reply->str);
+}
+
+rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_caller *caller, rli_node *node)
+{
+    redisReply *reply;
+    if (topology->settings->sharding != RLI_SHARDING_AUTO)
+        return RLOCK_OK;
+    rlock_status status =
+        rli_topology_ask(topology, caller, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL}, &reply);
+    if (status == RLOCK_OK)
+        status = hear(node, reply);
+    if (reply)
+        freeReplyObject(reply);
+    return topology->asked ? RLOCK_OK : status; /* later it is known, and only confirmed */
+}
+
+/* By the masters: sharded once all of them know it, plain if one is known not to. As long as some have not been asked, it
+ * stays as it is; at first, as the one that was asked has it. */
+static rli_spread choose(const rli_topology *topology, rli_spread before)
+{
+    bool all = true, none = false;
+    for (const rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));) {
+        bool is_master = rli_nodes_is_named(&topology->nodes, node) && !node->replica;
+        all = all && (!is_master || node->spublish == RLI_SPUBLISH_KNOWN);
+        none = none || (is_master && node->spublish == RLI_SPUBLISH_UNKNOWN);
+    }
+    return all ? RLI_SHARDED : none ? RLI_SCATTERED : before;
+}
+
+/* Who listens does so the other way from now on, and looks again. */
+static void change(rli_topology *topology, rli_spread spread)
+{
+    atomic_store(&topology->spread, spread);
+    for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));)
+        rli_subscriber_drop(&node->subscriber);
+}
+
+void rli_cluster_spread_decide(rli_topology *topology)
+{
+    rli_sharding wanted = topology->settings->sharding;
+    rli_spread before = atomic_load(&topology->spread), now = before;
+    if (!topology->spread_is_chosen)
+        now = wanted == RLI_SHARDING_ON || topology->asked->spublish == RLI_SPUBLISH_KNOWN ? RLI_SHARDED : RLI_SCATTERED;
+    topology->spread_is_chosen = true;
+    if (wanted == RLI_SHARDING_AUTO)
+        now = choose(topology, now);
+    if (now != before)
+        change(topology, now);
+}

@@ -1,0 +1,70 @@
+/* Redirects: what MOVED and ASK say of where a slot, or a key of it, is served. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/topology/topology.h"
+
+#include "clock.h"
+#include "error.h"
+
+#include <string.h>
+
+/* How long a request may be under way that follows a redirect: it connects, is answered, and is confirmed. */
+static int64_t needed_ms(const rli_settings *settings)
+{
+    return settings->connect_timeout_ms + 2 * settings->timeout_ms + 2 * settings->sync_timeout_ms;
+}
+
+/* The node to which the slot's owner leads, held. RLOCK_OK: *to, NULL where `from` is not the owner. */
+static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node *from, const char *host, size_t length,
+                           int port, rli_node **to)
+{
+    const rli_address *own = &from->address;
+    *to = NULL;
+    if (length == 0) {
+        host = own->host;
+        length = strlen(host);
+    }
+    if (rli_topology_owner(topology, slot) != from)
+        return RLOCK_OK;
+    if (!rli_nodes_may_be_at(host, length, port))
+        return rli_fail(RLOCK_SERVER, "%s redirects to what is no address", own->text);
+    pthread_mutex_lock(&topology->mutex);
+    rlock_status status = rli_nodes_meet_redirected(&topology->nodes, host, length, port, own,
+                                                    rli_after_ms(needed_ms(topology->settings)), to);
+    pthread_mutex_unlock(&topology->mutex);
+    return status;
+}
+
+bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length, int port)
+{
+    rli_node *to;
+    rlock_status status = follow(topology, slot, from, host, length, port, &to);
+    if (to) {
+        rli_topology_serve(topology, slot, slot, to);
+        rli_topology_announce(topology);
+        rli_topology_suspect(topology); /* where one slot went, others may have gone */
+    }
+    rli_node_release(to);
+    return status == RLOCK_OK;
+}
+
+/* A slot's keys go one by one, so that there are more such answers as long as it is on its way. */
+#define AHEAD_MS 1000
+
+bool rli_topology_is_moving(const rli_topology *topology)
+{
+    int64_t ahead_ms = atomic_load(&topology->ahead_ms);
+    return ahead_ms && rli_now_ms() - ahead_ms < AHEAD_MS;
+}
+
+bool rli_topology_gone_ahead(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+                             int port, rli_node **to)
+{
+    rlock_status status = follow(topology, slot, from, host, length, port, to);
+    if (!*to)
+        return status == RLOCK_OK;
+    bool known = rli_topology_is_moving(topology);
+    atomic_store(&topology->ahead_ms, rli_now_ms());
+    if (!known) /* those who sleep do so for too long */
+        rli_subscriber_rouse(&from->subscriber);
+    return true;
+}
