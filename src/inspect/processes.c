@@ -165,7 +165,7 @@ static int compare_owner(const void *key, const void *item)
 
 const rlock_process *rlock_inspection_process(const rlock_inspection *inspection, const char *owner)
 {
-    if (!inspection || !owner || !inspection->process_count)
+    if (!inspection || !inspection->process_count || !owner || !strchr(owner, ':'))
         return NULL;
     rlock_process **found = bsearch(owner, inspection->processes, inspection->process_count,
                                     sizeof *inspection->processes, compare_owner);
