@@ -17,7 +17,8 @@
 static bool is_server(const redisReply *server)
 {
     return server->type == REDIS_REPLY_ARRAY && server->elements >= 2 &&
-           server->element[1]->type == REDIS_REPLY_INTEGER;
+           server->element[1]->type == REDIS_REPLY_INTEGER && server->element[1]->integer >= 0 &&
+           server->element[1]->integer <= 65535;
 }
 
 static bool is_range(const redisReply *range)
@@ -128,13 +129,13 @@ bool rli_cluster_map_is_kin(const rli_topology *topology, const redisReply *map)
 static rlock_status meet(rli_topology *topology, const rli_node *from, const redisReply *server, rli_node **node)
 {
     const char *host = server->element[0]->str ? server->element[0]->str : "";
-    long long port = server->element[1]->integer;
+    int port = (int)server->element[1]->integer;
     *node = NULL;
     if (strcmp(host, "?") == 0) /* it does not know its own name */
         host = "";
-    if (port < 1 || port > 65535 || (*host && !rli_nodes_may_be_at(host, strlen(host), (int)port)))
+    if (port == 0 || (*host && !rli_nodes_may_be_at(host, strlen(host), port)))
         return RLOCK_OK;
-    return rli_topology_meet(topology, &topology->nodes, host, strlen(host), (int)port, &from->address, node);
+    return rli_topology_meet(topology, &topology->nodes, host, strlen(host), port, &from->address, node);
 }
 
 /* The master of each range; all of them before anything changes. */
