@@ -63,7 +63,8 @@ typedef struct rlock_inspection {
     size_t holder_count;           /* above 0: locked */
     rlock_holder *holders;
     const char *mode;              /* of a read-write lock: "read" or "write"; else NULL */
-    size_t waiter_count;           /* in the queue of a fair lock; other waiters leave no trace on the server */
+    size_t waiter_count;           /* in the queue of a fair lock; other waiters leave no trace on the server. "x" and "{x}"
+                                      have one queue, as in Redisson, so they may wait for the other name */
     rlock_waiter *waiters;         /* the next one first */
     bool has_token;
     uint64_t token;                /* the last that was given */
