@@ -62,6 +62,8 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
 
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
 {
+    if (watchdog->closes_ms)
+        return watchdog->closes_ms;
     int64_t sixth_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
     int64_t by_ms = rli_after_ms(sixth_ms < TIDY_MS ? sixth_ms : TIDY_MS), least_ms = rli_after_ms(TIDY_LEAST_MS);
     const rli_due *next = rli_agenda_first(&watchdog->client->holds.agenda);

@@ -28,6 +28,7 @@ typedef struct rli_watchdog {
     rli_doubts doubts;      /* guarded by the holds' mutex */
     int64_t collect_at_ms;  /* when answers are read that nobody waits for (collect.h); RLI_NEVER: there are none */
     rli_flights flights;
+    int64_t closes_ms;      /* when the client ends that is being closed; 0: it is not. Guarded by the holds' mutex */
     int64_t undo_after_ms;  /* the last undoing had no answer: none before that instant */
 } rli_watchdog;
 
@@ -37,7 +38,7 @@ void rli_watchdog_destroy(rli_watchdog *watchdog);
 /* Starts the thread unless it runs; holds' mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
 /* Until when a request that only tidies up is waited for: it need not be answered to be done, and while it
- * waits nothing is renewed or declared lost. Holds' mutex held. */
+ * waits nothing is renewed or declared lost. A client that is being closed has nothing else to do. Holds' mutex held. */
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog);
 /* Ends and joins it: nothing is renewed after the return. */
 void rli_watchdog_stop(rli_watchdog *watchdog);

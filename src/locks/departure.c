@@ -154,6 +154,7 @@ void rli_departures_await(rlock_client *client, int64_t until_ms)
     rli_holds *holds = &client->holds;
     pthread_mutex_lock(&holds->mutex);
     bool any = holds->departures > 0;
+    client->watchdog.closes_ms = until_ms;
     pthread_mutex_unlock(&holds->mutex);
     if (!any)
         return;

@@ -231,6 +231,22 @@ Test(unlock_cut, is_brought_before_the_client_is_closed)
     assert_no_keys();
 }
 
+/* The answer "no such script" comes late, and so does that to the repetition: each takes a good part of the time for which
+ * the watchdog waits in the middle of a client's life. */
+Test(unlock_cut, of_a_script_that_the_server_forgot_is_brought_before_the_client_is_closed)
+{
+    rlock_client *client = scene_client("timeout=3000&lockWatchdogTimeout=300&unlockWaits=false");
+    rlock *lock = lock_of(client, NAME);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock)); /* the first waits for its answer */
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    freeReplyObject(server_command(stage.server, "SCRIPT FLUSH"));
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = "EVAL", .amount = 120});
+    assert_ok(rlock_unlock(lock));
+    scene_close_client(client);
+    assert_no_keys();
+}
+
 /* --- many threads, through cuts --- */
 
 #define TURNS 150
