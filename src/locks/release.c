@@ -93,8 +93,16 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
     return status;
 }
 
+/* Whether it gave back the inner one of several holds, which stood until stands_ms (0: holds of this kind end together),
+ * though nothing is left of the outer ones: an attempt that had no answer then left nothing for the next to find. */
+static bool was_inner(const rli_call *call, rli_released released, int64_t stands_ms)
+{
+    int64_t since_ms = released == RLI_RELEASED ? call->sent_ms : rli_now_ms();
+    return since_ms < stands_ms && (released == RLI_RELEASED || (call->unanswered && call->same_run));
+}
+
 static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
-                                const rli_kind *kind, const rli_names *names, int64_t lease_ms, bool stood)
+                                const rli_kind *kind, const rli_names *names, int64_t lease_ms, int64_t stands_ms)
 {
     const char *unheard;
     rli_released released = status == RLOCK_OK ? kind->released(call->reply, &unheard) : RLI_ODD_RELEASE;
@@ -102,13 +110,12 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
         return status;
     if (released == RLI_ODD_RELEASE)
         return rli_reply_unexpected(call->reply, names->name);
-    if (session->phase == RLI_OPEN && released == RLI_NOT_HELD) {
+    bool is_open = session->phase == RLI_OPEN;
+    if (is_open && released == RLI_NOT_HELD)
         rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
-        return lost(names);
-    }
     /* The outer holds may have ended before this one did; they are told of at their own unlocks. */
-    if (session->phase != RLI_OPEN)
-        return stood && released == RLI_RELEASED ? RLOCK_OK : lost(names);
+    if (!is_open || released == RLI_NOT_HELD)
+        return was_inner(call, released, stands_ms) ? RLOCK_OK : lost(names);
     if (!session->kind->levels)
         rli_session_confirm(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
@@ -129,7 +136,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     rli_call call;
     rli_owner_text(holds, session->number, owner);
     int highest = session->extra->highest;
-    bool stood = session->kind->levels && rli_now_ms() < session->deadline_ms;
+    int64_t stands_ms = session->kind->levels ? session->deadline_ms : 0;
     /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
     rli_session_drop(holds, session);
     int count = session->count;
@@ -161,7 +168,7 @@ static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *
     if (hands_over)
         rli_hand_over_end(&over, status);
     status = count == 0 ? release_last(holds, session, status, &call, kind, names)
-                        : release_one(holds, session, status, &call, kind, names, lease_ms, stood);
+                        : release_one(holds, session, status, &call, kind, names, lease_ms, stands_ms);
     rli_session_end_turn(session);
     rli_call_clear(&call);
     return status;

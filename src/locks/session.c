@@ -76,6 +76,16 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
     return sent_ms + lease_ms - (lease_ms + 99) / 100;
 }
 
+static int64_t latest_end(const rli_session *session)
+{
+    int64_t latest_ms = 0;
+    for (int i = 0; i < session->count; i++) {
+        if (session->extra->level_ends_ms[i] > latest_ms)
+            latest_ms = session->extra->level_ends_ms[i];
+    }
+    return latest_ms;
+}
+
 static void confirm_levels(rli_session *session, int64_t until_ms)
 {
     int64_t *ends_ms = session->extra->level_ends_ms;
@@ -89,8 +99,10 @@ static void confirm_levels(rli_session *session, int64_t until_ms)
 void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
-    if (session->kind->levels && session->count > 0)
+    if (session->kind->levels && session->count > 0) {
         confirm_levels(session, until_ms);
+        until_ms = latest_end(session); /* what was confirmed may have been an inner hold, which is given back */
+    }
     if (until_ms > session->deadline_ms)
         session->deadline_ms = until_ms;
 }
@@ -185,16 +197,6 @@ bool rli_session_drop_missed(rli_session *session)
     if (missed)
         session->extra->missed_levels >>= 1;
     return missed;
-}
-
-static int64_t latest_end(const rli_session *session)
-{
-    int64_t latest_ms = 0;
-    for (int i = 0; i < session->count; i++) {
-        if (session->extra->level_ends_ms[i] > latest_ms)
-            latest_ms = session->extra->level_ends_ms[i];
-    }
-    return latest_ms;
 }
 
 void rli_session_drop(rli_holds *holds, rli_session *session)

@@ -1,0 +1,33 @@
+/* Read holds of one owner, each with a lease of its own, when answers are lost or late. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/keys.h"
+#include "tests/support/event.h"
+
+TestSuite(read_hold, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+
+#define NAME "order"
+
+/* Held twice: the outer hold has ended on the server, the inner one has not. */
+static rlock *held_within(rlock_read_write_lock *pair)
+{
+    rlock *lock = rlock_read_lock(pair);
+    assert_ok(rlock_try_lock(lock, 0, 200));
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    redisReply *outer = server_command(stage.server, "KEYS *:rwlock_timeout:1");
+    if (outer->elements)
+        cr_assert(server_wait_exists(stage.server, outer->element[0]->str, false, 10000), "the outer hold does not end");
+    freeReplyObject(outer);
+    return lock;
+}
+
+/* The first attempt finds that nothing is left to hold, and removes the lock; the second finds nothing at all. */
+Test(read_hold, whose_release_is_repeated_is_not_told_as_lost)
+{
+    rlock_read_write_lock *pair = rlock_get_read_write_lock(scene.client, NAME);
+    rlock *lock = held_within(pair);
+    on_script(&rli_script_read_release, PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_status(rlock_unlock(lock), RLOCK_LOST); /* the outer one */
+    rlock_read_write_lock_free(pair);
+}
