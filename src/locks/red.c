@@ -188,8 +188,10 @@ static rlock_status say(const voting *votes)
     if (votes->in_vain)
         return rli_fail(RLOCK_TIMEOUT, "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
                         "taken", count, (long long)votes->options.lease_ms, need);
+    /* A member that was lost while the others still make a majority is one that refuses. */
+    bool fails = votes->failure != RLOCK_OK && (votes->failure != RLOCK_LOST || count_valid(votes->set) < need);
     /* Had those answered that failed, it would have it. */
-    if (votes->failure != RLOCK_OK && votes->refused <= count - need)
+    if (fails && votes->refused <= count - need)
         return rli_fail(votes->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", votes->granted, count, need,
                         votes->why);
     return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
