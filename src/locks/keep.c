@@ -20,12 +20,13 @@ static rli_session *kept_of(const rli_entry *entry)
     return entry->queues ? entry->queues->kept : NULL;
 }
 
-/* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. */
+/* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. And it gets
+ * another number: nothing that is still to be tidied up may stand under its own. */
 static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
 {
     const rli_session *session = attempt->session;
     return attempt->asked->kind == kind && attempt->asked->lease_ms == RLOCK_WATCHDOG && session->count == 0 &&
-           session->extra->doubt_ms == 0 && session->phase == RLI_OPEN;
+           session->extra->doubt_ms == 0 && !session->queued && session->phase == RLI_OPEN;
 }
 
 static void call(rli_waiter *waiter)
@@ -51,6 +52,7 @@ static bool is_plain(const rli_holds *holds, const rli_session *session)
     const rli_extra *extra = session->extra;
     return session->phase == RLI_OPEN && session->count == 1 && extra->renewed == 1 &&
            extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && !session->renewing && !session->forced &&
+           !session->queued &&
            rli_now_ms() < confirmed_ms(holds, session) + holds->settings->watchdog_timeout_ms / 3;
 }
 
