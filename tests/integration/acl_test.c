@@ -398,6 +398,27 @@ Test(acl, right_to_a_read_locks_own_keys_that_is_missing_leaves_no_lock_without_
     cr_assert(pttl_of(RIGHTS_PREFIX NAME) > 0);
 }
 
+/* The permit that has expired is given back once, however often somebody is refused it. */
+Test(acl, right_to_publish_that_is_missing_multiplies_no_permits)
+{
+    rlock_permit_semaphore *semaphore = permits_of(stage.client, NAME);
+    rlock_permit permit;
+    int permits = 0;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    assert_ok(rlock_permit_semaphore_try_acquire(semaphore, 0, 1, &permit));
+    say("ACL SETUSER locks resetchannels");
+    rlock_status status = RLOCK_TIMEOUT; /* until its lease has ended */
+    while (status == RLOCK_TIMEOUT)
+        status = rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit);
+    assert_status(status, RLOCK_SERVER);
+    assert_error("\"app:order\"", "channel", "docs/security.md");
+    assert_ok(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit));
+    assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_TIMEOUT);
+    say("ACL SETUSER locks allchannels");
+    assert_ok(rlock_permit_semaphore_get_permits(semaphore, &permits));
+    cr_assert(permits == 1, "%d permits", permits);
+}
+
 /* The set by which those behind are moved up goes, though they can't be moved; and nobody loses a place. */
 Test(acl, right_to_move_up_who_is_behind_that_is_missing_is_named)
 {
