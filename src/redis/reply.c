@@ -21,6 +21,9 @@ static bool misses_key(const char *text)
     return strstr(text, "attempted to access a non local key");
 }
 
+/* Within a script: rename-command has taken it away, or the server is too old for it. */
+#define UNKNOWN_COMMAND "Unknown Redis command"
+
 /* Within a script, in the words of Redis up to 7.1, and of 7.2 and later. */
 static bool misses_right(const char *text)
 {
@@ -29,7 +32,7 @@ static bool misses_right(const char *text)
 
 bool rli_reply_broke_off(const redisReply *reply)
 {
-    return misses_key(reply->str) || misses_right(reply->str);
+    return misses_key(reply->str) || misses_right(reply->str) || strstr(reply->str, UNKNOWN_COMMAND);
 }
 
 rli_advice rli_reply_advice(const redisReply *reply)
@@ -134,7 +137,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
-        {"Unknown Redis command", "is shardedSubscriptionMode ON? It must not be with servers before Redis 7.0"},
+        {UNKNOWN_COMMAND, "did rename-command take away one of those in docs/security.md? Or is shardedSubscriptionMode ON? "
+         "It must not be with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
         {"unknown command `EVAL", SENTINEL_PERHAPS}, /* of Redis 6.2 */

@@ -271,3 +271,15 @@ Test(open, says_that_descriptors_are_used_up, .init = stage_open)
     cr_assert(setrlimit(RLIMIT_NOFILE, &before) == 0);
     assert_works(urls[0]);
 }
+
+/* The script ends there, in the middle; the lock is free again once the background has given back what was taken. */
+Test(open, command_that_the_server_has_by_another_name_leaves_no_lock)
+{
+    start_with((const char *const[]){"--rename-command", "PEXPIRE", "MY-PEXPIRE", NULL});
+    rlock *lock = lock_of(stage_client(NULL), "order");
+    bool locked = true;
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
+    assert_error("\"order\"", "rename-command", "docs/security.md");
+    while (locked) /* the test's own timeout ends it */
+        assert_ok(rlock_is_locked(lock, &locked));
+}
