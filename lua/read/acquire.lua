@@ -40,11 +40,11 @@ end
 if held < count then
     redis.call('hset', lock, owner, ARGV[3])
 end
+if pttl < tonumber(lease_ms) then
+    redis.call('pexpire', lock, lease_ms) -- first: the user may have no right to the other key
+end
 local timeout = prefix .. owner .. ':rwlock_timeout:' .. count
 if redis.call('pttl', timeout) < tonumber(lease_ms) then
     redis.call('set', timeout, '1', 'px', lease_ms)
-end
-if pttl < tonumber(lease_ms) then
-    redis.call('pexpire', lock, lease_ms)
 end
 return mode == 'write' and not free and { 1 } or nil

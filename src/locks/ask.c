@@ -337,14 +337,16 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     pthread_mutex_lock(&holds->mutex);
     rli_session_end_turn(session);
-    /* An attempt that was never answered may run late and leave a hold that nobody wants. */
-    if (call.unanswered && request.count == 1) {
+    /* An attempt that was never answered may run late and leave a hold that nobody wants, and one that the server ended in
+     * its middle may have left a part of one, which perhaps has no end. */
+    bool in_doubt = call.unanswered || (status != RLOCK_OK && call.broke_off);
+    if (in_doubt && request.count == 1) {
         rli_session_doubt(attempt->holds, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
         attempt->entry->doubted = true;
-    } else if (call.unanswered) {
+    } else if (in_doubt) {
         rli_session_doubt_more(attempt->holds, session, lease_ms);
     }
-    if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (call.unanswered || status == RLOCK_OK)) {
+    if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
         session->queued = true; /* unless it is granted now */
         session->extra->place_ms = request.place_ms;
     }

@@ -155,7 +155,7 @@ static void settle(rli_hand_over *over, rlock_status status, const rli_verdict *
     heir->extra->taker = NULL;
     rli_session_end_turn(heir);
     /* Once it was answered, a copy that runs late finds nothing to hand over. */
-    if (status != RLOCK_OK && call->unanswered)
+    if (status != RLOCK_OK && (call->unanswered || call->broke_off))
         rli_session_doubt(over->holds, heir, request->heir_lease_ms + request->heir_place_ms);
     if (granted && taker)
         take(taker, &gain);

@@ -250,6 +250,7 @@ static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
 {
     rli_advice advice = rli_reply_advice(run->answer.reply);
     run->advice = advice;
+    run->call->broke_off = run->call->broke_off || rli_reply_broke_off(run->answer.reply);
     *at_once = (advice == RLI_MOVED || advice == RLI_ASK) && redirect(run, advice);
     *status = rli_reply_refusal(run->answer.reply, run->call->key ? run->call->key : "");
     freeReplyObject(run->answer.reply);

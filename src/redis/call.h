@@ -33,6 +33,7 @@ typedef struct rli_call {
     int64_t sent_ms;           /* before the first attempt that the server may have got unanswered, or the answered one */
     int64_t failed_ms;         /* when the first attempt that failed began; RLI_NEVER: none did */
     int unanswered;            /* attempts that may have run, or may run yet, without our hearing */
+    bool broke_off;            /* the server ended the script in its middle, in an attempt at least: what it had written stands */
     bool unconfirmed;          /* `synced`, and not one replica confirmed it */
     bool same_run;             /* those went to the same run of the server as the one answered */
     uint64_t run;              /* of the server: that answered; on failure that got the first of those; 0: unknown */

@@ -59,11 +59,17 @@ static rli_received take(const rli_connection *connection, int flags)
     return fed ? RLI_BYTES : RLI_ENDED;
 }
 
+/* Whether this process, or its machine, has no descriptor left. */
+static bool is_want_of_descriptors(const char *why)
+{
+    return strcmp(why, strerror(EMFILE)) == 0 || strcmp(why, strerror(ENFILE)) == 0;
+}
+
 static rlock_status unreachable(const rli_address *address, const char *why)
 {
-    return rli_fail(RLOCK_UNAVAILABLE,
-                    "no connection to Redis at %s: %s; check that it runs there and may be reached",
-                    address->text, why);
+    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: %s; %s", address->text, why,
+                    is_want_of_descriptors(why) ? "close files that nobody needs, or raise the limit (ulimit -n)"
+                                                : "check that it runs there and may be reached");
 }
 
 /* Whether that is why a host could not be looked up. */

@@ -15,6 +15,26 @@ static bool starts(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* Within a script: the key of a slot that is on the move is here no more, or not yet. */
+static bool misses_key(const char *text)
+{
+    return strstr(text, "attempted to access a non local key");
+}
+
+/* Within a script: rename-command has taken it away, or the server is too old for it. */
+#define UNKNOWN_COMMAND "Unknown Redis command"
+
+/* Within a script, in the words of Redis up to 7.1, and of 7.2 and later. */
+static bool misses_right(const char *text)
+{
+    return strstr(text, "The user executing the script can't") || strstr(text, "ACL failure in script");
+}
+
+bool rli_reply_broke_off(const redisReply *reply)
+{
+    return misses_key(reply->str) || misses_right(reply->str) || strstr(reply->str, UNKNOWN_COMMAND);
+}
+
 rli_advice rli_reply_advice(const redisReply *reply)
 {
     static const struct {
@@ -33,12 +53,10 @@ rli_advice rli_reply_advice(const redisReply *reply)
         if (starts(reply->str, starting[i].start))
             return starting[i].advice;
     }
-    /* Found out within the script, which puts words before the code. The last is a key of a slot that is
-     * on the move: it is here no more, or not yet. */
+    /* Found out within the script, which puts words before the code. */
     if (strstr(reply->str, "READONLY"))
         return RLI_DEMOTED;
-    return strstr(reply->str, "-NOREPLICAS") || strstr(reply->str, "attempted to access a non local key")
-               ? RLI_LATER : RLI_REFUSED;
+    return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }
 
 /* The port that `text` is, with nothing behind it; 0: it is none. */
@@ -67,8 +85,7 @@ bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
 /* What a user of an ACL lacks, in the words of Redis 6.2, 7.0, and 7.2 and later. NULL: not that. */
 static const char *advice_on_rights(const char *text)
 {
-    if (!starts(text, "NOPERM") && !strstr(text, "The user executing the script can't") &&
-        !strstr(text, "ACL failure in script"))
+    if (!starts(text, "NOPERM") && !misses_right(text))
         return NULL;
     if (strstr(text, "channel"))
         return "allow the ACL user the lock's channel (&…, as in docs/security.md)";
@@ -120,7 +137,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
-        {"Unknown Redis command", "is shardedSubscriptionMode ON? It must not be with servers before Redis 7.0"},
+        {UNKNOWN_COMMAND, "did rename-command take away one of those in docs/security.md? Or is shardedSubscriptionMode ON? "
+         "It must not be with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
         {"unknown command `EVAL", SENTINEL_PERHAPS}, /* of Redis 6.2 */

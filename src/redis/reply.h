@@ -21,6 +21,10 @@ typedef enum rli_advice {
 } rli_advice;
 rli_advice rli_reply_advice(const redisReply *reply);
 
+/* Whether an error ended a script that was running, and may have written: for want of a right, of a command
+ * that the server has by another name, or of a key, whose slot is on the move. */
+bool rli_reply_broke_off(const redisReply *reply);
+
 /* Where an RLI_MOVED or RLI_ASK points. An empty host: the same as of the one that answered. */
 typedef struct rli_redirect {
     const char *host; /* within the reply */

@@ -104,6 +104,17 @@ KIND_TEST(is_all_that_the_rule_allows_for)
     use_lock(of, "{order}:of:tom");
 }
 
+/* The server ends the script where the right is missing, behind what has it held without an end: nothing of that stays. */
+KIND_TEST(is_not_left_half_taken_when_a_right_is_missing)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    say("ACL SETUSER locks -pexpire");
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
+    assert_error("\"app:order\"", "command", "docs/security.md");
+    say("ACL SETUSER locks +pexpire");
+    assert_ok(rlock_try_lock(rival_of(of, stage.other, NAME), 10000, 60000));
+}
+
 Test(acl, rule_suffices_for_tokens_and_several_locks)
 {
     uint64_t token = 0;
@@ -376,6 +387,36 @@ Test(acl, right_to_a_key_that_is_missing_is_named)
     assert_status(rlock_lock(lock), RLOCK_SERVER);
     assert_error("\"app:order\"", "key", "docs/security.md");
     cr_assert(server_integer(stage.server, "EXISTS app:order") == 0);
+}
+
+/* The key of the hold's own end can't be written, nor the hold given back then; the lock ends by itself. */
+Test(acl, right_to_a_read_locks_own_keys_that_is_missing_leaves_no_lock_without_an_end)
+{
+    say("ACL SETUSER locks -set -del -hdel");
+    assert_status(rlock_try_lock(kind_of(&kind_read, stage.client, NAME), 0, RLOCK_WATCHDOG), RLOCK_SERVER);
+    assert_error("\"app:order\"", "command", "docs/security.md");
+    cr_assert(pttl_of(RIGHTS_PREFIX NAME) > 0);
+}
+
+/* The permit that has expired is given back once, however often somebody is refused it. */
+Test(acl, right_to_publish_that_is_missing_multiplies_no_permits)
+{
+    rlock_permit_semaphore *semaphore = permits_of(stage.client, NAME);
+    rlock_permit permit;
+    int permits = 0;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    assert_ok(rlock_permit_semaphore_try_acquire(semaphore, 0, 1, &permit));
+    say("ACL SETUSER locks resetchannels");
+    rlock_status status = RLOCK_TIMEOUT; /* until its lease has ended */
+    while (status == RLOCK_TIMEOUT)
+        status = rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit);
+    assert_status(status, RLOCK_SERVER);
+    assert_error("\"app:order\"", "channel", "docs/security.md");
+    assert_ok(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit));
+    assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_TIMEOUT);
+    say("ACL SETUSER locks allchannels");
+    assert_ok(rlock_permit_semaphore_get_permits(semaphore, &permits));
+    cr_assert(permits == 1, "%d permits", permits);
 }
 
 /* The set by which those behind are moved up goes, though they can't be moved; and nobody loses a place. */

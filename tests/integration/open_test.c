@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 TestSuite(open, .fini = stage_close, .timeout = 60);
 
@@ -250,4 +252,34 @@ Test(open, makes_one_connection_for_one_thread, .init = stage_open)
         assert_ok(rlock_try_lock(lock_of(client, name), 0, 60000));
     }
     cr_assert(server_info(stage.server, "total_connections_received") - before == 1);
+}
+
+/* Nothing is wrong with the server then, and whoever went there would look in vain. */
+Test(open, says_that_descriptors_are_used_up, .init = stage_open)
+{
+    int next = dup(STDERR_FILENO);
+    struct rlimit before, none;
+    close(next);
+    cr_assert(next > 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = (struct rlimit){(rlim_t)next, before.rlim_max};
+    cr_assert(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const char *urls[] = {server_url(stage.server), server_tcp_url(stage.server)};
+    for (int i = 0; i < 2; i++) {
+        assert_refused(urls[i], RLOCK_UNAVAILABLE, "ulimit -n");
+        cr_assert(strstr(rlock_last_error(), "check that it runs") == NULL, "%s", rlock_last_error());
+    }
+    cr_assert(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    assert_works(urls[0]);
+}
+
+/* The script ends there, in the middle; the lock is free again once the background has given back what was taken. */
+Test(open, command_that_the_server_has_by_another_name_leaves_no_lock)
+{
+    start_with((const char *const[]){"--rename-command", "PEXPIRE", "MY-PEXPIRE", NULL});
+    rlock *lock = lock_of(stage_client(NULL), "order");
+    bool locked = true;
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
+    assert_error("\"order\"", "rename-command", "docs/security.md");
+    while (locked) /* the test's own timeout ends it */
+        assert_ok(rlock_is_locked(lock, &locked));
 }

@@ -1,4 +1,4 @@
-/* Replies: where redirects lead, and which texts are none. */
+/* Replies: where redirects lead, which texts are none, and which errors end a script that may have written. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/reply.h"
 #include "tests/support/test.h"
@@ -35,4 +35,31 @@ Test(reply, redirect_without_a_sound_port_is_none)
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cr_assert(!redirects(texts[i], "", 0), "%s", texts[i]);
+}
+
+static bool broke_off(const char *text)
+{
+    const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
+    return rli_reply_broke_off(&reply);
+}
+
+/* As Redis 6.2, 7.0, and 7.2 and Valkey say it. */
+Test(reply, error_within_a_script_says_that_it_may_have_written)
+{
+    cr_assert(broke_off("ERR Error running script (call to f_18885bf6caf82388b0c88bdc40bc1f31fadafebb): @user_script:11: "
+                        "@user_script: 11: The user executing the script can't run this command or subcommand"));
+    cr_assert(broke_off("ERR The user executing the script can't access at least one of the keys mentioned in the command "
+                        "arguments script: e7b44188079ed2f5afc09940fa3eaae0097dbdd8, on @user_script:38."));
+    cr_assert(broke_off("ERR ACL failure in script: User locks has no permissions to run the 'pexpire' command script: "
+                        "18885bf6caf82388b0c88bdc40bc1f31fadafebb, on @user_script:11."));
+    cr_assert(broke_off("ERR Script attempted to access a non local key in a cluster node script: "
+                        "e7b44188079ed2f5afc09940fa3eaae0097dbdd8, on @user_script:37."));
+}
+
+Test(reply, error_before_a_script_says_that_it_has_not_written)
+{
+    cr_assert(!broke_off("NOPERM this user has no permissions to access one of the keys used as arguments"));
+    cr_assert(!broke_off("NOPERM User locks has no permissions to run the 'evalsha' command"));
+    cr_assert(!broke_off("READONLY You can't write against a read only replica."));
+    cr_assert(!broke_off("OOM command not allowed when used memory > 'maxmemory'."));
 }
