@@ -36,15 +36,15 @@ typedef struct scene {
 
 static scene begin(const answers *said)
 {
-    scene scene = {.server = impostor_start(answer, said)};
-    assert_ok(rlock_client_open(&scene.client, impostor_url(scene.server, "timeout=30000&retryAttempts=0")));
-    return scene;
+    scene own = {.server = impostor_start(answer, said)};
+    assert_ok(rlock_client_open(&own.client, impostor_url(own.server, "timeout=30000&retryAttempts=0")));
+    return own;
 }
 
-static void end(scene *scene)
+static void end(scene *own)
 {
-    rlock_client_close(scene->client);
-    impostor_stop(scene->server);
+    rlock_client_close(own->client);
+    impostor_stop(own->server);
 }
 
 /* --- a permit that is not among those that were given --- */
@@ -53,12 +53,12 @@ static void release_two(const char *text)
 {
     const answers said = {{text}, 1};
     const rlock_permit permits[] = {{"0123456789abcdef0123456789abcdef"}, {"fedcba9876543210fedcba9876543210"}};
-    scene scene = begin(&said);
-    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(scene.client, NAME);
+    scene own = begin(&said);
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(own.client, NAME);
     assert_status(rlock_permit_semaphore_release_many(semaphore, 2, permits), RLOCK_SERVER);
     assert_error("unexpected answer", NAME);
     rlock_permit_semaphore_free(semaphore);
-    end(&scene);
+    end(&own);
 }
 
 Test(odd_answer, of_a_permit_that_was_not_given_is_refused)
@@ -74,13 +74,13 @@ Test(odd_answer, of_a_permit_that_was_not_given_is_refused)
 static void release_fair(const char *text)
 {
     const answers said = {{"$-1\r\n", text}, 2}; /* it is acquired; the answer to its release */
-    scene scene = begin(&said);
-    rlock *lock = rlock_get_fair_lock(scene.client, NAME);
+    scene own = begin(&said);
+    rlock *lock = rlock_get_fair_lock(own.client, NAME);
     assert_ok(rlock_try_lock(lock, 0, 60000));
     assert_status(rlock_unlock(lock), RLOCK_SERVER);
     assert_error("not expected", NAME);
     rlock_free(lock);
-    end(&scene);
+    end(&own);
 }
 
 Test(odd_answer, to_the_release_of_a_fair_lock_is_refused)
@@ -99,11 +99,11 @@ Test(odd_answer, of_a_boundless_time_to_live_bounds_no_wait)
     static const char *const texts[] = {":9223372036854775807\r\n", ":9223372036854775806\r\n"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         const answers said = {{texts[i]}, 1};
-        scene scene = begin(&said);
-        rlock *lock = rlock_get_lock(scene.client, NAME);
+        scene own = begin(&said);
+        rlock *lock = rlock_get_lock(own.client, NAME);
         assert_status(rlock_try_lock(lock, 50, 60000), RLOCK_TIMEOUT);
         rlock_free(lock);
-        end(&scene);
+        end(&own);
     }
 }
 
@@ -113,10 +113,10 @@ Test(odd_answer, of_a_latch_with_a_boundless_time_to_live_bounds_no_wait)
                                         "*2\r\n:1\r\n:-9223372036854775808\r\n"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         const answers said = {{texts[i]}, 1};
-        scene scene = begin(&said);
-        rlock_count_down_latch *latch = rlock_get_count_down_latch(scene.client, NAME);
+        scene own = begin(&said);
+        rlock_count_down_latch *latch = rlock_get_count_down_latch(own.client, NAME);
         assert_status(rlock_count_down_latch_try_await(latch, 50), RLOCK_TIMEOUT);
         rlock_count_down_latch_free(latch);
-        end(&scene);
+        end(&own);
     }
 }
