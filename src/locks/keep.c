@@ -34,6 +34,7 @@ static void call(rli_waiter *waiter)
     if (waiter->called)
         return;
     waiter->called = true;
+    waiter->look |= !waiter->talker; /* it sleeps until its place comes, and would not see what is kept */
     rli_unpark(waiter->parker);
 }
 

@@ -129,10 +129,6 @@ static rlock_status reach(rli_connection *connection, const rli_settings *settin
     int fd = rli_dial(settings, address, patience, &why);
     if (fd < 0)
         return not_dialled(address, why);
-    if (!rli_fd_track(fd)) {
-        close(fd);
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
-    }
     connection->fd = fd;
     connection->context = redisConnectFd(fd); /* for its reader; the bytes go through this file */
     if (!connection->context || !rli_limits_set(connection->context->reader))

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/dial.h"
 
+#include "forked.h"
 #include "redis/lookup.h"
 #include "redis/race.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 static int dial_unix(const rli_address *address, const rli_patience *patience, const char **why)
 {
@@ -80,6 +80,6 @@ int rli_dial(const rli_settings *settings, const rli_address *address, const rli
     if (fd < 0 || fcntl(fd, F_SETFL, 0) == 0)
         return fd;
     *why = strerror(errno);
-    close(fd);
+    rli_fd_close(fd);
     return -1;
 }

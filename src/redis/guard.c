@@ -40,7 +40,7 @@ static void *run(void *argument)
         pthread_mutex_unlock(&guard->mutex);
         bool busy = guard->look(guard->lanes);
         pthread_mutex_lock(&guard->mutex);
-        if (busy)
+        if (busy && !guard->stopping) /* once it has ended, it must be called to look */
             atomic_store(&guard->asleep, false);
         while (atomic_load(&guard->asleep) && !guard->stopping)
             pthread_cond_wait(&guard->called, &guard->mutex);

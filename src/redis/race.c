@@ -3,6 +3,7 @@
 #include "redis/race.h"
 
 #include "clock.h"
+#include "forked.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct race {
 
 static void drop(race *run, nfds_t at)
 {
-    close(run->racers[at].fd);
+    rli_fd_close(run->racers[at].fd);
     run->count--;
     memmove(&run->racers[at], &run->racers[at + 1], (run->count - at) * sizeof *run->racers);
 }
@@ -43,13 +44,25 @@ static void fail(race *run, int error)
     run->next_ms = 0;
 }
 
+/* Tracked from its beginning: a race may go on for long, and a child that is forked meanwhile must not keep the winner's
+ * connection open. -1: errno says why. */
+static int make_socket(int family)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || rli_fd_track(fd))
+        return fd;
+    close(fd);
+    errno = ENOMEM;
+    return -1;
+}
+
 /* Sends the next address into the race. Its socket, if it is connected already; else -1. */
 static int begin(race *run)
 {
     const struct addrinfo *address = run->next;
     run->next = address->ai_next;
     run->next_ms = rli_after_ms(HEAD_START_MS);
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = make_socket(address->ai_family);
     if (fd < 0) {
         fail(run, errno);
         return -1;
@@ -58,7 +71,7 @@ static int begin(race *run)
         return fd;
     if (errno != EINPROGRESS && errno != EINTR) {
         fail(run, errno);
-        close(fd);
+        rli_fd_close(fd);
         return -1;
     }
     if (run->count == RACERS_MOST)

@@ -9,7 +9,7 @@
 
 #include <netdb.h>
 
-/* The winner's socket: non-blocking, closed on exec, not tracked yet; the others are closed. -1: no address connected
+/* The winner's socket: non-blocking, closed on exec, tracked (forked.h); the others are closed. -1: no address connected
  * before patience ended; *why says why, in a text that stays. */
 int rli_race(const struct addrinfo *addresses, const rli_patience *patience, const char **why);
 

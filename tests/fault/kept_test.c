@@ -118,3 +118,29 @@ Test(kept, hold_that_its_waiter_may_not_take_is_released)
     actor_end(waiter);
     actor_end(beside);
 }
+
+/* The same with another waiter behind that one, which sleeps in the queue: it is called instead, and takes the hold. */
+Test(kept, hold_that_its_waiter_may_not_take_goes_to_the_next_one)
+{
+    rlock *lock = known_lock(scene.client), *named = owned_by(lock, 7);
+    actor *waiter = actor_start(), *next = actor_start(), *beside = actor_start();
+    actor_begin_lock(waiter, named);
+    cr_assert(wait_listened(NAME, SOON_MS) && actor_asleep(waiter, SOON_MS));
+    actor_begin_lock(next, lock);
+    cr_assert(actor_asleep(next, SOON_MS));
+    int asked = on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 3);
+    actor_stop(waiter);
+    assert_ok(rlock_unlock(lock));
+    actor_begin_try(beside, named, 0, 20000);
+    assert_status(actor_finish(beside, SOON_MS), RLOCK_UNAVAILABLE);
+    actor_go_on();
+    assert_ok(actor_finish(next, SOON_MS));
+    assert_ok(actor_unlock(next, lock));
+    assert_ok(actor_finish(waiter, SOON_MS));
+    assert_ok(actor_unlock(waiter, named));
+    proxy_release(scene.proxy, asked);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    actor_end(waiter);
+    actor_end(next);
+    actor_end(beside);
+}

@@ -1,6 +1,8 @@
 /* Races: of several addresses of one name, some of which are silent, the living one is found. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/proxy.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/child.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 #include "tests/support/port.h"
@@ -11,6 +13,7 @@
 #include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -111,4 +114,36 @@ Test(race, that_all_lose_says_why)
 {
     name_leads_along((int[]){port_held(closed), port_held(closed)}, 2);
     refused_at(AT "connectTimeout=60000", RLOCK_UNAVAILABLE, NAME_OF_HOST, "refused", NULL);
+}
+
+static rlock_status open_and_close(void *url)
+{
+    rlock_client *client;
+    rlock_status status = rlock_client_open(&client, url);
+    if (status == RLOCK_OK)
+        rlock_client_close(client);
+    return status;
+}
+
+static const char *has_no_racers(child *self)
+{
+    (void)self;
+    child_check(connecting() == 0);
+    return NULL;
+}
+
+/* The child has no part in it: the server is to see the end of the parent's connection when the parent ends. */
+Test(race, is_left_to_the_parent_by_a_forked_child)
+{
+    name_leads_along((int[]){proxy_port(deaf), proxy_port(deaf)}, 2);
+    actor *opening = actor_start();
+    actor_begin(opening, open_and_close, AT "connectTimeout=60000");
+    int64_t until_ms = now_ms() + 20000;
+    while (connecting() < 2 && now_ms() < until_ms)
+        sched_yield();
+    in_child(has_no_racers);
+    cr_assert(connecting() == 2, "the race was over before");
+    proxy_deafen(deaf, false);
+    assert_ok(actor_finish(opening, 20000));
+    actor_end(opening);
 }
