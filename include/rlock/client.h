@@ -50,7 +50,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
 
 /* Closes the client: calls under way in other threads end with RLOCK_CLOSED, its threads are
  * joined, its connections closed. Locks that are held stay until their TTL ends, as after
- * Redisson's shutdown(); unlock first to free them at once. Handles made from the client stay
+ * Redisson's shutdown(); unlock first to free them at once. So does what a call may have taken whose
+ * answer was lost, and that is given back in the background while the client is open. Handles made from the client stay
  * valid and answer RLOCK_CLOSED; free them as usual, before or after. With unlock_waits = false,
  * waits first for the answers to releases, for a second or the timeout at most; that one of them
  * was refused may not be told any more. NULL is allowed. Not from a callback of this client (it
