@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PAUSE_MS 500
 #define LONGEST_PAUSE_MS 3600000
 /* A request can't run late for longer than its server is frozen, or the network holds it. */
 #define WITHOUT_LEASE_MS 86400000
@@ -32,6 +31,7 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt, int64_t
         rli_call_add_number(&call, doubt->count);
         rli_call_add(&call, doubt->ids, (size_t)doubt->count * RLI_PERMIT_ID);
         call.background = true;
+        call.whole = doubt->pause_ms > 0;
         call.attempts = 1;
         caller.deadline_ms = answer_by_ms;
         status = rli_call_run(&call, &caller, NULL);
@@ -80,8 +80,8 @@ void rli_doubts_attend(rli_watchdog *watchdog)
     pthread_mutex_lock(&holds->mutex);
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     if (found < 0)
-        watchdog->undo_after_ms = rli_after_ms(FIRST_PAUSE_MS);
-    doubt->pause_ms = doubt->pause_ms ? doubt->pause_ms * 2 : FIRST_PAUSE_MS;
+        watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
+    doubt->pause_ms = rli_watchdog_tidy_pause(doubt->pause_ms, found >= 0);
     if (doubt->pause_ms > LONGEST_PAUSE_MS)
         doubt->pause_ms = LONGEST_PAUSE_MS;
     doubt->at_ms = rli_after_ms(doubt->pause_ms);

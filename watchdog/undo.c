@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define FIRST_PAUSE_MS 500
-#define UNANSWERED_PAUSE_MS 2000
 
 /* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: refused; else not answered, or not even sent. The call is
  * to be cleared. */
@@ -35,12 +33,14 @@ static bool is_answer(rlock_status status)
 
 /* `release` is to be cleared in any case. */
 static rlock_status release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request,
-                                  int64_t answer_by_ms, rli_call *release)
+                                  int64_t answer_by_ms, bool whole, rli_call *release)
 {
     kind->release(release, request);
+    release->whole = whole;
     if (kind->give_up) { /* a request that ran late may have queued */
         rli_call call;
         kind->give_up(&call, request);
+        call.whole = whole;
         rlock_status status = send(watchdog, &call, answer_by_ms);
         rli_call_clear(&call);
         if (!is_answer(status))
@@ -61,10 +61,7 @@ static const char *unheard_of(const rli_kind *kind, const rli_call *release)
 /* When to do it again; a head that did not hear is told once more in its time. */
 static int64_t next_time(rli_extra *extra, bool answered)
 {
-    extra->pause_ms = extra->pause_ms ? extra->pause_ms * 2 : FIRST_PAUSE_MS;
-    /* Not heard of, it is perhaps not done at all. */
-    if (!answered && extra->pause_ms > UNANSWERED_PAUSE_MS)
-        extra->pause_ms = UNANSWERED_PAUSE_MS;
+    extra->pause_ms = rli_watchdog_tidy_pause(extra->pause_ms, answered);
     int64_t next_ms = rli_after_ms(extra->pause_ms);
     if (!extra->unheard)
         return next_ms;
@@ -94,6 +91,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     const rli_entry *entry = session->entry;
     rli_extra *extra = session->extra;
     char owner[RLI_OWNER_TEXT];
+    bool again = extra->pause_ms > 0;
     bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
     rli_request request = {
         .owner = rli_owner_text(holds, session->number, owner),
@@ -111,7 +109,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     rlock_status status = rli_names_make(&names, NULL, entry->name, &session->kind->naming);
     if (status == RLOCK_OK) {
         request.names = &names;
-        status = release_again(watchdog, session->kind, &request, answer_by_ms, &release);
+        status = release_again(watchdog, session->kind, &request, answer_by_ms, again, &release);
         rli_names_free(&names);
     }
     bool answered = is_answer(status);
@@ -119,7 +117,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     pthread_mutex_lock(&holds->mutex);
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     if (!answered)
-        watchdog->undo_after_ms = rli_after_ms(FIRST_PAUSE_MS);
+        watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
     session->busy = false;
     /* The same head as before keeps the time at which it was first found. */
     bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;

@@ -60,6 +60,12 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
 #define TIDY_MS 250
 #define TIDY_LEAST_MS 50
 
+int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
+{
+    int64_t next_ms = pause_ms ? pause_ms * 2 : RLI_TIDY_FIRST_MS;
+    return answered ? next_ms : rli_earlier(next_ms, RLI_TIDY_UNANSWERED_MS);
+}
+
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
 {
     if (watchdog->closes_ms)

@@ -37,6 +37,12 @@ void rli_watchdog_destroy(rli_watchdog *watchdog);
 
 /* Starts the thread unless it runs; holds' mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
+/* What may stand on the server and is nobody's is given back after pauses that double, from this one on… */
+#define RLI_TIDY_FIRST_MS 500
+/* …while there is no answer up to this one: perhaps nothing was done at all. */
+#define RLI_TIDY_UNANSWERED_MS 2000
+/* The pause after one of pause_ms; 0: there was none yet. */
+int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered);
 /* Until when a request that only tidies up is waited for: it need not be answered to be done, and while it
  * waits nothing is renewed or declared lost. A client that is being closed has nothing else to do. Holds' mutex held. */
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog);

@@ -176,6 +176,10 @@ static void attempt(course *run)
     if (run->call->once)
         rli_lane_refresh(lane, 0);
     rli_spread spread = atomic_load_explicit(&run->topology->spread, memory_order_relaxed);
+    if (run->call->whole) {
+        send_whole(run, lane, spread);
+        return;
+    }
     const char *sha1 = run->call->script->sha1[spread];
     send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
     if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {

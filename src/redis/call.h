@@ -22,6 +22,7 @@ typedef struct rli_call {
     bool background;           /* on the connection that callers do not use */
     bool synced;               /* replicas have to confirm what it changes, where there are any */
     struct rli_witness *witness; /* who else waits for the answer; NULL: nobody */
+    bool whole;                /* sends the script itself at once: there may be no time to hear that the server lacks it */
     bool learns;               /* its script may be posted later: notes which server knows it */
     int64_t timeout_ms;        /* for one attempt; 0: as configured */
     int attempts;              /* 0: as configured */

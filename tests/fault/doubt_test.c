@@ -51,6 +51,18 @@ Test(doubt, about_a_lock_with_a_lease_is_settled_soon)
     assert_undone(rule);
 }
 
+/* The watchdog waits for 50 ms in the middle of a client's life, and the server answers later that it lacks the script. */
+Test(doubt, about_a_lock_is_settled_though_the_server_is_slow_and_has_no_script)
+{
+    rlock_client *client = scene_client("timeout=3000&retryAttempts=0&lockWatchdogTimeout=300");
+    freeReplyObject(server_command(stage.server, "SCRIPT FLUSH"));
+    assert_ok(rlock_try_lock(lock_of(stage.other, "another"), 0, 60000)); /* the acquire is known, the release is not */
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = rli_script_lock_release.sha1[RLI_COUNTED], .amount = 120});
+    on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 1);
+    assert_status(rlock_try_lock(lock_of(client, NAME), 0, LEASE_MS * 10), RLOCK_UNAVAILABLE);
+    cr_assert(server_wait_exists(stage.server, NAME, false, 20000), "it stands for its whole lease");
+}
+
 Test(doubt, about_a_try_is_settled_soon)
 {
     rlock *lock = lock_of(scene.client, NAME);
