@@ -31,7 +31,7 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt, int64_t
         rli_call_add_number(&call, doubt->count);
         rli_call_add(&call, doubt->ids, (size_t)doubt->count * RLI_PERMIT_ID);
         call.background = true;
-        call.whole = doubt->pause_ms > 0;
+        call.whole = doubt->no_answer;
         call.attempts = 1;
         caller.deadline_ms = answer_by_ms;
         status = rli_call_run(&call, &caller, NULL);
@@ -78,6 +78,7 @@ void rli_doubts_attend(rli_watchdog *watchdog)
     pthread_mutex_unlock(&holds->mutex);
     int64_t found = give_back(watchdog, doubt, answer_by_ms);
     pthread_mutex_lock(&holds->mutex);
+    doubt->no_answer = found < 0;
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     if (found < 0)
         watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);

@@ -18,6 +18,7 @@
 typedef struct rli_doubt {
     struct rli_doubt *next;
     int64_t at_ms, pause_ms, until_ms;
+    bool no_answer; /* when they were given back last */
     int unanswered; /* requests that may have run, or may run yet */
     int count;
     char *ids;      /* RLI_PERMIT_ID bytes each */

@@ -91,7 +91,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     const rli_entry *entry = session->entry;
     rli_extra *extra = session->extra;
     char owner[RLI_OWNER_TEXT];
-    bool again = extra->pause_ms > 0;
+    bool whole = extra->undo_unanswered;
     bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
     rli_request request = {
         .owner = rli_owner_text(holds, session->number, owner),
@@ -109,7 +109,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     rlock_status status = rli_names_make(&names, NULL, entry->name, &session->kind->naming);
     if (status == RLOCK_OK) {
         request.names = &names;
-        status = release_again(watchdog, session->kind, &request, answer_by_ms, again, &release);
+        status = release_again(watchdog, session->kind, &request, answer_by_ms, whole, &release);
         rli_names_free(&names);
     }
     bool answered = is_answer(status);
@@ -119,6 +119,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     if (!answered)
         watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
     session->busy = false;
+    extra->undo_unanswered = !answered;
     /* The same head as before keeps the time at which it was first found. */
     bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;
     if (answered && (!same || telling))
