@@ -78,7 +78,7 @@ void rli_doubts_attend(rli_watchdog *watchdog)
     pthread_mutex_unlock(&holds->mutex);
     int64_t found = give_back(watchdog, doubt, answer_by_ms);
     pthread_mutex_lock(&holds->mutex);
-    doubt->no_answer = found < 0;
+    doubt->no_answer = watchdog->undo_unanswered = found < 0;
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     if (found < 0)
         watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);

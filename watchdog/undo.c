@@ -116,6 +116,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     const char *unheard = unheard_of(session->kind, &release);
     pthread_mutex_lock(&holds->mutex);
     /* Many may be due in an outage: they do not wait for the server one after the other. */
+    watchdog->undo_unanswered = !answered;
     if (!answered)
         watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
     session->busy = false;

@@ -71,7 +71,9 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
     if (watchdog->closes_ms)
         return watchdog->closes_ms;
     int64_t sixth_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
-    int64_t by_ms = rli_after_ms(sixth_ms < TIDY_MS ? sixth_ms : TIDY_MS), least_ms = rli_after_ms(TIDY_LEAST_MS);
+    /* Without an answer the last time there may be a connection to make, over a slow link. */
+    int64_t most_ms = watchdog->undo_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
+    int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
     const rli_due *next = rli_agenda_first(&watchdog->client->holds.agenda);
     if (next && next->at_ms < by_ms)
         by_ms = next->at_ms > least_ms ? next->at_ms : least_ms;

@@ -29,7 +29,8 @@ typedef struct rli_watchdog {
     int64_t collect_at_ms;  /* when answers are read that nobody waits for (collect.h); RLI_NEVER: there are none */
     rli_flights flights;
     int64_t closes_ms;      /* when the client ends that is being closed; 0: it is not. Guarded by the holds' mutex */
-    int64_t undo_after_ms;  /* the last undoing had no answer: none before that instant */
+    bool undo_unanswered;   /* the last undoing had no answer… */
+    int64_t undo_after_ms;  /* …so none before that instant */
 } rli_watchdog;
 
 void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client);
