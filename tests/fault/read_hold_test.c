@@ -29,5 +29,6 @@ Test(read_hold, whose_release_is_repeated_is_not_told_as_lost)
     on_script(&rli_script_read_release, PROXY_CUT_AFTER, 1);
     assert_ok(rlock_unlock(lock));
     assert_status(rlock_unlock(lock), RLOCK_LOST); /* the outer one */
+    rlock_free(lock);
     rlock_read_write_lock_free(pair);
 }
