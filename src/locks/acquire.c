@@ -145,8 +145,8 @@ static rlock_status wait_for_lock(rli_attempt *attempt)
 static rlock_status say_timeout(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" was not to be had within %lld ms",
-                    rli_show_name(asked->names->name, shown), (long long)asked->wait_ms);
+    return rli_fail(RLOCK_TIMEOUT, "could not acquire lock \"%s\" within %lld ms: %s",
+                    rli_show_name(asked->names->name, shown), (long long)asked->wait_ms, rli_denial(asked->kind));
 }
 
 /* Room for a place in a queue here; mutex held. */

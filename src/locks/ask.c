@@ -154,10 +154,15 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
     return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
 }
 
+const char *rli_denial(const rli_kind *kind)
+{
+    return kind->queues ? "held by another owner, or others wait for it before this one" : "held by another owner";
+}
+
 static rlock_status denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is held by another owner", rli_show_name(asked->names->name, shown));
+    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown), rli_denial(asked->kind));
 }
 
 static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)

@@ -59,7 +59,7 @@ typedef struct gathering {
     int64_t patience_ms; /* for a member while others are held */
     int64_t answer_ms;   /* as of the call */
     size_t taken;        /* the first so many of the row */
-    size_t refused;      /* in the row: the one that was not to be had */
+    size_t refused;      /* in the row: the one that was refused */
     bool first;          /* the attempt is the first */
     bool in_vain;        /* those that were taken ran out before all were */
 } gathering;
@@ -153,8 +153,9 @@ static rlock_status say(const gathering *all, rlock_status status, const char *w
         return rli_fail_as(status, why);
     rli_composite_show(member, shown);
     if (all->wait_ms <= 0)
-        return rli_fail(status, "a multi lock of %zu: lock %s is held by another owner", all->set->count, shown);
-    return rli_fail(status, "a multi lock of %zu was not to be had within %lld ms; lock %s was the last to refuse",
+        return rli_fail(status, "a multi lock of %zu: lock %s is held by another owner, or others wait for it before this one",
+                        all->set->count, shown);
+    return rli_fail(status, "could not acquire a multi lock of %zu within %lld ms; lock %s was the last to refuse",
                     all->set->count, (long long)all->wait_ms, shown);
 }
 
