@@ -156,7 +156,9 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
 
 const char *rli_denial(const rli_kind *kind)
 {
-    return kind->queues ? "held by another owner, or others wait for it before this one" : "held by another owner";
+    if (kind->queues)
+        return "held by another owner, or others wait for it before this one";
+    return kind->writes ? "held by another owner, or by this one for reading" : "held by another owner";
 }
 
 static rlock_status denied(const rli_acquire *asked)

@@ -35,7 +35,8 @@ static inline rli_attempt *rli_attempt_of(rli_waiter *waiter)
  * the attempt moved. */
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
-/* Why the server denied a lock of this kind, for a message: where waiters queue, a free lock is denied to those behind. */
+/* Why the server denied a lock of this kind, for a message: where waiters queue, a free lock is denied to those behind;
+ * an owner's own read hold keeps it from writing. */
 const char *rli_denial(const rli_kind *kind);
 
 /* Tells the entry's chances whether the server counts this process among those who hear the lock's channel; mutex held. */

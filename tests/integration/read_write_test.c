@@ -74,7 +74,9 @@ Test(read_write, reader_cannot_step_up)
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
     assert_ok(rlock_lock(read));
     assert_status(rlock_try_lock(write, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_error("or by this one for reading"); /* no other owner is there */
     assert_status(rlock_try_lock(write, 100, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_error("or by this one for reading");
     assert_ok(rlock_unlock(read));
     assert_no_keys();
 }
