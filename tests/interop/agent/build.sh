@@ -38,7 +38,7 @@ if ! build -o && ! build; then
     # Only when the libraries are all there can it be the sources.
     [ -e "$out/lib/redisson-4.7.0.jar" ] && [ -e "$out/lib/slf4j-nop-2.0.17.jar" ] &&
         grep -q 'COMPILATION ERROR' "$out/maven.log" && { cat "$out/maven.log" >&2; exit 1; }
-    unavailable "Redisson could not be had from Maven Central ($out/maven.log)"
+    unavailable "Redisson could not be downloaded from Maven Central; see $out/maven.log"
 fi
 
 # Light and quick to start: the first compiler tier alone, a small heap, one collector thread.
