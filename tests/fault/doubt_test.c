@@ -14,6 +14,7 @@ TestSuite(doubt, .init = scene_open, .fini = scene_close, .timeout = 60);
 #define NAME "order"
 #define LEASE_MS 30000
 #define SOON_MS 5000 /* far below the lease */
+#define LATEST_MS 30000
 
 static int keep_acquires(void)
 {
@@ -189,4 +190,79 @@ Test(doubt, about_a_place_in_a_queue_for_a_very_long_wait_is_settled_soon)
         cr_assert(now_ms() < until_ms, "its place is kept for nobody");
     actor_end(waiter);
     rlock_cancel_free(cancel);
+}
+
+/* --- of those who go on waiting --- */
+
+/* Two that wait for a lock of others. Their first requests are kept, one behind the other, and were given up. */
+typedef struct pair {
+    rlock *lock;
+    actor *first, *second; /* in the order in which they asked first */
+    int kept;
+} pair;
+
+static void begin_pair(pair *two, const char *name)
+{
+    *two = (pair){.lock = lock_of(scene.client, name), .first = actor_start(), .second = actor_start()};
+    foreign_hold(name, 3600000);
+    two->kept = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REQUEST, .times = 1, .and_text = name,
+                                                     .text = rli_script_lock_acquire.sha1[RLI_COUNTED]});
+    actor_begin_try(two->first, two->lock, 3600000, 600000);
+    cr_assert(proxy_await(scene.proxy, two->kept, PROXY_ACTED, 1, LATEST_MS));
+    actor_begin_try(two->second, two->lock, 3600000, 600000);
+    cr_assert(wait_listened(name, LATEST_MS), "nobody waits");
+    cr_assert(proxy_await(scene.proxy, two->kept, PROXY_SEEN, 3, LATEST_MS), "they do not ask again");
+    cr_assert(actor_asleep(two->first, LATEST_MS) && actor_asleep(two->second, LATEST_MS), "they ask on and on");
+}
+
+/* Whoever has it first. */
+static void finish_pair(pair *two)
+{
+    actor *first = two->first, *second = two->second;
+    for (int64_t end_ms = now_ms() + LATEST_MS; !actor_ended(first, 1);) {
+        if (actor_ended(second, 1)) {
+            first = two->second;
+            second = two->first;
+        }
+        cr_assert(now_ms() < end_ms, "neither has it");
+    }
+    assert_ok(actor_finish(first, LATEST_MS));
+    assert_ok(actor_unlock(first, two->lock));
+    assert_ok(actor_finish(second, LATEST_MS));
+    assert_ok(actor_unlock(second, two->lock));
+    actor_end(first);
+    actor_end(second);
+}
+
+/* While others hold the lock, neither has a reason to ask, nor to have the other ask. */
+Test(doubt, does_not_have_waiters_ask_over_and_over)
+{
+    pair two;
+    begin_pair(&two, NAME);
+    int asked = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(NAME)));
+    cr_assert(proxy_await(scene.proxy, asked, PROXY_ANSWERED, 1, LATEST_MS), "they do not hear");
+    for (int i = 0; i < 10; i++)
+        cr_assert(actor_asleep(two.first, LATEST_MS) && actor_asleep(two.second, LATEST_MS), "they ask on and on");
+    cr_assert(seen_by(asked) < 50, "they have asked %d times", seen_by(asked));
+    foreign_vanish(NAME);
+    let_through(two.kept);
+    freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(NAME)));
+    finish_pair(&two);
+}
+
+/* The lock is its own, by the request that ran late; should the other be refused, that one has it look. Either may be
+ * the one that hears the message. */
+Test(doubt, does_not_keep_a_waiter_from_a_lock_that_it_has)
+{
+    for (int i = 0; i < 8; i++) {
+        char name[16];
+        pair two;
+        snprintf(name, sizeof name, NAME "-%d", i);
+        begin_pair(&two, name);
+        foreign_vanish(name);
+        let_through(two.kept);
+        freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(name)));
+        finish_pair(&two);
+    }
 }
