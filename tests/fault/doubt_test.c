@@ -5,6 +5,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/sides.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -190,6 +191,45 @@ Test(doubt, about_a_place_in_a_queue_for_a_very_long_wait_is_settled_soon)
         cr_assert(now_ms() < until_ms, "its place is kept for nobody");
     actor_end(waiter);
     rlock_cancel_free(cancel);
+}
+
+/* --- how long it lasts --- */
+
+/* The background has not given up when so much time has passed: time is the subject. */
+static void assert_released_after(int rule, int64_t ms)
+{
+    pass_ms(ms);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 1, "it is not held any more");
+    proxy_release(scene.proxy, rule);
+    cr_assert(server_wait_exists(stage.server, NAME, false, LATEST_MS), "it is held for nobody");
+}
+
+/* A re-entry that was never answered comes late, and has the lock held for as long as its lease. */
+Test(doubt, about_an_unlock_lasts_as_long_as_that_about_a_re_entry)
+{
+    rlock *lock = lock_of(scene_client(QUICK "&lockWatchdogTimeout=6000"), NAME);
+    assert_ok(rlock_lock(lock));
+    int late = keep_acquires();
+    assert_status(rlock_try_lock(lock, 0, 600000), RLOCK_UNAVAILABLE);
+    int released = on_script(&rli_script_lock_release, PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
+    let_through(late);
+    cr_assert(pttl_of(NAME) > 300000, "the re-entry did not come");
+    assert_released_after(released, 6500);
+}
+
+/* The leases of a write hold's levels add up. */
+Test(doubt, about_an_unlock_of_a_write_hold_lasts_as_long_as_all_its_leases)
+{
+    enum { LEVELS = 20, LEVEL_MS = 6000 };
+    rlock *lock = write_of(scene_client(QUICK "&lockWatchdogTimeout=3000"), NAME);
+    for (int i = 0; i < LEVELS; i++)
+        assert_ok(rlock_lock_lease(lock, LEVEL_MS));
+    for (int i = 1; i < LEVELS; i++)
+        assert_ok(rlock_unlock(lock));
+    int released = on_script(&rli_script_write_release, PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
+    assert_released_after(released, LEVEL_MS + 500);
 }
 
 /* --- of those who go on waiting --- */
