@@ -112,13 +112,13 @@ Test(odd_answer, of_a_boundless_time_to_live_bounds_no_wait)
 Test(odd_answer, of_a_boundless_lease_of_a_write_hold_is_a_long_one)
 {
     const answers said = {{"*1\r\n:9223372036854775807\r\n", ":1\r\n"}, 2};
-    scene scene = begin(&said);
-    rlock *lock = get_write(scene.client, NAME);
+    scene own = begin(&said);
+    rlock *lock = get_write(own.client, NAME);
     assert_ok(rlock_try_lock(lock, 0, 60000));
     cr_assert(rlock_valid_for(lock) > 3600000, "valid for %lld ms", (long long)rlock_valid_for(lock));
     assert_ok(rlock_unlock(lock));
     rlock_free(lock);
-    end(&scene);
+    end(&own);
 }
 
 Test(odd_answer, of_a_latch_with_a_boundless_time_to_live_bounds_no_wait)
