@@ -44,8 +44,8 @@ typedef struct rlock_config {
                                          rlock:<client id>:<host>:<pid>, by which rlock_inspect_processes finds
                                          this process. "": no name */
     const char *name_prefix;          /* nameMapper, as a prefix before every lock's name; in URLs namePrefix */
-    int64_t lock_watchdog_timeout_ms; /* lockWatchdogTimeout: 30 ms to a year (30000); renewed every third;
-                                         from 1000 when the network needs it */
+    int64_t lock_watchdog_timeout_ms; /* lockWatchdogTimeout: 30 ms to a year (30000); renewed every third.
+                                         Take 1000 or more over a network */
     int lock_watchdog_batch_size;     /* lockWatchdogBatchSize: 1 to 1000 (100) locks a renewal script */
     int64_t timeout_ms;               /* timeout: 1 ms to a day (3000), for the answer to one attempt. Also how
                                          long a server may stall without failing a try, however short its
@@ -96,7 +96,7 @@ typedef struct rlock_config {
     int tcp_keep_alive_count;         /* tcpKeepAliveCount: up to 127 unanswered probes; 0, the default: 3 */
     int tcp_keep_alive_idle_s;        /* tcpKeepAliveIdle: up to 32767 seconds; 0, the default: 15 */
     int tcp_keep_alive_interval_s;    /* tcpKeepAliveInterval: up to 32767 seconds; 0, the default: 5 */
-    int tcp_user_timeout_ms;          /* tcpUserTimeout: 0, the default: 30000 */
+    int tcp_user_timeout_ms;          /* tcpUserTimeout: up to 2147483647 ms; 0, the default: 30000 */
     bool check_lock_synced_slaves;    /* checkLockSyncedSlaves (true): a lock that no replica confirmed is
                                          given back with RLOCK_NOT_SYNCED; never with a single server */
     bool tcp_keep_alive;              /* tcpKeepAlive (true) */

@@ -31,8 +31,9 @@ RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
 RLOCK_API rlock *rlock_get_spin_lock(rlock_client *client, const char *name);
 
 /* How long a spin lock's waiter sleeps between two questions: initial_ms, then multiplier times as
- * long after each refusal, with a random addend that may be one greater each time, max_ms at most.
- * With a multiplier of 1: initial_ms exactly. All from 1; ms up to a day, multiplier up to 1000. */
+ * long after each further refusal, plus a random number of ms from 0 to the number of earlier refusals;
+ * max_ms at most. With a multiplier of 1: initial_ms exactly. Each value is from 1; ms up to a day (86400000),
+ * multiplier up to 1000. The library refuses others: no handle, RLOCK_INVALID. */
 typedef struct rlock_back_off {
     size_t size; /* sizeof(rlock_back_off) of the program */
     int64_t initial_ms;
@@ -46,8 +47,8 @@ typedef struct rlock_back_off {
  * Java: getSpinLock(name, backOff). */
 RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
 
-/* As rlock_get_lock, a lock that is had in the order in which it was asked for, by all processes
- * together: who waits has a place in a queue on the server. A waiter whose process has died is
+/* As rlock_get_lock, a lock that is granted in the order of the requests of all processes
+ * together: each waiter has a place in a queue on the server. A waiter whose process has died is
  * passed over some ten seconds after its turn came. Asking once (no wait) never queues and is
  * refused while others do. Java: getFairLock. */
 RLOCK_API rlock *rlock_get_fair_lock(rlock_client *client, const char *name);
@@ -63,8 +64,8 @@ RLOCK_API rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *
 RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name);
 
 /* One lock made of `n` others (1 to 1024), of any kinds and of any clients, so on any servers. It is
- * held when all of them are. They are taken one by one in the order given. When one is not to be had
- * soon, all are given back and it starts over, from then on in an order by server and name that all
+ * held when all of them are. They are taken one by one in the order given. When one cannot be
+ * acquired soon, all are given back and it starts over, from then on in an order by server and name that all
  * have in common: two that want the same locks in different orders do not stand in each other's way.
  * A lease counts for each of them, from the last one on.
  * The multi lock has handles of its own on its locks: `locks` and the handles in it remain the

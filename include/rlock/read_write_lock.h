@@ -27,8 +27,9 @@ RLOCK_API rlock_read_write_lock *rlock_get_read_write_lock(rlock_client *client,
  * write side waits for every reader, itself included.
  * Each read hold has a lease of its own: the read side is held as long as any of them lasts.
  * A write hold taken again adds its lease to what is left of the first.
- * Of the questions, is_locked says whether anybody reads, or writes; force unlock of one side
- * does nothing while the other is held (false). */
+ * Of the questions, is_locked says whether anybody reads, or writes; force unlock of the
+ * read side frees the lock when readers alone hold it, of the write side when a writer does, with the read
+ * holds of that writer; else it changes nothing (*was_locked is false). */
 RLOCK_API rlock *rlock_read_lock(rlock_read_write_lock *lock);
 RLOCK_API rlock *rlock_write_lock(rlock_read_write_lock *lock);
 

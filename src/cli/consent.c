@@ -16,7 +16,7 @@ int consent_get(const char *warning, bool agreed)
     if (agreed)
         return EXIT_DONE;
     if (!isatty(STDIN_FILENO)) {
-        complain("nothing was done; with --yes it is");
+        complain("nothing was done; add --yes to go on where nobody can be asked");
         return EXIT_USAGE;
     }
     fputs("Go on? [y/N] ", stderr);

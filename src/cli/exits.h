@@ -12,7 +12,7 @@ enum exits {
     EXIT_LOST = 70,           /* the lock was lost while the command ran */
     EXIT_SYSTEM = 71,         /* the system refused memory, a process or a descriptor */
     EXIT_OUTPUT = 74,         /* standard output could not be written */
-    EXIT_TIMEOUT = 75,        /* the lock was not to be had in time */
+    EXIT_TIMEOUT = 75,        /* the lock was not acquired in time */
     EXIT_REFUSED = 76,        /* the server refused: password, permission, another kind of key */
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,

@@ -5,6 +5,7 @@
 #include "cli/exits.h"
 
 #include <rlock/inspect.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *permits(const cli_hold *hold)
@@ -33,7 +34,7 @@ int outcome_not_held(const cli_hold *hold, rlock_status status, int signal)
         return EXIT_SIGNAL + signal;
     }
     if (status == RLOCK_TIMEOUT && hold->lock)
-        complain("the lock \"%s\" was not to be had in time; rlock inspect shows its holder", hold->shown);
+        complain("could not acquire the lock \"%s\" in time; rlock inspect shows its holder", hold->shown);
     else if (status == RLOCK_TIMEOUT)
         complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has",
                  hold->shown, hold->permits, permits(hold));
@@ -47,13 +48,25 @@ int outcome_not_held(const cli_hold *hold, rlock_status status, int signal)
     return exit_for(status);
 }
 
+/* A server that refuses to publish has freed the lock before that: the release's script deletes first. */
+static bool is_free(const cli_hold *hold)
+{
+    bool locked = true;
+    return rlock_is_locked(hold->lock, &locked) == RLOCK_OK && !locked;
+}
+
 static void complain_of_lock(const cli_hold *hold, rlock_status status)
 {
+    char why[512];
+    snprintf(why, sizeof why, "%s", rlock_last_error());
     if (status == RLOCK_LOST)
-        complain("the lock \"%s\" was lost before the command ended: %s", hold->shown, rlock_last_error());
+        complain("the lock \"%s\" was lost before the command ended: %s", hold->shown, why);
+    else if (status == RLOCK_SERVER && is_free(hold))
+        complain("the lock \"%s\" is free, but its release failed after that, so those who wait for it may wait until its "
+                 "TTL would have ended: %s", hold->shown, why);
     else
         complain("the lock \"%s\" could not be given back, so others wait until its TTL ends, or until rlock force-unlock: %s",
-                 hold->shown, rlock_last_error());
+                 hold->shown, why);
 }
 
 /* What was taken of a plain semaphore has no end of its own: who runs the command ought to know. */

@@ -9,7 +9,7 @@
  * is wrong and answers the exit status; EXIT_DONE: it is there. */
 int outcome_find_semaphore(rlock_client *client, cli_hold *hold, const char *name, int set_permits);
 
-/* It was not to be had; `signal` is the one that ended the wait, or 0. */
+/* It was not acquired; `signal` is the one that ended the wait, or 0. */
 int outcome_not_held(const cli_hold *hold, rlock_status status, int signal);
 
 /* Gives it back after a command, or whatever came in its place, that `code` is the exit status of. */

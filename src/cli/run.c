@@ -29,7 +29,7 @@ static const char help[] =
     "              spin; fenced: COMMAND finds the token in RLOCK_TOKEN; read, write: a\n"
     "              side of a read-write lock; non-reentrant; semaphore: as many run at\n"
     "              once as it has permits; permit: of a semaphore whose permits have leases\n"
-    "  --wait DUR  give up when the lock is not to be had in DUR; 0: try once.\n"
+    "  --wait DUR  give up when the lock is not acquired in DUR; 0: try once.\n"
     "              Without it: wait as long as it takes\n"
     "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it.\n"
     "              Without it: the lock is renewed as long as COMMAND runs\n"

@@ -24,6 +24,12 @@ rlock_status rli_settings_copy(char **field, const char *text, size_t length)
     return RLOCK_OK;
 }
 
+/* Settings of Redisson that have a place of their own in a URL. */
+static bool is_user_info(const char *name)
+{
+    return strcmp(name, "username") == 0 || strcmp(name, "password") == 0;
+}
+
 rlock_status rli_settings_set(rli_settings *settings, const char *name, const char *value, bool named)
 {
     char hint[RLI_HINT_SHOWN];
@@ -31,6 +37,9 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
     if (!field && !named)
         return rli_fail(RLOCK_INVALID, "the URL has a parameter that is no setting; if it is part of a password, "
                         "write %%26 for an & in that");
+    if (!field && is_user_info(name))
+        return rli_fail(RLOCK_INVALID, "%s is no parameter of a URL; it stands before the host: redis://user:password@host",
+                        name);
     if (!field)
         return rli_fail(RLOCK_INVALID, "unknown setting \"%.60s\" in the URL%s; the names are those of Redisson, "
                         "listed in <rlock/config.h>", name, rli_hint(name, rli_field_name, hint));

@@ -65,13 +65,6 @@ static bool is_want_of_descriptors(const char *why)
     return strcmp(why, strerror(EMFILE)) == 0 || strcmp(why, strerror(ENFILE)) == 0;
 }
 
-static rlock_status unreachable(const rli_address *address, const char *why)
-{
-    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: %s; %s", address->text, why,
-                    is_want_of_descriptors(why) ? "close files that nobody needs, or raise the limit (ulimit -n)"
-                                                : "check that it runs there and may be reached");
-}
-
 /* Whether that is why a host could not be looked up. */
 static bool is_unknown_host(const char *why)
 {
@@ -80,6 +73,16 @@ static bool is_unknown_host(const char *why)
     while (i < sizeof errors / sizeof *errors && strcmp(why, gai_strerror(errors[i])) != 0)
         i++;
     return i < sizeof errors / sizeof *errors;
+}
+
+static rlock_status unreachable(const rli_address *address, const char *why)
+{
+    const char *advice = "check that it runs there and may be reached";
+    if (is_want_of_descriptors(why))
+        advice = "close files that nobody needs, or raise the limit (ulimit -n)";
+    else if (is_unknown_host(why))
+        advice = "check the host's name, and that this machine can look it up";
+    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: %s; %s", address->text, why, advice);
 }
 
 /* A user who forgets half of redis://:password@host writes redis://password. */

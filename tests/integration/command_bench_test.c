@@ -244,7 +244,7 @@ Test(command_bench, does_nothing_to_a_server_elsewhere_unless_agreed)
     assert_matches(found.err, "^rlock: it is not certain that this server is on this machine: 127\\.1\\. Up to 5 threads "
                               "would lock and unlock there as fast as it answers, for 7\\.0 s in all; others who use it "
                               "would notice\\. Up to 5 locks named rlock:bench:… would stand there meanwhile, and nothing "
-                              "afterwards\nrlock: nothing was done; with --yes it is\n$");
+                              "afterwards\nrlock: nothing was done; add --yes to go on where nobody can be asked\n$");
     outcome_free(&found);
     cr_assert(connections_made() == before);
 

@@ -141,3 +141,18 @@ Test(command_loss, lock_that_cannot_be_given_back_is_told)
     assert_words(said, "rlock: the lock \"" NAME "\" could not be given back", "until its TTL ends", "Redis at");
     command_free(c);
 }
+
+/* A user without the right to the channel: the server frees the lock and then cannot tell those who wait. So the message
+ * must not say that the lock is still held. */
+Test(command_loss, release_that_told_no_waiter_is_said_to_have_freed_the_lock)
+{
+    char url[512];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* +@all resetchannels"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("run", NAME, "--", "echo", "ran"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    assert_words(found.err, "rlock: the lock \"" NAME "\" is free", "may wait until its TTL would have ended", "channel");
+    cr_assert(strstr(found.err, "could not be given back") == NULL, "%s", found.err);
+    outcome_free(&found);
+}

@@ -73,6 +73,7 @@ Test(secret, is_not_shown_where_no_host_has_such_letters)
 Test(secret, is_no_reason_to_hide_a_host)
 {
     assert_fails("redis://no-such-host.invalid:6379", RLOCK_UNAVAILABLE, "no-such-host.invalid");
+    assert_fails("redis://no-such-host.invalid:6379", RLOCK_UNAVAILABLE, "check the host's name");
     assert_fails("redis://:" SECRET "@no-such-host.invalid", RLOCK_UNAVAILABLE, "no-such-host.invalid");
     stage.server = server_start();
     server_kill(stage.server);

@@ -324,6 +324,8 @@ static const struct {
     {"redis://a?natMap=a=b", RLOCK_INVALID, "redis-sentinel://"},
     {"redis-master-slave://a?natMap=a=b", RLOCK_INVALID, "natMap"},
     {"redis://a?tiemout=5", RLOCK_INVALID, "did you mean \"timeout\""},
+    {"redis://a?password=SECRET", RLOCK_INVALID, "stands before the host: redis://user:password@host"},
+    {"redis://a?username=u", RLOCK_INVALID, "stands before the host: redis://user:password@host"},
 };
 
 Test(url, each_malformed_one_has_its_status_and_a_message_that_names_the_fault)
