@@ -128,14 +128,14 @@ $(B)/rlock: $(cli_obj) $(B)/$(soname)
 
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
-suites     := unit integration topology fault model stress interop hostile
+suites     := unit integration topology fault model simserver stress interop hostile
 # What helps them is in one archive, so a suite may use what another has.
-helper_src := $(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c))
+helper_src := $(filter-out tests/simserver/support/clock_shim.c,$(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c)))
 helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
 suite_obj   = $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/*.c))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
-tested     := $(if $(SAN),$(filter unit integration topology fault model hostile,$(have)),$(have))
+tested     := $(if $(SAN),$(filter unit integration topology fault model simserver hostile,$(have)),$(have))
 
 $(B)/tests/%.o: tests/%.c | deps-test
 	@mkdir -p $(@D)
@@ -146,13 +146,38 @@ $(B)/tests/support.a: $(helper_obj)
 	$(call say,AR)
 	$(Q)rm -f $@ && ar qcs $@ $^
 
+# The model of a server, for the simulation; and what makes a real one's clock stand still, which is loaded before all else.
+model_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/server/*.c)) $(B)/tests/sim/server/script_names.o
+$(B)/tests/sim/server.a: $(model_obj)
+	$(call say,AR)
+	$(Q)rm -f $@ && ar qcs $@ $^
+
+$(B)/tests/sim/server/script_names.c: $(lua_src)
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "tests/sim/server/script_names.h"'; echo 'const char *const script_names[] = {'; \
+	    printf '    "%s",\n' $(lua_src:lua/%.lua=%); echo '    0,'; echo '};'; } > $@
+
+$(B)/tests/sim/server/script_names.o: $(B)/tests/sim/server/script_names.c
+	$(call say,CC)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -c -o $@ $<
+
+$(B)/tests/simserver/clock.so: tests/simserver/support/clock_shim.c
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
+
+$(B)/tests/simserver/run: model := $(B)/tests/sim/server.a
+$(B)/tests/simserver/run: more_libs := -llua5.1 -lm
+$(B)/tests/simserver/run: $(B)/tests/sim/server.a | $(B)/tests/simserver/clock.so
+
 # Allocations fail where a test says so (tests/support/memory.h).
 $(B)/tests/fault/run: wraps := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$f)
 
 define suite
 $(B)/tests/$1/run: $(call suite_obj,$1) $(B)/tests/support.a $(B)/librlock.a
 	$$(call say,LINK)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(wraps) -o $$@ $$^ $$(criterion) $$(LIBS)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(wraps) -o $$@ $$(filter %.o %/support.a,$$^) $$(model) $$(filter %/librlock.a,$$^) \
+	    $$(criterion) $$(more_libs) $$(LIBS)
 
 .PHONY: $1
 $1: all $(B)/tests/$1/run
@@ -171,7 +196,7 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
 
-test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, model, stress, interop, hostile run one suite
+test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, model, simserver, stress, interop, hostile run one suite
 	@$(run_tests) $(tested)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
@@ -180,6 +205,42 @@ valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) 
 .PHONY: matrix
 matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration topology fault,$(have))) | deps-interop ## tests against each version of server and hiredis; ARGS=--all: all of them (docs/versions.md)
 	@B=$(there) CC=$(call quote,$(CC)) MAKE=$(call quote,$(MAKE)) sh tests/matrix/run $(ARGS)
+
+# --- The simulation: the library's own objects, with the operating system's functions renamed to the simulated ones ---
+
+sim_src   := $(shell find tests/sim -name '*.c' -not -path 'tests/sim/server/*') tests/support/dice.c
+sim_obj   := $(sim_src:%.c=$(B)/%.o)
+sim_lib   := $(filter-out $(B)/src/redis/tls% $(B)/src/cli/%,$(lib_obj))
+sim_lib   := $(patsubst $(B)/%,$(B)/sim/%,$(sim_lib)) $(B)/sim/src/tls_module/load.o
+sim       := $(B)/tests/sim/run
+lib_dirs   = $(shell $(CC) -print-file-name=libhiredis.a) $(shell $(CC) -print-file-name=libuuid.a)
+
+$(B)/sim/%.o: %.c | deps-test
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -include tests/sim/world/atomics.h $(BASE) $(CFLAGS) -c -MF $(@:.o=.d) -MT $@ -o $@.first $<
+	$(Q)objcopy --redefine-syms=tests/sim/world/renamed $@.first $@ && rm -f $@.first
+
+$(B)/sim/lua/scripts.o: $(B)/lua/scripts.o
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(B)/sim/%.a: | deps-test
+	@mkdir -p $(@D)
+	$(Q)objcopy --redefine-syms=tests/sim/world/renamed $(filter %/$(@F),$(lib_dirs)) $@
+
+$(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)/sim/libuuid.a
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
+
+.PHONY: sim
+sim: $(sim) ## searches random interleavings and faults for TIME seconds; SEED=… repeats a run, PLAN=… that of a file
+	@$(if $(PLAN)$(SEED),,for plan in tests/sim/scenarios/*.plan; do echo "$$plan"; $(sim) --plan "$$plan" --seeds 25 || exit 1; done)
+	@$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),$(if $(SEED),--seed $(SEED),--jobs $(or $(JOBS),$(shell nproc)) --seconds $(or $(TIME),60)))
+
+.PHONY: sim-mutants
+sim-mutants: $(sim) ## plants the defects of tests/sim/mutants, and counts those that the simulation finds; ONLY="NN…", TIME, JOBS, RUNS
+	@B=$(there) TIME=$(or $(TIME),60) JOBS=$(or $(JOBS),$(shell nproc)) RUNS=$(or $(RUNS),1) bash tests/sim/mutants/run $(ONLY)
 
 # --- The demo: plain programs ---
 

@@ -74,6 +74,8 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * taken twice: reentrant ones allow it.
  * Beyond what is said below for all locks:
  * rlock_unlock       releases all, though one fails; then answers what the first that failed did.
+ * RLOCK_TIMEOUT      also of a wait without end: time after time the lease of the first member ended before the last
+ *                    was taken; it is too short.
  * rlock_is_held      asks for each member in turn; rlock_valid_for: the least of its members'.
  * RLOCK_UNSUPPORTED  hold count, is-locked, time to live and force unlock: ask the members.
  * rlock_name         NULL. rlock_on_lost tells of the member that was lost, by its name.

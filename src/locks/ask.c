@@ -167,6 +167,13 @@ static rlock_status denied(const rli_acquire *asked)
     return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown), rli_denial(asked->kind));
 }
 
+/* Whether it asked because of another's refusal alone. Answered after its own time to ask again, or repeated, it may have
+ * come later than a request of the other. */
+static bool is_prompted(const rli_attempt *attempt, const rli_call *call)
+{
+    return call->unanswered == 0 && rli_now_ms() < attempt->prompted_until_ms;
+}
+
 static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
 {
     rli_verdict verdict = attempt->asked->kind->granted(call->reply);
@@ -179,7 +186,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
         *again_ms = ask_again_ms(attempt, &verdict);
-        if (attempt->entry->doubted)
+        if (attempt->entry->doubted && !is_prompted(attempt, call))
             rli_queue_let_doubtful_look(attempt->entry, attempt->session);
         return denied(attempt->asked);
     case RLI_OUTER_LOST:
@@ -313,6 +320,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&holds->mutex);
     rli_hand_over_attend(attempt);
+    attempt->prompted_until_ms = attempt->waiter.prompted && !wait->heard ? *again_ms : 0;
+    attempt->waiter.prompted = false;
     if (has_no_chance(attempt, again_ms)) {
         pthread_mutex_unlock(&holds->mutex);
         return denied(asked);

@@ -69,8 +69,10 @@ void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
 {
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
         for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
-            if (waiter->session != denied && waiter->session->extra->doubt_ms > 0)
-                let_look(waiter);
+            if (waiter->session == denied || waiter->session->extra->doubt_ms == 0)
+                continue;
+            waiter->prompted = true;
+            let_look(waiter);
         }
     }
 }

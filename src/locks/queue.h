@@ -13,6 +13,7 @@ typedef struct rli_waiter {
     int64_t queued_ms;
     bool talker;           /* first of the queue: asks the server */
     bool look;             /* its owner has the lock by now: ask, whatever the place */
+    bool prompted;         /* to look whether it has the lock itself, since another here was refused */
     bool called;           /* a hold was kept for it to take (keep.h) */
     bool missed;           /* another took it first: the next one is this waiter's */
     bool handed;           /* it has the lock: who released it has handed it over */
@@ -33,7 +34,8 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring);
 void rli_queue_rouse(rli_queue *queue);
 /* The session has the lock: its other waiters may ask, too. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
-/* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. */
+/* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. Not for a refusal of one that
+ * was let look itself: two of them would have each other ask, over and over. */
 void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied);
 /* The talker found the server out of reach since `failed_ms`: ends the waits queued before. */
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message);

@@ -138,7 +138,8 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
         if (!wait->asked) {
             rlock_status status = wait->ask(wait, &wait->again_ms);
             wait->heard = false;
-            if (status != RLOCK_TIMEOUT)
+            /* However many reasons there are to ask again, the wait is over. */
+            if (status != RLOCK_TIMEOUT || rli_now_ms() >= wait->deadline_ms)
                 return status;
         }
         wait->asked = false;

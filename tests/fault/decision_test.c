@@ -77,6 +77,27 @@ Test(decision, release_that_finds_nothing_after_the_lease_is_a_loss)
     assert_status(rlock_unlock(lock), RLOCK_LOST);
 }
 
+/* Two threads of an owner give back its one hold: there is nothing left for the second. */
+Test(decision, unlock_that_comes_second_finds_nothing)
+{
+    rlock *lock = owned_by(lock_of(scene_client("timeout=30000"), NAME), 7);
+    actor *first = actor_start(), *second = actor_start();
+    assert_ok(rlock_lock_lease(lock, 600000));
+    int released = on_script(&rli_script_lock_release, PROXY_HOLD_REPLY, 1);
+    actor_begin_unlock(first, lock);
+    cr_assert(proxy_await(scene.proxy, released, PROXY_ANSWERED, 1, SOON_MS));
+    actor_begin_unlock(second, lock);
+    cr_assert(actor_asleep(second, SOON_MS));
+    proxy_release(scene.proxy, released);
+    assert_ok(actor_finish(first, SOON_MS));
+    assert_status(actor_finish(second, SOON_MS), RLOCK_NOT_OWNER);
+    assert_ok(rlock_lock_lease(lock, 600000));
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+    actor_end(first);
+    actor_end(second);
+}
+
 /* Nobody knows what the server did with the release that was lost before it started anew, without its data. */
 Test(decision, release_of_a_permit_that_finds_nothing_after_a_restart_is_none)
 {

@@ -5,6 +5,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/sides.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@ TestSuite(doubt, .init = scene_open, .fini = scene_close, .timeout = 60);
 #define NAME "order"
 #define LEASE_MS 30000
 #define SOON_MS 5000 /* far below the lease */
+#define LATEST_MS 30000
 
 static int keep_acquires(void)
 {
@@ -201,4 +203,118 @@ Test(doubt, about_a_place_in_a_queue_for_a_very_long_wait_is_settled_soon)
         cr_assert(now_ms() < until_ms, "its place is kept for nobody");
     actor_end(waiter);
     rlock_cancel_free(cancel);
+}
+
+/* --- how long it lasts --- */
+
+/* The background has not given up when so much time has passed: time is the subject. */
+static void assert_released_after(int rule, int64_t ms)
+{
+    pass_ms(ms);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 1, "it is not held any more");
+    proxy_release(scene.proxy, rule);
+    cr_assert(server_wait_exists(stage.server, NAME, false, LATEST_MS), "it is held for nobody");
+}
+
+/* A re-entry that was never answered comes late, and has the lock held for as long as its lease. */
+Test(doubt, about_an_unlock_lasts_as_long_as_that_about_a_re_entry)
+{
+    rlock *lock = lock_of(scene_client(QUICK "&lockWatchdogTimeout=6000"), NAME);
+    assert_ok(rlock_lock(lock));
+    int late = keep_acquires();
+    assert_status(rlock_try_lock(lock, 0, 600000), RLOCK_UNAVAILABLE);
+    int released = on_script(&rli_script_lock_release, PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
+    let_through(late);
+    cr_assert(pttl_of(NAME) > 300000, "the re-entry did not come");
+    assert_released_after(released, 6500);
+}
+
+/* The leases of a write hold's levels add up. */
+Test(doubt, about_an_unlock_of_a_write_hold_lasts_as_long_as_all_its_leases)
+{
+    enum { LEVELS = 20, LEVEL_MS = 6000 };
+    rlock *lock = write_of(scene_client(QUICK "&lockWatchdogTimeout=3000"), NAME);
+    for (int i = 0; i < LEVELS; i++)
+        assert_ok(rlock_lock_lease(lock, LEVEL_MS));
+    for (int i = 1; i < LEVELS; i++)
+        assert_ok(rlock_unlock(lock));
+    int released = on_script(&rli_script_write_release, PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
+    assert_released_after(released, LEVEL_MS + 500);
+}
+
+/* --- of those who go on waiting --- */
+
+/* Two that wait for a lock of others. Their first requests are kept, one behind the other, and were given up. */
+typedef struct pair {
+    rlock *lock;
+    actor *first, *second; /* in the order in which they asked first */
+    int kept;
+} pair;
+
+static void begin_pair(pair *two, const char *name)
+{
+    *two = (pair){.lock = lock_of(scene.client, name), .first = actor_start(), .second = actor_start()};
+    foreign_hold(name, 3600000);
+    two->kept = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REQUEST, .times = 1, .and_text = name,
+                                                     .text = rli_script_lock_acquire.sha1[RLI_COUNTED]});
+    actor_begin_try(two->first, two->lock, 3600000, 600000);
+    cr_assert(proxy_await(scene.proxy, two->kept, PROXY_ACTED, 1, LATEST_MS));
+    actor_begin_try(two->second, two->lock, 3600000, 600000);
+    cr_assert(wait_listened(name, LATEST_MS), "nobody waits");
+    cr_assert(proxy_await(scene.proxy, two->kept, PROXY_SEEN, 3, LATEST_MS), "they do not ask again");
+    cr_assert(actor_asleep(two->first, LATEST_MS) && actor_asleep(two->second, LATEST_MS), "they ask on and on");
+}
+
+/* Whoever has it first. */
+static void finish_pair(pair *two)
+{
+    actor *first = two->first, *second = two->second;
+    for (int64_t end_ms = now_ms() + LATEST_MS; !actor_ended(first, 1);) {
+        if (actor_ended(second, 1)) {
+            first = two->second;
+            second = two->first;
+        }
+        cr_assert(now_ms() < end_ms, "neither has it");
+    }
+    assert_ok(actor_finish(first, LATEST_MS));
+    assert_ok(actor_unlock(first, two->lock));
+    assert_ok(actor_finish(second, LATEST_MS));
+    assert_ok(actor_unlock(second, two->lock));
+    actor_end(first);
+    actor_end(second);
+}
+
+/* While others hold the lock, neither has a reason to ask, nor to have the other ask. */
+Test(doubt, does_not_have_waiters_ask_over_and_over)
+{
+    pair two;
+    begin_pair(&two, NAME);
+    int asked = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(NAME)));
+    cr_assert(proxy_await(scene.proxy, asked, PROXY_ANSWERED, 1, LATEST_MS), "they do not hear");
+    for (int i = 0; i < 10; i++)
+        cr_assert(actor_asleep(two.first, LATEST_MS) && actor_asleep(two.second, LATEST_MS), "they ask on and on");
+    cr_assert(seen_by(asked) < 50, "they have asked %d times", seen_by(asked));
+    foreign_vanish(NAME);
+    let_through(two.kept);
+    freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(NAME)));
+    finish_pair(&two);
+}
+
+/* The lock is its own, by the request that ran late; should the other be refused, that one has it look. Either may be
+ * the one that hears the message. */
+Test(doubt, does_not_keep_a_waiter_from_a_lock_that_it_has)
+{
+    for (int i = 0; i < 8; i++) {
+        char name[16];
+        pair two;
+        snprintf(name, sizeof name, NAME "-%d", i);
+        begin_pair(&two, name);
+        foreign_vanish(name);
+        let_through(two.kept);
+        freeReplyObject(server_command(stage.server, "PUBLISH %s 0", channel_of(name)));
+        finish_pair(&two);
+    }
 }

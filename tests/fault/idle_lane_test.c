@@ -317,3 +317,21 @@ Test(dropped_lane, does_not_use_a_connection_that_was_being_made)
     cr_assert(proxy_accepted(lanes.proxy) == 2);
     actor_end(asker);
 }
+
+/* Nor one that was ready just then. */
+Test(dropped_lane, does_not_use_a_connection_that_comes_up_as_it_is_dropped)
+{
+    actor *asker = actor_start();
+    for (int i = 0; i < 20; i++) {
+        int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INFO", .times = 1});
+        lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}};
+        actor_begin(asker, lane_run, &call);
+        cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
+        rli_lane_drop(lanes.plain);
+        proxy_release(lanes.proxy, held);
+        (void)actor_finish(asker, SOON_MS);
+        cr_assert(call.outcome == RLI_UNSENT && call.answer.status == RLOCK_UNAVAILABLE, "%s", outcome_word(call.outcome));
+    }
+    assert_counts(lanes.plain, "1");
+    actor_end(asker);
+}

@@ -232,6 +232,55 @@ KIND_TEST(re_entry_that_is_answered_after_the_hold_was_lost_leaves_nothing)
     actor_end(inner);
 }
 
+/* The same when a renewal has found it gone, long before its time was up. */
+KIND_TEST(re_entry_that_is_answered_after_the_hold_was_found_gone_is_none)
+{
+    if (of->once)
+        return;
+    losses told;
+    losses_init(&told);
+    rlock_client *patient = scene_client("timeout=30000&lockWatchdogTimeout=9000");
+    rlock_on_lost(patient, losses_note, &told);
+    rlock *lock = owned_by(kind_of(of, patient, NAME), 7);
+    assert_ok(rlock_lock(lock));
+    actor *inner = actor_start();
+    int rule = on_script(acquire_of(of), PROXY_HOLD_REPLY, 1);
+    actor_begin_try(inner, lock, 0, INNER_MS);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 10000));
+    freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    cr_assert(event_wait_count(&told.came, 1, 30000));
+    cr_assert(told.all[0].reason == RLOCK_LOST_GONE);
+    proxy_release(scene.proxy, rule);
+    assert_status(actor_finish(inner, 10000), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    actor_end(inner);
+}
+
+/* An inner unlock gave back one hold of a lock that its owner had no more, as it turned out meanwhile. */
+KIND_TEST(inner_unlock_that_is_answered_after_the_hold_was_lost_is_told_so)
+{
+    if (of->once || of == &kind_read) /* of a read hold, each level has its own end */
+        return;
+    losses told;
+    losses_init(&told);
+    rlock_client *patient = scene_client("timeout=30000");
+    rlock_on_lost(patient, losses_note, &told);
+    rlock *lock = owned_by(kind_of(of, patient, NAME), 7);
+    assert_ok(rlock_lock_lease(lock, OUTER_MS / 2));
+    assert_ok(rlock_lock_lease(lock, OUTER_MS / 2));
+    actor *inner = actor_start();
+    int rule = on_script(release_of(of), PROXY_HOLD_REPLY, 1);
+    actor_begin_unlock(inner, lock);
+    cr_assert(event_wait_count(&told.came, 1, 30000));
+    proxy_release(scene.proxy, rule);
+    assert_status(actor_finish(inner, 10000), RLOCK_LOST);
+    assert_left_nothing(of);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    actor_end(inner);
+}
+
 /* The count that a re-entry asked for without an answer stands: the next one asks for the same count and another lease. */
 KIND_TEST(hold_is_not_relied_on_for_longer_than_the_server_keeps_it)
 {

@@ -63,6 +63,19 @@ Test(lost_reply, of_an_acquire_counts_its_lease_from_the_first_attempt)
     assert_ok(rlock_unlock(lock));
 }
 
+/* The lease of the first attempt has ended by the time the second is answered: what is had then is worth nothing, and is
+ * asked for once more. */
+Test(lost_reply, of_an_acquire_is_no_reason_to_take_what_has_ended)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    int rule = on_script(&rli_script_lock_acquire, PROXY_HOLD_REPLY, 1);
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .skip = 1, .times = 1, .amount = ATTEMPT_MS / 2,
+                                         .text = rli_script_lock_acquire.sha1[RLI_COUNTED]});
+    assert_ok(rlock_try_lock(lock, 60000, ATTEMPT_MS + ATTEMPT_MS / 4));
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 1);
+    cr_assert(seen_by(rule) > 2, "sent %d times", seen_by(rule));
+}
+
 Test(lost_reply, of_a_try_counts_it_once)
 {
     rlock *lock = lock_of(scene.client, NAME);
@@ -247,6 +260,17 @@ Test(lost_reply, of_a_force_ends_the_own_hold)
     on_script(&rli_script_lock_force, PROXY_CUT_AFTER, 1);
     assert_status(rlock_force_unlock(lock, NULL), RLOCK_UNKNOWN);
     cr_assert(rlock_valid_for(lock) == 0);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
+
+/* Nor does it stand for others, once nobody relies on it: the background gives it back. */
+Test(lost_reply, of_a_force_that_never_came_does_not_leave_the_own_hold_on_the_server)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    assert_ok(rlock_lock_lease(lock, 600000));
+    on_script(&rli_script_lock_force, PROXY_CUT_BEFORE, 1);
+    assert_status(rlock_force_unlock(lock, NULL), RLOCK_UNKNOWN);
+    cr_assert(server_wait_exists(stage.server, NAME, false, 30000), "it is held for nobody");
     assert_status(rlock_unlock(lock), RLOCK_LOST);
 }
 

@@ -2,6 +2,7 @@
  * with a message, and nothing that is not in the reply is read. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"
+#include "tests/integration/support/sides.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -105,6 +106,19 @@ Test(odd_answer, of_a_boundless_time_to_live_bounds_no_wait)
         rlock_free(lock);
         end(&own);
     }
+}
+
+/* The time that a write hold was given is believed, as far as it can be counted. */
+Test(odd_answer, of_a_boundless_lease_of_a_write_hold_is_a_long_one)
+{
+    const answers said = {{"*1\r\n:9223372036854775807\r\n", ":1\r\n"}, 2};
+    scene own = begin(&said);
+    rlock *lock = get_write(own.client, NAME);
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    cr_assert(rlock_valid_for(lock) > 3600000, "valid for %lld ms", (long long)rlock_valid_for(lock));
+    assert_ok(rlock_unlock(lock));
+    rlock_free(lock);
+    end(&own);
 }
 
 Test(odd_answer, of_a_latch_with_a_boundless_time_to_live_bounds_no_wait)

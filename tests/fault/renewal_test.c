@@ -75,6 +75,17 @@ Test(renewal, whose_answers_are_lost_loses_the_hold_at_its_deadline)
     assert_status(rlock_unlock(lock), RLOCK_LOST);
 }
 
+/* What the renewals that were not heard of have left there is released, instead of left to its time. */
+Test(renewal, whose_answers_are_lost_does_not_leave_the_lock_to_its_end)
+{
+    rlock *lock = lock_of(scene_client(QUICK "&lockWatchdogTimeout=9000"), NAME);
+    on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 0);
+    server_listen(stage.server);
+    assert_ok(rlock_lock(lock));
+    cr_assert(heard_times(NAME, "0", 1, 40000), "nobody has released it");
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
+
 /* An answer that took its time says what was so when it was asked for. */
 Test(renewal, whose_answer_is_slow_counts_from_when_it_was_sent)
 {

@@ -99,3 +99,16 @@ Test(restart, between_two_attempts_of_an_acquire_counts_it_once)
     assert_no_keys();
     actor_end(acquirer);
 }
+
+/* Where the server keeps to itself which run it is, one may have been lost in between. */
+Test(restart, is_not_ruled_out_where_the_server_does_not_tell_its_run)
+{
+    freeReplyObject(server_command(stage.server, "ACL SETUSER default -info"));
+    rlock *lock = lock_of(scene_client("retryBaseDelay=1&retryMaxDelay=1"), NAME);
+    assert_ok(rlock_lock_lease(lock, 60000));
+    int rule = on_script(&rli_script_lock_release, PROXY_CUT_AFTER, 1);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    cr_assert(seen_by(rule) == 2, "sent %d times", seen_by(rule));
+    assert_no_keys();
+    freeReplyObject(server_command(stage.server, "ACL SETUSER default +info"));
+}

@@ -290,3 +290,41 @@ Test(unlock_cut, leaves_threads_to_take_turns_though_each_tenth_is_lost)
     cr_assert(atomic_load(&most_inside) == 0, "two had it");
     cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
 }
+
+/* --- what it left is replaced --- */
+
+/* The server hears of no release, that of the background neither. */
+Test(unlock_cut, that_never_came_does_not_have_a_try_of_its_owner_refused)
+{
+    rlock *lock = held_lock();
+    int rule = on_release(PROXY_CUT_BEFORE, 0);
+    assert_ok(rlock_unlock(lock));
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_try_lock(lock, 0, LEASE_MS));
+    assert_held_alone(NAME, scene.client, 1, LEASE_MS, since_ms);
+    proxy_release(scene.proxy, rule);
+    assert_nothing_told();
+    assert_ok(rlock_unlock(lock));
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+}
+
+/* The background finds nothing to release, as it should. Whether the server was restarted in between cannot be known. */
+Test(unlock_cut, that_finds_itself_replaced_is_no_loss_where_the_server_does_not_tell_its_run)
+{
+    freeReplyObject(server_command(stage.server, "ACL SETUSER default -info"));
+    rlock_client *client = scene_client(QUICK "&unlockWaits=false");
+    rlock_on_lost(client, losses_note, &told);
+    rlock *lock = lock_of(client, NAME);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_lock(lock));
+    int rule = on_release(PROXY_CUT_BEFORE, 0);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_try_lock(lock, 0, LEASE_MS));
+    int released = on_release(PROXY_NOTE, 0);
+    proxy_release(scene.proxy, rule);
+    cr_assert(proxy_await(scene.proxy, released, PROXY_ANSWERED, 2, 30000), "the background does not go on");
+    assert_nothing_told();
+    assert_ok(rlock_unlock(lock));
+    freeReplyObject(server_command(stage.server, "ACL SETUSER default +info"));
+}

@@ -52,3 +52,16 @@ Test(read_under_write, that_ran_out_keeps_no_writer_out)
     assert_ok(rlock_unlock(rival));
     assert_no_keys();
 }
+
+/* That it was granted beside other readers says that nobody writes. */
+Test(read_under_write, that_is_had_without_a_writer_ends_the_write_hold)
+{
+    rlock *write = kind_of(&kind_write, stage.client, NAME), *read = kind_of(&kind_read, stage.client, NAME);
+    assert_ok(rlock_lock_lease(write, 60000));
+    cr_assert(server_integer(stage.server, "DEL " NAME) == 1);
+    assert_ok(rlock_lock_lease(read, 60000));
+    cr_assert(rlock_valid_for(write) == 0, "the write hold is relied on");
+    assert_status(rlock_unlock(write), RLOCK_LOST);
+    assert_ok(rlock_unlock(read));
+    assert_no_keys();
+}

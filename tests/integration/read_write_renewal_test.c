@@ -271,3 +271,17 @@ Test(read_write_renewal, of_a_reader_goes_on_when_another_leaves)
     assert_ok(rlock_unlock(mine));
     assert_no_keys();
 }
+
+/* A read hold whose own lease has ended stays ended, though another level of its owner's keeps the lock. */
+Test(read_write_renewal, revives_no_read_hold_that_has_ended)
+{
+    rlock *read = read_of(stage.client, NAME);
+    assert_ok(rlock_lock_lease(read, 100));
+    assert_ok(rlock_lock(read));
+    for (int64_t end_ms = now_ms() + 10000; server_integer(stage.server, "EXISTS " NAME) == 1 && timeouts() > 1; pass_ms(1))
+        cr_assert(now_ms() < end_ms, "the outer hold does not end");
+    cr_assert(wait_renewed(NAME, 10000) && wait_renewed(NAME, 10000), "it is not renewed");
+    assert_ok(rlock_unlock(read));
+    cr_assert(rlock_valid_for(read) == 0, "the outer hold is relied on");
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+}

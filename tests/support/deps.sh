@@ -33,6 +33,7 @@ test)
     need libcriterion-dev pkg-config --exists criterion
     need redis-tools redis_server
     need openssl command -v openssl
+    need liblua5.1-0-dev pkg-config --exists lua5.1
     ;;
 interop)
     need default-jdk-headless command -v javac

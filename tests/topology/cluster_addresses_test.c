@@ -234,3 +234,38 @@ Test(cluster_hostile, map_with_more_servers_than_may_be_is_refused)
     hostile = impostor_start(be_many, NULL);
     refused_at(hostile_url(HASTY), RLOCK_SERVER, "more than 1024", NULL);
 }
+
+/* --- maps that are none --- */
+
+/* All slots, and then one of them once more. */
+static bool be_two_at_a_slot(impostor_peer *peer, const char *request)
+{
+    if (!strstr(request, "CLUSTER\r\n$5\r\nSLOTS"))
+        return answer_as_node(peer, request, NULL);
+    char map[200];
+    snprintf(map, sizeof map,
+             "*2\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$0\r\n\r\n:%d\r\n"
+             "*3\r\n:7\r\n:7\r\n*2\r\n$0\r\n\r\n:%d\r\n", port_of(peer), port_of(peer));
+    return impostor_say(peer, map);
+}
+
+static bool be_upside_down(impostor_peer *peer, const char *request)
+{
+    if (!strstr(request, "CLUSTER\r\n$5\r\nSLOTS"))
+        return answer_as_node(peer, request, NULL);
+    char map[100];
+    snprintf(map, sizeof map, "*1\r\n*3\r\n:9\r\n:7\r\n*2\r\n$0\r\n\r\n:%d\r\n", port_of(peer));
+    return impostor_say(peer, map);
+}
+
+Test(cluster_hostile, map_with_a_slot_at_two_masters_is_refused)
+{
+    hostile = impostor_start(be_two_at_a_slot, NULL);
+    refused_at(hostile_url(HASTY), RLOCK_SERVER, "answered CLUSTER SLOTS with something else", NULL);
+}
+
+Test(cluster_hostile, map_with_a_range_that_ends_before_it_begins_is_refused)
+{
+    hostile = impostor_start(be_upside_down, NULL);
+    refused_at(hostile_url(HASTY), RLOCK_SERVER, "answered CLUSTER SLOTS with something else", NULL);
+}

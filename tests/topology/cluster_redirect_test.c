@@ -1,6 +1,8 @@
 /* Redirects: what else a client concludes from one, and whose it follows. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/objects.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 #include "tests/topology/support/clients.h"
@@ -128,4 +130,42 @@ Test(cluster_redirect_by, a_node_that_does_not_serve_the_slot_is_not_followed)
     assert_ok(rlock_try_lock(lock, 0, 20000));
     cr_assert(impostor_noted(owner, REDIRECTED) == 1 && impostor_noted(helper, REDIRECTED) == 1);
     cr_assert(impostor_noted(thief, CONNECTIONS) == 0, "it was connected to, and told the password");
+}
+
+/* --- who is not in the map --- */
+
+enum { LOOKS = REDIRECTED + 1, HELD, GO };
+
+static bool ask_once_and_count(impostor_peer *peer, const char *request)
+{
+    if (strstr(request, "CLUSTER\r\n$5\r\nSLOTS"))
+        impostor_note(peer->of, LOOKS, 1);
+    return ask_once(peer, request);
+}
+
+/* Takes its time: until it is told to go on. */
+static bool take_permit(impostor_peer *peer, const char *request)
+{
+    if (!strstr(request, "EVALSHA"))
+        return impostor_answer(peer, request);
+    impostor_note(peer->of, HELD, 1);
+    return impostor_await(peer->of, GO, 1, SOON_MS) && impostor_say(peer, ":1\r\n");
+}
+
+/* It is asked, and its answer waited for, though looks at the map meanwhile name the owner alone. */
+Test(cluster_redirect_by, the_owner_to_a_node_that_no_map_names_is_followed_to_the_end)
+{
+    helper = impostor_start(take_permit, NULL);
+    to_helper.port = impostor_port(helper);
+    owner = impostor_start(ask_once_and_count, &to_helper);
+    rlock_client *client = client_at("redis-cluster://127.0.0.1:%d?timeout=60000&scanInterval=20", impostor_port(owner));
+    actor *taker = actor_start();
+    taking wanted = {.semaphore = semaphore_of(client, "permits"), .permits = 1};
+    actor_begin(taker, take, &wanted);
+    cr_assert(impostor_await(helper, HELD, 1, SOON_MS), "the other is not asked");
+    int64_t looks = impostor_noted(owner, LOOKS);
+    cr_assert(impostor_await(owner, LOOKS, looks + 5, SOON_MS), "the client does not look");
+    impostor_note(helper, GO, 1);
+    assert_ok(actor_finish(taker, SOON_MS));
+    actor_end(taker);
 }

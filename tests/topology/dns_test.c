@@ -84,6 +84,44 @@ Test(dns, name_that_leads_elsewhere_loses_holds)
     assert_ok(rlock_unlock(lock));
 }
 
+/* What is asked of the former server is not waited for: it may stand still for ever. */
+Test(dns, name_that_leads_elsewhere_ends_what_is_under_way)
+{
+    rlock *lock = lock_of(client_at(URL "timeout=600000&dnsMonitoringInterval=300"), LOCK);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    server_freeze(before);
+    actor *asker = actor_start();
+    actor_begin_lock(asker, lock);
+    cr_assert(actor_asleep(asker, 10000));
+    name_leads_to(server_port(after));
+    assert_ok(actor_finish(asker, 30000));
+    cr_assert(stands_at(after));
+    assert_ok(actor_unlock(asker, lock));
+    actor_end(asker);
+    server_thaw(before);
+}
+
+/* The resolver's answer wakes the client, whose next look is due in an hour; a server that refused was the reason for this
+ * one. */
+Test(dns, name_is_followed_as_soon_as_the_resolver_has_answered)
+{
+    rlock_client *client = client_at(URL "retryAttempts=0&dnsMonitoringInterval=3600000&pingConnectionInterval=0");
+    rlock *lock = lock_of(client, LOCK), *other = lock_of(client, "another");
+    rlock *held = lock_of(client_at("%s?" SPRY, server_tcp_url(before)), LOCK);
+    assert_ok(rlock_lock_lease(held, 3600000));
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, lock, 3600000, 60000);
+    cr_assert(server_wait_subscribers(before, "redisson_lock__channel:{" LOCK "}", 1, 10000) && actor_asleep(waiter, 10000));
+    name_leads_to(server_port(after));
+    freeReplyObject(server_command(before, "CONFIG SET min-replicas-to-write 1"));
+    assert_status(rlock_try_lock(other, 0, 60000), RLOCK_UNAVAILABLE);
+    assert_ok(actor_finish(waiter, 30000));
+    cr_assert(stands_at(after));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
 /* Its lock is free where the name leads now. */
 Test(dns, name_that_leads_elsewhere_takes_waiters_along)
 {

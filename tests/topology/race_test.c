@@ -96,6 +96,17 @@ Test(race, is_won_by_a_living_address_behind_one_that_refuses)
     assert_serves(AT "connectTimeout=60000");
 }
 
+/* Each that refuses makes room for the next at once: with a head start for each of them, the time would be up. */
+Test(race, is_won_by_a_living_address_behind_many_that_refuse)
+{
+    int ports[NAME_ADDRESSES];
+    for (int i = 0; i < NAME_ADDRESSES - 1; i++)
+        ports[i] = port_held(closed);
+    ports[NAME_ADDRESSES - 1] = server_port(living);
+    name_leads_along(ports, NAME_ADDRESSES);
+    assert_serves(AT "connectTimeout=15000");
+}
+
 /* Among silent ones, a refusal is not the answer. */
 Test(race, goes_on_when_one_address_refuses)
 {

@@ -18,7 +18,7 @@
  * it cannot be resolved, as at first. Any thread. */
 void name_leads_to(int port);
 /* The same with several addresses, in that order. */
-#define NAME_ADDRESSES 16
+#define NAME_ADDRESSES 64
 void name_leads_along(const int *ports, size_t count);
 /* How often it was asked for. */
 int name_asked(void);

@@ -1,0 +1,343 @@
+/* Calls: what the headers promise of each answer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/calls.h"
+
+#include "tests/sim/program/plan.h"
+#include "tests/sim/world/finding.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A call that waits may be later than its time by the client's patience with a server, and by this. */
+#define SLACK_MS 3000
+
+static object_kind kind_of(const call *self)
+{
+    return self->worker->of->plan->objects[self->step->object].kind;
+}
+
+void call_resume(call *self)
+{
+    hold *held = self->hold;
+    self->began_ns = world_now_ns();
+    self->epoch = held ? ledger_epoch(held->resource) : 0;
+    self->stopped_ns = self->worker->of->machine->stood_still_ns;
+    if (held)
+        held->unsure |= held->calls++ > 0;
+}
+
+void call_begin(call *self, worker *who, const plan_step *step, hold *held)
+{
+    const plan_object *object = &who->of->plan->objects[step->object];
+    *self = (call){.worker = who, .step = step, .hold = held};
+    snprintf(self->title, sizeof self->title, "%s %s %s (owner %d, wait %" PRId64 ", lease %" PRId64 ", count %d)",
+             step_word(step->kind), object_word(object->kind), object->name, step->owner, step->wait_ms, step->lease_ms,
+             step->count);
+    call_resume(self);
+    if (held && object_is_composite(object->kind)) /* its holds need not have the same members, and may stand by others' */
+        held->unsure = true;
+    timeline(thread_title(who->thread), "%s", self->title);
+    run_count_call();
+}
+
+void call_end(call *self, rlock_status status)
+{
+    self->status = status;
+    self->worker->of->doubts |= status != RLOCK_OK;
+    snprintf(self->message, sizeof self->message, "%s", rlock_last_error());
+    timeline(thread_title(self->worker->thread), "  %s → %s%s%s", step_word(self->step->kind), rlock_strstatus(status),
+             status == RLOCK_OK ? "" : ": ", status == RLOCK_OK ? "" : self->message);
+}
+
+int64_t call_took_ns(const call *self)
+{
+    return world_now_ns() - self->began_ns - (self->worker->of->machine->stood_still_ns - self->stopped_ns);
+}
+
+/* Promises that hold for every call. */
+static void judge_any(const call *self)
+{
+    if (self->hold)
+        self->hold->calls--;
+    rlock_status status = self->status;
+    if (status == RLOCK_CLOSED && !self->worker->of->closed)
+        finding("%s answered that the client was closed, and it was not", self->title);
+    if (status == RLOCK_FORKED || status == RLOCK_INVALID || status == RLOCK_UNSUPPORTED)
+        finding("%s answered %s: %s", self->title, rlock_strstatus(status), self->message);
+    if (status == RLOCK_CANCELLED && !self->cancelled)
+        finding("%s answered that it was cancelled, and it was not", self->title);
+    bool failed = status == RLOCK_UNAVAILABLE || status == RLOCK_UNKNOWN || status == RLOCK_SERVER ||
+                  status == RLOCK_NO_MEMORY || status == RLOCK_NOT_SYNCED;
+    if (failed && run_is_calm())
+        finding("%s answered %s though nothing is wrong: %s", self->title, rlock_strstatus(status), self->message);
+    if (status != RLOCK_OK && !*self->message)
+        finding("%s answered %s and said nothing of why", self->title, rlock_strstatus(status));
+}
+
+/* A multi lock ends its wait when the lease is too short, again and again, to take all members in. */
+static bool may_be_in_vain(const call *self)
+{
+    return object_is_composite(kind_of(self));
+}
+
+static void judge_time(const call *self)
+{
+    int64_t took_ms = call_took_ns(self) / 1000000, wait_ms = self->step->wait_ms;
+    int64_t passed_ms = (world_now_ns() - self->began_ns) / 1000000;
+    if (self->status == RLOCK_TIMEOUT && wait_ms > 0 && !may_be_in_vain(self) &&
+        passed_ms < wait_ms - wait_ms / 50 - 2) /* clocks may differ by 1 % */
+        finding("%s answered that its time was up after %" PRId64 " ms", self->title, passed_ms);
+    int64_t most_ms = wait_ms < 0 ? -1 : wait_ms + wait_ms / 50 + run_patience_ms(self->worker->of) + SLACK_MS;
+    if (wait_ms >= 0 && took_ms > most_ms)
+        finding("%s took %" PRId64 " ms, of at most %" PRId64, self->title, took_ms, most_ms);
+}
+
+void judge_validity(hold *held, validity by)
+{
+    if (held->unsure || held->calls > 0) {
+        ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
+        return;
+    }
+    if (by.ms > 0 && held->count == 0)
+        finding("%s may rely on a hold for %" PRId64 " ms, and has none", held->owner.title, by.ms);
+    if (by.ms > 0 && held->lost_ns)
+        finding("%s may rely on a hold again that it had lost", held->owner.title);
+    if (by.ms == 0 && held->count > 0 && !held->lost_ns)
+        held->lost_ns = world_now_ns();
+    ledger_claim(held, by);
+}
+
+static void forget(hold *held)
+{
+    held->count = held->to_tell = 0;
+    held->lost_ns = held->told_ns = held->lease_ms = 0;
+    held->renewed = held->unsure = false;
+}
+
+static void note_lease(const call *self)
+{
+    hold *held = self->hold;
+    held->renewed |= self->step->lease_ms < 0;
+    if (self->step->lease_ms > held->lease_ms)
+        held->lease_ms = self->step->lease_ms;
+}
+
+/* Several threads act for one owner at a time, or its client forces the lock open: only that nobody else holds it is
+ * checked. */
+static bool judge_unsure(const call *self, validity by)
+{
+    hold *held = self->hold;
+    held->unsure |= held->calls > 0;
+    if (!held->unsure)
+        return false;
+    int *counted = held->count > 0 || held->to_tell == 0 ? &held->count : &held->to_tell;
+    if (self->gives_back)
+        *counted -= *counted > 0 && self->status != RLOCK_CLOSED;
+    else
+        held->count += self->status == RLOCK_OK;
+    bool none = held->count + held->to_tell == 0 || self->status == RLOCK_NOT_OWNER;
+    if (held->calls == 0 && self->gives_back && none)
+        forget(held);
+    held->lost_ns = 0;
+    if (self->status == RLOCK_OK && !self->gives_back) {
+        held->epoch = ledger_inherited(held, self->epoch);
+        note_lease(self);
+    }
+    ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
+    return true;
+}
+
+/* --- acquiring --- */
+
+static void gain(const call *self)
+{
+    hold *held = self->hold;
+    if (held->count == 0)
+        held->epoch = ledger_inherited(held, self->epoch);
+    held->count++;
+    note_lease(self);
+}
+
+/* Nothing has taken it away, and its time is not over. */
+static bool is_relied_on(const hold *held)
+{
+    return !held->lost_ns && held->claimed_until_ns > world_now_ns() && ledger_epoch(held->resource) == held->epoch;
+}
+
+void judge_acquire(call *self, validity by)
+{
+    hold *held = self->hold;
+    bool once = kind_of(self) == NON_REENTRANT || kind_of(self) == NON_REENTRANT_FAIR;
+    judge_any(self);
+    judge_time(self);
+    if (judge_unsure(self, by))
+        return;
+    switch (self->status) {
+    case RLOCK_OK:
+        if (once && held->count > 0 && is_relied_on(held))
+            finding("%s: a non-reentrant lock was taken twice", self->title);
+        if (once && held->count > 0 && !held->lost_ns)
+            held->lost_ns = world_now_ns();
+        if (held->lost_ns) /* its former hold; that it was lost, and not told yet, is still to be told */
+            held->to_tell += held->count;
+        if (held->lost_ns)
+            held->count = 0, held->lost_ns = 0;
+        held->unsure |= held->count > 0 && held->claimed_until_ns <= world_now_ns(); /* again, or anew? */
+        gain(self);
+        judge_validity(held, by);
+        break;
+    case RLOCK_TIMEOUT:
+        if (self->step->wait_ms < 0 && !may_be_in_vain(self))
+            finding("%s waits for ever, and its time was up", self->title);
+        break;
+    case RLOCK_ALREADY_HELD:
+        if (!once || held->count == 0)
+            finding("%s answered that it is held already, and it is not", self->title);
+        break;
+    case RLOCK_LOST:
+        if (held->count == 0)
+            finding("%s answered that a hold was lost, and there was none", self->title);
+        if (!held->lost_ns)
+            held->lost_ns = world_now_ns();
+        ledger_drop(held);
+        break;
+    case RLOCK_NOT_OWNER:
+    case RLOCK_UNKNOWN:
+        finding("%s answered %s", self->title, rlock_strstatus(self->status));
+    default:
+        break;
+    }
+}
+
+/* --- giving back --- */
+
+/* Whether something may have taken it away that is not the library's doing. */
+static bool may_be_lost(const call *self)
+{
+    const hold *held = self->hold;
+    return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_restart_ns() >= self->began_ns ||
+           self->valid_before_ms * 1000000 <= world_now_ns() - self->began_ns + 2000000;
+}
+
+void judge_unlock(call *self, validity by)
+{
+    hold *held = self->hold;
+    self->gives_back = true;
+    judge_any(self);
+    if (judge_unsure(self, by))
+        return;
+    switch (self->status) {
+    case RLOCK_NOT_OWNER:
+        if (held->count > 0 && !held->lost_ns && ledger_epoch(held->resource) == held->epoch)
+            finding("%s answered that this owner does not hold it; it does, %d times", self->title, held->count);
+        forget(held);
+        break;
+    case RLOCK_OK:
+        if (held->count == 0)
+            finding("%s gave back what this owner did not hold", self->title);
+        if (held->lost_ns && self->valid_before_ms == 0 && !object_is_composite(kind_of(self))) /* its members tell */
+            finding("%s answered that all is well; the hold was lost before", self->title);
+        held->count--;
+        break;
+    case RLOCK_LOST:
+        if (held->to_tell > 0 && (held->count == 0 || held->lost_ns == 0)) {
+            held->to_tell--;
+            return; /* of a former hold */
+        }
+        if (held->count == 0)
+            finding("%s answered that a hold was lost, and there was none", self->title);
+        if (!may_be_lost(self))
+            finding("%s answered that the hold was lost; nothing has taken it away, and it was valid for %" PRId64
+                    " ms when the call began", self->title, self->valid_before_ms);
+        if (!held->lost_ns)
+            held->lost_ns = world_now_ns();
+        held->count--;
+        break;
+    case RLOCK_TIMEOUT:
+    case RLOCK_CANCELLED:
+    case RLOCK_ALREADY_HELD:
+    case RLOCK_UNKNOWN:
+    case RLOCK_NOT_SYNCED:
+        finding("%s answered %s", self->title, rlock_strstatus(self->status));
+    case RLOCK_CLOSED:
+        return;
+    default: /* given back, though the server may not know yet */
+        if (held->count > 0)
+            held->count--;
+        break;
+    }
+    if (held->count == 0) {
+        if (by.ms > 0)
+            finding("%s: given back, and valid for %" PRId64 " ms", self->title, by.ms);
+        int to_tell = held->to_tell;
+        forget(held);
+        held->to_tell = to_tell;
+        ledger_drop(held);
+    } else {
+        judge_validity(held, by);
+    }
+}
+
+void judge_question(call *self)
+{
+    judge_any(self);
+    switch (self->status) {
+    case RLOCK_TIMEOUT:
+    case RLOCK_CANCELLED:
+    case RLOCK_ALREADY_HELD:
+    case RLOCK_UNKNOWN:
+    case RLOCK_NOT_SYNCED:
+        finding("%s answered %s", self->title, rlock_strstatus(self->status));
+    default:
+        break;
+    }
+}
+
+void judge_force(call *self)
+{
+    judge_any(self);
+    if (self->status == RLOCK_TIMEOUT || self->status == RLOCK_LOST || self->status == RLOCK_NOT_OWNER)
+        finding("%s answered %s", self->title, rlock_strstatus(self->status));
+    /* Its own holds are lost, or are not, when nobody knows whether it ran: the library gives them up. */
+    if (self->status != RLOCK_OK)
+        run_void(self->step->object, "the client that forced it open does not know whether it is");
+    for (hold *held = ledger_first(); held; held = held->next) {
+        if (held->resource == self->hold->resource && held->owner.client == self->worker->of->index)
+            held->unsure |= held->count > 0;
+    }
+}
+
+void judge_object(call *self)
+{
+    judge_any(self);
+    judge_time(self);
+    if (self->status == RLOCK_LOST || self->status == RLOCK_NOT_OWNER || self->status == RLOCK_ALREADY_HELD)
+        finding("%s answered %s", self->title, rlock_strstatus(self->status));
+}
+
+/* --- tokens --- */
+
+static struct {
+    unsigned epoch;
+    uint64_t highest; /* of all that were given by calls that had returned */
+    int64_t at_ns;
+} given[16];
+
+/* A call that began after another had returned has a greater token. */
+void judge_token(call *self, uint64_t token)
+{
+    int resource = self->hold->resource;
+    if (self->epoch != ledger_epoch(resource)) /* what it was counted from may have been deleted since */
+        return;
+    if (given[resource].epoch != ledger_epoch(resource)) {
+        given[resource].epoch = ledger_epoch(resource);
+        given[resource].highest = 0;
+    }
+    if (token <= given[resource].highest && self->began_ns > given[resource].at_ns)
+        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before it began", self->title, token,
+                given[resource].highest);
+    if (token > given[resource].highest) {
+        given[resource].highest = token;
+        given[resource].at_ns = world_now_ns();
+    }
+}

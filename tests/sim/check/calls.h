@@ -1,0 +1,41 @@
+/* Calls: what the headers promise of each answer. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_CALLS_H
+#define SIM_CALLS_H
+
+#include "tests/sim/check/ledger.h"
+#include "tests/sim/program/run.h"
+
+/* One call of the library, from its begin to its return. */
+typedef struct call {
+    worker *worker;
+    const plan_step *step;
+    hold *hold;              /* of a lock; NULL */
+    char title[96];          /* "lock reentrant a, wait 300, lease -1" */
+    int64_t began_ns, stopped_ns; /* and how long its machine had stood still by then */
+    unsigned epoch; /* of the resource when it began */
+    int64_t valid_before_ms; /* of the hold */
+    bool gives_back;
+    bool cancelled;          /* its token was fired */
+    rlock_status status;
+    char message[200];
+} call;
+
+void call_begin(call *call, worker *worker, const plan_step *step, hold *hold);
+/* It goes on, after what it answered first: the end of a block. */
+void call_resume(call *call);
+/* With the status that it answered; the calls below judge it. */
+void call_end(call *call, rlock_status status);
+int64_t call_took_ns(const call *call); /* without the time that its machine stood still */
+
+void judge_acquire(call *call, validity validity);
+void judge_unlock(call *call, validity validity);
+void judge_question(call *call);
+void judge_force(call *call);
+void judge_object(call *call);
+/* A fencing token was given with that acquire. */
+void judge_token(call *call, uint64_t token);
+/* Whether the hold is lost by now, as far as its owner can know. */
+void judge_validity(hold *hold, validity validity);
+
+#endif

@@ -1,0 +1,212 @@
+/* Ends: every hold has one, every waiter wakes, every loss is told, and nothing is left. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/ends.h"
+
+#include "tests/sim/program/servers.h"
+#include "tests/sim/world/descriptors.h"
+#include "tests/sim/world/finding.h"
+#include "tests/sim/world/memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define LOOK_NS (200 * MS)
+/* A free lock is taken by one who waits within a round trip and a wake-up; some milliseconds may be left to others. */
+#define TAKEN_MS 2000
+/* Where places of a queue are left behind by processes that have ended, each is passed over in its time. */
+#define PASSED_OVER_MS 90000
+/* What is released in the background is tried again after pauses. */
+#define BACKGROUND_MS 45000
+
+static int64_t free_since_ns[PLAN_OBJECTS], abandoned_until_ns[PLAN_OBJECTS];
+static int64_t first_blocks;
+static bool closes; /* a client is closed in the middle */
+
+bool ends_is_held_by(int client, int resource, int number)
+{
+    for (const hold *held = ledger_first(); held; held = held->next) {
+        if (held->owner.client == client && held->resource == resource && held->owner.number == number &&
+            held->count + held->to_tell > 0)
+            return true;
+    }
+    return false;
+}
+
+static void abandon(int resource, int64_t lease_ms)
+{
+    int64_t until_ns = lease_ms > WORLD_NEVER / 4 / MS ? WORLD_NEVER / 2 : world_now_ns() + lease_ms * MS * 2;
+    for (int i = 0; i < run_of->object_count; i++) { /* its members', too */
+        const char *name = run_of->objects[i].name;
+        if (run_is_of(resource, name, strlen(name)) && until_ns > abandoned_until_ns[run_resource(run_of, i)])
+            abandoned_until_ns[run_resource(run_of, i)] = until_ns;
+    }
+}
+
+void ends_abandon(const hold *held, int64_t watchdog_ms)
+{
+    if (held->side != EXCLUSIVE_SIDE) /* a read hold lengthens a write hold, for good */
+        ends_abandon_all(watchdog_ms);
+    else if (held->count > 0 || held->unsure)
+        abandon(held->resource, held->lease_ms > watchdog_ms ? held->lease_ms : watchdog_ms);
+}
+
+void ends_abandon_all(int64_t watchdog_ms)
+{
+    int64_t longest_ms = watchdog_ms;
+    for (int i = 0; i < run_of->thread_count; i++) {
+        for (int k = 0; k < run_of->threads[i].step_count; k++) {
+            int64_t lease_ms = run_of->threads[i].steps[k].lease_ms;
+            longest_ms = lease_ms > longest_ms ? lease_ms : longest_ms;
+        }
+    }
+    for (int i = 0; i < run_of->object_count; i++)
+        abandon(i, longest_ms);
+}
+
+void ends_note_loss(const rlock_lost_event *lost, void *argument)
+{
+    process *self = argument;
+    self->told++;
+    timeline(thread_title(thread_self()), "is told: \"%s\" is lost, %d holds of %s %lld, reason %d", lost->name,
+             lost->hold_count, lost->named_owner ? "owner" : "thread", (long long)lost->owner, (int)lost->reason);
+    bool any = false;
+    for (const hold *held = ledger_first(); held; held = held->next)
+        any |= held->owner.client == self->index && strcmp(run_of->objects[held->resource].name, lost->name) == 0;
+    if (!any && lost->name[0] != 'm')
+        finding("%s is told that it lost \"%s\", which it never held", self->machine->name, lost->name);
+    if (lost->hold_count < 1)
+        finding("%s is told of %d lost holds", self->machine->name, lost->hold_count);
+}
+
+/* --- while it runs --- */
+
+typedef struct seen {
+    bool there[PLAN_OBJECTS];
+} seen;
+
+static void look_at_key(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
+{
+    seen *self = argument;
+    (void)at;
+    for (int i = 0; i < run_of->object_count; i++) {
+        const char *own = run_of->objects[i].name;
+        if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
+            continue;
+        int resource = run_resource(run_of, i);
+        self->there[resource] = true;
+        if (left_ms < 0 && strcmp(type, "hash") == 0 && !run_has_odd_field(resource))
+            finding("lock \"%s\" stands on the server without an end", own);
+    }
+}
+
+static int64_t bound_ms(void)
+{
+    if (run_is_calm())
+        return closes ? PASSED_OVER_MS : TAKEN_MS;
+    return PASSED_OVER_MS;
+}
+
+/* How a release wakes waiters: on the channel of each, not at all, or on one channel. */
+static int waking_of(object_kind kind)
+{
+    return kind == FAIR || kind == NON_REENTRANT_FAIR ? 1 : kind == SPIN ? 2 : 0;
+}
+
+/* Where kinds are mixed, waiters may hear of no release, and wait for the time to live. */
+static bool is_mixed(int resource)
+{
+    for (int i = 0; i < run_of->object_count; i++) {
+        if (run_resource(run_of, i) == resource &&
+            waking_of(run_of->objects[i].kind) != waking_of(run_of->objects[resource].kind))
+            return true;
+    }
+    return false;
+}
+
+/* Foreign hands took it away without a message: it is found free when its time to live would have ended. */
+static bool was_taken_in_silence(int resource, int64_t since_ns)
+{
+    return ledger_void_ns(resource) >= since_ns && ledger_void_ns(resource) > 0;
+}
+
+static void check_waiters(int resource)
+{
+    if (is_mixed(resource))
+        return;
+    int64_t free_ns = world_now_ns() - free_since_ns[resource];
+    if (free_ns < bound_ms() * MS || (!run_is_calm() && !run_is_healed()))
+        return;
+    for (int i = 0; i < run_worker_count(); i++) {
+        const worker *one = run_worker(i);
+        if (one->waits_for != resource || one->waits_since_ns > free_since_ns[resource] ||
+            world_now_ns() - one->waits_since_ns < bound_ms() * MS ||
+            was_taken_in_silence(resource, one->waits_since_ns))
+            continue;
+        finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms", thread_title(one->thread),
+                run_of->objects[resource].name, free_ns / MS);
+    }
+}
+
+static void look(void *again)
+{
+    seen now = {0};
+    servers_each_key(look_at_key, &now);
+    for (int i = 0; i < run_of->object_count; i++) {
+        if (run_resource(run_of, i) != i || !object_is_lock(run_of->objects[i].kind) ||
+            object_is_composite(run_of->objects[i].kind))
+            continue;
+        if (now.there[i])
+            free_since_ns[i] = world_now_ns();
+        else
+            check_waiters(i);
+    }
+    if (again)
+        event_at(world_now_ns() + LOOK_NS, look, again);
+}
+
+void ends_begin(void)
+{
+    static char again;
+    first_blocks = memory_blocks();
+    for (int i = 0; i < run_of->thread_count; i++) {
+        for (int k = 0; k < run_of->threads[i].step_count; k++)
+            closes |= run_of->threads[i].steps[k].kind == CLOSE;
+    }
+    event_at(world_now_ns() + LOOK_NS, look, &again);
+}
+
+/* --- at the end --- */
+
+static void check_left(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
+{
+    (void)argument;
+    (void)at;
+    for (int i = 0; i < run_of->object_count; i++) {
+        const char *own = run_of->objects[i].name;
+        if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
+            continue;
+        int resource = run_resource(run_of, i);
+        if (abandoned_until_ns[resource] > world_now_ns() || run_has_odd_field(resource))
+            return;
+        finding("lock \"%s\" (%s) is held by nobody, and stands for %" PRId64 " ms more", own, type, left_ms);
+    }
+}
+
+/* Of the library itself: a list of descriptors that grows, and never ends. */
+#define BLOCKS_KEPT 4
+
+void ends_check(const plan *of)
+{
+    thread_sleep(of, world_now_ns() + BACKGROUND_MS * MS, 0, "what is left to end");
+    servers_each_key(check_left, NULL);
+    if (descriptors_open() != 0)
+        finding("%d descriptors are left open", descriptors_open());
+    if (threads_alive() != 1) {
+        static char text[4000];
+        threads_describe(text, sizeof text);
+        finding("threads of closed clients live on\n%s", text);
+    }
+    if (memory_blocks() - first_blocks > BLOCKS_KEPT)
+        finding("%" PRId64 " blocks of memory are left", memory_blocks() - first_blocks);
+}

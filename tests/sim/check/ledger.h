@@ -1,0 +1,67 @@
+/* The ledger: who may rely on what, as the library has said to each owner, on true time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_LEDGER_H
+#define SIM_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What rlock_valid_for answered. The time counts from the question: the thread may have stood still since. */
+typedef struct validity {
+    int64_t ms, asked_ns;
+    int rate_ppm; /* of its machine's clock */
+} validity;
+
+/* What excludes what: kinds of lock that share a hash are one resource. */
+typedef enum side { EXCLUSIVE_SIDE, READ_SIDE, WRITE_SIDE } side;
+
+/* An owner: a thread of the plan, or a named one of its client. */
+typedef struct owner {
+    int client, number;
+    char title[48]; /* "A/t2", "B/owner 1" */
+} owner;
+
+/* What an owner believes of one side of a resource. Made when it is first asked for. */
+typedef struct hold {
+    struct hold *next;
+    int resource;
+    side side;
+    owner owner;
+    int count;               /* as the answers to its calls say */
+    int to_tell;             /* lost: unlocks that are to answer RLOCK_LOST */
+    unsigned epoch;          /* of the resource, when it was taken */
+    int64_t claimed_until_ns;/* true time; 0: it claims nothing */
+    int64_t dropped_ns;      /* when its owner began to give it back last */
+    int64_t lost_ns;         /* when it was first seen to be lost; 0: not */
+    int64_t told_ns;         /* when rlock_on_lost said so; 0: not */
+    int64_t lease_ms;        /* the longest that it asked for */
+    bool renewed;
+    int calls;               /* under way */
+    bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
+} hold;
+
+hold *ledger_hold(int resource, side side, const owner *owner);
+hold *ledger_first(void);
+
+/* The owner may rely on it for so long. Ends the run when somebody else may, too. */
+void ledger_claim(hold *hold, validity validity);
+/* The owner begins to give its last hold back, or has lost it. */
+void ledger_drop(hold *hold);
+
+/* The epoch of a hold that a call gave which began in that epoch: what was taken away since then may have been it; or,
+ * handed over without asking the server, what was taken away from who had it before in the same process. */
+unsigned ledger_inherited(const hold *hold, unsigned epoch);
+
+/* Foreign hands, or a server that lost data, have made who holds it now rely on nothing: their claims exclude nobody that
+ * comes later. -1: all resources. */
+void ledger_void(int resource, const char *why);
+/* Who holds what, for a person to read. */
+void ledger_describe(char *text, size_t size);
+unsigned ledger_epoch(int resource);
+/* A server is another one from now on, though its data may be the same: what was under way there is in doubt. */
+void ledger_note_restart(void);
+int64_t ledger_restart_ns(void); /* when that was last; -1: never */
+int64_t ledger_void_ns(int resource); /* when that was last */
+
+#endif

@@ -1,0 +1,306 @@
+/* Faults: what a plan has go wrong, when. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/program/faults.h"
+
+#include "tests/sim/check/ledger.h"
+#include "tests/sim/program/run.h"
+#include "tests/sim/program/servers.h"
+#include "tests/sim/world/finding.h"
+#include "tests/sim/world/memory.h"
+#include "tests/sim/world/names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define WORDS(...) (const char *const[]){__VA_ARGS__, NULL}
+
+static host *host_of(const plan_fault *fault)
+{
+    return servers_any(fault->who);
+}
+
+static int object_of(const plan_fault *fault)
+{
+    return fault->who % run_of->object_count;
+}
+
+static const char *name_of(const plan_fault *fault)
+{
+    return run_of->objects[object_of(fault)].name;
+}
+
+/* --- the network --- */
+
+static void reset(const plan_fault *fault)
+{
+    int count = 0;
+    while (connection_number(count))
+        count++;
+    if (count)
+        connection_reset(connection_number(fault->who * 7 % count), fault->count & 1);
+}
+
+static void silence(const plan_fault *fault)
+{
+    connection *one;
+    const machine *client = fault->who < 8 ? run_process(fault->who % run_of->client_count)->machine : NULL;
+    int64_t until_ns = world_now_ns() + fault->span_ms * 1000000;
+    for (int i = 0; (one = connection_number(i)); i++) {
+        if (!client || connection_client(one) == client)
+            connection_silence(one, fault->count % 3 != 1, fault->count % 3 != 0, until_ns);
+    }
+}
+
+static void kill_clients(const plan_fault *fault)
+{
+    connection *one;
+    (void)fault;
+    while ((one = connection_number(0)))
+        connection_reset(one, false);
+}
+
+/* --- machines and servers --- */
+
+static void restart(const plan_fault *fault)
+{
+    host *at = host_of(fault);
+    bool keeps = fault->count & 1;
+    host_drop_connections(at);
+    sim_server_restart(at->server, keeps);
+    ledger_note_restart();
+    if (!keeps)
+        ledger_void(-1, "the server has lost its data");
+}
+
+static void refuse(const plan_fault *fault)
+{
+    host *at = host_of(fault);
+    at->refuses = fault->count & 1;
+    at->deaf = !at->refuses;
+    if (fault->count & 2)
+        host_drop_connections(at);
+}
+
+static void accept_again(const plan_fault *fault)
+{
+    host_of(fault)->refuses = host_of(fault)->deaf = false;
+}
+
+static void answer_errors(const plan_fault *fault)
+{
+    static const sim_failure failures[] = {SIM_LOADING, SIM_BUSY, SIM_MISCONF, SIM_OOM, SIM_NOREPLICAS, SIM_FULL,
+                                           SIM_PROTECTED, SIM_LOADING};
+    sim_server_fail(host_of(fault)->server, failures[fault->count % 8]);
+}
+
+static void answer_well(const plan_fault *fault)
+{
+    sim_server_fail(host_of(fault)->server, SIM_WELL);
+}
+
+static void stop_server(const plan_fault *fault)
+{
+    machine_stop(host_of(fault)->machine, fault->span_ms * 1000000, false);
+}
+
+static void stop_client(const plan_fault *fault)
+{
+    machine_stop(run_process(fault->who % run_of->client_count)->machine, fault->span_ms * 1000000, fault->count == 1);
+}
+
+static void flush_scripts(const plan_fault *fault)
+{
+    servers_command(host_of(fault), WORDS("SCRIPT", "FLUSH"));
+}
+
+/* --- foreign hands --- */
+
+static void delete_key(const plan_fault *fault)
+{
+    run_void(object_of(fault), "its key is deleted");
+    servers_command(servers_host(object_of(fault)), WORDS("DEL", name_of(fault)));
+}
+
+static void shorten_key(const plan_fault *fault)
+{
+    char ms[24];
+    snprintf(ms, sizeof ms, "%" PRId64, fault->span_ms);
+    run_void(object_of(fault), "its key's time is set by others");
+    servers_command(servers_host(object_of(fault)), WORDS("PEXPIRE", name_of(fault), ms));
+}
+
+static void publish(host *at, const char *name)
+{
+    static const char *const prefixes[] = {"redisson_lock__channel", "redisson_rwlock"};
+    for (size_t i = 0; i < 2; i++) {
+        char channel[96];
+        snprintf(channel, sizeof channel, "%s:{%s}", prefixes[i], name);
+        servers_command(at, WORDS("PUBLISH", channel, "1"));
+        servers_command(at, WORDS("PUBLISH", channel, "0"));
+    }
+}
+
+static void force_key(const plan_fault *fault)
+{
+    delete_key(fault);
+    publish(servers_host(object_of(fault)), name_of(fault));
+}
+
+static void write_odd_field(const plan_fault *fault)
+{
+    static const char *const fields[] = {"evil", "evil:1", "mode", "", "a:b:write"};
+    static const char *const values[] = {"1000000000000000000", "-1", "x", "", "3"};
+    if (!object_is_lock(run_of->objects[object_of(fault)].kind))
+        return;
+    run_void(object_of(fault), "an odd field is written into it");
+    run_odd_field(run_resource(run_of, object_of(fault)));
+    servers_command(servers_host(object_of(fault)),
+                    WORDS("HSET", name_of(fault), fields[fault->count % 5], values[fault->who % 5]));
+}
+
+static void delete_all(const plan_fault *fault)
+{
+    ledger_void(-1, "all keys are deleted");
+    servers_command(host_of(fault), WORDS("FLUSHALL"));
+}
+
+static void change_name(const plan_fault *fault)
+{
+    (void)fault;
+    servers_name_takes(fault->span_ms * 1000000);
+}
+
+/* --- when --- */
+
+static const struct {
+    void (*begin)(const plan_fault *fault);
+    void (*end)(const plan_fault *fault);
+    bool lasts; /* for its span, by itself */
+} acts[FAULT_KINDS] = {
+    [RESET_CONNECTION] = {reset, NULL, false},
+    [SILENCE] = {silence, NULL, true},
+    [STOP_SERVER] = {stop_server, NULL, true},
+    [RESTART] = {restart, NULL, false},
+    [STOP_CLIENT] = {stop_client, NULL, true},
+    [REFUSE] = {refuse, accept_again, true},
+    [SERVER_ERROR] = {answer_errors, answer_well, true},
+    [SCRIPTS_FLUSHED] = {flush_scripts, NULL, false},
+    [KEY_DELETED] = {delete_key, NULL, false},
+    [KEY_SHORTENED] = {shorten_key, NULL, false},
+    [KEY_FORCED] = {force_key, NULL, false},
+    [FIELD_ODD] = {write_odd_field, NULL, false},
+    [ALL_DELETED] = {delete_all, NULL, false},
+    [CLIENTS_KILLED] = {kill_clients, NULL, false},
+    [NAME_CHANGES] = {change_name, NULL, false},
+};
+
+static bool over;
+
+static void begin_fault(void *argument)
+{
+    const plan_fault *fault = argument;
+    if (over)
+        return;
+    timeline("world", "fault: %s, for %" PRId64 " ms (who %d, count %d)", fault_word(fault->kind), fault->span_ms, fault->who,
+             fault->count);
+    run_count_fault();
+    if (acts[fault->kind].begin)
+        acts[fault->kind].begin(fault);
+}
+
+static void end_fault(void *argument)
+{
+    const plan_fault *fault = argument;
+    if (!over && acts[fault->kind].end)
+        acts[fault->kind].end(fault);
+}
+
+/* Nothing goes wrong before all clients are open. */
+#define BEGIN_NS INT64_C(500000000)
+
+static int64_t begins_ns(const plan_fault *fault)
+{
+    return BEGIN_NS + fault->at_ms * 1000000;
+}
+
+int64_t faults_end_ns(const plan *of)
+{
+    int64_t end_ns = BEGIN_NS;
+    for (int i = 0; i < of->fault_count; i++) {
+        const plan_fault *fault = &of->faults[i];
+        int64_t own_ns = begins_ns(fault) + (acts[fault->kind].lasts ? fault->span_ms * 1000000 : 0);
+        if (own_ns > end_ns)
+            end_ns = own_ns;
+    }
+    return end_ns;
+}
+
+void faults_plan(const plan *of)
+{
+    int64_t now_ns = world_now_ns();
+    for (int i = 0; i < of->fault_count; i++) {
+        plan_fault *fault = (plan_fault *)&of->faults[i];
+        event_at(now_ns + begins_ns(fault), begin_fault, fault);
+        event_at(now_ns + begins_ns(fault) + fault->span_ms * 1000000, end_fault, fault);
+    }
+}
+
+void faults_heal(void)
+{
+    host *at;
+    over = true;
+    for (int i = 0; (at = host_number(i)); i++) {
+        at->refuses = at->deaf = false;
+        sim_server_fail(at->server, SIM_WELL);
+        host_plan(at);
+    }
+    servers_name_takes(1000000);
+    network_heal();
+    memory_fails(0);
+    world_calm();
+    timeline("world", "nothing goes wrong from now on");
+}
+
+/* --- the operator --- */
+
+/* Whether somebody holds it who can never give it back: all who could wait for others. */
+static bool is_held(const char *name, size_t length)
+{
+    for (const hold *held = ledger_first(); held; held = held->next) {
+        if (held->count > 0 && run_is_of(held->resource, name, length))
+            return true;
+    }
+    return false;
+}
+
+typedef struct to_free {
+    host *at;
+    char name[64];
+} to_free;
+
+typedef struct found {
+    to_free all[32];
+    int count;
+} found;
+
+static void note_lock(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
+{
+    found *self = argument;
+    bool stands = left_ms < 0 || left_ms >= 60000 || is_held(name, length);
+    if (strcmp(type, "hash") != 0 || !stands || self->count == 32 || length >= 64)
+        return;
+    self->all[self->count].at = at;
+    snprintf(self->all[self->count++].name, 64, "%.*s", (int)length, name);
+}
+
+void faults_free_locks(void)
+{
+    found locks = {.count = 0};
+    servers_each_key(note_lock, &locks);
+    for (int i = 0; i < locks.count; i++) {
+        ledger_void(-1, "an operator frees what stands for long");
+        servers_command(locks.all[i].at, WORDS("DEL", locks.all[i].name));
+    }
+    for (int i = 0; i < run_of->object_count; i++) /* what was deleted in silence, too */
+        publish(servers_host(i), run_of->objects[i].name);
+}

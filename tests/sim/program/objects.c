@@ -1,0 +1,172 @@
+/* Steps on what is no lock: semaphores, permits, latches. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/program/objects.h"
+
+#include "tests/sim/check/calls.h"
+#include "tests/sim/check/counted.h"
+
+#include <string.h>
+
+static const char *name_of(const worker *self, int object)
+{
+    return self->of->plan->objects[object].name;
+}
+
+/* --- plain semaphores --- */
+
+static rlock_semaphore *semaphore_of(worker *self, int object)
+{
+    rlock_semaphore **handle = &self->semaphores[object];
+    if (!*handle)
+        *handle = rlock_get_semaphore(self->of->client, name_of(self, object));
+    return *handle;
+}
+
+static void semaphore_step(worker *self, const plan_step *step)
+{
+    call own;
+    bool set = false;
+    int number = 0;
+    rlock_status status;
+    rlock_semaphore *semaphore = semaphore_of(self, step->object);
+    if (!semaphore || (step->kind == SEM_RELEASE && self->taken[step->object] == 0))
+        return;
+    int count = step->kind == SEM_RELEASE && self->taken[step->object] < step->count ? self->taken[step->object] : step->count;
+    int resource = run_resource(self->of->plan, step->object);
+    bool makes = step->kind == SEM_SET || step->kind == SEM_ADD;
+    counted_make(resource, makes ? count : 0); /* others may take them before this thread hears of it */
+    call_begin(&own, self, step, NULL);
+    switch (step->kind) {
+    case SEM_SET: status = rlock_semaphore_try_set_permits(semaphore, count, &set); break;
+    case SEM_ACQUIRE: status = rlock_semaphore_try_acquire(semaphore, count, step->wait_ms); break;
+    case SEM_RELEASE:
+        counted_give(resource, count);
+        self->taken[step->object] -= count;
+        status = rlock_semaphore_release(semaphore, count);
+        break;
+    case SEM_ADD: status = rlock_semaphore_add_permits(semaphore, count); break;
+    case SEM_DRAIN: status = rlock_semaphore_drain_permits(semaphore, &number); break;
+    default: status = rlock_semaphore_available_permits(semaphore, &number); break;
+    }
+    call_end(&own, status);
+    judge_object(&own);
+    bool made = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (set || step->kind == SEM_ADD));
+    counted_make(resource, makes && !made ? -count : 0);
+    if (step->kind == SEM_ACQUIRE && status == RLOCK_OK) {
+        self->taken[step->object] += count;
+        counted_take(resource, count, thread_title(self->thread));
+    }
+}
+
+/* --- permits --- */
+
+static rlock_permit_semaphore *permits_of(worker *self, int object)
+{
+    rlock_permit_semaphore **handle = &self->permit_semaphores[object];
+    if (!*handle)
+        *handle = rlock_get_permit_expirable_semaphore(self->of->client, name_of(self, object));
+    return *handle;
+}
+
+static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaphore, const plan_step *step)
+{
+    rlock_permit *to = self->permits[step->object] + self->permit_count[step->object];
+    int64_t lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
+    rlock_status status = rlock_permit_semaphore_try_acquire_many(semaphore, step->count, step->wait_ms, lease_ms, to);
+    if (status == RLOCK_OK)
+        self->permit_count[step->object] += step->count;
+    return status;
+}
+
+static rlock_status release_permit(worker *self, rlock_permit_semaphore *semaphore, int object)
+{
+    bool released;
+    const rlock_permit *last = &self->permits[object][--self->permit_count[object]];
+    return rlock_permit_semaphore_try_release(semaphore, last->id, &released);
+}
+
+static void permit_step(worker *self, const plan_step *step)
+{
+    call own;
+    bool answer = false;
+    int number = 0;
+    rlock_status status;
+    rlock_permit_semaphore *semaphore = permits_of(self, step->object);
+    int have = self->permit_count[step->object];
+    bool needs_one = step->kind == PERMIT_RELEASE || step->kind == PERMIT_UPDATE;
+    if (!semaphore || (needs_one && have == 0) || (step->kind == PERMIT_ACQUIRE && have + step->count > PERMITS_HELD))
+        return;
+    call_begin(&own, self, step, NULL);
+    switch (step->kind) {
+    case PERMIT_SET: status = rlock_permit_semaphore_try_set_permits(semaphore, step->count, &answer); break;
+    case PERMIT_ACQUIRE: status = acquire_permits(self, semaphore, step); break;
+    case PERMIT_RELEASE: status = release_permit(self, semaphore, step->object); break;
+    case PERMIT_UPDATE:
+        status = rlock_permit_semaphore_update_lease_time(semaphore, self->permits[step->object][have - 1].id,
+                                                          step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms, &answer);
+        break;
+    default: status = rlock_permit_semaphore_available_permits(semaphore, &number); break;
+    }
+    call_end(&own, status);
+    judge_object(&own);
+}
+
+/* --- latches --- */
+
+static void latch_step(worker *self, const plan_step *step)
+{
+    call own;
+    bool set = false;
+    int64_t count = 0;
+    rlock_status status;
+    rlock_count_down_latch **latch = &self->latches[step->object];
+    if (!*latch)
+        *latch = rlock_get_count_down_latch(self->of->client, name_of(self, step->object));
+    if (!*latch)
+        return;
+    call_begin(&own, self, step, NULL);
+    switch (step->kind) {
+    case LATCH_SET: status = rlock_count_down_latch_try_set_count(*latch, step->count, &set); break;
+    case LATCH_DOWN: status = rlock_count_down_latch_count_down(*latch); break;
+    case LATCH_AWAIT: status = rlock_count_down_latch_try_await(*latch, step->wait_ms); break;
+    default: status = rlock_count_down_latch_get_count(*latch, &count); break;
+    }
+    call_end(&own, status);
+    judge_object(&own);
+}
+
+/* --- */
+
+void object_step(worker *self, const plan_step *step)
+{
+    object_kind kind = self->of->plan->objects[step->object].kind;
+    if (kind == SEMAPHORE && step->kind >= SEM_SET && step->kind <= SEM_AVAILABLE)
+        semaphore_step(self, step);
+    else if (kind == PERMITS && step->kind >= PERMIT_SET && step->kind <= PERMIT_STATE)
+        permit_step(self, step);
+    else if (kind == LATCH && step->kind >= LATCH_SET && step->kind <= LATCH_COUNT)
+        latch_step(self, step);
+}
+
+static void give_all_back(worker *self)
+{
+    for (int i = 0; i < PLAN_OBJECTS && !self->left && !self->of->closed; i++) {
+        plan_step step = {.kind = SEM_RELEASE, .object = i, .count = self->taken[i], .wait_ms = -1, .lease_ms = -1};
+        if (self->taken[i] > 0)
+            object_step(self, &step);
+        step.kind = PERMIT_RELEASE;
+        step.count = 1;
+        while (self->permit_count[i] > 0 && !self->of->closed)
+            object_step(self, &step);
+    }
+}
+
+void objects_end(worker *self)
+{
+    give_all_back(self);
+    for (int i = 0; i < PLAN_OBJECTS; i++) {
+        rlock_semaphore_free(self->semaphores[i]);
+        rlock_permit_semaphore_free(self->permit_semaphores[i]);
+        rlock_count_down_latch_free(self->latches[i]);
+    }
+}

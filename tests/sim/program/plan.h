@@ -1,0 +1,121 @@
+/* A plan: all that is decided before a run. Clients, what their threads call, what others do, and what goes wrong when.
+ * The seed decides the rest. A plan can be written as text and read again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_PLAN_H
+#define SIM_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PLAN_CLIENTS 4
+#define PLAN_OBJECTS 12
+#define PLAN_THREADS 12
+#define PLAN_STEPS 64
+#define PLAN_FAULTS 24
+#define PLAN_MEMBERS 3
+#define PLAN_TEXT 256
+
+typedef enum topology_kind { SINGLE, REPLICATED, SENTINEL, CLUSTER, TOPOLOGIES } topology_kind;
+
+typedef enum object_kind {
+    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, READ, WRITE, MULTI, RED,
+    SEMAPHORE, PERMITS, LATCH, OBJECT_KINDS
+} object_kind;
+
+typedef enum step_kind {
+    PAUSE,       /* for pause_ms */
+    LOCK,        /* wait_ms, lease_ms, cancel_ms, owner */
+    TOKEN,       /* the same, and gets the token */
+    UNLOCK,
+    FORCE,
+    IS_LOCKED, IS_HELD, COUNT, TTL, VALID_FOR, GET_TOKEN, INSPECT,
+    WITHIN,      /* RLOCK_WITH around a pause */
+    SEM_SET, SEM_ACQUIRE, SEM_RELEASE, SEM_ADD, SEM_DRAIN, SEM_AVAILABLE,
+    PERMIT_SET, PERMIT_ACQUIRE, PERMIT_RELEASE, PERMIT_UPDATE, PERMIT_STATE,
+    LATCH_SET, LATCH_DOWN, LATCH_AWAIT, LATCH_COUNT,
+    LEAVE,       /* the thread ends, whatever it holds */
+    CLOSE,       /* closes its client */
+    FORK,        /* a child calls, and opens a client of its own */
+    STARVE,      /* from its next allocation but `count` on, some fail */
+    STEP_KINDS
+} step_kind;
+
+typedef enum fault_kind {
+    RESET_CONNECTION,  /* one of client `who`, or of anybody */
+    SILENCE,           /* all that open connections have, for span_ms, in directions `count` */
+    STOP_SERVER,       /* for span_ms */
+    RESTART,           /* count 1: with its data */
+    STOP_CLIENT,       /* `who`, for span_ms; count 1: suspended */
+    REFUSE,            /* the server refuses connections for span_ms */
+    SERVER_ERROR,      /* answers an error of kind `count` for span_ms */
+    SCRIPTS_FLUSHED,
+    KEY_DELETED, KEY_SHORTENED, KEY_FORCED, FIELD_ODD, ALL_DELETED, /* by foreign hands, of object `who` */
+    CLIENTS_KILLED,
+    FAILOVER,          /* to a replica that is `count` writes behind */
+    REPLICAS_SILENT,   /* none confirms, for span_ms */
+    SLOT_MOVES,        /* that of object `who`, in span_ms */
+    NAME_CHANGES,      /* the server's name, or it takes span_ms to find out */
+    FAULT_KINDS
+} fault_kind;
+
+typedef struct plan_client {
+    int rate_ppm;
+    bool reports; /* rlock_on_lost is set */
+    char options[PLAN_TEXT];
+} plan_client;
+
+typedef struct plan_object {
+    object_kind kind;
+    char name[16];
+    int members[PLAN_MEMBERS], member_count; /* of a multi or red lock */
+} plan_object;
+
+typedef struct plan_step {
+    step_kind kind;
+    int object, owner, count;
+    int64_t wait_ms, lease_ms; /* -1: for ever; renewed */
+    int64_t pause_ms, cancel_ms; /* -1: never */
+} plan_step;
+
+typedef struct plan_thread {
+    int client;   /* -1: an actor that behaves as Redisson does */
+    int step_count;
+    plan_step steps[PLAN_STEPS];
+} plan_thread;
+
+typedef struct plan_fault {
+    int64_t at_ms, span_ms;
+    fault_kind kind;
+    int who, count;
+} plan_fault;
+
+typedef struct plan {
+    uint64_t seed;
+    int period, changes, stalls; /* schedule */
+    topology_kind topology;
+    int version; /* of the servers: 62, 70, 72, 80 */
+    int64_t latency_us, jitter_us;
+    int splits;
+    bool named; /* the server is known by a name */
+    int client_count, object_count, thread_count, fault_count;
+    plan_client clients[PLAN_CLIENTS];
+    plan_object objects[PLAN_OBJECTS];
+    plan_thread threads[PLAN_THREADS];
+    plan_fault faults[PLAN_FAULTS];
+} plan;
+
+/* All that a seed decides before the run. */
+void plan_draw(plan *plan, uint64_t seed);
+
+void plan_write(const plan *plan, FILE *to);
+/* False: *why says what is wrong with the text. */
+bool plan_read(plan *plan, FILE *from, char why[static PLAN_TEXT]);
+
+const char *object_word(object_kind kind);
+const char *fault_word(fault_kind kind);
+const char *step_word(step_kind kind);
+bool object_is_lock(object_kind kind);
+bool object_is_composite(object_kind kind);
+
+#endif

@@ -1,0 +1,264 @@
+/* A run: the processes of a plan in their world. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/program/run.h"
+
+#include "tests/sim/check/ends.h"
+#include "tests/sim/program/faults.h"
+#include "tests/sim/program/lock_of.h"
+#include "tests/sim/program/servers.h"
+#include "tests/sim/program/steps.h"
+#include "tests/sim/world/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define MOST_STEPS INT64_C(60000000)
+
+const plan *run_of;
+
+static process processes[PLAN_CLIENTS];
+static worker workers[PLAN_THREADS];
+static int worker_count;
+static bool calm, healed;
+static run_counts counts;
+
+/* --- of the run under way --- */
+
+int run_worker_count(void)
+{
+    return worker_count;
+}
+
+worker *run_worker(int index)
+{
+    return &workers[index];
+}
+
+process *run_process(int index)
+{
+    return &processes[index];
+}
+
+bool run_is_calm(void)
+{
+    return calm;
+}
+
+bool run_is_healed(void)
+{
+    return healed;
+}
+
+void run_count_call(void)
+{
+    counts.calls++;
+}
+
+void run_count_fault(void)
+{
+    counts.faults++;
+}
+
+/* Kinds of lock that share a name share what they exclude; what is made of several is of its own. */
+int run_resource(const plan *of, int object)
+{
+    for (int i = 0; i < object; i++) {
+        if (strcmp(of->objects[i].name, of->objects[object].name) == 0 && of->objects[i].name[0] != '-')
+            return i;
+    }
+    return object;
+}
+
+bool run_is_of(int object, const char *name, size_t length)
+{
+    const plan_object *one = &run_of->objects[object];
+    bool is = strlen(one->name) == length && memcmp(one->name, name, length) == 0;
+    for (int i = 0; i < one->member_count && !is; i++)
+        is = run_is_of(one->members[i], name, length);
+    return is;
+}
+
+void run_void(int object, const char *why)
+{
+    const char *name = run_of->objects[object].name;
+    for (int i = 0; i < run_of->object_count; i++) {
+        if (run_resource(run_of, i) == i && run_is_of(i, name, strlen(name)))
+            ledger_void(i, why);
+    }
+}
+
+static bool odd[PLAN_OBJECTS];
+
+void run_odd_field(int resource)
+{
+    odd[resource] = true;
+}
+
+bool run_has_odd_field(int resource)
+{
+    return odd[resource];
+}
+
+static int64_t option_of(const process *of, const char *name, int64_t otherwise)
+{
+    const char *at = strstr(of->plan->clients[of->index].options, name);
+    return at ? atoll(at + strlen(name)) : otherwise;
+}
+
+/* How long a call may be occupied with a server that does not answer. */
+int64_t run_patience_ms(const process *of)
+{
+    int64_t attempts = option_of(of, "retryAttempts=", 4) + 1, timeout_ms = option_of(of, "timeout=", 3000);
+    return attempts * (timeout_ms + 2000 + 2000) + 10000 + 7500;
+}
+
+int64_t run_watchdog_ms(const process *of)
+{
+    return option_of(of, "lockWatchdogTimeout=", 30000);
+}
+
+static bool is_calm(const plan *of)
+{
+    bool well = of->fault_count == 0 && of->stalls == 0 && of->latency_us + of->jitter_us < 10000 && of->splits == 0;
+    for (int i = 0; i < of->thread_count; i++) {
+        for (int k = 0; k < of->threads[i].step_count; k++) {
+            step_kind kind = of->threads[i].steps[k].kind;
+            well &= kind != STARVE && kind != CLOSE && kind != FORCE;
+        }
+    }
+    return well;
+}
+
+/* --- processes --- */
+
+static void *work(void *argument)
+{
+    worker *self = argument;
+    self->waits_for = -1;
+    self->thread = thread_self();
+    bool goes_on = true;
+    for (int i = 0; i < self->plan->step_count && goes_on && self->of->client; i++)
+        goes_on = step_take(self, &self->plan->steps[i]);
+    steps_end(self);
+    return NULL;
+}
+
+/* What named owners still hold is nobody's when the last thread has ended. */
+static void release_named(process *self)
+{
+    static worker last[PLAN_CLIENTS];
+    worker *own = &last[self->index];
+    *own = (worker){.of = self, .index = 1000 + self->index, .thread = thread_self(), .waits_for = -1, .left = true};
+    for (int i = 0; i < self->plan->object_count && !self->closed; i++) {
+        for (int number = 1; number < OWNERS && object_is_lock(self->plan->objects[i].kind); number++) {
+            plan_step step = {.kind = UNLOCK, .object = i, .owner = number, .wait_ms = -1, .lease_ms = -1};
+            for (int most = 60; most > 0 && ends_is_held_by(self->index, run_resource(self->plan, i), -number); most--)
+                step_take(own, &step);
+        }
+    }
+    steps_end(own);
+}
+
+static void *live(void *argument)
+{
+    process *self = argument;
+    const plan_client *as = &self->plan->clients[self->index];
+    rlock_status status = rlock_client_open(&self->client, servers_url(as->options));
+    timeline(thread_title(thread_self()), "opens a client (%s): %s", as->options, rlock_strstatus(status));
+    if (status != RLOCK_OK) {
+        self->client = NULL;
+        if (calm)
+            finding("a client could not be opened though nothing is wrong: %s", rlock_last_error());
+        return NULL;
+    }
+    if (as->reports)
+        rlock_on_lost(self->client, ends_note_loss, self);
+    rlock *keeps = rlock_get_lock(self->client, "keeps the client"); /* other threads may close it */
+    for (int i = 0; i < worker_count; i++) {
+        if (workers[i].of == self) {
+            char name[8];
+            snprintf(name, sizeof name, "t%d", i);
+            workers[i].thread = thread_start(self->machine, name, work, &workers[i]);
+        }
+    }
+    for (int i = 0; i < worker_count; i++) {
+        if (workers[i].of == self)
+            thread_join(workers[i].thread);
+    }
+    release_named(self);
+    if (self->doubts) /* in the background it gives back what it may have taken */
+        thread_sleep(self, (healed ? world_now_ns() : faults_end_ns(run_of)) + 45 * SECOND, 0, "what is in doubt to be given back");
+    rlock_free(keeps);
+    if (!self->closed)
+        rlock_client_close(self->client);
+    timeline(thread_title(thread_self()), "has ended");
+    return NULL;
+}
+
+static void begin_processes(const plan *of)
+{
+    for (int i = 0; i < of->client_count; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%c", 'A' + i);
+        processes[i] = (process){.plan = of, .index = i, .machine = machine_make(name, of->clients[i].rate_ppm, 0)};
+    }
+    for (int i = 0; i < of->thread_count; i++) {
+        if (of->threads[i].client < 0)
+            continue;
+        workers[worker_count] = (worker){.of = &processes[of->threads[i].client], .plan = &of->threads[i],
+                                         .index = worker_count, .waits_for = -1};
+        worker_count++;
+    }
+    for (int i = 0; i < of->client_count; i++)
+        processes[i].main = thread_start(processes[i].machine, "main", live, &processes[i]);
+}
+
+/* --- the run --- */
+
+/* Those who wait for each other by plan are helped on by an operator, now and then. */
+static void await_processes(const plan *of, int64_t healed_ns)
+{
+    for (int64_t turn = 0;; turn++) {
+        bool any = false;
+        for (int i = 0; i < of->client_count; i++)
+            any |= thread_is_alive(processes[i].main);
+        if (!any)
+            return;
+        thread_sleep(of, world_now_ns() + SECOND, 0, "the processes to end");
+        if (turn % 10 == 0 && world_now_ns() > healed_ns + 150 * SECOND)
+            faults_free_locks();
+        if (world_now_ns() > healed_ns + 3600 * SECOND) {
+            static char threads[4000], holds[4000];
+            threads_describe(threads, sizeof threads);
+            ledger_describe(holds, sizeof holds);
+            finding("an hour after the last fault calls have not returned\n%s%s", threads, holds);
+        }
+    }
+}
+
+run_counts run_plan(const plan *of)
+{
+    const schedule by = {.seed = of->seed, .period = of->period, .changes = of->changes, .steps = 200000,
+                         .stalls = of->stalls, .most_steps = MOST_STEPS};
+    run_of = of;
+    world_begin(&by);
+    world_place(machine_make("world", 0, 0));
+    network.latency_ns = of->latency_us * 1000;
+    network.jitter_ns = of->jitter_us * 1000;
+    network.splits = of->splits;
+    calm = is_calm(of);
+    servers_start(of);
+    ends_begin();
+    begin_processes(of);
+    faults_plan(of);
+    thread_sleep(of, world_now_ns() + faults_end_ns(of) + SECOND, 0, "the faults to be over");
+    faults_heal();
+    healed = true;
+    await_processes(of, world_now_ns());
+    ends_check(of);
+    counts.steps = world_steps();
+    counts.virtual_ms = world_now_ns() / 1000000;
+    counts.trace = world_trace();
+    return counts;
+}

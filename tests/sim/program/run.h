@@ -1,0 +1,78 @@
+/* A run: the processes of a plan in their world, from their first call to their last. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include "tests/sim/check/ledger.h"
+#include "tests/sim/program/plan.h"
+#include "tests/sim/world/network.h"
+#include "tests/sim/world/threads.h"
+
+#include <rlock/rlock.h>
+
+#define OWNERS 3 /* the thread itself, and named ones */
+#define PERMITS_HELD 8
+
+/* One client, in a process of its own. */
+typedef struct process {
+    const plan *plan;
+    int index;
+    machine *machine;
+    rlock_client *client; /* NULL: it could not be opened */
+    bool closed;
+    thread *main;
+    int told;             /* losses, so far */
+    bool doubts; /* a call of it did not succeed */
+} process;
+
+/* One thread of the plan. */
+typedef struct worker {
+    process *of;
+    const plan_thread *plan;
+    int index;
+    thread *thread;
+    rlock *locks[PLAN_OBJECTS][OWNERS];
+    rlock_read_write_lock *pairs[PLAN_OBJECTS];
+    rlock_semaphore *semaphores[PLAN_OBJECTS];
+    rlock_permit_semaphore *permit_semaphores[PLAN_OBJECTS];
+    rlock_count_down_latch *latches[PLAN_OBJECTS];
+    rlock_permit permits[PLAN_OBJECTS][PERMITS_HELD];
+    int permit_count[PLAN_OBJECTS];
+    int64_t permits_until_ns[PLAN_OBJECTS];
+    int taken[PLAN_OBJECTS]; /* of a plain semaphore */
+    int waits_for;           /* the resource of an acquire under way that may wait; -1: none */
+    int64_t waits_since_ns;
+    bool left;               /* it ended, whatever it held */
+} worker;
+
+/* The run of a plan, in this process, which it ends: RUN_WELL or RUN_FOUND. Writes what is to be counted of it. */
+typedef struct run_counts {
+    int64_t calls, faults, steps, virtual_ms;
+    uint64_t trace;
+} run_counts;
+run_counts run_plan(const plan *plan);
+
+/* --- of the run under way --- */
+
+extern const plan *run_of;
+int64_t run_patience_ms(const process *of);
+int64_t run_watchdog_ms(const process *of);
+/* A field that no lock has stands in that one, and stays. */
+void run_odd_field(int resource);
+bool run_has_odd_field(int resource);
+int run_resource(const plan *plan, int object);
+/* Whether a lock has that key on a server, or a member of it has. */
+bool run_is_of(int object, const char *name, size_t length);
+/* Foreign hands were at that lock, and so at all that are made of it: see ledger_void. */
+void run_void(int object, const char *why);
+int run_worker_count(void);
+worker *run_worker(int index);
+process *run_process(int index);
+/* Whether nothing has gone wrong, nor will, that could excuse a call that fails. */
+bool run_is_calm(void);
+void run_count_call(void);
+void run_count_fault(void);
+/* The faults are over. */
+bool run_is_healed(void);
+
+#endif

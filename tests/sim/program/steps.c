@@ -1,0 +1,383 @@
+/* Steps: each one a public call, and what becomes of it told to the checker. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/program/steps.h"
+
+#include "tests/sim/check/calls.h"
+#include "tests/sim/check/ends.h"
+#include "tests/sim/program/forked.h"
+#include "tests/sim/program/lock_of.h"
+#include "tests/sim/program/objects.h"
+#include "tests/sim/world/finding.h"
+#include "tests/sim/world/memory.h"
+
+#include <string.h>
+
+static const plan_object *object_of(const worker *self, const plan_step *step)
+{
+    return &self->of->plan->objects[step->object];
+}
+
+/* --- handles and owners --- */
+
+static rlock *make_lock(worker *self, int object);
+
+static rlock *make_composite(worker *self, const plan_object *of)
+{
+    rlock *members[PLAN_MEMBERS];
+    for (int i = 0; i < of->member_count; i++) {
+        members[i] = worker_lock(self, of->members[i], 0);
+        if (!members[i])
+            return NULL;
+    }
+    size_t count = (size_t)of->member_count;
+    return of->kind == MULTI ? rlock_get_multi_lock(members, count) : rlock_get_red_lock(members, count);
+}
+
+static rlock *make_side(worker *self, int object, const plan_object *of)
+{
+    rlock_read_write_lock **pair = &self->pairs[object];
+    if (!*pair)
+        *pair = rlock_get_read_write_lock(self->of->client, of->name);
+    if (!*pair)
+        return NULL;
+    return of->kind == READ ? rlock_read_lock(*pair) : rlock_write_lock(*pair);
+}
+
+static rlock *make_lock(worker *self, int object)
+{
+    const plan_object *of = &self->of->plan->objects[object];
+    rlock_client *client = self->of->client;
+    switch (of->kind) {
+    case SPIN: return rlock_get_spin_lock(client, of->name);
+    case FAIR: return rlock_get_fair_lock(client, of->name);
+    case FENCED: return rlock_get_fenced_lock(client, of->name);
+    case NON_REENTRANT: return rlock_get_non_reentrant_lock(client, of->name);
+    case NON_REENTRANT_FAIR: return rlock_get_non_reentrant_fair_lock(client, of->name);
+    case READ:
+    case WRITE: return make_side(self, object, of);
+    case MULTI:
+    case RED: return make_composite(self, of);
+    default: return rlock_get_lock(client, of->name);
+    }
+}
+
+rlock *worker_lock(worker *self, int object, int number)
+{
+    rlock **handle = &self->locks[object][number];
+    if (!*handle && number == 0)
+        *handle = make_lock(self, object);
+    else if (!*handle && worker_lock(self, object, 0))
+        *handle = rlock_for_owner(self->locks[object][0], number);
+    return *handle;
+}
+
+static owner owner_of(const worker *self, int number)
+{
+    owner own = {.client = self->of->index, .number = number ? -number : self->index};
+    if (number)
+        snprintf(own.title, sizeof own.title, "%s/owner %d", self->of->machine->name, number);
+    else
+        snprintf(own.title, sizeof own.title, "%s", thread_title(self->thread));
+    return own;
+}
+
+static hold *hold_of(const worker *self, const plan_step *step)
+{
+    static const side sides[OBJECT_KINDS] = {[READ] = READ_SIDE, [WRITE] = WRITE_SIDE};
+    const owner own = owner_of(self, step->owner);
+    return ledger_hold(run_resource(self->of->plan, step->object), sides[object_of(self, step)->kind], &own);
+}
+
+/* --- a cancel token, fired in its time --- */
+
+typedef struct firing {
+    rlock_cancel *token;
+    int64_t at_ns;
+    bool fired, over;
+} firing;
+
+static void *fire(void *argument)
+{
+    firing *self = argument;
+    while (!self->over && world_now_ns() < self->at_ns)
+        thread_sleep(self, self->at_ns, ~0u, "the time to cancel");
+    if (!self->over) {
+        self->fired = true;
+        rlock_cancel_fire(self->token);
+    }
+    return NULL;
+}
+
+static thread *begin_firing(worker *self, firing *own, int64_t after_ms)
+{
+    *own = (firing){.token = rlock_cancel_new(), .at_ns = world_now_ns() + after_ms * 1000000};
+    return own->token ? thread_start(self->of->machine, "canceller", fire, own) : NULL;
+}
+
+static void end_firing(firing *own, thread *canceller)
+{
+    own->over = true;
+    threads_wake(own, 1, ~0u);
+    if (canceller)
+        thread_join(canceller);
+    rlock_cancel_free(own->token);
+}
+
+/* --- locks --- */
+
+static validity validity_of(const worker *self, rlock *lock)
+{
+    validity by = {.asked_ns = world_now_ns(), .rate_ppm = self->of->machine->rate_ppm};
+    by.ms = rlock_valid_for(lock);
+    return by;
+}
+
+/* Only who holds nothing else waits without end: others may wait for what it holds. Nor for a lock of several with a lease
+ * of its own, which may be too short to take them all in. */
+static int64_t wait_of(const worker *self, const plan_step *step, const hold *wanted)
+{
+    if (step->wait_ms >= 0)
+        return step->wait_ms;
+    if (object_is_composite(object_of(self, step)->kind) && step->lease_ms >= 0)
+        return 15000;
+    for (const hold *held = ledger_first(); held; held = held->next) {
+        bool ours = held->owner.client == self->of->index && (held->owner.number == self->index || held->owner.number < 0);
+        if (ours && held != wanted && held->count > 0)
+            return 15000;
+    }
+    return step->wait_ms;
+}
+
+static void take(worker *self, const plan_step *planned)
+{
+    plan_step own_step = *planned, *step = &own_step;
+    own_step.wait_ms = wait_of(self, planned, hold_of(self, planned));
+    call own;
+    firing cancel = {0};
+    uint64_t token = 0;
+    rlock *lock = worker_lock(self, step->object, step->owner);
+    if (!lock)
+        return;
+    judge_validity(hold_of(self, step), validity_of(self, lock));
+    thread *canceller = step->cancel_ms >= 0 ? begin_firing(self, &cancel, step->cancel_ms) : NULL;
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.wait_ms = step->wait_ms < 0 ? RLOCK_FOREVER : step->wait_ms;
+    options.lease_ms = step->lease_ms < 0 ? RLOCK_WATCHDOG : step->lease_ms;
+    options.cancel = cancel.token;
+    call_begin(&own, self, step, hold_of(self, step));
+    self->waits_for = step->wait_ms != 0 && own.hold->count == 0 ? own.hold->resource : -1;
+    self->waits_since_ns = world_now_ns();
+    bool wants_token = step->kind == TOKEN && step->cancel_ms < 0;
+    rlock_status status = wants_token ? rlock_try_lock_and_get_token(lock, options.wait_ms, options.lease_ms, &token)
+                                      : rlock_lock_with(lock, &options);
+    self->waits_for = -1;
+    own.cancelled = cancel.fired;
+    call_end(&own, status);
+    judge_acquire(&own, validity_of(self, lock));
+    if (wants_token && status == RLOCK_OK)
+        judge_token(&own, token);
+    if (step->cancel_ms >= 0)
+        end_firing(&cancel, canceller);
+}
+
+static void give_back(worker *self, const plan_step *step)
+{
+    call own;
+    rlock *lock = worker_lock(self, step->object, step->owner);
+    if (!lock)
+        return;
+    hold *held = hold_of(self, step);
+    validity before = validity_of(self, lock);
+    judge_validity(held, before);
+    call_begin(&own, self, step, held);
+    own.valid_before_ms = before.ms;
+    /* Of several read holds the inner one may be the longest. */
+    if (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0)
+        ledger_drop(held);
+    call_end(&own, rlock_unlock(lock));
+    judge_unlock(&own, validity_of(self, lock));
+}
+
+static void force(worker *self, const plan_step *step)
+{
+    call own;
+    bool was_locked = false;
+    rlock *lock = worker_lock(self, step->object, 0);
+    if (!lock || object_is_composite(object_of(self, step)->kind))
+        return;
+    call_begin(&own, self, step, hold_of(self, step));
+    call_end(&own, rlock_force_unlock(lock, &was_locked));
+    judge_force(&own);
+}
+
+static void within(worker *self, const plan_step *step)
+{
+    call own;
+    rlock_status status = RLOCK_OK;
+    rlock *lock = worker_lock(self, step->object, 0);
+    if (!lock || hold_of(self, step)->count > 0)
+        return;
+    plan_step as_lock = *step;
+    as_lock.kind = LOCK;
+    as_lock.wait_ms = as_lock.lease_ms = -1;
+    call_begin(&own, self, &as_lock, hold_of(self, step));
+    RLOCK_WITH_STATUS(lock, &status) {
+        call_end(&own, status);
+        judge_acquire(&own, validity_of(self, lock));
+        thread_sleep(self, world_now_ns() + step->pause_ms * 1000000, 0, "a pause");
+        validity before = validity_of(self, lock);
+        own.valid_before_ms = before.ms;
+        judge_validity(own.hold, before);
+        call_resume(&own);
+        ledger_drop(own.hold);
+    } else {
+        call_end(&own, status);
+        judge_acquire(&own, (validity){.ms = 0});
+        return;
+    }
+    call_end(&own, status);
+    judge_unlock(&own, validity_of(self, lock));
+}
+
+/* --- questions --- */
+
+static void ask(worker *self, const plan_step *step)
+{
+    call own;
+    bool flag = false;
+    int number = 0;
+    int64_t ms = 0;
+    uint64_t token = 0;
+    rlock_status status;
+    rlock_inspection *inspection = NULL;
+    rlock *lock = worker_lock(self, step->object, step->owner);
+    object_kind kind = object_of(self, step)->kind;
+    if (!lock || (object_is_composite(kind) && step->kind != IS_HELD && step->kind != VALID_FOR))
+        return;
+    if (step->kind == GET_TOKEN && kind != FENCED)
+        return;
+    hold *held = hold_of(self, step);
+    if (step->kind == VALID_FOR) {
+        validity now = validity_of(self, lock);
+        timeline(thread_title(self->thread), "valid for %lld ms", (long long)now.ms);
+        judge_validity(held, now);
+        return;
+    }
+    call_begin(&own, self, step, held);
+    switch (step->kind) {
+    case IS_LOCKED: status = rlock_is_locked(lock, &flag); break;
+    case IS_HELD: status = rlock_is_held(lock, &flag); break;
+    case COUNT: status = rlock_get_hold_count(lock, &number); break;
+    case TTL: status = rlock_remain_time_to_live(lock, &ms); break;
+    case GET_TOKEN: status = rlock_get_token(lock, &token); break;
+    default: status = rlock_inspect(self->of->client, object_of(self, step)->name, &inspection); break;
+    }
+    rlock_inspection_free(inspection);
+    call_end(&own, status);
+    judge_question(&own);
+    bool sure = held->calls == 0 && !held->unsure;
+    if (status == RLOCK_OK && sure && ((step->kind == IS_HELD && flag && held->count == 0) ||
+                               (step->kind == COUNT && number > held->count)))
+        finding("%s says that this owner holds it more often than it does, %d times", own.title, held->count);
+}
+
+/* --- what a thread does --- */
+
+static bool leave(worker *self)
+{
+    self->left = true;
+    timeline(thread_title(self->thread), "ends, whatever it holds");
+    return false;
+}
+
+static void close_client(worker *self)
+{
+    timeline(thread_title(self->thread), "closes the client");
+    self->of->closed = true;
+    for (hold *held = ledger_first(); held; held = held->next) {
+        if (held->owner.client == self->of->index)
+            ledger_drop(held);
+    }
+    ends_abandon_all(run_watchdog_ms(self->of)); /* leases end by themselves, those too that are just being taken */
+    rlock_client_close(self->of->client);
+    timeline(thread_title(self->thread), "has closed the client");
+}
+
+bool step_take(worker *self, const plan_step *step)
+{
+    switch (step->kind) {
+    case PAUSE:
+        thread_sleep(self, world_now_ns() + step->pause_ms * 1000000, 0, "a pause");
+        return true;
+    case LOCK:
+    case TOKEN:
+        take(self, step);
+        return true;
+    case UNLOCK:
+        give_back(self, step);
+        return true;
+    case FORCE:
+        force(self, step);
+        return true;
+    case WITHIN:
+        within(self, step);
+        return true;
+    case IS_LOCKED:
+    case IS_HELD:
+    case COUNT:
+    case TTL:
+    case VALID_FOR:
+    case GET_TOKEN:
+    case INSPECT:
+        ask(self, step);
+        return true;
+    case LEAVE:
+        return leave(self);
+    case CLOSE:
+        if (!self->of->closed)
+            close_client(self);
+        return true;
+    case FORK:
+        fork_and_call(self, step);
+        return true;
+    case STARVE:
+        memory_fails_here(step->count, step->count % 3);
+        return true;
+    default:
+        object_step(self, step);
+        return true;
+    }
+}
+
+/* Gives back what the plan forgot, unless the thread is to leave with it. */
+static void release_all(worker *self)
+{
+    const plan *of = self->of->plan;
+    for (int i = 0; i < of->object_count; i++) {
+        for (int number = 0; number < OWNERS && object_is_lock(of->objects[i].kind); number++) {
+            if (!self->locks[i][number])
+                continue;
+            plan_step step = {.kind = UNLOCK, .object = i, .owner = number, .wait_ms = -1, .lease_ms = -1};
+            hold *held = hold_of(self, &step);
+            for (int most = 100; held->count + held->to_tell > 0 && !self->of->closed && number == 0 && most > 0; most--)
+                give_back(self, &step);
+        }
+    }
+}
+
+void steps_end(worker *self)
+{
+    memory_fails_here(0, 0);
+    if (!self->left)
+        release_all(self);
+    for (hold *held = ledger_first(); held; held = held->next) {
+        if (held->owner.client == self->of->index && held->owner.number == self->index && held->count > 0)
+            ends_abandon(held, run_watchdog_ms(self->of));
+    }
+    objects_end(self);
+    for (int i = 0; i < PLAN_OBJECTS; i++) {
+        for (int number = OWNERS - 1; number >= 0; number--)
+            rlock_free(self->locks[i][number]);
+        rlock_read_write_lock_free(self->pairs[i]);
+    }
+}

@@ -1,0 +1,107 @@
+/* Attempts: a plan run in a process of its own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/search/attempt.h"
+
+#include "tests/sim/world/finding.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* So long a run may take, by the real clock: most take some milliseconds. */
+#define MOST_SECONDS 120
+
+/* What the runs write into. */
+static run_counts *counted;
+
+void attempts_prepare(char **arguments)
+{
+    int as = personality(0xffffffff);
+    if (as != -1 && !(as & ADDR_NO_RANDOMIZE) && personality((unsigned long)as | ADDR_NO_RANDOMIZE) != -1)
+        execv("/proc/self/exe", arguments); /* where that is refused, addresses differ, and runs with them */
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    attempts_begin();
+}
+
+void attempts_begin(void)
+{
+    counted = mmap(NULL, sizeof *counted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (counted == MAP_FAILED)
+        abort();
+}
+
+static void be_run(const plan *of, int to)
+{
+    dup2(to, STDOUT_FILENO);
+    dup2(to, STDERR_FILENO);
+    alarm(MOST_SECONDS);
+    *counted = run_plan(of);
+    fflush(stdout);
+    _exit(RUN_WELL);
+}
+
+static char *read_all(int from)
+{
+    off_t length = lseek(from, 0, SEEK_END);
+    char *text = calloc(1, (size_t)length + 1);
+    if (!text)
+        abort();
+    if (pread(from, text, (size_t)length, 0) != length)
+        *text = 0;
+    return text;
+}
+
+/* What ended it, where that could not say so itself. */
+static void tell_signal(int to, int status)
+{
+    if (WIFSIGNALED(status))
+        dprintf(to, "The process was ended by signal %d (%s).\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+/* The finding without what differs from run to run. */
+static void note_gist(attempt *self, int status)
+{
+    const char *at = strstr(self->report, "FINDING: ");
+    size_t length = 0;
+    if (!at && WIFSIGNALED(status)) {
+        snprintf(self->gist, sizeof self->gist, "signal %d", WTERMSIG(status));
+        return;
+    }
+    if (!at)
+        at = strstr(self->report, "ERROR: ");
+    for (at = at ? at + 9 : self->report; *at && *at != '\n' && length < sizeof self->gist - 1; at++) {
+        if (!isdigit((unsigned char)*at))
+            self->gist[length++] = *at;
+    }
+}
+
+attempt attempt_run(const plan *of)
+{
+    attempt self = {.found = true};
+    int status = 0, to = memfd_create("report", 0);
+    *counted = (run_counts){0};
+    fflush(NULL);
+    pid_t pid = fork();
+    if (to < 0 || pid < 0)
+        abort();
+    if (pid == 0)
+        be_run(of, to);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    self.found = !WIFEXITED(status) || WEXITSTATUS(status) != RUN_WELL;
+    self.counts = *counted;
+    tell_signal(to, status);
+    self.report = read_all(to);
+    close(to);
+    if (self.found)
+        note_gist(&self, status);
+    return self;
+}

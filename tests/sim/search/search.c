@@ -1,0 +1,145 @@
+/* Searching: runs plan after plan, and shows what it finds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/search/search.h"
+
+#include "tests/sim/search/attempt.h"
+#include "tests/sim/search/shrink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Each hundredth run is run twice, and must go the same way. */
+#define TWICE 100
+#define JOBS 64
+
+static void add(totals *to, const run_counts *counts)
+{
+    to->runs++;
+    to->calls += counts->calls;
+    to->faults += counts->faults;
+    to->steps += counts->steps;
+    to->virtual_ms += counts->virtual_ms;
+}
+
+static void show(const search_settings *by, plan *of, attempt *found)
+{
+    printf("\n=== A finding: SEED=%" PRIu64 "\n%s", of->seed, by->shrink_seconds ? "" : found->report);
+    if (by->shrink_seconds) {
+        attempt least = shrink(of, found->gist, by->shrink_seconds);
+        printf("%s\n--- the plan, as far as it could be shrunk:\n", least.report);
+        free(least.report);
+        plan_write(of, stdout);
+    }
+    fflush(stdout);
+}
+
+static void check_repeats(const plan *of, const attempt *first, totals *to)
+{
+    attempt again = attempt_run(of);
+    if (again.found || again.counts.trace != first->counts.trace) {
+        to->findings++;
+        printf("\n=== A finding: SEED=%" PRIu64 " does not go the same way twice (%" PRId64 " and %" PRId64
+               " steps, traces %016" PRIx64 " and %016" PRIx64 ")\n", of->seed, first->counts.steps, again.counts.steps,
+               first->counts.trace, again.counts.trace);
+    }
+    free(again.report);
+}
+
+static void run(const search_settings *by, plan *of, totals *to, bool twice)
+{
+    attempt first = attempt_run(of);
+    add(to, &first.counts);
+    if (first.found) {
+        to->findings++;
+        show(by, of, &first);
+    } else if (by->show) {
+        printf("%s", first.report);
+    } else if (twice) {
+        check_repeats(of, &first, to);
+    }
+    free(first.report);
+}
+
+void search_plan(const search_settings *by, plan *of, totals *to)
+{
+    run(by, of, to, true);
+}
+
+totals search_around(const search_settings *by, const plan *of, int seeds)
+{
+    totals found = {0};
+    for (int i = 0; i < seeds && found.findings == 0; i++) {
+        static plan one;
+        one = *of;
+        one.seed += (uint64_t)i;
+        run(by, &one, &found, false);
+    }
+    return found;
+}
+
+/* Threads that take turns do so fastest on one processor. */
+static void stay_on_one(int job)
+{
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET((size_t)job % (size_t)sysconf(_SC_NPROCESSORS_ONLN), &own);
+    sched_setaffinity(0, sizeof own, &own);
+}
+
+static void search_on_one(const search_settings *by, uint64_t first, int job, totals *to)
+{
+    static plan drawn;
+    attempts_begin();
+    stay_on_one(job);
+    time_t until = time(NULL) + by->seconds;
+    for (uint64_t i = 0; time(NULL) < until && to->findings < by->most_findings; i++) {
+        plan_draw(&drawn, first + i * (uint64_t)by->jobs + (uint64_t)job);
+        run(by, &drawn, to, i % TWICE == 0);
+    }
+}
+
+static uint64_t first_seed(const search_settings *by)
+{
+    uint64_t seed = by->seed;
+    if (!seed && getrandom(&seed, 5, 0) != 5)
+        seed = (uint64_t)time(NULL);
+    return seed;
+}
+
+totals search(const search_settings *by)
+{
+    totals sum = {0};
+    int jobs = by->jobs < JOBS ? by->jobs : JOBS;
+    uint64_t first = first_seed(by);
+    totals *all = mmap(NULL, JOBS * sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return (totals){.findings = 1};
+    printf("seeds from %" PRIu64 " on\n", first);
+    fflush(stdout);
+    for (int job = 0; job < jobs; job++) {
+        if (fork() == 0) {
+            search_on_one(by, first, job, &all[job]);
+            fflush(stdout);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0 || errno == EINTR)
+        continue;
+    for (int job = 0; job < jobs; job++) {
+        sum.runs += all[job].runs;
+        sum.calls += all[job].calls;
+        sum.faults += all[job].faults;
+        sum.findings += all[job].findings;
+        sum.steps += all[job].steps;
+        sum.virtual_ms += all[job].virtual_ms;
+    }
+    munmap(all, JOBS * sizeof *all);
+    return sum;
+}

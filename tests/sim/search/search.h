@@ -1,0 +1,28 @@
+/* Searching: runs plan after plan, and shows what it finds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_SEARCH_H
+#define SIM_SEARCH_H
+
+#include "tests/sim/program/plan.h"
+
+/* What a run, or many, came to. */
+typedef struct totals {
+    int64_t runs, calls, faults, findings, steps, virtual_ms;
+} totals;
+
+typedef struct search_settings {
+    int seconds, jobs;      /* for so long, in so many processes, one a processor */
+    int shrink_seconds;     /* for each finding; 0: it is shown as it is */
+    int most_findings;      /* a process ends after so many */
+    uint64_t seed;          /* the first; 0: chance */
+    bool show;              /* a plan's run, too, in which nothing is found */
+} search_settings;
+
+/* Draws a plan from each seed, one after the other. */
+totals search(const search_settings *by);
+/* Runs that plan twice, which must go the same way. */
+void search_plan(const search_settings *by, plan *plan, totals *to);
+/* Runs that plan with so many seeds. */
+totals search_around(const search_settings *by, const plan *plan, int seeds);
+
+#endif

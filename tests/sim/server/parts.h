@@ -1,0 +1,180 @@
+/* The parts of the server model, for tests/sim/server alone. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_SERVER_PARTS_H
+#define SIM_SERVER_PARTS_H
+
+#include "tests/sim/server/server.h"
+#include "tests/sim/server/text.h"
+#include "tests/sim/server/value.h"
+
+struct lua_State;
+struct sim_command;
+
+#define DATABASES_MAX 16
+
+/* A write that replicas do not have yet: what each key became, and what was published. */
+typedef struct log_change {
+    int database;
+    char *key; /* NULL: a message */
+    size_t key_length;
+    sim_value *value; /* NULL: it is gone */
+    char *channel, *message;
+    size_t channel_length, message_length;
+} log_change;
+
+typedef struct log_unit {
+    log_change *changes;
+    size_t count;
+} log_unit;
+
+typedef struct write_log {
+    log_unit *units; /* from `first` on */
+    int64_t first;
+    size_t count, room;
+    log_unit open; /* what the present command has changed so far */
+} write_log;
+
+struct sim_server {
+    sim_server_settings settings;
+    bool changed; /* the present command has written, or published */
+    char host[64], user[64], password[64];
+    char run_id[41];
+    uint64_t runs;
+    table databases[DATABASES_MAX];
+    sim_link *links; /* newest first */
+    uint64_t last_id;
+    table channels, patterns, shards; /* name → subscribers */
+    int64_t now_us; /* of the present command */
+    int64_t started_us;
+    int64_t paused_until_ms; /* 0: not paused */
+    bool pause_writes_only;
+    sim_failure failure;
+    char *denied[3]; /* patterns, by sim_right */
+
+    sim_server *master, *next_replica, *replicas;
+    bool connected, synced; /* to the master; has its data up to `applied` */
+    int64_t applied;
+    int64_t offset; /* writes so far */
+    write_log log;
+
+    const sim_cluster_view *cluster;
+    const sim_sentinel_view *sentinel;
+    char master_host[64]; /* as the sentinel said last */
+    int master_port;
+
+    struct lua_State *lua; /* NULL: no script has been run yet */
+    int readonly_globals;  /* in Lua's registry */
+    table scripts;         /* sha1 → script */
+    struct sim_call *caller;   /* whose script runs; NULL: none */
+    bool script_wrote;
+    int script_database;
+    text *words;           /* of the command that is being read */
+    int words_room;
+    bytes asked;           /* sim_server_ask's answer */
+};
+
+struct sim_link {
+    sim_server *server;
+    sim_link *next;
+    void *peer;
+    uint64_t id;
+    int64_t opened_us;
+    bytes in, out;
+    int database;
+    bool authenticated, asking, readonly, hung_up, closing; /* closing: once the present command is answered */
+    bool muted;    /* an internal one, without a world behind it */
+    bool running;  /* a command of it runs */
+    bytes name;
+    table channels, patterns, shards; /* that it hears */
+    bool in_multi, multi_broken;
+    struct queued *queue;
+    size_t queued, queue_room;
+    int64_t written; /* offset after its last command */
+    bool waits;      /* in WAIT */
+    int64_t wait_until_ms, wait_for;
+    bool postponed;  /* by a pause */
+};
+
+/* A command that waits for EXEC. */
+typedef struct queued {
+    const struct sim_command *command;
+    text *words; /* one allocation with the bytes behind */
+    int count;
+} queued;
+
+#define NESTED_MAX 8
+
+/* One run of a command. */
+typedef struct sim_call {
+    sim_server *server;
+    sim_link *link; /* a script's: that of its caller */
+    const struct sim_command *command;
+    const text *words;
+    int count;
+    int database;
+    struct lua_State *lua; /* NULL: it answers to the link, else by one value on Lua's stack */
+    struct {
+        size_t left;
+        int index;
+    } nested[NESTED_MAX]; /* arrays of Lua that are being filled */
+    int depth;
+    bool failed; /* it answered an error */
+    bool wrote;
+} sim_call;
+
+static inline int64_t now_ms(const sim_server *server)
+{
+    return server->now_us / 1000;
+}
+
+/* --- links (link.c) --- */
+
+void link_spoke(sim_link *link);
+void link_hang_up(sim_link *link);
+void link_go_on(sim_link *link); /* runs what it has heard, if nothing keeps it */
+sim_link *link_make(sim_server *server, void *peer);
+void link_clear_queue(sim_link *link);
+
+void pause_look(sim_server *server); /* ends one that is over */
+
+/* --- keys (keyspace.c) --- */
+
+uint64_t order_seed(const sim_server *server);
+/* NULL: there is none, or it has expired. */
+sim_value *key_find(sim_call *call, text key);
+/* False: it is of another type, and the answer is given. *found NULL: there is none. */
+bool key_of(sim_call *call, text key, value_type type, sim_value **found);
+/* A new one, in place of what was there. */
+sim_value *key_make(sim_call *call, text key, value_type type);
+bool key_delete(sim_call *call, text key);
+void key_delete_empty(sim_call *call, text key, const sim_value *own); /* when it has no members */
+/* Notes that it changed: to be called at each write but key_delete. */
+void key_changed(sim_call *call, text key);
+void key_put(sim_call *call, text key, sim_value *own);
+size_t keys_count(sim_server *server, int database);
+void keys_clear(sim_server *server);
+
+/* --- replication (replication.c) --- */
+
+void note_change(sim_server *server, int database, text key);
+void note_message(sim_server *server, text channel, text message);
+void unit_end(sim_server *server); /* the present command is over */
+void log_free(sim_server *server);
+int replicas_with(const sim_server *server, int64_t offset);
+int replicas_connected(const sim_server *server);
+void waits_look(sim_server *server); /* ends the WAITs that are over */
+
+/* --- messages (pubsub.c) --- */
+
+size_t publish(sim_server *server, text channel, text message);
+size_t publish_sharded(sim_server *server, text channel, text message);
+void unsubscribe_all(sim_link *link);
+bool hears_anything(const sim_link *link);
+/* That node serves the channel's slot no more: those who listen to it here are told. */
+void shards_look(sim_server *server);
+
+/* --- scripts (scripts.c) --- */
+
+void scripts_forget(sim_server *server);
+
+#endif

@@ -1,0 +1,164 @@
+/* The library's own scripts: the model runs them as a real server does, in any state of their keys. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/simserver/support/hunt.h"
+
+#include "redis/script.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+TestSuite(model_scripts, .timeout = 280);
+
+#define CHOICES(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define A "aaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbb"
+#define C "cccccccccccccccc"
+#define D "dddddddddddddddd"
+
+static const hunt_blank blanks[] = {
+    {'l', CHOICES("order", "order", "other")},
+    {'o', CHOICES("c1:1", "c1:2", "c2:1", "c2:2")},
+    {'v', CHOICES("~", "~", "~", "$o")},                       /* an owner to replace */
+    {'h', CHOICES("~", "~", "$o")},
+    {'m', CHOICES("1", "10", "1000", "30000", "60000", "3153600000000")},
+    {'c', CHOICES("1", "1", "1", "1", "2", "2", "3")},         /* a count that a hold will have */
+    {'r', CHOICES("0", "0", "0", "1", "2")},                   /* …after a release */
+    {'w', CHOICES("0", "500", "30000", "300000")},
+    {'n', CHOICES("1", "2", "3", "5", "10", "0", "-1", "-3")},
+    {'x', CHOICES("$n", "abc", "1.5", "~", "9223372036854775807", "007", "1e3", "100000")},
+    {'u', CHOICES("~", "0", "1", "2")},
+    {'p', CHOICES("{order}:")},
+    {'q', CHOICES("order oq ot och")},                         /* the keys of a fair lock */
+    {'k', CHOICES("sem set semch")},                           /* those of permits */
+    {'t', CHOICES("-1", "1", "1000", "30000")},
+    {'i', CHOICES(A, B, C, D)},
+    {'I', CHOICES("1 " A, "1 " B, "2 " A B, "2 " B C, "3 " A B D, "2 " A A)},
+    {'J', CHOICES("1 " A " " B, "2 " A B " " C D, "1 " C " " A)},
+    {'a', CHOICES("1893456000000", "1893456060000", "1893456300000", "1893457000000", "922337203685477", "1.5", "inf")},
+    {0},
+};
+
+static const struct {
+    const rli_script *script;
+    const char *words; /* the number of keys, keys, arguments */
+    int weight;
+} runs[] = {
+    {&rli_script_lock_acquire, "1 $l $o $m $c $v ch", 8},
+    {&rli_script_lock_acquire, "1 $l $o $m $c ~", 2},
+    {&rli_script_lock_release, "1 $l ch $o $r $m", 6},
+    {&rli_script_lock_hand_over, "1 $l ch $o $o $m $u", 4},
+    {&rli_script_lock_hand_over, "2 $l token ch $o $o $m $u", 3},
+    {&rli_script_lock_renew, "1 $l $m $o", 2},
+    {&rli_script_lock_renew, "2 order other $m $o $o", 2},
+    {&rli_script_lock_force, "1 $l ch", 1},
+    {&rli_script_lock_state, "1 $l $o", 2},
+    {&rli_script_spin_release, "1 $l $o $r $m", 2},
+    {&rli_script_spin_force, "1 $l", 1},
+    {&rli_script_fenced_acquire, "2 $l token $o $m $c $v ch", 4},
+    {&rli_script_fair_acquire, "4 $q $o $m $c $v $w $h $w", 20},
+    {&rli_script_fair_release, "4 $q $o $r $m $h $h $m $w $h", 8},
+    {&rli_script_fair_force, "4 $q", 1},
+    {&rli_script_fair_give_up, "4 $q $o $w", 4},
+    {&rli_script_read_acquire, "1 order $o $m $c $v $h $p rw", 8},
+    {&rli_script_read_release, "1 order rw $o $r $c $p", 6},
+    {&rli_script_read_renew, "1 order $m $o", 2},
+    {&rli_script_read_renew, "2 order other 0 $o $o", 1},
+    {&rli_script_read_force, "1 order rw", 1},
+    {&rli_script_read_state, "1 order $o", 1},
+    {&rli_script_write_acquire, "1 order rw $o $m $c $v $p", 8},
+    {&rli_script_write_release, "1 order rw $o $r $m $p", 6},
+    {&rli_script_write_renew, "2 order other $m $o $o", 2},
+    {&rli_script_write_force, "1 order rw", 1},
+    {&rli_script_write_state, "1 order $o", 1},
+    {&rli_script_inspect_look, "5 order oq ot set token $p", 3},
+    {&rli_script_inspect_look, "5 sem oq ot set token $p", 2},
+    {&rli_script_semaphore_acquire, "1 sem $n", 3},
+    {&rli_script_semaphore_release, "1 sem semch $n 0", 2},
+    {&rli_script_semaphore_release, "1 sem semch $n 1", 2},
+    {&rli_script_semaphore_set, "1 sem semch $n 0", 2},
+    {&rli_script_semaphore_set, "1 sem semch $n $m", 2},
+    {&rli_script_semaphore_add, "1 sem semch $n", 2},
+    {&rli_script_semaphore_drain, "1 sem", 1},
+    {&rli_script_semaphore_available, "1 sem", 1},
+    {&rli_script_semaphore_delete, "1 sem", 1},
+    {&rli_script_count_down_latch_set, "1 latch $n lch", 2},
+    {&rli_script_count_down_latch_count_down, "1 latch lch", 3},
+    {&rli_script_count_down_latch_state, "1 latch", 1},
+    {&rli_script_count_down_latch_delete, "1 latch lch", 1},
+    {&rli_script_permit_semaphore_acquire, "3 $k 1 $t $i", 6},
+    {&rli_script_permit_semaphore_acquire, "3 $k 2 $t " A B, 2},
+    {&rli_script_permit_semaphore_acquire, "3 $k 3 $t " B C D, 2},
+    {&rli_script_permit_semaphore_replace, "1 set $J", 2},
+    {&rli_script_permit_semaphore_undo, "3 $k $I", 2},
+    {&rli_script_permit_semaphore_release, "3 $k $i", 4},
+    {&rli_script_permit_semaphore_release_many, "3 $k $I", 3},
+    {&rli_script_permit_semaphore_update_lease, "3 $k $i $t", 2},
+    {&rli_script_permit_semaphore_lease, "3 $k $i", 2},
+    {&rli_script_permit_semaphore_state, "3 $k", 2},
+    {&rli_script_permit_semaphore_try_set, "3 $k $n", 3},
+    {&rli_script_permit_semaphore_set, "3 $k $n", 3},
+    {&rli_script_permit_semaphore_add, "3 $k $n", 2},
+    {&rli_script_permit_semaphore_delete, "3 $k", 1},
+};
+#define RUNS (sizeof runs / sizeof *runs)
+
+/* Others' doings on the same keys. */
+static const hunt_phrase hands[] = {
+    {"DEL $l", 2}, {"DEL oq", 1}, {"DEL ot", 1}, {"DEL sem", 1}, {"HSET $l $o $x", 2}, {"HSET order mode read", 2},
+    {"HSET order mode write", 2}, {"HSET order mode $x", 1}, {"HSET order $o:write $x", 2}, {"HDEL order $o", 1},
+    {"HDEL order mode", 1}, {"PEXPIRE $l $m", 3}, {"PERSIST $l", 1}, {"SET $l $x", 1}, {"SET token $x", 1}, {"SET sem $n", 3}, {"SET sem $x", 1},
+    {"SET latch $n", 1}, {"SET latch $x", 1}, {"DEL latch", 1}, {"RPUSH oq $o", 2}, {"LPOP oq", 1}, {"ZADD ot $a $o", 3}, {"ZREM ot $o", 2}, {"SET ot 1", 1},
+    {"SADD och x", 1}, {"SET oq x", 1}, {"ZADD set $a $i", 2}, {"DEL set sem", 4}, {"PEXPIRE sem $m", 1}, {"SET set x", 1}, {"RPUSH sem x", 1},
+    {"SET {order}:$o:rwlock_timeout:$c 1 PX $m", 2}, {"SET {order}:$o:rwlock_timeout:1 1", 1},
+    {"SUBSCRIBE och:$o", 4}, {"UNSUBSCRIBE och:$o", 3}, {"SUBSCRIBE ch", 2}, {"UNSUBSCRIBE ch", 1}, {"SUBSCRIBE semch", 1},
+    {"SUBSCRIBE rw", 1}, {"SSUBSCRIBE och:$o", 2}, {"SUNSUBSCRIBE och:$o", 1}, {"SSUBSCRIBE ch", 1}, {"SUBSCRIBE lch", 1},
+};
+#define HANDS (sizeof hands / sizeof *hands)
+
+static void run_scripts(rli_spread spread)
+{
+    static char words[RUNS][200];
+    static hunt_phrase phrases[RUNS + HANDS + 1];
+    static const char *texts[128];
+    size_t count = 0;
+    for (; rli_scripts[count]; count++) {
+        size_t length;
+        texts[count] = rli_script_text(rli_scripts[count], spread, &length);
+        cr_assert(texts[count] && count + 1 < sizeof texts / sizeof *texts);
+    }
+    for (size_t i = 0; i < RUNS; i++) {
+        snprintf(words[i], sizeof words[i], "EVALSHA %s %s", runs[i].script->sha1[spread], runs[i].words);
+        phrases[i] = (hunt_phrase){words[i], runs[i].weight};
+    }
+    memcpy(phrases + RUNS, hands, sizeof hands);
+    hunt_run(&(hunt_plan){.phrases = phrases, .blanks = blanks, .scripts = texts, .sequences = 250, .steps = 120});
+    for (size_t i = 0; i < count; i++)
+        free((char *)(uintptr_t)texts[i]);
+}
+
+/* Each script is among those that run. */
+Test(model_scripts, are_all_run_by_these_tests)
+{
+    for (size_t i = 0; rli_scripts[i]; i++) {
+        bool found = false;
+        for (size_t k = 0; k < RUNS; k++)
+            found |= runs[k].script == rli_scripts[i];
+        cr_assert(found, "no run of the script with the SHA-1 %s", rli_scripts[i]->sha1[RLI_COUNTED]);
+    }
+}
+
+Test(model_scripts, leave_what_a_real_server_leaves)
+{
+    run_scripts(RLI_COUNTED);
+}
+
+Test(model_scripts, leave_what_a_real_server_leaves_when_messages_are_scattered)
+{
+    run_scripts(RLI_SCATTERED);
+}
+
+Test(model_scripts, leave_what_a_real_server_leaves_when_messages_are_sharded)
+{
+    run_scripts(RLI_SHARDED);
+}
