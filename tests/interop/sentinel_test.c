@@ -52,9 +52,9 @@ static void go_on_after(void (*replace)(void))
     replace();
     mixed_healthy(load);
     int64_t ready_ms = now_ms();
-    mixed_await_turns(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
-    fprintf(stderr, "a new master after %lld ms; everybody had %d turns %lld ms later\n",
-            (long long)(ready_ms - since_ms), TURNS, (long long)(now_ms() - ready_ms));
+    mixed_await_that_all_go_on(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
+    fprintf(stderr, "a new master after %lld ms; everybody went on %lld ms later\n", (long long)(ready_ms - since_ms),
+            (long long)(now_ms() - ready_ms));
     several_look(NAME);
     crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), ready_ms - since_ms);
     mixed_stop(load);

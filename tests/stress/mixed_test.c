@@ -187,10 +187,11 @@ Test(mixed, turns_under_a_multi_lock_are_counted_exactly)
     assert_no_keys();
 }
 
+/* Nobody queues here: a writer takes the lock when no reader is there, and all is over before a slow JVM is warm. */
 Test(mixed, readers_of_c_and_java_never_see_a_write_half_done)
 {
     play_mixed(&(game){.java = "readwrite", .name = "order:42", .play = play_readers, .total = scaled(1000, 20000),
-                       .limit = PLAYERS});
+                       .limit = PLAYERS, .unfair = true});
     assert_no_keys();
 }
 

@@ -208,6 +208,13 @@ void mixed_rest_c(mixed *self)
     self->c_rests = true;
 }
 
+void mixed_await_that_all_go_on(mixed *self, int turns, int64_t ms)
+{
+    mixed_await_turns_of_c(self, turns, ms);
+    mixed_rest_c(self);
+    mixed_await_turns_of_java(self, 2, ms);
+}
+
 /* --- who held what when --- */
 
 typedef struct hold {
