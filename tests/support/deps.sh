@@ -50,6 +50,16 @@ ci)
     need clang command -v clang
     ;;
 esac
+# The tests' certificates are for "localhost", which a system from debootstrap has no /etc/hosts for.
+if [ "$for_what" = test ] && ! getent hosts localhost >/dev/null; then
+    line='127.0.0.1 localhost'
+    echo "Adding to /etc/hosts: $line"
+    if [ "$(id -u)" = 0 ]; then
+        echo "$line" >>/etc/hosts
+    else
+        echo "$line" | sudo tee -a /etc/hosts >/dev/null
+    fi
+fi
 [ -n "$missing" ] || exit 0
 
 give_up() {
