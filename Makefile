@@ -157,11 +157,11 @@ $(B)/tests/sim/server/script_names.c: $(lua_src)
 	$(Q){ echo '#include "tests/sim/server/script_names.h"'; echo 'const char *const script_names[] = {'; \
 	    printf '    "%s",\n' $(lua_src:lua/%.lua=%); echo '    0,'; echo '};'; } > $@
 
-$(B)/tests/sim/server/script_names.o: $(B)/tests/sim/server/script_names.c
+$(B)/tests/sim/server/script_names.o: $(B)/tests/sim/server/script_names.c | deps-test
 	$(call say,CC)
 	$(Q)$(CC) $(BASE) $(CFLAGS) -c -o $@ $<
 
-$(B)/tests/simserver/clock.so: tests/simserver/support/clock_shim.c
+$(B)/tests/simserver/clock.so: tests/simserver/support/clock_shim.c | deps-test
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
