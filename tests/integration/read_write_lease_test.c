@@ -69,6 +69,22 @@ Test(read_write_lease, tells_a_waiting_writer_that_it_ends_earlier)
     actor_end(writer);
 }
 
+/* The same when the other reader is a program that is no more: it gives nothing back. */
+Test(read_write_lease, tells_a_waiting_writer_that_it_ends_with_the_read_of_one_who_died)
+{
+    rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
+    actor *writer = actor_start();
+    assert_ok(rlock_lock_lease(read, 600000));
+    cr_assert(server_integer(stage.server, "HSET " NAME " " FOREIGN_CLIENT ":1 1") == 1);
+    freeReplyObject(server_command(stage.server, "SET {" NAME "}:" FOREIGN_CLIENT ":1:rwlock_timeout:1 1 PX 3000"));
+    actor_begin_lock(writer, write);
+    cr_assert(server_wait_subscribers(stage.server, CHANNEL, 1, 10000) && actor_asleep(writer, 10000));
+    assert_ok(rlock_unlock(read));
+    assert_ok(actor_finish(writer, 30000));
+    assert_ok(actor_unlock(writer, write));
+    actor_end(writer);
+}
+
 /* 49, with other times. */
 Test(read_write_lease, reentered_read_ends_with_the_lease_of_the_outer_one)
 {
