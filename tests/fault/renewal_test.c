@@ -5,6 +5,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
+#include "tests/integration/support/sides.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -182,6 +183,50 @@ Test(renewal, loss_is_told_in_time_though_much_is_undone_in_the_background)
     on_script(&rli_script_lock_renew, PROXY_HOLD_REQUEST, 0);
     on_script(&rli_script_lock_release, PROXY_HOLD_REQUEST, 0);
     assert_told_once(since_ms + VALID_MS - 1, ends_ms + at_most_ms(TOLD_MS));
+}
+
+/* --- levels of a read hold --- */
+
+#define OUTER_MS 2000 /* ends before anything is renewed */
+#define LEVELS_QUERY QUICK "&lockWatchdogTimeout=9000"
+
+static rlock *read_twice(rlock_client *client)
+{
+    rlock *read = read_of(client, NAME);
+    assert_ok(rlock_lock_lease(read, OUTER_MS));
+    assert_ok(rlock_lock(read));
+    return read;
+}
+
+/* The inner level is renewed, and with it the lock; the outer one has ended by then, and stays so. */
+Test(renewal, revives_no_level_of_a_read_hold_that_has_ended)
+{
+    int renewed = on_script(&rli_script_read_renew, PROXY_NOTE, 0);
+    rlock *read = read_twice(scene_client(LEVELS_QUERY));
+    cr_assert(proxy_await(scene.proxy, renewed, PROXY_ANSWERED, 2, 40000), "it is not renewed");
+    assert_ok(rlock_unlock(read));
+    cr_assert(rlock_valid_for(read) == 0, "the outer level is relied on");
+    assert_status(rlock_unlock(read), RLOCK_LOST);
+}
+
+/* The same when the answer comes just as the inner level has been given back. */
+Test(renewal, whose_answer_comes_after_an_unlock_revives_no_level_that_has_ended)
+{
+    losses told;
+    losses_init(&told);
+    rlock_client *client = scene_client(LEVELS_QUERY);
+    rlock_on_lost(client, losses_note, &told);
+    for (int i = 0; i < 6; i++) {
+        int answer = on_script(&rli_script_read_renew, PROXY_HOLD_REPLY, 1);
+        rlock *read = read_twice(client);
+        cr_assert(proxy_await(scene.proxy, answer, PROXY_ANSWERED, 1, 40000), "it is not renewed");
+        assert_ok(rlock_unlock(read));
+        proxy_release(scene.proxy, answer);
+        cr_assert(event_wait_count(&told.came, i + 1, 40000), "the loss was not told");
+        cr_assert(told.all[i].reason == RLOCK_LOST_EXPIRED, "reason %d", (int)told.all[i].reason);
+        cr_assert(rlock_valid_for(read) == 0, "the outer level is relied on");
+        assert_status(rlock_unlock(read), RLOCK_LOST);
+    }
 }
 
 /* --- some fail --- */
