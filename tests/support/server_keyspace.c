@@ -22,7 +22,7 @@ static void write_bytes(FILE *out, const redisReply *text)
 {
     for (size_t i = 0; i < text->len; i++) {
         unsigned char byte = (unsigned char)text->str[i];
-        if (byte >= ' ' && byte < 0x7f)
+        if (byte >= ' ' && byte < 0x7f && byte != '\\') /* a backslash begins what stands for a byte */
             fputc(byte, out);
         else
             fprintf(out, "\\x%02x", byte);

@@ -1,5 +1,6 @@
 /* The fixture itself: what the other tests rely on when they fail or pass. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/interop/support/facts.h"
 #include "tests/support/event.h"
 #include "tests/support/server.h"
 #include "tests/support/test.h"
@@ -30,6 +31,18 @@ Test(fixture, keyspace_reads_as_the_golden_file)
                                       "order:42 hash [id:1, 2] \n"
                                       "zset zset [b, 11, a, 12] \n"
                                       "\\xc3\\xa4z string 5 \n");
+    server_stop(own);
+}
+
+/* Permit ids are any bytes: also such as the text of a keyspace is written with. */
+Test(fixture, keyspace_without_owners_has_no_byte_of_a_permit_id)
+{
+    server *own = server_start();
+    freeReplyObject(server_command(own, "ZADD {pe}:timeout 1 %b 1795242840144 %b", "]a, b] \\x41\n[\0\xff" "9", (size_t)16,
+                                   "123456789012345\\", (size_t)16));
+    char *keyspace = server_keyspace(own);
+    assert_text(without_owners(keyspace), "{pe}:timeout zset [ID, 1, ID, TIME] \n");
+    free(keyspace);
     server_stop(own);
 }
 

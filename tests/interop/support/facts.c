@@ -58,7 +58,8 @@ static size_t write_number(FILE *out, const char *text)
     return digits;
 }
 
-/* A set whose members are permit ids, each with a score behind it; 0: it is none. */
+/* A set whose members are permit ids, each with a score behind it; 0: it is none. An id may begin with any byte, also
+ * with a bracket: what follows a score tells the end. */
 static size_t write_permits(FILE *out, const char *text)
 {
     static const char head[] = ":timeout zset [";
@@ -66,11 +67,14 @@ static size_t write_permits(FILE *out, const char *text)
         return 0;
     const char *at = text + strlen(head);
     fputs(head, out);
-    while (*at && *at != '\n' && *at != ']') {
-        at += id_length(at) + strlen(", ");
+    bool more = true;
+    while (more) {
+        at += id_length(at);
         fputs("ID, ", out);
+        at += strncmp(at, ", ", 2) == 0 ? 2 : 0;
         at += write_number(out, at);
-        if (strncmp(at, ", ", 2) == 0)
+        more = strncmp(at, ", ", 2) == 0;
+        if (more)
             at += fprintf(out, ", ");
     }
     return (size_t)(at - text);
