@@ -154,7 +154,7 @@ static int64_t epoch_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Asked for anew: in a text, bytes that look like "\x41" and bytes that are shown so are the same. */
+/* Asked for anew, since labels belong to ids in hex. */
 static void observe_permits(expected *out, const char *key)
 {
     redisReply *members = server_command(stage.server, "ZRANGE %s 0 -1 WITHSCORES", key);
