@@ -113,5 +113,7 @@ void rli_reporter_stop(rli_reporter *reporter)
     pthread_mutex_unlock(&holds->mutex);
     if (running)
         pthread_join(reporter->thread, NULL);
-    reporter->running = false;
+    pthread_mutex_lock(&holds->mutex);
+    reporter->running = false; /* another thread may have the ended one's id, and ask whether it is the reporter */
+    pthread_mutex_unlock(&holds->mutex);
 }
