@@ -238,6 +238,11 @@ sim: $(sim) ## searches random interleavings and faults for TIME seconds; SEED=â
 	@$(if $(PLAN)$(SEED),,for plan in tests/sim/scenarios/*.plan; do echo "$$plan"; $(sim) --plan "$$plan" --seeds 25 || exit 1; done)
 	@$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),$(if $(SEED),--seed $(SEED),--jobs $(or $(JOBS),$(shell nproc)) --seconds $(or $(TIME),60)))
 
+.PHONY: sim-coverage
+sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way
+	$(Q)$(MAKE) --no-print-directory B=$(call quote,$(B)/coverage) CFLAGS='-O1 -g --coverage' LDFLAGS=-Wl,-u,__gcov_dump $(B)/coverage/tests/sim/run
+	@B=$(call quote,$(B)/coverage) TIME=$(or $(TIME),60) JOBS=$(or $(JOBS),$(shell nproc)) sh tests/sim/coverage
+
 .PHONY: sim-mutants
 sim-mutants: $(sim) ## plants the defects of tests/sim/mutants, and counts those that the simulation finds; ONLY="NNâ€¦", TIME, JOBS, RUNS
 	@B=$(there) TIME=$(or $(TIME),60) JOBS=$(or $(JOBS),$(shell nproc)) RUNS=$(or $(RUNS),1) bash tests/sim/mutants/run $(ONLY)
