@@ -128,7 +128,7 @@ void wait_no_latches(void)
 {
     if (!javas)
         return;
-    for (int64_t end_ms = now_ms() + 5000;; pass_ms(1)) {
+    for (int64_t end_ms = now_ms() + 20000;; pass_ms(1)) {
         redisReply *latches = server_command(javas, "KEYS redisson_unlock_latch:*");
         size_t count = latches->elements;
         freeReplyObject(latches);

@@ -195,12 +195,26 @@ void mixed_await_turns_of_c(mixed *self, int turns, int64_t ms)
     await_turns(self, 0, OURS, turns, ms);
 }
 
-void mixed_await_turns_of_java(mixed *self, int turns, int64_t ms)
+static int64_t turns_of_java(const mixed *self)
 {
-    await_turns(self, OURS, LEDGER_MEMBERS, turns, ms);
+    int64_t turns = 0;
+    for (int i = OURS; i < LEDGER_MEMBERS; i++)
+        turns += atomic_load(&self->ledger->pages[i].turns);
+    return turns;
 }
 
-void mixed_rest_c(mixed *self)
+static void await_turns_of_java(const mixed *self, int turns, int64_t ms)
+{
+    int64_t wanted = turns_of_java(self) + turns, until_ms = now_ms() + ms;
+    while (turns_of_java(self) < wanted && now_ms() < until_ms)
+        pass_ms(1);
+    if (turns_of_java(self) >= wanted)
+        return;
+    tell_all(self);
+    cr_assert(false, "Java's threads have not had %d turns more after %lld ms", turns, (long long)ms);
+}
+
+static void rest_c(mixed *self)
 {
     atomic_store(&self->ledger->stop_c, 1);
     for (int i = 0; i < OURS; i++)
@@ -211,8 +225,8 @@ void mixed_rest_c(mixed *self)
 void mixed_await_that_all_go_on(mixed *self, int turns, int64_t ms)
 {
     mixed_await_turns_of_c(self, turns, ms);
-    mixed_rest_c(self);
-    mixed_await_turns_of_java(self, 2, ms);
+    rest_c(self);
+    await_turns_of_java(self, 2 * (LEDGER_MEMBERS - OURS), ms);
 }
 
 /* --- who held what when --- */
@@ -306,7 +320,7 @@ void mixed_stop(mixed *self)
 {
     const char *ours = "", *theirs = "";
     if (!self->c_rests)
-        mixed_rest_c(self);
+        rest_c(self);
     atomic_store(&self->ledger->stop, 1);
     for (int i = 0; i < OURS; i++)
         ours = *self->members[i].error ? self->members[i].error : ours;

@@ -24,13 +24,11 @@ void mixed_healthy(mixed *mixed);
 /* Waits until every thread of both languages has had `turns` more turns; fails the test when one has not
  * after ms. */
 void mixed_await_turns(mixed *mixed, int turns, int64_t ms);
-/* The same for one language's. */
+/* The same for C's threads. */
 void mixed_await_turns_of_c(mixed *mixed, int turns, int64_t ms);
-void mixed_await_turns_of_java(mixed *mixed, int turns, int64_t ms);
-/* Ends C's threads, so that Java's are alone. */
-void mixed_rest_c(mixed *mixed);
-/* Everybody goes on: C's threads have `turns` more beside all others. Then they end, and each of Java's has two more: a
- * Redisson that lost its subscription asks when a TTL ends, and beside C's threads it may find the lock taken for long. */
+/* Everybody goes on: each of C's threads has `turns` more beside all others. Then they end, and Java's have two more each
+ * on average: a thread of a Redisson that lost its subscription asks only when a TTL ends, and may find the lock taken by
+ * its siblings for long. */
 void mixed_await_that_all_go_on(mixed *mixed, int turns, int64_t ms);
 /* Ends the threads, shows what they did; fails the test when two held one name at once. */
 void mixed_stop(mixed *mixed);

@@ -162,6 +162,7 @@ rlock_status party_finish(party *self, int64_t ms)
     self->unlocks = false;
     self->began_ms = got->began_ns / 1000000;
     self->ended_ms = got->ended_ns / 1000000;
+    wait_no_latches(); /* a try that failed may have released members, too */
     return status_of(got, unlocks);
 }
 
@@ -198,9 +199,7 @@ rlock_status party_unlock(party *self)
     if (self->actor)
         return actor_unlock(self->actor, self->lock);
     begin_unlock(self);
-    rlock_status status = party_finish(self, SHORT_CALL_MS);
-    wait_no_latches();
-    return status;
+    return party_finish(self, SHORT_CALL_MS);
 }
 
 void assert_unlock_tells_of_loss(party *self)
