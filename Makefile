@@ -196,8 +196,8 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
 
-test: all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, model, simserver, stress, interop, hostile run one suite
-	@$(run_tests) $(tested)
+test: all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, model, simserver, stress, interop, hostile run one suite
+	@$(run_tests) $(tested) $(if $(ARGS),,sim)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
 	@VALGRIND=1 $(run_tests) $(filter unit integration,$(have))
@@ -235,8 +235,7 @@ $(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)
 
 .PHONY: sim
 sim: $(sim) ## searches random interleavings and faults for TIME seconds; SEED=… repeats a run, PLAN=… that of a file
-	@$(if $(PLAN)$(SEED),,for plan in tests/sim/scenarios/*.plan; do echo "$$plan"; $(sim) --plan "$$plan" --seeds 25 || exit 1; done)
-	@$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),$(if $(SEED),--seed $(SEED),--jobs $(or $(JOBS),$(shell nproc)) --seconds $(or $(TIME),60)))
+	@$(if $(PLAN)$(SEED),$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),--seed $(SEED)),SIM_TIME=$(or $(TIME),60) $(run_tests) sim)
 
 .PHONY: sim-coverage
 sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way
