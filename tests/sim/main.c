@@ -21,7 +21,7 @@ static void usage(void)
     fprintf(stderr, "usage: run [--seconds N] [--jobs N] [--findings N] [--from SEED]   searches\n"
                     "       run --seed SEED [--show]                                    one run\n"
                     "       run --plan FILE [--show] [--seeds N]                        its runs\n"
-                    "       with [--shrink SECONDS] for each finding\n");
+                    "       with [--shrink SECONDS] for each finding, and [--topology WORD] of a search\n");
     exit(2);
 }
 
@@ -45,9 +45,19 @@ static uint64_t seed_of(const char *text)
     return value;
 }
 
+static topology_kind topology_of(const char *text)
+{
+    topology_kind kind = SINGLE;
+    while (kind < TOPOLOGIES && strcmp(text, topology_word(kind)) != 0)
+        kind++;
+    if (kind == TOPOLOGIES)
+        usage();
+    return kind;
+}
+
 static settings read_settings(int count, char **words)
 {
-    settings by = {.search = {.seconds = 60, .jobs = 1, .shrink_seconds = 60, .most_findings = 3}};
+    settings by = {.search = {.seconds = 60, .jobs = 1, .shrink_seconds = 60, .most_findings = 3, .topology = SINGLE}};
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : "";
         bool takes_value = true;
@@ -63,6 +73,8 @@ static settings read_settings(int count, char **words)
             by.search.seed = seed_of(value);
         else if (strcmp(word, "--seed") == 0)
             by.search.seed = seed_of(value), by.one = true;
+        else if (strcmp(word, "--topology") == 0)
+            by.search.topology = topology_of(value);
         else if (strcmp(word, "--plan") == 0)
             by.plan = value;
         else if (strcmp(word, "--seeds") == 0)

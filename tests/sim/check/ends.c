@@ -51,7 +51,7 @@ void ends_abandon(const hold *held, int64_t watchdog_ms)
         abandon(held->resource, held->lease_ms > watchdog_ms ? held->lease_ms : watchdog_ms);
 }
 
-void ends_abandon_all(int64_t watchdog_ms)
+static int64_t longest_lease_ms(int64_t watchdog_ms)
 {
     int64_t longest_ms = watchdog_ms;
     for (int i = 0; i < run_of->thread_count; i++) {
@@ -60,6 +60,22 @@ void ends_abandon_all(int64_t watchdog_ms)
             longest_ms = lease_ms > longest_ms ? lease_ms : longest_ms;
         }
     }
+    return longest_ms;
+}
+
+void ends_left_behind(int object)
+{
+    int64_t longest_ms = 0;
+    for (int i = 0; i < run_of->client_count; i++) {
+        int64_t own_ms = longest_lease_ms(run_watchdog_ms(run_process(i)));
+        longest_ms = own_ms > longest_ms ? own_ms : longest_ms;
+    }
+    abandon(object, longest_ms);
+}
+
+void ends_abandon_all(int64_t watchdog_ms)
+{
+    int64_t longest_ms = longest_lease_ms(watchdog_ms);
     for (int i = 0; i < run_of->object_count; i++)
         abandon(i, longest_ms);
 }

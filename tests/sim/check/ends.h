@@ -16,6 +16,8 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument);
 bool ends_is_held_by(int client, int resource, int number);
 /* A hold is left to its lease: its thread has ended, or its client was closed. */
 void ends_abandon(const hold *held, int64_t watchdog_ms);
+/* Whoever held that object, or gave it back, may be unknown to the server that has it now: it stands until its lease ends. */
+void ends_left_behind(int object);
 /* A client is closed: what it held, or was about to. */
 void ends_abandon_all(int64_t watchdog_ms);
 

@@ -72,6 +72,10 @@ static void draw_client(drawing *self, plan_client *to)
         option(self, to, "fairLockWaitTimeout", 100 + roll(self, 3000));
     if (self->plan->topology != SINGLE && one_in(self, 3))
         word(to, "checkLockSyncedSlaves=false");
+    if (self->plan->topology != SINGLE && one_in(self, 3))
+        option(self, to, "slavesSyncTimeout", 20 + roll(self, 1000));
+    if (self->plan->topology != SINGLE && one_in(self, 3))
+        option(self, to, "scanInterval", 100 + roll(self, 3000));
 }
 
 /* --- objects --- */
@@ -308,6 +312,8 @@ static void draw_fault(drawing *self, plan_fault *to)
         .who = roll(self, 16),
         .count = roll(self, 8),
     };
+    if (to->kind == FAILOVER && one_in(self, 2))
+        to->count = 0; /* nothing may be lost */
 }
 
 void plan_draw(plan *to, uint64_t seed)
@@ -316,7 +322,7 @@ void plan_draw(plan *to, uint64_t seed)
     uint64_t mixed = (seed ^ seed >> 31) * UINT64_C(0xd6e8feb86659fd93); /* neighbours have nothing in common */
     drawing self = {.plan = to, .dice = dice_seeded(mixed ^ mixed >> 32)};
     *to = (plan){.seed = seed};
-    to->topology = SINGLE;
+    to->topology = one_in(&self, 2) ? REPLICATED + roll(&self, TOPOLOGIES - REPLICATED) : SINGLE;
     to->version = versions[roll(&self, 5)];
     if (one_in(&self, 3))
         to->changes = 1 + roll(&self, 12);

@@ -3,8 +3,10 @@
 #include "tests/sim/program/faults.h"
 
 #include "tests/sim/check/ledger.h"
+#include "tests/sim/program/failover.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/program/servers.h"
+#include "tests/sim/program/shards.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/memory.h"
 #include "tests/sim/world/names.h"
@@ -17,6 +19,13 @@
 static host *host_of(const plan_fault *fault)
 {
     return servers_any(fault->who);
+}
+
+/* One that has data, or should have. */
+static host *server_of(const plan_fault *fault)
+{
+    host *at = host_of(fault);
+    return shard_node(at) ? at : shard_number(0)->master->at;
 }
 
 static int object_of(const plan_fault *fault)
@@ -64,11 +73,11 @@ static void kill_clients(const plan_fault *fault)
 static void restart(const plan_fault *fault)
 {
     host *at = host_of(fault);
-    bool keeps = fault->count & 1;
+    bool keeps = fault->count & 1, is_master = shard_node(at) && !sim_server_master(at->server);
     host_drop_connections(at);
     sim_server_restart(at->server, keeps);
     ledger_note_restart();
-    if (!keeps)
+    if (!keeps && is_master)
         ledger_void(-1, "the server has lost its data");
 }
 
@@ -90,12 +99,12 @@ static void answer_errors(const plan_fault *fault)
 {
     static const sim_failure failures[] = {SIM_LOADING, SIM_BUSY, SIM_MISCONF, SIM_OOM, SIM_NOREPLICAS, SIM_FULL,
                                            SIM_PROTECTED, SIM_LOADING};
-    sim_server_fail(host_of(fault)->server, failures[fault->count % 8]);
+    sim_server_fail(server_of(fault)->server, failures[fault->count % 8]);
 }
 
 static void answer_well(const plan_fault *fault)
 {
-    sim_server_fail(host_of(fault)->server, SIM_WELL);
+    sim_server_fail(server_of(fault)->server, SIM_WELL);
 }
 
 static void stop_server(const plan_fault *fault)
@@ -110,7 +119,7 @@ static void stop_client(const plan_fault *fault)
 
 static void flush_scripts(const plan_fault *fault)
 {
-    servers_command(host_of(fault), WORDS("SCRIPT", "FLUSH"));
+    servers_command(server_of(fault), WORDS("SCRIPT", "FLUSH"));
 }
 
 /* --- foreign hands --- */
@@ -135,8 +144,11 @@ static void publish(host *at, const char *name)
     for (size_t i = 0; i < 2; i++) {
         char channel[96];
         snprintf(channel, sizeof channel, "%s:{%s}", prefixes[i], name);
-        servers_command(at, WORDS("PUBLISH", channel, "1"));
-        servers_command(at, WORDS("PUBLISH", channel, "0"));
+        for (int said = 0; said < 2; said++) {
+            servers_command(at, WORDS("PUBLISH", channel, said ? "0" : "1"));
+            if (run_of->topology == CLUSTER)
+                servers_command(at, WORDS("SPUBLISH", channel, said ? "0" : "1"));
+        }
     }
 }
 
@@ -161,7 +173,7 @@ static void write_odd_field(const plan_fault *fault)
 static void delete_all(const plan_fault *fault)
 {
     ledger_void(-1, "all keys are deleted");
-    servers_command(host_of(fault), WORDS("FLUSHALL"));
+    servers_command(server_of(fault), WORDS("FLUSHALL"));
 }
 
 static void change_name(const plan_fault *fault)
@@ -191,6 +203,9 @@ static const struct {
     [FIELD_ODD] = {write_odd_field, NULL, false},
     [ALL_DELETED] = {delete_all, NULL, false},
     [CLIENTS_KILLED] = {kill_clients, NULL, false},
+    [FAILOVER] = {failover_begin, failover_end, true},
+    [REPLICAS_SILENT] = {replicas_fall_silent, replicas_speak, true},
+    [SLOT_MOVES] = {slot_begins, slot_ends, true},
     [NAME_CHANGES] = {change_name, NULL, false},
 };
 
@@ -254,6 +269,7 @@ void faults_heal(void)
         sim_server_fail(at->server, SIM_WELL);
         host_plan(at);
     }
+    failovers_heal();
     servers_name_takes(1000000);
     network_heal();
     memory_fails(0);

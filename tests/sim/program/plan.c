@@ -19,6 +19,11 @@ static const char *const fault_words[FAULT_KINDS] = {
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",
     "replicas_silent", "slot_moves", "name_changes"};
 
+const char *topology_word(topology_kind kind)
+{
+    return topology_words[kind];
+}
+
 const char *object_word(object_kind kind)
 {
     return object_words[kind];
@@ -109,7 +114,7 @@ static bool read_client(plan *self, const char *line)
         return false;
     plan_client *one = &self->clients[self->client_count++];
     int reports = 0;
-    bool read = sscanf(line, "client rate %d reports %d options %127s", &one->rate_ppm, &reports, one->options) == 3;
+    bool read = sscanf(line, "client rate %d reports %d options %255s", &one->rate_ppm, &reports, one->options) == 3;
     one->reports = reports;
     if (strcmp(one->options, "-") == 0)
         *one->options = 0;

@@ -112,6 +112,7 @@ void plan_write(const plan *plan, FILE *to);
 /* False: *why says what is wrong with the text. */
 bool plan_read(plan *plan, FILE *from, char why[static PLAN_TEXT]);
 
+const char *topology_word(topology_kind kind);
 const char *object_word(object_kind kind);
 const char *fault_word(fault_kind kind);
 const char *step_word(step_kind kind);

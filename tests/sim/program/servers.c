@@ -3,14 +3,19 @@
 #include "tests/sim/program/servers.h"
 
 #include "tests/sim/check/ledger.h"
+#include "tests/sim/program/known.h"
 #include "tests/sim/program/run.h"
+#include "tests/sim/server/memory.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESS "10.0.0.1"
+#define ADDRESSES "10.0.0."
+#define PORT 6379
+#define SENTINEL_ADDRESSES "10.0.1."
+#define SENTINEL_PORT 26379
 #define NAME "redis.test"
 
 static const plan *of;
@@ -80,10 +85,12 @@ static void ran(void *world, sim_link *link, const sim_run *run)
     timeline(self->machine->name, "%s %s %s→ %s", from ? connection_client(from)->name : "-",
              run->name ? run->name : run->sha1, text, answer);
     note_force(run);
+    shard_note_run(self, run);
 }
 
 /* --- where they are --- */
 
+/* Those of one deployment have their clocks from one source. */
 static host *start(const char *name, const char *address, int port, sim_mode mode)
 {
     static const struct {
@@ -91,8 +98,11 @@ static host *start(const char *name, const char *address, int port, sim_mode mod
         sim_version version;
     } versions[] = {{62, SIM_REDIS_6_2}, {70, SIM_REDIS_7_0}, {72, SIM_REDIS_7_2}, {80, SIM_REDIS_8_0}};
     host *self = host_make(name, address, port);
-    sim_server_settings settings = {.mode = mode, .host = address, .port = port, .seed = world_chance(UINT32_MAX),
-                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, NULL}};
+    self->machine->rate_ppm = host_number(0)->machine->rate_ppm;
+    self->machine->wall_ns = host_number(0)->machine->wall_ns;
+    sim_server_settings settings = {.mode = mode, .host = sim_copy(address, strlen(address)), .port = port,
+                                    .seed = world_chance(UINT32_MAX),
+                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, known_spread}};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         if (versions[i].number == of->version)
             settings.version = versions[i].version;
@@ -101,29 +111,83 @@ static host *start(const char *name, const char *address, int port, sim_mode mod
     return self;
 }
 
+static void start_shard(int nodes)
+{
+    host *hosts[SHARD_NODES];
+    for (int i = 0; i < nodes; i++) {
+        int number = shard_count() * nodes + i + 1;
+        char name[24] = "redis", address[32];
+        if (of->topology != SINGLE)
+            snprintf(name, sizeof name, "redis%d", number);
+        snprintf(address, sizeof address, ADDRESSES "%d", number);
+        hosts[i] = start(name, address, PORT, of->topology == CLUSTER ? SIM_CLUSTER : SIM_SINGLE);
+    }
+    shard_make(hosts, nodes);
+}
+
+#define SENTINELS 3
+
+static void start_sentinels(void)
+{
+    host *hosts[SENTINELS];
+    for (int i = 0; i < SENTINELS; i++) {
+        char name[24], address[32];
+        snprintf(name, sizeof name, "sentinel%d", i + 1);
+        snprintf(address, sizeof address, SENTINEL_ADDRESSES "%d", i + 1);
+        hosts[i] = start(name, address, SENTINEL_PORT, SIM_SENTINEL);
+    }
+    known_begin_sentinels(hosts, SENTINELS);
+}
+
 void servers_start(const plan *by)
 {
     of = by;
-    start("redis", ADDRESS, 6379, SIM_SINGLE);
+    int shards = of->topology == CLUSTER ? 3 : 1;
+    int nodes = of->topology == SINGLE ? 1 : of->topology == CLUSTER ? 2 : 2 + (int)world_chance(2);
+    for (int i = 0; i < shards; i++)
+        start_shard(nodes);
+    if (of->topology == SENTINEL)
+        start_sentinels();
+    if (of->topology == CLUSTER)
+        known_begin_cluster();
     servers_name_takes(1000000);
 }
 
 void servers_name_takes(int64_t span_ns)
 {
-    name_means(NAME, (const char *const[]){ADDRESS, NULL}, span_ns);
+    name_means(NAME, (const char *const[]){ADDRESSES "1", NULL}, span_ns);
+}
+
+/* The scheme, and who is configured: of several, not all. */
+static int write_places(char *to, size_t size)
+{
+    const char *first = of->named && of->topology != SENTINEL ? NAME : ADDRESSES "1";
+    switch (of->topology) {
+    case SINGLE: return snprintf(to, size, "redis://%s:%d", first, PORT);
+    case SENTINEL:
+        return snprintf(to, size, "redis-sentinel://%s1:%d,%s2:%d", SENTINEL_ADDRESSES, SENTINEL_PORT, SENTINEL_ADDRESSES,
+                        SENTINEL_PORT);
+    case CLUSTER: return snprintf(to, size, "redis-cluster://%s:%d,%s4:%d", first, PORT, ADDRESSES, PORT);
+    default: break;
+    }
+    int length = snprintf(to, size, "%s://%s:%d", of->named ? "redis-master-slave" : "redis-replicated", first, PORT);
+    for (int i = 2; i <= shard_number(0)->count; i++)
+        length += snprintf(to + length, size - (size_t)length, ",%s%d:%d", ADDRESSES, i, PORT);
+    return length;
 }
 
 const char *servers_url(const char *query)
 {
-    static char url[64 + PLAN_TEXT];
-    snprintf(url, sizeof url, "redis://%s:6379?%s", of->named ? NAME : ADDRESS, query);
+    static char url[256 + PLAN_TEXT];
+    int length = write_places(url, sizeof url);
+    const char *which = of->topology == SENTINEL ? "masterName=" MASTER_NAME "&" : "";
+    snprintf(url + length, sizeof url - (size_t)length, "?%s%s", which, query);
     return url;
 }
 
 host *servers_host(int object)
 {
-    (void)object;
-    return host_number(0);
+    return known_host_of(of->objects[object].name, strlen(of->objects[object].name));
 }
 
 host *servers_any(int number)
@@ -138,8 +202,8 @@ host *servers_any(int number)
 
 void servers_each_key(server_key_fn *act, void *argument)
 {
-    host *at;
-    for (int i = 0; (at = host_number(i)); i++) {
+    for (int i = 0; i < shard_count(); i++) {
+        host *at = shard_number(i)->master->at;
         const char *name = NULL;
         size_t length = 0;
         char before[256];
@@ -161,6 +225,8 @@ void servers_command(host *at, const char *const *words)
     char bytes[1024];
     size_t length = 0, count = 0;
     sim_link *link = sim_link_open(at->server, NULL);
+    if (of->topology == CLUSTER) /* the slot may just be on its way there */
+        sim_link_hear(link, "ASKING\r\n", 8);
     while (words[count])
         count++;
     length += (size_t)snprintf(bytes, sizeof bytes, "*%zu\r\n", count);

@@ -101,7 +101,8 @@ static void search_on_one(const search_settings *by, uint64_t first, int job, to
     time_t until = time(NULL) + by->seconds;
     for (uint64_t i = 0; time(NULL) < until && to->findings < by->most_findings; i++) {
         plan_draw(&drawn, first + i * (uint64_t)by->jobs + (uint64_t)job);
-        run(by, &drawn, to, i % TWICE == 0);
+        if (by->topology == TOPOLOGIES || drawn.topology == by->topology)
+            run(by, &drawn, to, to->runs % TWICE == 0);
     }
 }
 

@@ -15,6 +15,7 @@ typedef struct search_settings {
     int shrink_seconds;     /* for each finding; 0: it is shown as it is */
     int most_findings;      /* a process ends after so many */
     uint64_t seed;          /* the first; 0: chance */
+    topology_kind topology; /* no other; TOPOLOGIES: each */
     bool show;              /* a plan's run, too, in which nothing is found */
 } search_settings;
 

@@ -59,7 +59,10 @@ bool sim_server_move_key(sim_server *from, sim_server *to, const char *key, size
     const sim_value *own = key_find(&leave, name);
     if (!own)
         return false;
-    key_put(&arrive, name, value_copy(own, order_seed(to)));
+    sim_value *copy = value_copy(own, order_seed(to));
+    if (copy->expires_ms != NO_EXPIRY) /* MIGRATE says how long it has left */
+        copy->expires_ms += now_ms(to) - now_ms(from);
+    key_put(&arrive, name, copy);
     key_delete(&leave, name);
     unit_end(from);
     unit_end(to);

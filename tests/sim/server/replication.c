@@ -159,6 +159,22 @@ int64_t sim_replica_lacks(const sim_server *server)
     return server->synced ? server->master->offset - server->applied : server->master->offset + 1;
 }
 
+bool sim_replica_lacking(const sim_server *server, void (*note)(void *argument, const char *key, size_t length),
+                         void *argument)
+{
+    const sim_server *master = server->master;
+    if (!master || !server->synced)
+        return !master;
+    for (int64_t at = server->applied - master->log.first; at < (int64_t)master->log.count; at++) {
+        const log_unit *unit = &master->log.units[at];
+        for (size_t i = 0; i < unit->count; i++) {
+            if (unit->changes[i].key)
+                note(argument, unit->changes[i].key, unit->changes[i].key_length);
+        }
+    }
+    return true;
+}
+
 int64_t sim_replica_catch_up(sim_server *server, int64_t writes)
 {
     sim_server *master = server->master;

@@ -96,6 +96,11 @@ void sim_server_deny(sim_server *server, sim_right right, const char *pattern)
     server->denied[right] = pattern ? sim_copy(pattern, strlen(pattern)) : NULL;
 }
 
+const sim_server_settings *sim_server_settings_of(const sim_server *server)
+{
+    return &server->settings;
+}
+
 const char *sim_server_run_id(const sim_server *server)
 {
     return server->run_id;

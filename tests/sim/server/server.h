@@ -121,6 +121,10 @@ void sim_replica_connect(sim_server *server, bool connected);
  * master, whose WAITs may end. How many it still lacks. */
 int64_t sim_replica_catch_up(sim_server *server, int64_t writes);
 int64_t sim_replica_lacks(const sim_server *server);
+/* Each key that the writes which it lacks have changed, perhaps several times. False: it has not copied its master's data
+ * yet, and lacks anything. */
+bool sim_replica_lacking(const sim_server *server, void (*note)(void *argument, const char *key, size_t length),
+                         void *argument);
 sim_server *sim_server_master(const sim_server *server); /* NULL: it is one */
 
 /* --- clusters and sentinels --- */
@@ -133,6 +137,7 @@ void sim_server_see_masters(sim_server *server, const sim_sentinel_view *view);
 
 /* --- looking past the wire --- */
 
+const sim_server_settings *sim_server_settings_of(const sim_server *server);
 const char *sim_server_run_id(const sim_server *server);
 /* The first key of a database that comes after `before` in its order of bytes; NULL: the first of all. False: none. The
  * name lives until the key is gone. */

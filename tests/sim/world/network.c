@@ -198,6 +198,8 @@ static void do_by_itself(void *argument)
 
 void host_plan(host *self)
 {
+    if (self->called)
+        self->called(self);
     int64_t due_us = self->server ? sim_server_due_us(self->server) : INT64_MAX;
     if (due_us == INT64_MAX)
         return;
@@ -219,7 +221,7 @@ static void answer_connect(void *argument)
     connection *self = argument;
     if (self->phase != CONNECTING)
         return;
-    if (self->to->deaf) { /* a SYN that is lost comes again; for a process that stands still its system answers */
+    if (self->to->deaf || (self->to->hidden_from >> self->client->number & 1)) { /* a SYN that is lost comes again; for a process that stands still its system answers */
         event_at(world_now_ns() + INT64_C(1000000000), answer_connect, self);
         return;
     }

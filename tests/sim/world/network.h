@@ -30,6 +30,9 @@ typedef struct host {
     bool refuses, deaf;    /* connections are refused; or nothing answers */
     int64_t service_ns;    /* how long it takes for what it hears */
     int64_t planned_ns;    /* when it next does something by itself */
+    uint64_t hidden_from;  /* clients' machines by their numbers, as bits: their new connections get no answer */
+    void (*called)(struct host *self); /* after each call into it; NULL */
+    void *of;              /* the caller's */
 } host;
 
 /* A host of this run; its server is set by who makes it. */
