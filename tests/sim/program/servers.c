@@ -98,8 +98,9 @@ static host *start(const char *name, const char *address, int port, sim_mode mod
         sim_version version;
     } versions[] = {{62, SIM_REDIS_6_2}, {70, SIM_REDIS_7_0}, {72, SIM_REDIS_7_2}, {80, SIM_REDIS_8_0}};
     host *self = host_make(name, address, port);
-    self->machine->rate_ppm = host_number(0)->machine->rate_ppm;
-    self->machine->wall_ns = host_number(0)->machine->wall_ns;
+    const machine *first = host_number(0)->machine;
+    self->machine->rate_ppm = first->rate_ppm;
+    self->machine->wall_ns = first->wall_ns + first->since_boot_ns - self->machine->since_boot_ns;
     sim_server_settings settings = {.mode = mode, .host = sim_copy(address, strlen(address)), .port = port,
                                     .seed = world_chance(UINT32_MAX),
                                     .hooks = {self, wall_us, spoke, hung_up, trouble, ran, known_spread}};
