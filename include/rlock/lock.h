@@ -49,8 +49,10 @@ RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name
 
 /* As rlock_get_lock, a lock that is granted in the order of the requests of all processes
  * together: each waiter has a place in a queue on the server. A waiter whose process has died is
- * passed over some ten seconds after its turn came. Asking once (no wait) never queues and is
- * refused while others do. Java: getFairLock. */
+ * passed over some ten seconds after its turn came; with Sentinel, replicas, or a cluster without
+ * sharded messages, when the time of its place is up: its wait, or fairLockWaitTimeout (300 s)
+ * for one without a limit, after its turn was expected at the latest. Asking once (no wait) never
+ * queues and is refused while others do. Java: getFairLock. */
 RLOCK_API rlock *rlock_get_fair_lock(rlock_client *client, const char *name);
 
 /* As rlock_get_lock, a lock each of whose acquisitions, re-entries too, carries a token greater than
