@@ -123,6 +123,24 @@ static int64_t bound_ms(void)
     return PASSED_OVER_MS;
 }
 
+/* Where the master does not know all who listen, a dead waiter keeps its place for its time: 300 s, or its wait. */
+#define PLACE_MS 310000
+
+static bool keeps_dead_places(int resource)
+{
+    bool fair = false, counts = run_of->topology == SINGLE || (run_of->topology == CLUSTER && run_of->version > 62);
+    for (int i = 0; i < run_of->object_count; i++) {
+        object_kind kind = run_of->objects[i].kind;
+        fair |= run_resource(run_of, i) == resource && (kind == FAIR || kind == NON_REENTRANT_FAIR);
+    }
+    return fair && !counts && (closes || !run_is_calm());
+}
+
+static int64_t bound_of_ms(int resource)
+{
+    return keeps_dead_places(resource) ? bound_ms() + PLACE_MS * run_worker_count() : bound_ms();
+}
+
 /* How a release wakes waiters: on the channel of each, not at all, or on one channel. */
 static int waking_of(object_kind kind)
 {
@@ -151,12 +169,13 @@ static void check_waiters(int resource)
     if (is_mixed(resource))
         return;
     int64_t free_ns = world_now_ns() - free_since_ns[resource];
-    if (free_ns < bound_ms() * MS || (!run_is_calm() && !run_is_healed()))
+    int64_t most_ns = bound_of_ms(resource) * MS;
+    if (free_ns < most_ns || (!run_is_calm() && !run_is_healed()))
         return;
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
         if (one->waits_for != resource || one->waits_since_ns > free_since_ns[resource] ||
-            world_now_ns() - one->waits_since_ns < bound_ms() * MS ||
+            world_now_ns() - one->waits_since_ns < most_ns ||
             was_taken_in_silence(resource, one->waits_since_ns))
             continue;
         finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms", thread_title(one->thread),
