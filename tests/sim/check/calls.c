@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/calls.h"
 
+#include "tests/sim/program/known.h"
 #include "tests/sim/program/plan.h"
 #include "tests/sim/world/finding.h"
 
@@ -165,12 +166,28 @@ static bool is_relied_on(const hold *held)
     return !held->lost_ns && held->claimed_until_ns > world_now_ns() + 1000000 && ledger_epoch(held->resource) == held->epoch;
 }
 
+/* It was granted when a replica had heard of it: of those that had long been there one at least. */
+static void judge_confirmed(const call *self, validity by)
+{
+    const process *of = self->worker->of;
+    const char *name = of->plan->objects[self->step->object].name;
+    bool gone = by.ms * 1000000 <= world_now_ns() - by.asked_ns + 2000000 || self->epoch != ledger_epoch(self->hold->resource);
+    if (gone || object_is_composite(kind_of(self)) || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
+        return;
+    if (shards_lack(name, self->began_ns))
+        finding("%s was granted, and no replica has heard of it", self->title);
+}
+
 void judge_acquire(call *self, validity by)
 {
     hold *held = self->hold;
     bool once = kind_of(self) == NON_REENTRANT || kind_of(self) == NON_REENTRANT_FAIR;
     judge_any(self);
     judge_time(self);
+    if (self->status == RLOCK_OK && held->lost_ns && held->count > 0 && object_is_composite(kind_of(self)))
+        held->unsure = true; /* its members may be held still: again, or anew? */
+    if (self->status == RLOCK_OK)
+        judge_confirmed(self, by);
     if (judge_unsure(self, by))
         return;
     switch (self->status) {

@@ -171,6 +171,8 @@ static void each_replica(bool silent, bool cut_off)
             node *one = &shard_number(i)->nodes[k];
             one->silent = silent;
             sim_replica_connect(one->at->server, !cut_off);
+            if (cut_off || !silent)
+                shard_note_change(one->of);
             shard_catch_up(one);
         }
     }

@@ -76,6 +76,8 @@ static void restart(const plan_fault *fault)
     bool keeps = fault->count & 1, is_master = shard_node(at) && !sim_server_master(at->server);
     host_drop_connections(at);
     sim_server_restart(at->server, keeps);
+    if (shard_node(at))
+        shard_note_change(shard_node(at)->of);
     ledger_note_restart();
     if (!keeps && is_master)
         ledger_void(-1, "the server has lost its data");

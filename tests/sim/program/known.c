@@ -196,6 +196,11 @@ host *known_host_of(const char *key, size_t length)
     return gone ? moving.to->master->at : at;
 }
 
+bool shards_lack(const char *name, int64_t began_ns)
+{
+    return shard_lacks(known_owner(sim_slot_of(name, strlen(name))), name, began_ns);
+}
+
 shard *known_slot_from(void)
 {
     return moving.from;
@@ -226,6 +231,8 @@ bool known_slot_key_goes(void)
             continue;
         timeline("world", "key %.*s goes to %s", (int)before_length, before, to->machine->name);
         sim_server_move_key(from->server, to->server, before, before_length);
+        shard_note_change(moving.from);
+        shard_note_change(moving.to);
         ledger_note_restart(); /* what was under way there is in doubt */
         host_plan(from);
         host_plan(to);
@@ -239,6 +246,7 @@ void known_slot_has_moved(void)
     while (known_slot_key_goes())
         continue;
     timeline("world", "slot %d is served by %s", moving.slot, moving.to->master->at->machine->name);
+    shard_note_change(moving.to);
     owners[moving.slot] = (int8_t)number_of_shard(moving.to);
     epoch++;
     moving.from = NULL;

@@ -62,6 +62,9 @@ static void called(host *at)
     }
 }
 
+/* By then all clients have asked their servers who is there. */
+#define LONG_NS INT64_C(12000000000)
+
 shard *shard_make(host *const *hosts, int nodes)
 {
     if (count == SHARDS_MOST || nodes > SHARD_NODES)
@@ -70,7 +73,7 @@ shard *shard_make(host *const *hosts, int nodes)
     self->count = nodes;
     self->master = &self->nodes[0];
     for (int i = 0; i < nodes; i++) {
-        self->nodes[i] = (node){.at = hosts[i], .of = self};
+        self->nodes[i] = (node){.at = hosts[i], .of = self, .since_ns = -LONG_NS};
         hosts[i]->of = &self->nodes[i];
         hosts[i]->called = called;
         if (i > 0) {
@@ -79,6 +82,28 @@ shard *shard_make(host *const *hosts, int nodes)
         }
     }
     return self;
+}
+
+void shard_note_change(shard *of)
+{
+    for (int i = 0; i < of->count; i++)
+        of->nodes[i].since_ns = world_now_ns();
+}
+
+bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
+{
+    bool any = false;
+    for (int i = 0; i < of->count; i++) {
+        const node *one = &of->nodes[i];
+        if (one->since_ns > began_ns - LONG_NS || shard_is_deposed(one))
+            return false;
+        if (one == of->master)
+            continue;
+        any = true;
+        if (sim_server_look(one->at->server, 0, name, strlen(name), NULL))
+            return false;
+    }
+    return any;
 }
 
 /* --- who is the master --- */
@@ -110,6 +135,7 @@ void shard_promote(node *to)
     sim_server_follow(to->at->server, NULL);
     node *old = own->master;
     own->master = to;
+    shard_note_change(own);
     for (int i = 0; i < own->count; i++) {
         node *other = &own->nodes[i];
         if (other != old && other != to) {
@@ -124,6 +150,7 @@ void shard_demote(node *old)
 {
     timeline("world", "%s follows %s", old->at->machine->name, old->of->master->at->machine->name);
     sim_server_follow(old->at->server, old->of->master->at->server);
+    shard_note_change(old->of);
     shard_catch_up(old);
 }
 

@@ -15,6 +15,7 @@ typedef struct node {
     struct shard *of;
     bool held, silent; /* what its master writes does not reach it: for a failover, or for a while */
     bool coming;       /* a catch-up is planned */
+    int64_t since_ns;  /* it has been what it is */
 } node;
 
 typedef struct shard {
@@ -40,6 +41,11 @@ void shard_demote(node *old);
 bool shard_is_deposed(const node *one);
 /* What it lacks is on its way, if nothing keeps it. */
 void shard_catch_up(node *replica);
+
+/* Something has become of one of them: from now on it is to be found out anew who is there. */
+void shard_note_change(shard *of);
+/* Whether none of the replicas has the key of that name, all of which had long been there when a call began. */
+bool shard_lacks(const shard *of, const char *name, int64_t began_ns);
 
 /* A script ran there. On a deposed master all that it did is lost, or is done a second time elsewhere. */
 void shard_note_run(const host *at, const sim_run *run);
