@@ -233,6 +233,8 @@ void judge_acquire(call *self, validity by)
 static bool may_be_lost(const call *self)
 {
     const hold *held = self->hold;
+    if (kind_of(self) == RED && !run_is_calm()) /* one member is lost, and of the others nobody answers */
+        return true;
     return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_restart_ns() >= self->began_ns ||
            self->valid_before_ms * 1000000 <= world_now_ns() - self->began_ns + 2000000;
 }

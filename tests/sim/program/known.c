@@ -198,7 +198,9 @@ host *known_host_of(const char *key, size_t length)
 
 bool shards_lack(const char *name, int64_t began_ns)
 {
-    return shard_lacks(known_owner(sim_slot_of(name, strlen(name))), name, began_ns);
+    int slot = sim_slot_of(name, strlen(name));
+    bool moves = moving.from && moving.slot == slot;
+    return !moves && shard_lacks(known_owner(slot), name, began_ns);
 }
 
 shard *known_slot_from(void)
