@@ -312,8 +312,10 @@ static void draw_fault(drawing *self, plan_fault *to)
         .who = roll(self, 16),
         .count = roll(self, 8),
     };
-    if (to->kind == FAILOVER && one_in(self, 2))
-        to->count = 0; /* nothing may be lost */
+    if (to->kind == FAILOVER) {
+        to->span_ms += 300 + roll(self, 4000);
+        to->count = one_in(self, 2) ? 0 : to->count; /* nothing may be lost */
+    }
 }
 
 void plan_draw(plan *to, uint64_t seed)
