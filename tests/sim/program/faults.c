@@ -311,6 +311,18 @@ static void note_lock(void *argument, host *at, const char *name, size_t length,
     snprintf(self->all[self->count++].name, 64, "%.*s", (int)length, name);
 }
 
+/* Where the master does not know all who listen, a dead waiter keeps its place for as long as who held the lock then might
+ * have held it, and for its own time: an operator does not wait for that. */
+static void free_queue(int object)
+{
+    static const char *const prefixes[] = {"redisson_lock_queue", "redisson_lock_timeout"};
+    for (size_t i = 0; i < 2; i++) {
+        char key[96];
+        snprintf(key, sizeof key, "%s:{%s}", prefixes[i], run_of->objects[object].name);
+        servers_command(servers_host(object), WORDS("DEL", key));
+    }
+}
+
 void faults_free_locks(void)
 {
     found locks = {.count = 0};
@@ -319,6 +331,8 @@ void faults_free_locks(void)
         ledger_void(-1, "an operator frees what stands for long");
         servers_command(locks.all[i].at, WORDS("DEL", locks.all[i].name));
     }
+    for (int i = 0; i < run_of->object_count && run_of->topology != SINGLE; i++)
+        free_queue(i);
     for (int i = 0; i < run_of->object_count; i++) /* what was deleted in silence, too */
         publish(servers_host(i), run_of->objects[i].name);
 }
