@@ -31,22 +31,62 @@ static bool is_answer(rlock_status status)
     return status == RLOCK_OK || status == RLOCK_SERVER;
 }
 
-/* `release` is to be cleared in any case. */
-static rlock_status release_again(rli_watchdog *watchdog, const rli_kind *kind, const rli_request *request,
-                                  int64_t answer_by_ms, bool whole, rli_call *release)
+/* One round. */
+typedef struct undoing {
+    rli_watchdog *watchdog;
+    const rli_entry *entry;
+    const rli_kind *kind;
+    rli_request request;
+    int64_t answer_by_ms;
+    bool whole;            /* sends the scripts along */
+    bool release_first;    /* before it leaves the queue */
+    rli_call release;
+    rlock_status released; /* what the release came to; RLOCK_UNAVAILABLE: not sent */
+} undoing;
+
+static rlock_status leave_queue(const undoing *self)
 {
-    kind->release(release, request);
-    release->whole = whole;
-    if (kind->give_up) { /* a request that ran late may have queued */
-        rli_call call;
-        kind->give_up(&call, request);
-        call.whole = whole;
-        rlock_status status = send(watchdog, &call, answer_by_ms);
-        rli_call_clear(&call);
-        if (!is_answer(status))
-            return status;
-    }
-    return send(watchdog, release, answer_by_ms);
+    rli_call call;
+    rli_names names;
+    rli_request request = self->request;
+    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->kind->naming);
+    if (status != RLOCK_OK)
+        return status;
+    request.names = &names;
+    self->kind->give_up(&call, &request);
+    call.whole = self->whole;
+    status = send(self->watchdog, &call, self->answer_by_ms);
+    rli_call_clear(&call);
+    rli_names_free(&names);
+    return status;
+}
+
+static rlock_status release_again(undoing *self)
+{
+    rli_names names;
+    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->kind->naming);
+    if (status != RLOCK_OK)
+        return status;
+    self->request.names = &names;
+    self->kind->release(&self->release, &self->request);
+    self->release.whole = self->whole;
+    status = self->released = send(self->watchdog, &self->release, self->answer_by_ms);
+    self->request.names = NULL;
+    rli_names_free(&names);
+    return status;
+}
+
+/* A request that ran late may have taken the lock, or may have queued: both are undone, until one has no answer. False:
+ * one had none. */
+static bool undo_both(undoing *self)
+{
+    bool answered = true;
+    if (self->kind->give_up && !self->release_first)
+        answered = is_answer(leave_queue(self));
+    answered = answered && is_answer(release_again(self));
+    if (self->kind->give_up && self->release_first)
+        answered = answered && is_answer(leave_queue(self));
+    return answered;
 }
 
 /* The head of the queue on the server that did not hear what a release told it; NULL: none. In the reply. */
@@ -85,48 +125,53 @@ static void go_on(rli_holds *holds, rli_session *session, bool answered)
     }
 }
 
+/* Mutex held. There may be time for one answer only: after a round without one the other of the two is first. */
+static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
+{
+    const rli_extra *extra = session->extra;
+    return (undoing){
+        .watchdog = watchdog,
+        .entry = session->entry,
+        .kind = session->kind,
+        .request = {
+            .owner = rli_owner_text(&watchdog->client->holds, session->number, owner),
+            .lease_ms = 1,
+            .highest = extra->highest,
+            .place_ms = extra->place_ms,
+            .unheard = telling ? extra->unheard : "",
+        },
+        .answer_by_ms = rli_watchdog_tidy_by(watchdog),
+        .whole = extra->undo_unanswered > 0,
+        .release_first = extra->undo_unanswered % 2 == 1,
+        .released = RLOCK_UNAVAILABLE,
+    };
+}
+
 void rli_undo(rli_watchdog *watchdog, rli_session *session)
 {
     rli_holds *holds = &watchdog->client->holds;
-    const rli_entry *entry = session->entry;
     rli_extra *extra = session->extra;
     char owner[RLI_OWNER_TEXT];
-    bool whole = extra->undo_unanswered;
     bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
-    rli_request request = {
-        .owner = rli_owner_text(holds, session->number, owner),
-        .lease_ms = 1,
-        .highest = extra->highest,
-        .place_ms = extra->place_ms,
-        .unheard = telling ? extra->unheard : "",
-    };
     rli_agenda_remove(&holds->agenda, &session->due);
     session->busy = true; /* keeps it while the mutex is free */
-    int64_t answer_by_ms = rli_watchdog_tidy_by(watchdog);
+    undoing round = begin_round(watchdog, session, owner, telling);
     pthread_mutex_unlock(&holds->mutex);
-    rli_names names;
-    rli_call release = {0};
-    rlock_status status = rli_names_make(&names, NULL, entry->name, &session->kind->naming);
-    if (status == RLOCK_OK) {
-        request.names = &names;
-        status = release_again(watchdog, session->kind, &request, answer_by_ms, whole, &release);
-        rli_names_free(&names);
-    }
-    bool answered = is_answer(status);
-    const char *unheard = unheard_of(session->kind, &release);
+    bool answered = undo_both(&round);
+    const char *unheard = unheard_of(session->kind, &round.release);
     pthread_mutex_lock(&holds->mutex);
     /* Many may be due in an outage: they do not wait for the server one after the other. */
     watchdog->undo_unanswered = !answered;
     if (!answered)
         watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
     session->busy = false;
-    extra->undo_unanswered = !answered;
+    extra->undo_unanswered = answered ? 0 : extra->undo_unanswered + 1;
     /* The same head as before keeps the time at which it was first found. */
     bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);
-    bool lost = extra->departure && rli_departure_repeated(holds, session, status, &release);
-    rli_call_clear(&release);
+    bool lost = extra->departure && rli_departure_repeated(holds, session, round.released, &round.release);
+    rli_call_clear(&round.release);
     if (!lost)
         go_on(holds, session, answered);
 }

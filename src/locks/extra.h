@@ -29,7 +29,7 @@ typedef struct rli_extra {
     int64_t more_doubt_ms;     /* the same of requests that change nothing unless the hold stands: re-entries, extensions */
     int64_t release_from_ms;   /* background release: not before that instant… */
     int64_t pause_ms, release_until_ms; /* …next pause, and when to stop… */
-    bool undo_unanswered;      /* …and whether the last time there was no answer */
+    unsigned undo_unanswered;  /* …and how often in a row there was no answer */
     int64_t place_ms;          /* how long it asked to keep its place in the queue on the server… */
     uint64_t place;            /* …and before all that have a greater number here */
     struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */
