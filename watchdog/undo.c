@@ -31,11 +31,12 @@ static bool is_answer(rlock_status status)
     return status == RLOCK_OK || status == RLOCK_SERVER;
 }
 
-/* One round. */
+/* One round. Locks of several kinds share a hold, and so a session: it leaves the queue as the kind that asked for the
+ * place. */
 typedef struct undoing {
     rli_watchdog *watchdog;
     const rli_entry *entry;
-    const rli_kind *kind;
+    const rli_kind *kind, *queue_kind; /* queue_kind NULL: no queue */
     rli_request request;
     int64_t answer_by_ms;
     bool whole;            /* sends the scripts along */
@@ -49,11 +50,11 @@ static rlock_status leave_queue(const undoing *self)
     rli_call call;
     rli_names names;
     rli_request request = self->request;
-    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->kind->naming);
+    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->queue_kind->naming);
     if (status != RLOCK_OK)
         return status;
     request.names = &names;
-    self->kind->give_up(&call, &request);
+    self->queue_kind->give_up(&call, &request);
     call.whole = self->whole;
     status = send(self->watchdog, &call, self->answer_by_ms);
     rli_call_clear(&call);
@@ -81,10 +82,10 @@ static rlock_status release_again(undoing *self)
 static bool undo_both(undoing *self)
 {
     bool answered = true;
-    if (self->kind->give_up && !self->release_first)
+    if (self->queue_kind && !self->release_first)
         answered = is_answer(leave_queue(self));
     answered = answered && is_answer(release_again(self));
-    if (self->kind->give_up && self->release_first)
+    if (self->queue_kind && self->release_first)
         answered = answered && is_answer(leave_queue(self));
     return answered;
 }
@@ -129,10 +130,12 @@ static void go_on(rli_holds *holds, rli_session *session, bool answered)
 static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
 {
     const rli_extra *extra = session->extra;
+    const rli_kind *own = session->kind->give_up ? session->kind : NULL;
     return (undoing){
         .watchdog = watchdog,
         .entry = session->entry,
         .kind = session->kind,
+        .queue_kind = extra->queue_kind ? extra->queue_kind : own,
         .request = {
             .owner = rli_owner_text(&watchdog->client->holds, session->number, owner),
             .lease_ms = 1,

@@ -111,7 +111,8 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
         return outer_lost(attempt);
     }
     rli_session_gain(attempt->holds, session, gain->sent_ms, attempt->asked->lease_ms);
-    session->queued = false;
+    if (attempt->asked->kind->queues) /* another kind's grant leaves the owner's place where it is */
+        session->queued = false;
     rli_keep_forget(attempt->holds, attempt->entry); /* what was kept has ended, or this could not have been had */
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
@@ -364,6 +365,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
         session->queued = true; /* unless it is granted now */
+        session->extra->queue_kind = asked->kind;
         session->extra->place_ms = request.place_ms;
     }
     if (status == RLOCK_OK && attempt->entry->queues)

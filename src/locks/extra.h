@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct rli_departure;
+struct rli_kind;
 struct rli_waiter;
 
 typedef struct rli_extra {
@@ -30,6 +31,7 @@ typedef struct rli_extra {
     int64_t release_from_ms;   /* background release: not before that instant… */
     int64_t pause_ms, release_until_ms; /* …next pause, and when to stop… */
     unsigned undo_unanswered;  /* …and how often in a row there was no answer */
+    const struct rli_kind *queue_kind; /* its place in a queue on the server was asked for as that kind; NULL: never */
     int64_t place_ms;          /* how long it asked to keep its place in the queue on the server… */
     uint64_t place;            /* …and before all that have a greater number here */
     struct rli_waiter *taker;  /* a release of another session may hand the lock to this waiter of it; NULL: none */

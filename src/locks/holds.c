@@ -327,21 +327,32 @@ static void slim(rli_holds *holds, rli_session *session)
     }
 }
 
+/* The place that it may have in a queue on the server is left with what else is in doubt. */
+static void doubt_place(rli_holds *holds, rli_session *session)
+{
+    if (session->queued)
+        rli_session_doubt(holds, session, session->extra->place_ms + PLACE_DOUBT_MS);
+    session->queued = false;
+}
+
 /* A lost session stays until its owner has unlocked; what the server may keep of it is released at once: by another
  * session of its owner with the same number. Out of memory: when its owner has unlocked. */
 static void release_lost(rli_holds *holds, rli_session *lost)
 {
     rli_extra *extra = lost->extra;
-    if (!extra || extra->doubt_ms == 0 || lost->busy || lost->renewing)
+    if (!extra || lost->busy || lost->renewing)
         return; /* not yet, while a request of it is under way */
+    doubt_place(holds, lost);
+    if (extra->doubt_ms == 0)
+        return;
     rli_owner owner = rli_session_owner(lost);
     rli_session *session = make(holds, lost->entry, lost->kind, &owner);
     if (!session)
         return;
     session->number = lost->number;
     session->phase = RLI_DONE;
-    session->queued = lost->queued;
     session->extra->highest = extra->highest;
+    session->extra->queue_kind = extra->queue_kind;
     session->extra->place_ms = extra->place_ms;
     session->extra->doubt_ms = extra->doubt_ms;
     session->extra->release_from_ms = extra->release_from_ms;
@@ -349,7 +360,6 @@ static void release_lost(rli_holds *holds, rli_session *lost)
     session->extra->unheard_ms = extra->unheard_ms;
     extra->unheard = NULL;
     extra->doubt_ms = 0;
-    lost->queued = false;
     rli_session_settle(holds, session);
 }
 
@@ -369,9 +379,7 @@ void rli_session_settle(rli_holds *holds, rli_session *session)
         session->due = (rli_due){0};
     }
     rli_extra *extra = session->extra;
-    if (session->queued)
-        rli_session_doubt(holds, session, extra->place_ms + PLACE_DOUBT_MS);
-    session->queued = false;
+    doubt_place(holds, session);
     if (session->phase != RLI_UNDOING && extra && extra->doubt_ms > 0) {
         int64_t from_ms = rli_now_ms() < extra->release_from_ms ? extra->release_from_ms : rli_now_ms();
         session->phase = RLI_UNDOING;

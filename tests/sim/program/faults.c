@@ -331,7 +331,7 @@ void faults_free_locks(void)
         ledger_void(-1, "an operator frees what stands for long");
         servers_command(locks.all[i].at, WORDS("DEL", locks.all[i].name));
     }
-    for (int i = 0; i < run_of->object_count && run_of->topology != SINGLE; i++)
+    for (int i = 0; i < run_of->object_count && run_of->topology != SINGLE && !run_is_calm(); i++)
         free_queue(i);
     for (int i = 0; i < run_of->object_count; i++) /* what was deleted in silence, too */
         publish(servers_host(i), run_of->objects[i].name);
