@@ -40,6 +40,8 @@ int64_t machine_clock_ns(const machine *self, clockid_t clock, int64_t now_ns)
 
 int64_t machine_instant_ns(const machine *self, clockid_t clock, int64_t clock_ns)
 {
+    if (clock_ns > WORLD_NEVER / 2) /* of a clock that is ahead, it would be past the last instant */
+        return WORLD_NEVER;
     int64_t span_ns = clock_ns - machine_clock_ns(self, clock, self->booted_ns);
     if (span_ns <= 0)
         return self->booted_ns;
