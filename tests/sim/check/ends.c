@@ -22,6 +22,7 @@
 static int64_t free_since_ns[PLAN_OBJECTS], abandoned_until_ns[PLAN_OBJECTS];
 static int64_t first_blocks;
 static bool closes; /* a client is closed in the middle */
+static bool acts;   /* others than the library's clients wait, too */
 
 bool ends_is_held_by(int client, int resource, int number)
 {
@@ -205,6 +206,7 @@ void ends_begin(void)
     static char again;
     first_blocks = memory_blocks();
     for (int i = 0; i < run_of->thread_count; i++) {
+        acts |= run_of->threads[i].client < 0;
         for (int k = 0; k < run_of->threads[i].step_count; k++)
             closes |= run_of->threads[i].steps[k].kind == CLOSE;
     }
@@ -213,10 +215,24 @@ void ends_begin(void)
 
 /* --- at the end --- */
 
+/* Nobody dies in its place, and no server forgets that a place was left. */
+static bool places_are_left(void)
+{
+    return !closes && !acts && (run_of->topology == SINGLE || run_is_calm());
+}
+
+static void check_place(const char *name, size_t length)
+{
+    static const char prefix[] = "redisson_lock_queue:{";
+    if (length > sizeof prefix && memcmp(name, prefix, sizeof prefix - 1) == 0 && places_are_left())
+        finding("nobody waits any more, and \"%.*s\" has places", (int)length, name);
+}
+
 static void check_left(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
 {
     (void)argument;
     (void)at;
+    check_place(name, length);
     for (int i = 0; i < run_of->object_count; i++) {
         const char *own = run_of->objects[i].name;
         if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
