@@ -23,6 +23,7 @@ void call_resume(call *self)
     self->began_ns = world_now_ns();
     self->epoch = held ? ledger_epoch(held->resource) : 0;
     self->stopped_ns = self->worker->of->machine->stood_still_ns;
+    self->gains = held ? held->gains : 0;
     if (held)
         held->unsure |= held->calls++ > 0;
 }
@@ -136,7 +137,8 @@ static bool judge_unsure(const call *self, validity by)
         *counted -= *counted > 0 && self->status != RLOCK_CLOSED;
     else
         held->count += self->status == RLOCK_OK;
-    bool none = held->count + held->to_tell == 0 || self->status == RLOCK_NOT_OWNER;
+    bool denied = self->status == RLOCK_NOT_OWNER && held->gains == self->gains; /* nor has another call taken it since */
+    bool none = held->count + held->to_tell == 0 || denied;
     if (held->calls == 0 && self->gives_back && none)
         forget(held);
     held->lost_ns = 0;
@@ -184,6 +186,7 @@ void judge_acquire(call *self, validity by)
     bool once = kind_of(self) == NON_REENTRANT || kind_of(self) == NON_REENTRANT_FAIR;
     judge_any(self);
     judge_time(self);
+    held->gains += self->status == RLOCK_OK;
     if (self->status == RLOCK_OK && held->lost_ns && held->count > 0 && object_is_composite(kind_of(self)))
         held->unsure = true; /* its members may be held still: again, or anew? */
     if (self->status == RLOCK_OK)

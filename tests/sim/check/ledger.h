@@ -38,6 +38,7 @@ typedef struct hold {
     int64_t lease_ms;        /* the longest that it asked for */
     bool renewed;
     int calls;               /* under way */
+    unsigned gains;          /* acquires that were granted */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;
 
