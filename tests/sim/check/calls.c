@@ -134,7 +134,7 @@ static bool judge_unsure(const call *self, validity by)
         return false;
     int *counted = held->count > 0 || held->to_tell == 0 ? &held->count : &held->to_tell;
     if (self->gives_back)
-        *counted -= *counted > 0 && self->status != RLOCK_CLOSED;
+        *counted -= *counted > 0 && self->status != RLOCK_CLOSED && self->status != RLOCK_NOT_OWNER;
     else
         held->count += self->status == RLOCK_OK;
     bool denied = self->status == RLOCK_NOT_OWNER && held->gains == self->gains; /* nor has another call taken it since */
