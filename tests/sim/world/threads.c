@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define THREADS 4096
+#define THREADS 1024 /* at a time */
 #define STACK (1 << 20)
 /* A thread that never sleeps gives way now and then, whatever its priority. */
 #define PATIENCE 20000
@@ -22,7 +22,7 @@
 typedef enum state { READY, ASLEEP, ENDED } state;
 
 struct thread {
-    int index, number;
+    int index, place, number; /* of all that were made; of its stack; as its machine has it */
     machine *machine;
     char title[48];
     pthread_t real;
@@ -48,8 +48,8 @@ static struct {
     int64_t sleepers_due_ns; /* no sleeper's instant is earlier */
     int changes_left;
     uint64_t trace;
-    thread *threads[THREADS];
     int count;         /* made so far */
+    bool taken[THREADS]; /* stacks in use */
     thread *alive[THREADS];
     int alive_count;
     thread *ending;    /* its real thread is on its way out */
@@ -213,6 +213,7 @@ static void resume(void)
         continue;
     if (world.ending) {
         pthread_join(world.ending->real, NULL);
+        world.taken[world.ending->place] = false;
         world.ending = NULL;
     }
 }
@@ -326,18 +327,20 @@ void threads_put_off(machine *of, int64_t span_ns)
 
 static thread *make(machine *on, const char *name)
 {
-    if (world.count == THREADS)
-        finding("the library has made %d threads", THREADS);
     thread *one = calloc(1, sizeof *one);
     if (!one)
         abort();
-    one->index = world.count;
+    one->index = world.count++;
+    while (world.taken[one->place]) {
+        if (++one->place == THREADS)
+            finding("there are %d threads at a time", THREADS);
+    }
+    world.taken[one->place] = true;
     one->machine = on;
     one->number = on ? ++on->last_thread : 0;
     one->priority = 1 + (int64_t)roll(&world.turns, 1000000);
     sem_init(&one->gate, 0, 0);
     sem_init(&one->begun, 0, 0);
-    world.threads[world.count++] = one;
     world.alive[world.alive_count++] = one;
     world.woken = true;
     if (on)
@@ -378,7 +381,7 @@ thread *thread_start(machine *on, const char *name, void *(*body)(void *), void 
     one->argument = argument;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, world.stacks + (size_t)one->index * STACK, STACK);
+    pthread_attr_setstack(&attributes, world.stacks + (size_t)one->place * STACK, STACK);
     if (pthread_create(&one->real, &attributes, live, one) != 0)
         abort();
     pthread_attr_destroy(&attributes);
