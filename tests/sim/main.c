@@ -21,7 +21,8 @@ static void usage(void)
     fprintf(stderr, "usage: run [--seconds N] [--jobs N] [--findings N] [--from SEED]   searches\n"
                     "       run --seed SEED [--show]                                    one run\n"
                     "       run --plan FILE [--show] [--seeds N]                        its runs\n"
-                    "       with [--shrink SECONDS] for each finding, and [--topology WORD] of a search\n");
+                    "       with [--shrink SECONDS] for each finding, and [--topology WORD] of a search: single, replicated,\n"
+                    "       sentinel or cluster; else each\n");
     exit(2);
 }
 
@@ -57,7 +58,7 @@ static topology_kind topology_of(const char *text)
 
 static settings read_settings(int count, char **words)
 {
-    settings by = {.search = {.seconds = 60, .jobs = 1, .shrink_seconds = 60, .most_findings = 3, .topology = SINGLE}};
+    settings by = {.search = {.seconds = 60, .jobs = 1, .shrink_seconds = 60, .most_findings = 3, .topology = TOPOLOGIES}};
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : "";
         bool takes_value = true;
