@@ -72,6 +72,9 @@ static void judge_any(const call *self)
                   status == RLOCK_NO_MEMORY || status == RLOCK_NOT_SYNCED;
     if (failed && run_is_calm())
         finding("%s answered %s though nothing is wrong: %s", self->title, rlock_strstatus(status), self->message);
+    bool led_astray = strstr(self->message, "MOVED ") || strstr(self->message, "ASK ");
+    if (failed && led_astray && run_only_moves())
+        finding("%s was not led to where its slot is: %s", self->title, self->message);
     if (status != RLOCK_OK && !*self->message)
         finding("%s answered %s and said nothing of why", self->title, rlock_strstatus(status));
 }

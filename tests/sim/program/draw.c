@@ -346,6 +346,12 @@ void plan_draw(plan *to, uint64_t seed)
     for (int i = roll(&self, 3); i > 0 && to->thread_count < PLAN_THREADS; i--)
         draw_thread(&self, &to->threads[to->thread_count++], -1);
     to->fault_count = self.hardness == 0 ? 0 : self.hardness == 1 ? 1 + roll(&self, 2) : roll(&self, PLAN_FAULTS);
-    for (int i = 0; i < to->fault_count; i++)
+    bool only_moves = to->topology == CLUSTER && self.hardness == 1;
+    if (only_moves)
+        to->fault_count = 1 + roll(&self, 8);
+    for (int i = 0; i < to->fault_count; i++) {
         draw_fault(&self, &to->faults[i]);
+        if (only_moves)
+            to->faults[i].kind = SLOT_MOVES;
+    }
 }

@@ -20,7 +20,7 @@ const plan *run_of;
 static process processes[PLAN_CLIENTS];
 static worker workers[PLAN_THREADS];
 static int worker_count;
-static bool calm, healed;
+static bool calm, only_moves, healed;
 static run_counts counts;
 
 /* --- of the run under way --- */
@@ -38,6 +38,11 @@ worker *run_worker(int index)
 process *run_process(int index)
 {
     return &processes[index];
+}
+
+bool run_only_moves(void)
+{
+    return only_moves;
 }
 
 bool run_is_calm(void)
@@ -118,9 +123,12 @@ int64_t run_watchdog_ms(const process *of)
     return option_of(of, "lockWatchdogTimeout=", 30000);
 }
 
-static bool is_calm(const plan *of)
+/* `moves`: but for slots that move. */
+static bool is_calm(const plan *of, bool moves)
 {
-    bool well = of->fault_count == 0 && of->stalls == 0 && of->latency_us + of->jitter_us < 10000 && of->splits == 0;
+    bool well = of->stalls == 0 && of->latency_us + of->jitter_us < 10000 && of->splits == 0;
+    for (int i = 0; i < of->fault_count; i++)
+        well &= moves && of->faults[i].kind == SLOT_MOVES;
     for (int i = 0; i < of->thread_count; i++) {
         for (int k = 0; k < of->threads[i].step_count; k++) {
             step_kind kind = of->threads[i].steps[k].kind;
@@ -247,7 +255,8 @@ run_counts run_plan(const plan *of)
     network.latency_ns = of->latency_us * 1000;
     network.jitter_ns = of->jitter_us * 1000;
     network.splits = of->splits;
-    calm = is_calm(of);
+    calm = is_calm(of, false);
+    only_moves = is_calm(of, true);
     servers_start(of);
     ends_begin();
     begin_processes(of);

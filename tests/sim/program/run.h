@@ -70,6 +70,8 @@ worker *run_worker(int index);
 process *run_process(int index);
 /* Whether nothing has gone wrong, nor will, that could excuse a call that fails. */
 bool run_is_calm(void);
+/* Nothing but that slots of a cluster move, which no call is to notice. */
+bool run_only_moves(void);
 void run_count_call(void);
 void run_count_fault(void);
 /* The faults are over. */
