@@ -300,7 +300,9 @@ static rlock_status failed(const course *run, int done)
     if (run->call->once && run->call->unanswered)
         return rli_fail(RLOCK_UNKNOWN, "Redis at %s got the request, but its answer was lost; look "
                         "before you repeat it", run->node->address.text);
-    rlock_status ended = run->outcome == RLI_GAVE_UP ? rli_caller_check(run->caller) : RLOCK_OK;
+    /* A token ends the making of a connection, too, which then says that there is none. */
+    bool gave_up = run->outcome == RLI_GAVE_UP || run->outcome == RLI_UNSENT;
+    rlock_status ended = gave_up ? rli_caller_check(run->caller) : RLOCK_OK;
     if (ended != RLOCK_OK)
         return ended;
     char why[400];
