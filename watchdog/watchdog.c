@@ -66,6 +66,22 @@ int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
     return answered ? next_ms : rli_earlier(next_ms, RLI_TIDY_UNANSWERED_MS);
 }
 
+static bool tidies(const rli_watchdog *watchdog, const rli_due *due)
+{
+    return due == &watchdog->doubts.due || RLI_ITEM(rli_session, due, due)->phase == RLI_UNDOING;
+}
+
+/* The first instant before by_ms at which something else than tidying up is due, in that part of the heap; else by_ms. */
+static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
+{
+    const rli_agenda *agenda = &watchdog->client->holds.agenda;
+    if (place > agenda->count || agenda->items[place]->at_ms >= by_ms)
+        return by_ms;
+    if (!tidies(watchdog, agenda->items[place]))
+        return agenda->items[place]->at_ms;
+    return cut(watchdog, place * 2 + 1, cut(watchdog, place * 2, by_ms));
+}
+
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
 {
     if (watchdog->closes_ms)
@@ -74,10 +90,9 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
     /* Without an answer the last time there may be a connection to make, over a slow link. */
     int64_t most_ms = watchdog->undo_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
-    const rli_due *next = rli_agenda_first(&watchdog->client->holds.agenda);
-    if (next && next->at_ms < by_ms)
-        by_ms = next->at_ms > least_ms ? next->at_ms : least_ms;
-    return by_ms;
+    /* What else is to be tidied up does not end this: while none has time for an answer over a new connection, none is done. */
+    int64_t next_ms = cut(watchdog, 1, by_ms);
+    return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
 }
 
 /* Until something is due or has changed; with the answers to come, if any are. */
