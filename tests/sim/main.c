@@ -18,7 +18,7 @@ typedef struct settings {
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: run [--seconds N] [--jobs N] [--findings N] [--from SEED]   searches\n"
+    fprintf(stderr, "usage: run [--seconds N | --processor-seconds N] [--jobs N] [--findings N] [--from SEED]   searches\n"
                     "       run --seed SEED [--show]                                    one run\n"
                     "       run --plan FILE [--show] [--seeds N]                        its runs\n"
                     "       with [--shrink SECONDS] for each finding, and [--topology WORD] of a search: single, replicated,\n"
@@ -64,6 +64,8 @@ static settings read_settings(int count, char **words)
         bool takes_value = true;
         if (strcmp(word, "--seconds") == 0)
             by.search.seconds = number(value);
+        else if (strcmp(word, "--processor-seconds") == 0)
+            by.search.processor_seconds = number(value);
         else if (strcmp(word, "--jobs") == 0)
             by.search.jobs = number(value);
         else if (strcmp(word, "--shrink") == 0)
@@ -117,7 +119,8 @@ int main(int count, char **words)
         search_plan(&by.search, &single, &found);
     else
         found = search(&by.search);
-    printf("%" PRId64 " s of their time, %" PRId64 " steps\n", found.virtual_ms / 1000, found.steps);
+    printf("%" PRId64 " s of their time, %" PRId64 " steps, %.1f s of the processor's time\n", found.virtual_ms / 1000,
+           found.steps, (double)found.processor_ms / 1000);
     printf("%" PRId64 " runs, %" PRId64 " calls, %" PRId64 " faults, %" PRId64 " findings\n", found.runs, found.calls,
            found.faults, found.findings);
     return found.findings > 0;

@@ -7,11 +7,12 @@
 
 /* What a run, or many, came to. */
 typedef struct totals {
-    int64_t runs, calls, faults, findings, steps, virtual_ms;
+    int64_t runs, calls, faults, findings, steps, virtual_ms, processor_ms;
 } totals;
 
 typedef struct search_settings {
     int seconds, jobs;      /* for so long, in so many processes, one a processor */
+    int processor_seconds;  /* or for so much of the processor's time, each; 0: by the clock */
     int shrink_seconds;     /* for each finding; 0: it is shown as it is */
     int most_findings;      /* a process ends after so many */
     uint64_t seed;          /* the first; 0: chance */
