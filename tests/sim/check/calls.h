@@ -16,7 +16,8 @@ typedef struct call {
     unsigned epoch, gains; /* of the resource and of the hold, when it began */
     int64_t valid_before_ms; /* of the hold */
     bool gives_back;
-    bool cancelled;          /* its token was fired */
+    bool cancelled;          /* its token was fired… */
+    int64_t cancelled_ns;    /* …then */
     rlock_status status;
     char message[200];
 } call;

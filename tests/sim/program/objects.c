@@ -4,6 +4,7 @@
 
 #include "tests/sim/check/calls.h"
 #include "tests/sim/check/counted.h"
+#include "tests/sim/program/firing.h"
 
 #include <string.h>
 
@@ -22,6 +23,20 @@ static rlock_semaphore *semaphore_of(worker *self, int object)
     return *handle;
 }
 
+static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan_step *step, int count, call *of)
+{
+    firing cancel;
+    rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    firing_begin(&cancel, self, step->cancel_ms);
+    options.wait_ms = step->wait_ms;
+    options.cancel = cancel.token;
+    rlock_status status = rlock_semaphore_acquire_with(semaphore, count, &options);
+    of->cancelled = cancel.fired;
+    of->cancelled_ns = cancel.fired_ns;
+    firing_end(&cancel);
+    return status;
+}
+
 static void semaphore_step(worker *self, const plan_step *step)
 {
     call own;
@@ -38,7 +53,7 @@ static void semaphore_step(worker *self, const plan_step *step)
     call_begin(&own, self, step, NULL);
     switch (step->kind) {
     case SEM_SET: status = rlock_semaphore_try_set_permits(semaphore, count, &set); break;
-    case SEM_ACQUIRE: status = rlock_semaphore_try_acquire(semaphore, count, step->wait_ms); break;
+    case SEM_ACQUIRE: status = acquire(self, semaphore, step, count, &own); break;
     case SEM_RELEASE:
         counted_give(resource, count);
         self->taken[step->object] -= count;
@@ -68,13 +83,22 @@ static rlock_permit_semaphore *permits_of(worker *self, int object)
     return *handle;
 }
 
-static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaphore, const plan_step *step)
+static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaphore, const plan_step *step, call *of)
 {
+    firing cancel;
+    rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
     rlock_permit *to = self->permits[step->object] + self->permit_count[step->object];
-    int64_t lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
-    rlock_status status = rlock_permit_semaphore_try_acquire_many(semaphore, step->count, step->wait_ms, lease_ms, to);
-    if (status == RLOCK_OK)
-        self->permit_count[step->object] += step->count;
+    firing_begin(&cancel, self, step->cancel_ms);
+    options.wait_ms = step->wait_ms;
+    options.lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
+    options.cancel = cancel.token;
+    rlock_status status = rlock_permit_semaphore_acquire_with(semaphore, step->count, &options, to);
+    of->cancelled = cancel.fired;
+    of->cancelled_ns = cancel.fired_ns;
+    firing_end(&cancel);
+    if (status != RLOCK_OK)
+        return status;
+    self->permit_count[step->object] += step->count;
     return status;
 }
 
@@ -99,7 +123,7 @@ static void permit_step(worker *self, const plan_step *step)
     call_begin(&own, self, step, NULL);
     switch (step->kind) {
     case PERMIT_SET: status = rlock_permit_semaphore_try_set_permits(semaphore, step->count, &answer); break;
-    case PERMIT_ACQUIRE: status = acquire_permits(self, semaphore, step); break;
+    case PERMIT_ACQUIRE: status = acquire_permits(self, semaphore, step, &own); break;
     case PERMIT_RELEASE: status = release_permit(self, semaphore, step->object); break;
     case PERMIT_UPDATE:
         status = rlock_permit_semaphore_update_lease_time(semaphore, self->permits[step->object][have - 1].id,
@@ -112,6 +136,20 @@ static void permit_step(worker *self, const plan_step *step)
 }
 
 /* --- latches --- */
+
+static rlock_status await(worker *self, rlock_count_down_latch *latch, const plan_step *step, call *of)
+{
+    firing cancel;
+    rlock_await_options options = RLOCK_AWAIT_OPTIONS_INIT;
+    firing_begin(&cancel, self, step->cancel_ms);
+    options.wait_ms = step->wait_ms;
+    options.cancel = cancel.token;
+    rlock_status status = rlock_count_down_latch_await_with(latch, &options);
+    of->cancelled = cancel.fired;
+    of->cancelled_ns = cancel.fired_ns;
+    firing_end(&cancel);
+    return status;
+}
 
 static void latch_step(worker *self, const plan_step *step)
 {
@@ -128,7 +166,7 @@ static void latch_step(worker *self, const plan_step *step)
     switch (step->kind) {
     case LATCH_SET: status = rlock_count_down_latch_try_set_count(*latch, step->count, &set); break;
     case LATCH_DOWN: status = rlock_count_down_latch_count_down(*latch); break;
-    case LATCH_AWAIT: status = rlock_count_down_latch_try_await(*latch, step->wait_ms); break;
+    case LATCH_AWAIT: status = await(self, *latch, step, &own); break;
     default: status = rlock_count_down_latch_get_count(*latch, &count); break;
     }
     call_end(&own, status);

@@ -4,6 +4,7 @@
 
 #include "tests/sim/check/calls.h"
 #include "tests/sim/check/ends.h"
+#include "tests/sim/program/firing.h"
 #include "tests/sim/program/forked.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/objects.h"
@@ -88,41 +89,6 @@ static hold *hold_of(const worker *self, const plan_step *step)
     return ledger_hold(run_resource(self->of->plan, step->object), sides[object_of(self, step)->kind], &own);
 }
 
-/* --- a cancel token, fired in its time --- */
-
-typedef struct firing {
-    rlock_cancel *token;
-    int64_t at_ns;
-    bool fired, over;
-} firing;
-
-static void *fire(void *argument)
-{
-    firing *self = argument;
-    while (!self->over && world_now_ns() < self->at_ns)
-        thread_sleep(self, self->at_ns, ~0u, "the time to cancel");
-    if (!self->over) {
-        self->fired = true;
-        rlock_cancel_fire(self->token);
-    }
-    return NULL;
-}
-
-static thread *begin_firing(worker *self, firing *own, int64_t after_ms)
-{
-    *own = (firing){.token = rlock_cancel_new(), .at_ns = world_now_ns() + after_ms * 1000000};
-    return own->token ? thread_start(self->of->machine, "canceller", fire, own) : NULL;
-}
-
-static void end_firing(firing *own, thread *canceller)
-{
-    own->over = true;
-    threads_wake(own, 1, ~0u);
-    if (canceller)
-        thread_join(canceller);
-    rlock_cancel_free(own->token);
-}
-
 /* --- locks --- */
 
 static validity validity_of(const worker *self, rlock *lock)
@@ -153,13 +119,13 @@ static void take(worker *self, const plan_step *planned)
     plan_step own_step = *planned, *step = &own_step;
     own_step.wait_ms = wait_of(self, planned, hold_of(self, planned));
     call own;
-    firing cancel = {0};
+    firing cancel;
     uint64_t token = 0;
     rlock *lock = worker_lock(self, step->object, step->owner);
     if (!lock)
         return;
     judge_validity(hold_of(self, step), validity_of(self, lock));
-    thread *canceller = step->cancel_ms >= 0 ? begin_firing(self, &cancel, step->cancel_ms) : NULL;
+    firing_begin(&cancel, self, step->cancel_ms);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.wait_ms = step->wait_ms < 0 ? RLOCK_FOREVER : step->wait_ms;
     options.lease_ms = step->lease_ms < 0 ? RLOCK_WATCHDOG : step->lease_ms;
@@ -172,12 +138,12 @@ static void take(worker *self, const plan_step *planned)
                                       : rlock_lock_with(lock, &options);
     self->waits_for = -1;
     own.cancelled = cancel.fired;
+    own.cancelled_ns = cancel.fired_ns;
     call_end(&own, status);
     judge_acquire(&own, validity_of(self, lock));
     if (wants_token && status == RLOCK_OK)
         judge_token(&own, token);
-    if (step->cancel_ms >= 0)
-        end_firing(&cancel, canceller);
+    firing_end(&cancel);
 }
 
 static void give_back(worker *self, const plan_step *step)
