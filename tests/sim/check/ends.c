@@ -1,7 +1,8 @@
-/* Ends: every hold has one, every waiter wakes, every loss is told, and nothing is left. */
+/* Ends: losses are told, and when all is done nothing is left. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/ends.h"
 
+#include "tests/sim/check/watch.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/world/descriptors.h"
 #include "tests/sim/world/finding.h"
@@ -11,18 +12,18 @@
 #include <string.h>
 
 #define MS INT64_C(1000000)
-#define LOOK_NS (200 * MS)
-/* A free lock is taken by one who waits within a round trip and a wake-up; some milliseconds may be left to others. */
-#define TAKEN_MS 2000
-/* Where places of a queue are left behind by processes that have ended, each is passed over in its time. */
-#define PASSED_OVER_MS 90000
 /* What is released in the background is tried again after pauses. */
 #define BACKGROUND_MS 45000
 
-static int64_t free_since_ns[PLAN_OBJECTS], abandoned_until_ns[PLAN_OBJECTS];
+static int64_t abandoned_until_ns[PLAN_OBJECTS];
 static int64_t first_blocks;
 static bool closes; /* a client is closed in the middle */
 static bool acts;   /* others than the library's clients wait, too */
+
+int64_t ends_abandoned_until_ns(int resource)
+{
+    return abandoned_until_ns[resource];
+}
 
 bool ends_is_held_by(int client, int resource, int number)
 {
@@ -44,7 +45,7 @@ static void abandon(int resource, int64_t lease_ms)
     }
 }
 
-void ends_abandon(const hold *held, int64_t watchdog_ms)
+void ends_abandon(hold *held, int64_t watchdog_ms)
 {
     if (held->side != EXCLUSIVE_SIDE) /* a read hold lengthens a write hold, for good */
         ends_abandon_all(watchdog_ms);
@@ -54,14 +55,17 @@ void ends_abandon(const hold *held, int64_t watchdog_ms)
 
 static int64_t longest_lease_ms(int64_t watchdog_ms)
 {
-    int64_t longest_ms = watchdog_ms;
+    int64_t longest_ms = watchdog_ms, most = 1;
     for (int i = 0; i < run_of->thread_count; i++) {
+        int64_t writes = 0;
         for (int k = 0; k < run_of->threads[i].step_count; k++) {
-            int64_t lease_ms = run_of->threads[i].steps[k].lease_ms;
-            longest_ms = lease_ms > longest_ms ? lease_ms : longest_ms;
+            const plan_step *step = &run_of->threads[i].steps[k];
+            longest_ms = step->lease_ms > longest_ms ? step->lease_ms : longest_ms;
+            writes += step->kind == LOCK && run_of->objects[step->object].kind == WRITE;
         }
+        most = writes > most ? writes : most;
     }
-    return longest_ms;
+    return longest_ms * most;
 }
 
 void ends_left_behind(int object)
@@ -96,121 +100,15 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument)
         finding("%s is told of %d lost holds", self->machine->name, lost->hold_count);
 }
 
-/* --- while it runs --- */
-
-typedef struct seen {
-    bool there[PLAN_OBJECTS];
-} seen;
-
-static void look_at_key(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
-{
-    seen *self = argument;
-    (void)at;
-    for (int i = 0; i < run_of->object_count; i++) {
-        const char *own = run_of->objects[i].name;
-        if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
-            continue;
-        int resource = run_resource(run_of, i);
-        self->there[resource] = true;
-        if (left_ms < 0 && strcmp(type, "hash") == 0 && !run_has_odd_field(resource))
-            finding("lock \"%s\" stands on the server without an end", own);
-    }
-}
-
-static int64_t bound_ms(void)
-{
-    if (run_is_calm())
-        return closes ? PASSED_OVER_MS : TAKEN_MS;
-    return PASSED_OVER_MS;
-}
-
-/* Where the master does not know all who listen, a dead waiter keeps its place for its time: 300 s, or its wait. */
-#define PLACE_MS 310000
-
-static bool keeps_dead_places(int resource)
-{
-    bool fair = false, counts = run_of->topology == SINGLE || (run_of->topology == CLUSTER && run_of->version > 62);
-    for (int i = 0; i < run_of->object_count; i++) {
-        object_kind kind = run_of->objects[i].kind;
-        fair |= run_resource(run_of, i) == resource && (kind == FAIR || kind == NON_REENTRANT_FAIR);
-    }
-    return fair && !counts && (closes || !run_is_calm());
-}
-
-static int64_t bound_of_ms(int resource)
-{
-    return keeps_dead_places(resource) ? bound_ms() + PLACE_MS * run_worker_count() : bound_ms();
-}
-
-/* How a release wakes waiters: on the channel of each, not at all, or on one channel. */
-static int waking_of(object_kind kind)
-{
-    return kind == FAIR || kind == NON_REENTRANT_FAIR ? 1 : kind == SPIN ? 2 : 0;
-}
-
-/* Where kinds are mixed, waiters may hear of no release, and wait for the time to live. */
-static bool is_mixed(int resource)
-{
-    for (int i = 0; i < run_of->object_count; i++) {
-        if (run_resource(run_of, i) == resource &&
-            waking_of(run_of->objects[i].kind) != waking_of(run_of->objects[resource].kind))
-            return true;
-    }
-    return false;
-}
-
-/* Foreign hands took it away without a message: it is found free when its time to live would have ended. */
-static bool was_taken_in_silence(int resource, int64_t since_ns)
-{
-    return ledger_void_ns(resource) >= since_ns && ledger_void_ns(resource) > 0;
-}
-
-static void check_waiters(int resource)
-{
-    if (is_mixed(resource))
-        return;
-    int64_t free_ns = world_now_ns() - free_since_ns[resource];
-    int64_t most_ns = bound_of_ms(resource) * MS;
-    if (free_ns < most_ns || (!run_is_calm() && !run_is_healed()))
-        return;
-    for (int i = 0; i < run_worker_count(); i++) {
-        const worker *one = run_worker(i);
-        if (one->waits_for != resource || one->waits_since_ns > free_since_ns[resource] ||
-            world_now_ns() - one->waits_since_ns < most_ns ||
-            was_taken_in_silence(resource, one->waits_since_ns))
-            continue;
-        finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms", thread_title(one->thread),
-                run_of->objects[resource].name, free_ns / MS);
-    }
-}
-
-static void look(void *again)
-{
-    seen now = {0};
-    servers_each_key(look_at_key, &now);
-    for (int i = 0; i < run_of->object_count; i++) {
-        if (run_resource(run_of, i) != i || !object_is_lock(run_of->objects[i].kind) ||
-            object_is_composite(run_of->objects[i].kind))
-            continue;
-        if (now.there[i])
-            free_since_ns[i] = world_now_ns();
-        else
-            check_waiters(i);
-    }
-    if (again)
-        event_at(world_now_ns() + LOOK_NS, look, again);
-}
-
 void ends_begin(void)
 {
-    static char again;
     first_blocks = memory_blocks();
     for (int i = 0; i < run_of->thread_count; i++) {
         acts |= run_of->threads[i].client < 0;
         for (int k = 0; k < run_of->threads[i].step_count; k++)
             closes |= run_of->threads[i].steps[k].kind == CLOSE;
     }
-    event_at(world_now_ns() + LOOK_NS, look, &again);
+    watch_begin();
 }
 
 /* --- at the end --- */

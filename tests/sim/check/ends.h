@@ -15,7 +15,9 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument);
 /* Whether that owner of a client has holds, as far as its calls say. */
 bool ends_is_held_by(int client, int resource, int number);
 /* A hold is left to its lease: its thread has ended, or its client was closed. */
-void ends_abandon(const hold *held, int64_t watchdog_ms);
+void ends_abandon(hold *held, int64_t watchdog_ms);
+/* What was left to its lease there has ended by then. */
+int64_t ends_abandoned_until_ns(int resource);
 /* Whoever held that object, or gave it back, may be unknown to the server that has it now: it stands until its lease ends. */
 void ends_left_behind(int object);
 /* A client is closed: what it held, or was about to. */

@@ -23,6 +23,14 @@ static rlock_semaphore *semaphore_of(worker *self, int object)
     return *handle;
 }
 
+/* A wait of it: what it waits for is seen by the checker. */
+static void begin_waiting(worker *self, const plan_step *step, int count)
+{
+    self->waits_for = step->wait_ms != 0 ? run_resource(self->of->plan, step->object) : -1;
+    self->wants = count;
+    self->waits_since_ns = self->could_since_ns = world_now_ns();
+}
+
 static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan_step *step, int count, call *of)
 {
     firing cancel;
@@ -30,7 +38,9 @@ static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan
     firing_begin(&cancel, self, step->cancel_ms);
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
+    begin_waiting(self, step, count);
     rlock_status status = rlock_semaphore_acquire_with(semaphore, count, &options);
+    self->waits_for = -1;
     of->cancelled = cancel.fired;
     of->cancelled_ns = cancel.fired_ns;
     firing_end(&cancel);
@@ -92,7 +102,9 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     options.wait_ms = step->wait_ms;
     options.lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
     options.cancel = cancel.token;
+    begin_waiting(self, step, step->count);
     rlock_status status = rlock_permit_semaphore_acquire_with(semaphore, step->count, &options, to);
+    self->waits_for = -1;
     of->cancelled = cancel.fired;
     of->cancelled_ns = cancel.fired_ns;
     firing_end(&cancel);
@@ -144,7 +156,9 @@ static rlock_status await(worker *self, rlock_count_down_latch *latch, const pla
     firing_begin(&cancel, self, step->cancel_ms);
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
+    begin_waiting(self, step, 1);
     rlock_status status = rlock_count_down_latch_await_with(latch, &options);
+    self->waits_for = -1;
     of->cancelled = cancel.fired;
     of->cancelled_ns = cancel.fired_ns;
     firing_end(&cancel);

@@ -8,6 +8,7 @@
 #include "tests/sim/program/servers.h"
 #include "tests/sim/program/steps.h"
 #include "tests/sim/world/finding.h"
+#include "tests/sim/world/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ const plan *run_of;
 static process processes[PLAN_CLIENTS];
 static worker workers[PLAN_THREADS];
 static int worker_count;
-static bool calm, only_moves, healed;
+static bool calm, gentle, only_moves, healed;
 static run_counts counts;
 
 /* --- of the run under way --- */
@@ -48,6 +49,11 @@ bool run_only_moves(void)
 bool run_is_calm(void)
 {
     return calm;
+}
+
+bool run_is_gentle(void)
+{
+    return gentle;
 }
 
 bool run_is_healed(void)
@@ -81,6 +87,24 @@ bool run_is_of(int object, const char *name, size_t length)
     bool is = strlen(one->name) == length && memcmp(one->name, name, length) == 0;
     for (int i = 0; i < one->member_count && !is; i++)
         is = run_is_of(one->members[i], name, length);
+    return is;
+}
+
+bool run_is_of_one_kind(int resource)
+{
+    bool is = true;
+    for (int i = 0; i < run_of->object_count; i++)
+        is &= run_resource(run_of, i) != resource || run_of->objects[i].kind == run_of->objects[resource].kind;
+    return is;
+}
+
+bool run_is_fair(int resource)
+{
+    bool is = true;
+    for (int i = 0; i < run_of->object_count; i++) {
+        object_kind kind = run_of->objects[i].kind;
+        is &= run_resource(run_of, i) != resource || kind == FAIR || kind == NON_REENTRANT_FAIR;
+    }
     return is;
 }
 
@@ -123,12 +147,50 @@ int64_t run_watchdog_ms(const process *of)
     return option_of(of, "lockWatchdogTimeout=", 30000);
 }
 
-/* `moves`: but for slots that move. */
-static bool is_calm(const plan *of, bool moves)
+static bool are_all(const plan *of, bool (*is)(fault_kind kind))
+{
+    bool are = true;
+    for (int i = 0; i < of->fault_count; i++)
+        are &= is(of->faults[i].kind);
+    return are;
+}
+
+static bool is_stop(fault_kind kind)
+{
+    return kind == STOP_SERVER || kind == STOP_CLIENT;
+}
+
+static bool is_of_connections(fault_kind kind)
+{
+    return kind == RESET_CONNECTION || kind == SILENCE || kind == CLIENTS_KILLED;
+}
+
+bool run_only_stops(void)
+{
+    return are_all(run_of, is_stop);
+}
+
+bool run_keeps_holds(int client)
+{
+    const process *of = &processes[client];
+    return !of->closed && run_of->fault_count <= 2 && are_all(run_of, is_of_connections) && run_of->latency_us + run_of->jitter_us < 10000 &&
+           run_watchdog_ms(of) >= 30000 && option_of(of, "timeout=", 3000) <= 1000 && memory_failures() == 0;
+}
+
+static bool is_by_hand(fault_kind kind)
+{
+    return kind == KEY_DELETED || kind == KEY_FORCED || kind == ALL_DELETED;
+}
+
+static bool is_move(fault_kind kind)
+{
+    return kind == SLOT_MOVES;
+}
+
+/* But for its faults. */
+static bool is_calm(const plan *of)
 {
     bool well = of->stalls == 0 && of->latency_us + of->jitter_us < 10000 && of->splits == 0;
-    for (int i = 0; i < of->fault_count; i++)
-        well &= moves && of->faults[i].kind == SLOT_MOVES;
     for (int i = 0; i < of->thread_count; i++) {
         for (int k = 0; k < of->threads[i].step_count; k++) {
             step_kind kind = of->threads[i].steps[k].kind;
@@ -168,6 +230,19 @@ static void release_named(process *self)
     steps_end(own);
 }
 
+/* In the background it gives back what it may have taken, and what ended threads have left ends. */
+static void linger(process *self)
+{
+    bool left = false;
+    for (int i = 0; i < worker_count; i++)
+        left |= workers[i].of == self && workers[i].left;
+    int64_t from_ns = healed ? world_now_ns() : faults_end_ns(run_of);
+    if (left)
+        from_ns += 2 * run_watchdog_ms(self) * 1000000 + 2 * SECOND;
+    if (left || self->doubts)
+        thread_sleep(self, from_ns + 45 * SECOND, 0, "what is in doubt to be given back");
+}
+
 static void *live(void *argument)
 {
     process *self = argument;
@@ -195,8 +270,7 @@ static void *live(void *argument)
             thread_join(workers[i].thread);
     }
     release_named(self);
-    if (self->doubts) /* in the background it gives back what it may have taken */
-        thread_sleep(self, (healed ? world_now_ns() : faults_end_ns(run_of)) + 45 * SECOND, 0, "what is in doubt to be given back");
+    linger(self);
     rlock_free(keeps);
     if (!self->closed)
         rlock_client_close(self->client);
@@ -255,8 +329,9 @@ run_counts run_plan(const plan *of)
     network.latency_ns = of->latency_us * 1000;
     network.jitter_ns = of->jitter_us * 1000;
     network.splits = of->splits;
-    calm = is_calm(of, false);
-    only_moves = is_calm(of, true);
+    calm = of->fault_count == 0 && is_calm(of);
+    gentle = are_all(of, is_by_hand) && is_calm(of);
+    only_moves = are_all(of, is_move) && is_calm(of);
     servers_start(of);
     ends_begin();
     begin_processes(of);

@@ -38,10 +38,12 @@ typedef struct worker {
     rlock_count_down_latch *latches[PLAN_OBJECTS];
     rlock_permit permits[PLAN_OBJECTS][PERMITS_HELD];
     int permit_count[PLAN_OBJECTS];
-    int64_t permits_until_ns[PLAN_OBJECTS];
     int taken[PLAN_OBJECTS]; /* of a plain semaphore */
     int waits_for;           /* the resource of an acquire under way that may wait; -1: none */
-    int64_t waits_since_ns;
+    int wants;               /* of permits */
+    side waits_as;           /* for a lock */
+    bool waits_named;        /* as a named owner, who may wait in several threads */
+    int64_t waits_since_ns, could_since_ns; /* it could have what it waits for, whenever the checker looked */
     bool left;               /* it ended, whatever it held */
 } worker;
 
@@ -61,6 +63,15 @@ int64_t run_watchdog_ms(const process *of);
 void run_odd_field(int resource);
 bool run_has_odd_field(int resource);
 int run_resource(const plan *plan, int object);
+/* Whether all locks that share its name are of one kind. */
+bool run_is_of_one_kind(int resource);
+/* …and wait in one queue. */
+bool run_is_fair(int resource);
+/* Whether nothing happens in which a hold of that client's that is renewed could be lost: a connection is cut or silent, once
+ * or twice. */
+bool run_keeps_holds(int client);
+/* Whether all that goes wrong is that machines stand still. */
+bool run_only_stops(void);
 /* Whether a lock has that key on a server, or a member of it has. */
 bool run_is_of(int object, const char *name, size_t length);
 /* Foreign hands were at that lock, and so at all that are made of it: see ledger_void. */
@@ -72,6 +83,8 @@ process *run_process(int index);
 bool run_is_calm(void);
 /* Nothing but that slots of a cluster move, which no call is to notice. */
 bool run_only_moves(void);
+/* Whether nothing goes wrong but that foreign hands delete locks. */
+bool run_is_gentle(void);
 void run_count_call(void);
 void run_count_fault(void);
 /* The faults are over. */

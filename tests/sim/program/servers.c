@@ -237,3 +237,41 @@ void servers_command(host *at, const char *const *words)
     sim_link_close(link);
     host_plan(at);
 }
+
+/* The text of an answer on the wire: that of a bulk begins in its second line. */
+static const char *ask(int object, const char *const *words, size_t *length)
+{
+    size_t whole = 0;
+    const char *answer = sim_server_ask(servers_host(object)->server, 0, words, &whole), *end = answer + whole;
+    const char *at = answer && whole && *answer == '$' ? memchr(answer, '\n', whole) : answer;
+    *length = 0;
+    if (!at || at + 1 >= end)
+        return NULL;
+    const char *line_end = memchr(at + 1, '\r', (size_t)(end - at - 1));
+    *length = line_end ? (size_t)(line_end - at - 1) : 0;
+    return at + 1;
+}
+
+int64_t servers_ask_number(int object, const char *const *words)
+{
+    char text[32];
+    size_t length;
+    const char *at = ask(object, words, &length);
+    if (!at || length >= sizeof text)
+        return 0;
+    memcpy(text, at, length);
+    text[length] = 0;
+    return strtoll(text, NULL, 10);
+}
+
+bool servers_ask_text(int object, const char *text, const char *const *words)
+{
+    size_t length;
+    const char *at = ask(object, words, &length);
+    return at && strlen(text) == length && memcmp(at, text, length) == 0;
+}
+
+int64_t servers_wall_ms(const host *at)
+{
+    return wall_us((void *)at) / 1000;
+}

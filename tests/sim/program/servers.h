@@ -17,6 +17,13 @@ host *servers_any(int number);
 /* What the checker looks for past the wire. */
 typedef void server_key_fn(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms);
 void servers_each_key(server_key_fn *act, void *argument);
+/* What the server of an object would answer to a command (words, ended by NULL): a number, 0 for none; whether it is
+ * that text. It changes nothing. */
+int64_t servers_ask_number(int object, const char *const *words);
+bool servers_ask_text(int object, const char *text, const char *const *words);
+#define servers_number(object, ...) servers_ask_number(object, (const char *const[]){__VA_ARGS__, NULL})
+#define servers_says(object, text, ...) servers_ask_text(object, text, (const char *const[]){__VA_ARGS__, NULL})
+int64_t servers_wall_ms(const host *at);
 /* Foreign hands: one command, past the network. */
 void servers_command(host *at, const char *const *words);
 

@@ -1,0 +1,213 @@
+/* Watching: what must hold while a run goes on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/watch.h"
+
+#include "tests/sim/check/ends.h"
+#include "tests/sim/program/run.h"
+#include "tests/sim/program/servers.h"
+#include "tests/sim/world/finding.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define LOOK_NS (200 * MS)
+/* A free lock is taken by one who waits within a round trip and a wake-up; some milliseconds may be left to others. */
+#define TAKEN_MS 2000
+/* Where places of a queue are left behind by processes that have ended, each is passed over in its time. */
+#define PASSED_OVER_MS 90000
+/* What is released in the background is tried again after pauses. */
+#define BACKGROUND_MS 45000
+/* …which grow with how late its request may come; unless nothing holds that up but a machine that stands still. */
+#define AT_ONCE_MS 12000
+
+static int64_t free_since_ns[PLAN_OBJECTS], owned_ns[PLAN_OBJECTS];
+static int64_t healed_ns;
+static bool closes; /* a client is closed in the middle */
+
+/* --- what there is --- */
+
+typedef struct seen {
+    bool there[PLAN_OBJECTS];
+} seen;
+
+static void look_at_key(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
+{
+    seen *self = argument;
+    (void)at;
+    for (int i = 0; i < run_of->object_count; i++) {
+        const char *own = run_of->objects[i].name;
+        if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
+            continue;
+        int resource = run_resource(run_of, i);
+        self->there[resource] = true;
+        if (left_ms < 0 && strcmp(type, "hash") == 0 && !run_has_odd_field(resource))
+            finding("lock \"%s\" stands on the server without an end", own);
+    }
+}
+
+/* --- those who wait --- */
+
+static int64_t bound_ms(void)
+{
+    if (run_is_calm())
+        return closes ? PASSED_OVER_MS : TAKEN_MS;
+    return PASSED_OVER_MS;
+}
+
+/* Where the master does not know all who listen, a dead waiter keeps its place for its time: 300 s, or its wait. */
+#define PLACE_MS 310000
+
+static bool keeps_dead_places(int resource)
+{
+    bool fair = false, counts = run_of->topology == SINGLE || (run_of->topology == CLUSTER && run_of->version > 62);
+    for (int i = 0; i < run_of->object_count; i++) {
+        object_kind kind = run_of->objects[i].kind;
+        fair |= run_resource(run_of, i) == resource && (kind == FAIR || kind == NON_REENTRANT_FAIR);
+    }
+    return fair && !counts && (closes || !run_is_calm());
+}
+
+static int64_t bound_of_ms(int resource)
+{
+    return keeps_dead_places(resource) ? bound_ms() + PLACE_MS * run_worker_count() : bound_ms();
+}
+
+/* How a release wakes waiters: on the channel of each, not at all, or on one channel. */
+static int waking_of(object_kind kind)
+{
+    return kind == FAIR || kind == NON_REENTRANT_FAIR ? 1 : kind == SPIN ? 2 : 0;
+}
+
+/* Where kinds are mixed, waiters may hear of no release, and wait for the time to live. */
+static bool is_mixed(int resource)
+{
+    for (int i = 0; i < run_of->object_count; i++) {
+        if (run_resource(run_of, i) == resource &&
+            waking_of(run_of->objects[i].kind) != waking_of(run_of->objects[resource].kind))
+            return true;
+    }
+    return false;
+}
+
+/* Foreign hands took it away without a message: it is found free when its time to live would have ended. */
+static bool was_taken_in_silence(int resource, int64_t since_ns)
+{
+    return ledger_void_ns(resource) >= since_ns && ledger_void_ns(resource) > 0;
+}
+
+static void check_waiters(int resource)
+{
+    if (is_mixed(resource))
+        return;
+    int64_t free_ns = world_now_ns() - free_since_ns[resource];
+    int64_t most_ns = bound_of_ms(resource) * MS;
+    if (free_ns < most_ns || (!run_is_calm() && !run_is_healed()))
+        return;
+    for (int i = 0; i < run_worker_count(); i++) {
+        const worker *one = run_worker(i);
+        if (one->waits_for != resource || one->waits_since_ns > free_since_ns[resource] ||
+            world_now_ns() - one->waits_since_ns < most_ns ||
+            was_taken_in_silence(resource, one->waits_since_ns))
+            continue;
+        finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms", thread_title(one->thread),
+                run_of->objects[resource].name, free_ns / MS);
+    }
+}
+
+/* Whether the one that waits could have what it waits for now, though the key stands: others read, or there are permits. */
+static bool could_have(const worker *one, int resource)
+{
+    const plan_object *of = &run_of->objects[resource];
+    if (of->kind == LATCH)
+        return servers_number(resource, "GET", of->name) <= 0;
+    if (of->kind == SEMAPHORE || of->kind == PERMITS)
+        return servers_number(resource, "GET", of->name) >= one->wants;
+    return one->waits_as == READ_SIDE && !is_mixed(resource) && servers_says(resource, "read", "HGET", of->name, "mode");
+}
+
+static void check_worker(worker *one)
+{
+    int resource = one->waits_for;
+    if (!could_have(one, resource))
+        one->could_since_ns = world_now_ns();
+    else if (world_now_ns() - one->could_since_ns > bound_ms() * MS && !was_taken_in_silence(resource, one->waits_since_ns))
+        finding("%s waits for \"%s\", and could have had it for %" PRId64 " ms", thread_title(one->thread),
+                run_of->objects[resource].name, (world_now_ns() - one->could_since_ns) / MS);
+}
+
+/* --- what is held by nobody --- */
+
+static bool has_owner(int resource)
+{
+    const char *name = run_of->objects[resource].name;
+    for (const hold *held = ledger_first(); held; held = held->next) {
+        bool holds = held->calls > 0 || (held->count > 0 && (!held->lost_ns || held->unsure));
+        if (holds && run_is_of(held->resource, name, strlen(name)))
+            return true;
+    }
+    return false;
+}
+
+/* Which may have left a thousand requests in doubt, which are looked after one by one. */
+static bool has_composite(void)
+{
+    bool any = false;
+    for (int i = 0; i < run_of->object_count; i++)
+        any |= object_is_composite(run_of->objects[i].kind);
+    return any;
+}
+
+static void check_owner(int resource)
+{
+    if (has_owner(resource) || run_has_odd_field(resource))
+        owned_ns[resource] = world_now_ns();
+    int64_t since_ns = owned_ns[resource];
+    if (since_ns < healed_ns)
+        since_ns = healed_ns;
+    if (since_ns < ends_abandoned_until_ns(resource))
+        since_ns = ends_abandoned_until_ns(resource);
+    int64_t bound_ms = run_only_stops() && !has_composite() ? AT_ONCE_MS : BACKGROUND_MS;
+    if (world_now_ns() - since_ns > bound_ms * MS)
+        finding("lock \"%s\" is held by nobody, for %" PRId64 " ms now", run_of->objects[resource].name,
+                (world_now_ns() - since_ns) / MS);
+}
+
+/* --- now and then --- */
+
+static void look(void *again)
+{
+    seen now = {0};
+    if (!run_is_healed())
+        healed_ns = world_now_ns();
+    servers_each_key(look_at_key, &now);
+    for (int i = 0; i < run_of->object_count; i++) {
+        if (run_resource(run_of, i) != i || !object_is_lock(run_of->objects[i].kind) ||
+            object_is_composite(run_of->objects[i].kind))
+            continue;
+        if (now.there[i])
+            free_since_ns[i] = world_now_ns();
+        else
+            check_waiters(i);
+        if (now.there[i])
+            check_owner(i);
+        else
+            owned_ns[i] = world_now_ns();
+    }
+    for (int i = 0; i < run_worker_count() && run_is_calm(); i++) {
+        if (run_worker(i)->waits_for >= 0)
+            check_worker(run_worker(i));
+    }
+    if (again)
+        event_at(world_now_ns() + LOOK_NS, look, again);
+}
+
+void watch_begin(void)
+{
+    static char again;
+    for (int i = 0; i < run_of->thread_count; i++) {
+        for (int k = 0; k < run_of->threads[i].step_count; k++)
+            closes |= run_of->threads[i].steps[k].kind == CLOSE;
+    }
+    event_at(world_now_ns() + LOOK_NS, look, &again);
+}
