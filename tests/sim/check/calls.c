@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/calls.h"
 
+#include "tests/sim/check/losses.h"
 #include "tests/sim/program/known.h"
 #include "tests/sim/program/plan.h"
 #include "tests/sim/world/finding.h"
@@ -24,8 +25,11 @@ void call_resume(call *self)
     self->epoch = held ? ledger_epoch(held->resource) : 0;
     self->stopped_ns = self->worker->of->machine->stood_still_ns;
     self->gains = held ? held->gains : 0;
-    if (held)
-        held->unsure |= held->calls++ > 0;
+    if (!held)
+        return;
+    held->unsure |= held->calls++ > 0;
+    if (self->step->kind == LOCK || self->step->kind == TOKEN) /* what is valid from now on may be of this call */
+        held->given_up = false;
 }
 
 void call_begin(call *self, worker *who, const plan_step *step, hold *held)
@@ -40,6 +44,13 @@ void call_begin(call *self, worker *who, const plan_step *step, hold *held)
         held->unsure = true;
     timeline(thread_title(who->thread), "%s", self->title);
     run_count_call();
+}
+
+/* The thread may have stood still between the two. */
+void call_valid_before(call *self, validity before)
+{
+    int64_t passed_ms = (self->began_ns - before.asked_ns) / 1000000;
+    self->valid_before_ms = before.ms > passed_ms ? before.ms - passed_ms : before.ms > 0 ? 1 : 0;
 }
 
 void call_end(call *self, rlock_status status)
@@ -102,6 +113,9 @@ static void judge_time(const call *self)
 
 void judge_validity(hold *held, validity by)
 {
+    if (by.ms > 0 && by.asked_ns <= held->dropped_ns) /* another thread of the owner has given it back since */
+        return;
+    losses_valid(held, by.ms);
     if (held->unsure || held->calls > 0) {
         ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
         return;
@@ -119,7 +133,8 @@ static void forget(hold *held)
 {
     held->count = held->to_tell = 0;
     held->lost_ns = held->told_ns = held->lease_ms = 0;
-    held->renewed = held->unsure = false;
+    held->renewed = held->unsure = held->given_up = false;
+    held->gone_ns = 0;
 }
 
 static void note_lease(const call *self)
@@ -149,6 +164,8 @@ static bool judge_unsure(const call *self, validity by)
         forget(held);
     held->lost_ns = 0;
     if (self->status == RLOCK_OK && !self->gives_back) {
+        held->granted_ns = world_now_ns();
+        held->gone_ns = 0;
         held->epoch = ledger_inherited(held, self->epoch);
         note_lease(self);
     }
@@ -161,17 +178,20 @@ static bool judge_unsure(const call *self, validity by)
 static void gain(const call *self)
 {
     hold *held = self->hold;
-    if (held->count == 0)
+    if (held->count == 0) {
         held->epoch = ledger_inherited(held, self->epoch);
+        held->gone_ns = 0;
+    }
     held->count++;
+    held->granted_ns = world_now_ns();
     note_lease(self);
 }
 
 /* Nothing has taken it away, and its time is not over. The library counts whole milliseconds of its clock: what it answers
- * may be up to one more than there is until it calls the hold lost. */
+ * may be up to two more than there is until it calls the hold lost. */
 static bool is_relied_on(const hold *held)
 {
-    return !held->lost_ns && held->claimed_until_ns > world_now_ns() + 1000000 && ledger_epoch(held->resource) == held->epoch;
+    return !held->lost_ns && held->claimed_until_ns > world_now_ns() + 2000000 && ledger_epoch(held->resource) == held->epoch;
 }
 
 /* It was granted when a replica had heard of it: of those that had long been there one at least. */
@@ -266,7 +286,8 @@ void judge_unlock(call *self, validity by)
             finding("%s gave back what this owner did not hold", self->title);
         if (held->lost_ns && self->valid_before_ms == 0 && !object_is_composite(kind_of(self))) /* its members tell */
             finding("%s answered that all is well; the hold was lost before", self->title);
-        held->count--;
+        if (--held->count == 0)
+            losses_given_back(held);
         break;
     case RLOCK_LOST:
         if (held->to_tell > 0 && (held->count == 0 || held->lost_ns == 0)) {
@@ -333,6 +354,12 @@ void judge_force(call *self)
     for (hold *held = ledger_first(); held; held = held->next) {
         if (held->resource == self->hold->resource && held->owner.client == self->worker->of->index)
             held->unsure |= held->count > 0;
+    }
+    bool gave_up = self->status == RLOCK_OK || self->status == RLOCK_UNKNOWN;
+    for (hold *held = ledger_first(); held && gave_up; held = held->next) {
+        if (held->resource == self->hold->resource && held->owner.client == self->worker->of->index &&
+            held->side == EXCLUSIVE_SIDE && held->count > 0 && held->calls == 0 && held->granted_ns < self->began_ns)
+            held->given_up = true;
     }
 }
 

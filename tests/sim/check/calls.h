@@ -25,6 +25,8 @@ typedef struct call {
 void call_begin(call *call, worker *worker, const plan_step *step, hold *hold);
 /* It goes on, after what it answered first: the end of a block. */
 void call_resume(call *call);
+/* What its hold's owner was answered before it. */
+void call_valid_before(call *call, validity before);
 /* With the status that it answered; the calls below judge it. */
 void call_end(call *call, rlock_status status);
 int64_t call_took_ns(const call *call); /* without the time that its machine stood still */

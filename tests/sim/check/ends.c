@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/ends.h"
 
+#include "tests/sim/check/losses.h"
 #include "tests/sim/check/watch.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/world/descriptors.h"
@@ -47,6 +48,7 @@ static void abandon(int resource, int64_t lease_ms)
 
 void ends_abandon(hold *held, int64_t watchdog_ms)
 {
+    held->left = true;
     if (held->side != EXCLUSIVE_SIDE) /* a read hold lengthens a write hold, for good */
         ends_abandon_all(watchdog_ms);
     else if (held->count > 0 || held->unsure)
@@ -92,12 +94,17 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument)
     timeline(thread_title(thread_self()), "is told: \"%s\" is lost, %d holds of %s %lld, reason %d", lost->name,
              lost->hold_count, lost->named_owner ? "owner" : "thread", (long long)lost->owner, (int)lost->reason);
     bool any = false;
-    for (const hold *held = ledger_first(); held; held = held->next)
-        any |= held->owner.client == self->index && strcmp(run_of->objects[held->resource].name, lost->name) == 0;
+    for (hold *held = ledger_first(); held; held = held->next) {
+        bool is_of = held->owner.client == self->index && strcmp(run_of->objects[held->resource].name, lost->name) == 0;
+        any |= is_of;
+        if (is_of && held->gone_ns && (held->owner.number < 0) == lost->named_owner)
+            held->told_ns = world_now_ns();
+    }
     if (!any && lost->name[0] != 'm')
         finding("%s is told that it lost \"%s\", which it never held", self->machine->name, lost->name);
     if (lost->hold_count < 1)
         finding("%s is told of %d lost holds", self->machine->name, lost->hold_count);
+    losses_told(self->index, lost);
 }
 
 void ends_begin(void)

@@ -65,7 +65,7 @@ static void check_alone(const hold *self)
 
 void ledger_claim(hold *self, validity by)
 {
-    if (by.ms <= 0) {
+    if (by.ms <= 0 || by.asked_ns <= self->dropped_ns) { /* another thread has given the owner's hold back since */
         self->claimed_until_ns = 0;
         return;
     }

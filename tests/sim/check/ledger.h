@@ -39,6 +39,10 @@ typedef struct hold {
     bool renewed;
     int calls;               /* under way */
     unsigned gains;          /* acquires that were granted */
+    bool left;               /* its thread has ended */
+    int64_t granted_ns;      /* when its last acquire returned */
+    int64_t gone_ns;         /* when foreign hands took it away, for certain; 0: they have not */
+    bool given_up;           /* by its client, which forced the lock open */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;
 

@@ -3,6 +3,7 @@
 #include "tests/sim/check/watch.h"
 
 #include "tests/sim/check/ends.h"
+#include "tests/sim/check/losses.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/world/finding.h"
@@ -198,6 +199,7 @@ static void look(void *again)
         if (run_worker(i)->waits_for >= 0)
             check_worker(run_worker(i));
     }
+    losses_look();
     if (again)
         event_at(world_now_ns() + LOOK_NS, look, again);
 }

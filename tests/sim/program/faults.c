@@ -3,6 +3,7 @@
 #include "tests/sim/program/faults.h"
 
 #include "tests/sim/check/ledger.h"
+#include "tests/sim/check/losses.h"
 #include "tests/sim/program/failover.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/program/servers.h"
@@ -126,10 +127,18 @@ static void flush_scripts(const plan_fault *fault)
 
 /* --- foreign hands --- */
 
+static void check_deleted(int object)
+{
+    if (servers_number(object, "EXISTS", run_of->objects[object].name) != 0)
+        losses_not_gone(run_resource(run_of, object));
+}
+
 static void delete_key(const plan_fault *fault)
 {
+    losses_gone(run_resource(run_of, object_of(fault)));
     run_void(object_of(fault), "its key is deleted");
     servers_command(servers_host(object_of(fault)), WORDS("DEL", name_of(fault)));
+    check_deleted(object_of(fault));
 }
 
 static void shorten_key(const plan_fault *fault)
@@ -174,8 +183,12 @@ static void write_odd_field(const plan_fault *fault)
 
 static void delete_all(const plan_fault *fault)
 {
+    for (int i = 0; i < run_of->object_count && run_of->topology == SINGLE; i++) /* of others it is one server's */
+        losses_gone(i);
     ledger_void(-1, "all keys are deleted");
     servers_command(server_of(fault), WORDS("FLUSHALL"));
+    for (int i = 0; i < run_of->object_count; i++)
+        check_deleted(i);
 }
 
 static void change_name(const plan_fault *fault)

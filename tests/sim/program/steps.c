@@ -157,7 +157,7 @@ static void give_back(worker *self, const plan_step *step)
     validity before = validity_of(self, lock);
     judge_validity(held, before);
     call_begin(&own, self, step, held);
-    own.valid_before_ms = before.ms;
+    call_valid_before(&own, before);
     /* Of several read holds the inner one may be the longest. */
     if (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0)
         ledger_drop(held);
@@ -193,7 +193,7 @@ static void within(worker *self, const plan_step *step)
         judge_acquire(&own, validity_of(self, lock));
         thread_sleep(self, world_now_ns() + step->pause_ms * 1000000, 0, "a pause");
         validity before = validity_of(self, lock);
-        own.valid_before_ms = before.ms;
+        call_valid_before(&own, before);
         judge_validity(own.hold, before);
         call_resume(&own);
         ledger_drop(own.hold);
