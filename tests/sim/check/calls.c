@@ -3,6 +3,7 @@
 #include "tests/sim/check/calls.h"
 
 #include "tests/sim/check/losses.h"
+#include "tests/sim/check/order.h"
 #include "tests/sim/program/known.h"
 #include "tests/sim/program/plan.h"
 #include "tests/sim/world/finding.h"
@@ -217,6 +218,8 @@ void judge_acquire(call *self, validity by)
         held->unsure = true; /* its members may be held still: again, or anew? */
     if (self->status == RLOCK_OK)
         judge_confirmed(self, by);
+    if (self->status == RLOCK_OK && held->count == 0)
+        order_check(self);
     if (judge_unsure(self, by))
         return;
     switch (self->status) {

@@ -134,6 +134,7 @@ static void take(worker *self, const plan_step *planned)
     self->waits_for = step->wait_ms != 0 && own.hold->count == 0 ? own.hold->resource : -1;
     self->waits_since_ns = self->could_since_ns = world_now_ns();
     self->waits_as = own.hold->side;
+    self->waits_named = step->owner != 0;
     bool wants_token = step->kind == TOKEN && step->cancel_ms < 0;
     rlock_status status = wants_token ? rlock_try_lock_and_get_token(lock, options.wait_ms, options.lease_ms, &token)
                                       : rlock_lock_with(lock, &options);

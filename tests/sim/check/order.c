@@ -1,0 +1,40 @@
+/* Order: a fair lock is had by those who came first. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/order.h"
+
+#include "tests/sim/world/finding.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Within that time of its begin a call has its place, where nothing goes wrong: with a connection to be made, and a script
+ * to be loaded. */
+static int64_t place_ns(const plan *of)
+{
+    return (40 * (of->latency_us + of->jitter_us) + 20000) * 1000;
+}
+
+/* Whether one that does not answer for a while may be passed over. */
+static bool is_strict(const call *of)
+{
+    const plan *by = of->worker->of->plan;
+    object_kind kind = by->objects[of->step->object].kind;
+    bool may_pass = false;
+    for (int i = 0; i < by->client_count; i++)
+        may_pass |= strstr(by->clients[i].options, "fairLockWaitTimeout") != NULL || run_process(i)->closed;
+    return run_is_calm() && (kind == FAIR || kind == NON_REENTRANT_FAIR) && run_is_fair(of->hold->resource) && !may_pass;
+}
+
+void order_check(const call *self)
+{
+    if (!is_strict(self))
+        return;
+    for (int i = 0; i < run_worker_count(); i++) {
+        const worker *one = run_worker(i);
+        if (one == self->worker || one->waits_for != self->hold->resource || one->waits_named ||
+            one->waits_since_ns + place_ns(self->worker->of->plan) > self->began_ns)
+            continue;
+        finding("%s: %s, which had waited for %" PRId64 " ms by then, waits on", self->title, thread_title(one->thread),
+                (self->began_ns - one->waits_since_ns) / 1000000);
+    }
+}
