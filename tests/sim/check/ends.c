@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/ends.h"
 
+#include "tests/sim/check/counted.h"
 #include "tests/sim/check/losses.h"
+#include "tests/sim/check/permits.h"
 #include "tests/sim/check/watch.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/world/descriptors.h"
@@ -149,6 +151,23 @@ static void check_left(void *argument, host *at, const char *name, size_t length
     }
 }
 
+static void check_objects(const plan *of)
+{
+    for (int i = 0; i < of->object_count; i++) {
+        const char *name = of->objects[i].name;
+        char timeouts[32], now_ms[24];
+        snprintf(timeouts, sizeof timeouts, "{%s}:timeout", name);
+        snprintf(now_ms, sizeof now_ms, "(%" PRId64, servers_wall_ms(servers_host(i)) + 1);
+        if (of->objects[i].kind == SEMAPHORE)
+            counted_check(i, servers_number(i, "GET", name));
+        else if (of->objects[i].kind == LATCH)
+            latch_check(i, servers_number(i, "GET", name));
+        else if (of->objects[i].kind == PERMITS)
+            permits_check(i, servers_number(i, "GET", name), servers_number(i, "ZCARD", timeouts),
+                          servers_number(i, "ZCOUNT", timeouts, now_ms, "+inf"));
+    }
+}
+
 /* Of the library itself: a list of descriptors that grows, and never ends. */
 #define BLOCKS_KEPT 4
 
@@ -156,6 +175,7 @@ void ends_check(const plan *of)
 {
     thread_sleep(of, world_now_ns() + BACKGROUND_MS * MS, 0, "what is left to end");
     servers_each_key(check_left, NULL);
+    check_objects(of);
     if (descriptors_open() != 0)
         finding("%d descriptors are left open", descriptors_open());
     if (threads_alive() != 1) {

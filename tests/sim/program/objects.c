@@ -4,6 +4,7 @@
 
 #include "tests/sim/check/calls.h"
 #include "tests/sim/check/counted.h"
+#include "tests/sim/check/permits.h"
 #include "tests/sim/program/firing.h"
 
 #include <string.h>
@@ -77,6 +78,12 @@ static void semaphore_step(worker *self, const plan_step *step)
     judge_object(&own);
     bool made = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (set || step->kind == SEM_ADD));
     counted_make(resource, makes && !made ? -count : 0);
+    static const int signs[STEP_KINDS] = {[SEM_SET] = 1, [SEM_ADD] = 1, [SEM_RELEASE] = 1, [SEM_ACQUIRE] = -1};
+    bool unset = step->kind == SEM_SET && status == RLOCK_OK && !set;
+    if (step->kind == SEM_DRAIN)
+        counted_drained(resource, number, status);
+    else if (!unset)
+        counted_change(resource, signs[step->kind] * count, status);
     if (step->kind == SEM_ACQUIRE && status == RLOCK_OK) {
         self->taken[step->object] += count;
         counted_take(resource, count, thread_title(self->thread));
@@ -111,14 +118,37 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     if (status != RLOCK_OK)
         return status;
     self->permit_count[step->object] += step->count;
+    for (int i = 0; i < step->count; i++)
+        permits_take(run_resource(self->of->plan, step->object), to[i].id, of->began_ns, step->lease_ms, thread_title(self->thread));
     return status;
 }
 
 static rlock_status release_permit(worker *self, rlock_permit_semaphore *semaphore, int object)
 {
-    bool released;
+    bool released = false;
     const rlock_permit *last = &self->permits[object][--self->permit_count[object]];
-    return rlock_permit_semaphore_try_release(semaphore, last->id, &released);
+    int resource = run_resource(self->of->plan, object);
+    int64_t began_ns = world_now_ns(), until_ns = permits_give(resource, last->id);
+    rlock_status status = rlock_permit_semaphore_try_release(semaphore, last->id, &released);
+    if (status == RLOCK_OK && !released && until_ns > world_now_ns())
+        permits_missing(resource, began_ns, thread_title(self->thread));
+    if (status != RLOCK_OK)
+        permits_abandon(resource);
+    return status;
+}
+
+static rlock_status update_permit(worker *self, rlock_permit_semaphore *semaphore, const plan_step *step)
+{
+    bool updated = false;
+    int resource = run_resource(self->of->plan, step->object);
+    int64_t began_ns = world_now_ns();
+    const rlock_permit *last = &self->permits[step->object][self->permit_count[step->object] - 1];
+    permits_give(resource, last->id); /* nobody knows which of both leases it has, until it is known */
+    rlock_status status = rlock_permit_semaphore_update_lease_time(
+        semaphore, last->id, step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms, &updated);
+    if (status == RLOCK_OK && updated)
+        permits_take(resource, last->id, began_ns, step->lease_ms, thread_title(self->thread));
+    return status;
 }
 
 static void permit_step(worker *self, const plan_step *step)
@@ -137,10 +167,7 @@ static void permit_step(worker *self, const plan_step *step)
     case PERMIT_SET: status = rlock_permit_semaphore_try_set_permits(semaphore, step->count, &answer); break;
     case PERMIT_ACQUIRE: status = acquire_permits(self, semaphore, step, &own); break;
     case PERMIT_RELEASE: status = release_permit(self, semaphore, step->object); break;
-    case PERMIT_UPDATE:
-        status = rlock_permit_semaphore_update_lease_time(semaphore, self->permits[step->object][have - 1].id,
-                                                          step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms, &answer);
-        break;
+    case PERMIT_UPDATE: status = update_permit(self, semaphore, step); break;
     default: status = rlock_permit_semaphore_available_permits(semaphore, &number); break;
     }
     call_end(&own, status);
@@ -171,11 +198,14 @@ static void latch_step(worker *self, const plan_step *step)
     bool set = false;
     int64_t count = 0;
     rlock_status status;
+    int resource = run_resource(self->of->plan, step->object);
     rlock_count_down_latch **latch = &self->latches[step->object];
     if (!*latch)
         *latch = rlock_get_count_down_latch(self->of->client, name_of(self, step->object));
     if (!*latch)
         return;
+    if (step->kind == LATCH_DOWN)
+        latch_goes_down(resource);
     call_begin(&own, self, step, NULL);
     switch (step->kind) {
     case LATCH_SET: status = rlock_count_down_latch_try_set_count(*latch, step->count, &set); break;
@@ -185,6 +215,12 @@ static void latch_step(worker *self, const plan_step *step)
     }
     call_end(&own, status);
     judge_object(&own);
+    if (step->kind == LATCH_SET && (status != RLOCK_OK || set))
+        latch_is_set(resource, step->count, status);
+    if (step->kind == LATCH_DOWN)
+        latch_went_down(resource, own.began_ns, status);
+    if (step->kind == LATCH_AWAIT && status == RLOCK_OK)
+        latch_is_open(resource, own.began_ns, thread_title(self->thread));
 }
 
 /* --- */
@@ -216,6 +252,10 @@ static void give_all_back(worker *self)
 void objects_end(worker *self)
 {
     give_all_back(self);
+    for (int i = 0; i < PLAN_OBJECTS; i++) {
+        for (; self->permit_count[i] > 0; self->permit_count[i]--)
+            permits_abandon(run_resource(self->of->plan, i));
+    }
     for (int i = 0; i < PLAN_OBJECTS; i++) {
         rlock_semaphore_free(self->semaphores[i]);
         rlock_permit_semaphore_free(self->permit_semaphores[i]);
