@@ -125,6 +125,10 @@ void judge_validity(hold *held, validity by)
         finding("%s may rely on a hold for %" PRId64 " ms, and has none", held->owner.title, by.ms);
     if (by.ms > 0 && held->lost_ns)
         finding("%s may rely on a hold again that it had lost", held->owner.title);
+    if (by.ms == 0 && held->count > 0 && !held->lost_ns && held->renewed && held->lease_ms == 0 &&
+        run_keeps_holds(held->owner.client) && held->epoch == ledger_epoch(held->resource))
+        finding("%s has lost its hold of \"%s\", which is renewed; only some connections have failed", held->owner.title,
+                run_of->objects[held->resource].name);
     if (by.ms == 0 && held->count > 0 && !held->lost_ns)
         held->lost_ns = world_now_ns();
     ledger_claim(held, by);
@@ -136,6 +140,7 @@ static void forget(hold *held)
     held->lost_ns = held->told_ns = held->lease_ms = 0;
     held->renewed = held->unsure = held->given_up = false;
     held->gone_ns = 0;
+    held->token = 0;
 }
 
 static void note_lease(const call *self)
@@ -167,6 +172,7 @@ static bool judge_unsure(const call *self, validity by)
     if (self->status == RLOCK_OK && !self->gives_back) {
         held->granted_ns = world_now_ns();
         held->gone_ns = 0;
+        held->token = 0;
         held->epoch = ledger_inherited(held, self->epoch);
         note_lease(self);
     }
@@ -184,6 +190,7 @@ static void gain(const call *self)
         held->gone_ns = 0;
     }
     held->count++;
+    held->token = 0;
     held->granted_ns = world_now_ns();
     note_lease(self);
 }
@@ -386,6 +393,7 @@ static struct {
 void judge_token(call *self, uint64_t token)
 {
     int resource = self->hold->resource;
+    self->hold->token = token;
     if (self->epoch != ledger_epoch(resource)) /* what it was counted from may have been deleted since */
         return;
     if (given[resource].epoch != ledger_epoch(resource)) {
@@ -399,4 +407,15 @@ void judge_token(call *self, uint64_t token)
         given[resource].highest = token;
         given[resource].at_ns = world_now_ns();
     }
+}
+
+void judge_own_token(call *self, uint64_t token, validity by)
+{
+    const hold *held = self->hold;
+    if (held->unsure || held->calls > 0 || held->count == 0 || held->lost_ns || !run_is_of_one_kind(held->resource))
+        return;
+    if (self->status == RLOCK_NOT_OWNER && by.ms > 0)
+        finding("%s answered that it holds nothing; it is valid for %" PRId64 " ms", self->title, by.ms);
+    if (self->status == RLOCK_OK && held->token && token != held->token)
+        finding("%s has token %" PRIu64 "; its acquire said %" PRIu64, self->title, token, held->token);
 }

@@ -43,6 +43,7 @@ typedef struct hold {
     int64_t granted_ns;      /* when its last acquire returned */
     int64_t gone_ns;         /* when foreign hands took it away, for certain; 0: they have not */
     bool given_up;           /* by its client, which forced the lock open */
+    uint64_t token;          /* of its last acquire, as that said; 0: it did not */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;
 

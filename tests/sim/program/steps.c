@@ -11,6 +11,7 @@
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/memory.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const plan_object *object_of(const worker *self, const plan_step *step)
@@ -98,6 +99,23 @@ static validity validity_of(const worker *self, rlock *lock)
     return by;
 }
 
+/* When a lock of several is not held, neither are those that it is made of. */
+static void check_members(worker *self, const plan_step *step, const hold *held)
+{
+    const plan_object *of = object_of(self, step);
+    int64_t asked_ns = world_now_ns();
+    if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
+        return;
+    for (int i = 0; i < of->member_count; i++) {
+        rlock *member = worker_lock(self, of->members[i], step->owner);
+        int64_t ms = member ? rlock_valid_for(member) : 0;
+        bool again = held->calls > 0 || held->granted_ns >= asked_ns; /* another thread of a named owner */
+        if (ms > 0 && !again)
+            finding("%s holds \"%s\" for %" PRId64 " ms more, a member of a lock that it does not hold", held->owner.title,
+                    rlock_name(member), ms);
+    }
+}
+
 /* Only who holds nothing else waits without end: others may wait for what it holds. Nor for a lock of several with a lease
  * of its own, which may be too short to take them all in. */
 static int64_t wait_of(const worker *self, const plan_step *step, const hold *wanted)
@@ -146,6 +164,7 @@ static void take(worker *self, const plan_step *planned)
     if (wants_token && status == RLOCK_OK)
         judge_token(&own, token);
     firing_end(&cancel);
+    check_members(self, step, own.hold);
 }
 
 static void give_back(worker *self, const plan_step *step)
@@ -164,6 +183,7 @@ static void give_back(worker *self, const plan_step *step)
         ledger_drop(held);
     call_end(&own, rlock_unlock(lock));
     judge_unlock(&own, validity_of(self, lock));
+    check_members(self, step, held);
 }
 
 static void force(worker *self, const plan_step *step)
@@ -243,6 +263,8 @@ static void ask(worker *self, const plan_step *step)
     rlock_inspection_free(inspection);
     call_end(&own, status);
     judge_question(&own);
+    if (step->kind == GET_TOKEN)
+        judge_own_token(&own, token, validity_of(self, lock));
     bool sure = held->calls == 0 && !held->unsure;
     if (status == RLOCK_OK && sure && ((step->kind == IS_HELD && flag && held->count == 0) ||
                                (step->kind == COUNT && number > held->count)))
@@ -268,6 +290,10 @@ static void close_client(worker *self)
     }
     ends_abandon_all(run_watchdog_ms(self->of)); /* leases end by themselves, those too that are just being taken */
     rlock_client_close(self->of->client);
+    for (int i = 0; i < PLAN_OBJECTS; i++) {
+        if (self->locks[i][0] && rlock_valid_for(self->locks[i][0]) > 0)
+            finding("%s may rely on a lock of a client that is closed", thread_title(self->thread));
+    }
     timeline(thread_title(self->thread), "has closed the client");
 }
 
