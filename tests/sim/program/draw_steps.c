@@ -1,0 +1,158 @@
+/* Programs at random: what one thread calls. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/program/draw_parts.h"
+
+static plan_step *add_step(plan_thread *to, step_kind kind, int object)
+{
+    static plan_step beyond;
+    plan_step *one = to->step_count < PLAN_STEPS ? &to->steps[to->step_count++] : &beyond;
+    *one = (plan_step){.kind = kind, .object = object, .wait_ms = -1, .lease_ms = -1, .cancel_ms = -1};
+    return one;
+}
+
+static void add_pause(drawing *self, plan_thread *to)
+{
+    add_step(to, PAUSE, 0)->pause_ms = draw_one_in(self, 3) ? 0 : draw_span(self, 1, 3000);
+}
+
+static int64_t draw_lease(drawing *self)
+{
+    if (draw_one_in(self, 2))
+        return -1;
+    return draw_one_in(self, 40) ? INT64_C(3155760000000) : draw_span(self, draw_one_in(self, 6) ? 1 : 50, 60000);
+}
+
+static int64_t draw_wait(drawing *self)
+{
+    int which = draw_roll(self, 6);
+    return which < 2 ? -1 : which == 2 ? 0 : draw_span(self, 1, 20000);
+}
+
+static void draw_acquire(drawing *self, plan_step *to)
+{
+    to->wait_ms = draw_wait(self);
+    to->lease_ms = draw_lease(self);
+    if (draw_one_in(self, 6))
+        to->cancel_ms = draw_span(self, 1, 5000);
+}
+
+/* What may be lost for good is not waited for without end. */
+static void draw_finite_acquire(drawing *self, plan_step *to)
+{
+    draw_acquire(self, to);
+    if (to->wait_ms < 0)
+        to->wait_ms = draw_span(self, 1, 20000);
+}
+
+static void draw_question(drawing *self, plan_thread *to, int object, int owner)
+{
+    static const step_kind questions[] = {IS_LOCKED, IS_HELD, COUNT, TTL, VALID_FOR, GET_TOKEN, INSPECT, VALID_FOR};
+    add_step(to, questions[draw_roll(self, 8)], object)->owner = owner;
+}
+
+/* Any but a member of another, which only that one takes. */
+static int draw_object(drawing *self)
+{
+    int object;
+    do
+        object = draw_roll(self, self->plan->object_count);
+    while (self->plan->objects[object].name[0] == 'm');
+    return object;
+}
+
+/* Takes a lock, perhaps again and again, and gives it back, mostly as often. */
+static void draw_lock_turn(drawing *self, plan_thread *to, int object, int depth)
+{
+    object_kind kind = self->plan->objects[object].kind;
+    int owner = draw_one_in(self, 5) ? 1 + draw_roll(self, 2) : 0;
+    if (draw_one_in(self, 12)) {
+        add_step(to, WITHIN, object)->pause_ms = draw_span(self, 1, 1000);
+        return;
+    }
+    plan_step *taken = add_step(to, kind == FENCED && draw_one_in(self, 2) ? TOKEN : LOCK, object);
+    draw_acquire(self, taken);
+    taken->owner = owner;
+    add_pause(self, to);
+    if (draw_one_in(self, 3))
+        draw_question(self, to, object, owner);
+    if (depth < 3 && draw_one_in(self, 3)) {
+        int nested = draw_one_in(self, 2) ? object : draw_object(self);
+        if (object_is_lock(self->plan->objects[nested].kind))
+            draw_lock_turn(self, to, nested, depth + 1);
+    }
+    if (owner || !draw_one_in(self, 25))
+        add_step(to, UNLOCK, object)->owner = owner;
+    if (draw_one_in(self, 30))
+        add_step(to, FORCE, object);
+}
+
+static void draw_semaphore_turn(drawing *self, plan_thread *to, int object)
+{
+    static const step_kind others[] = {SEM_ADD, SEM_DRAIN, SEM_AVAILABLE, SEM_SET, SEM_RELEASE};
+    plan_step *taken = add_step(to, SEM_ACQUIRE, object);
+    draw_finite_acquire(self, taken);
+    taken->count = 1 + draw_roll(self, 2);
+    int count = taken->count;
+    add_pause(self, to);
+    if (draw_one_in(self, 8))
+        add_step(to, others[draw_roll(self, 5)], object)->count = 1 + draw_roll(self, 3);
+    add_step(to, SEM_RELEASE, object)->count = count;
+}
+
+static void draw_permit_turn(drawing *self, plan_thread *to, int object)
+{
+    plan_step *taken = add_step(to, PERMIT_ACQUIRE, object);
+    draw_finite_acquire(self, taken);
+    taken->count = 1 + draw_roll(self, 2);
+    add_pause(self, to);
+    if (draw_one_in(self, 4))
+        add_step(to, PERMIT_UPDATE, object)->lease_ms = draw_lease(self);
+    if (draw_one_in(self, 4))
+        add_step(to, PERMIT_STATE, object);
+    if (!draw_one_in(self, 10))
+        add_step(to, PERMIT_RELEASE, object);
+}
+
+static void draw_latch_turn(drawing *self, plan_thread *to, int object)
+{
+    static const step_kind kinds[] = {LATCH_SET, LATCH_DOWN, LATCH_DOWN, LATCH_AWAIT, LATCH_COUNT};
+    plan_step *one = add_step(to, kinds[draw_roll(self, 5)], object);
+    one->count = draw_roll(self, 4);
+    one->wait_ms = one->kind == LATCH_AWAIT ? draw_span(self, 1, 20000) : -1;
+}
+
+static void draw_turn(drawing *self, plan_thread *to)
+{
+    int object = draw_object(self);
+    object_kind kind = self->plan->objects[object].kind;
+    if (object_is_lock(kind))
+        draw_lock_turn(self, to, object, 0);
+    else if (kind == SEMAPHORE)
+        draw_semaphore_turn(self, to, object);
+    else if (kind == PERMITS)
+        draw_permit_turn(self, to, object);
+    else
+        draw_latch_turn(self, to, object);
+}
+
+void draw_thread(drawing *self, plan_thread *to, int client)
+{
+    *to = (plan_thread){.client = client};
+    for (int i = 0; i < self->plan->object_count; i++) {
+        object_kind kind = self->plan->objects[i].kind;
+        if (kind == SEMAPHORE || kind == PERMITS)
+            add_step(to, kind == SEMAPHORE ? SEM_SET : PERMIT_SET, i)->count = 2;
+    }
+    int turns = 2 + draw_roll(self, 9);
+    for (int i = 0; i < turns; i++) {
+        draw_turn(self, to);
+        if (draw_one_in(self, 3))
+            add_pause(self, to);
+        if (self->hardness > 0 && draw_one_in(self, 60))
+            add_step(to, STARVE, 0)->count = 1 + draw_roll(self, 20);
+    }
+    if (client >= 0 && draw_one_in(self, 12))
+        add_step(to, draw_one_in(self, 3) ? CLOSE : LEAVE, 0);
+    if (client >= 0 && draw_one_in(self, 40))
+        add_step(to, FORK, draw_roll(self, self->plan->object_count));
+}
