@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/draw_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int draw_roll(drawing *self, int sides)
@@ -12,7 +13,7 @@ int draw_roll(drawing *self, int sides)
 
 bool draw_one_in(drawing *self, int sides)
 {
-    return draw_roll(self, sides) == 0;
+    return sides > 0 && draw_roll(self, sides) == 0;
 }
 
 int64_t draw_span(drawing *self, int64_t least, int64_t most)
@@ -51,9 +52,9 @@ static void draw_client(drawing *self, plan_client *to)
     option(self, to, "lockWatchdogTimeout", watchdog_ms > trip_us / 20 ? watchdog_ms : 30000);
     if (draw_one_in(self, 2))
         option(self, to, "retryAttempts", draw_roll(self, 4));
-    if (draw_one_in(self, 3))
+    if (draw_one_in(self, self->mood.keeps))
         word(to, "localHandOver=true");
-    if (draw_one_in(self, 3))
+    if (draw_one_in(self, self->mood.posts))
         word(to, "unlockWaits=false");
     if (draw_one_in(self, 4))
         option(self, to, "connectionPoolSize", 1 + draw_roll(self, 3));
@@ -87,7 +88,7 @@ static void add_composite(drawing *self, object_kind kind)
     if (self->plan->object_count + PLAN_MEMBERS + 1 > PLAN_OBJECTS)
         return;
     static const char *const names[] = {"m0", "m1", "m2"};
-    int members[PLAN_MEMBERS], count = kind == RED ? PLAN_MEMBERS : 2 + draw_roll(self, 2);
+    int members[PLAN_MEMBERS], count = draw_one_in(self, 3) ? 2 : PLAN_MEMBERS;
     for (int i = 0; i < count; i++)
         members[i] = add_object(self, draw_one_in(self, 3) ? FAIR : REENTRANT, names[i]);
     plan_object *one = &self->plan->objects[add_object(self, kind, "-")];
@@ -95,54 +96,89 @@ static void add_composite(drawing *self, object_kind kind)
     one->member_count = count;
 }
 
+static void add_read_write(drawing *self, const char *name)
+{
+    add_object(self, READ, name);
+    add_object(self, WRITE, name);
+}
+
+/* What most of a run is about. */
+typedef enum flavour { PLAIN, FAIR_ONES, READ_WRITES, COMPOSITES, COUNTED, MIXED, FLAVOURS } flavour;
+
 /* Kinds of one name meet in one hash. */
+static void draw_locks(drawing *self, bool fair, int names)
+{
+    static const char *const locks[] = {"a", "b"};
+    static const object_kind exclusive[] = {REENTRANT, REENTRANT, SPIN, FAIR, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR};
+    static const object_kind queueing[] = {FAIR, FAIR, FAIR, NON_REENTRANT_FAIR};
+    object_kind kind = fair ? queueing[draw_roll(self, 4)] : exclusive[draw_roll(self, 8)];
+    bool mixes = draw_one_in(self, 2);
+    for (int count = 1 + draw_roll(self, 3); count > 0; count--) {
+        add_object(self, kind, locks[draw_roll(self, names)]);
+        if (mixes)
+            kind = fair && !draw_one_in(self, 4) ? queueing[draw_roll(self, 4)] : exclusive[draw_roll(self, 8)];
+    }
+}
+
+static void draw_counted(drawing *self)
+{
+    int which = 1 + draw_roll(self, 7);
+    if (which & 1)
+        add_object(self, SEMAPHORE, "s");
+    if (which & 2)
+        add_object(self, PERMITS, "p");
+    if (which & 4)
+        add_object(self, LATCH, "l");
+}
+
 static void draw_objects(drawing *self)
 {
-    static const char *const locks[] = {"a", "b"}, *const read_writes[] = {"r", "q"};
-    static const object_kind exclusive[] = {REENTRANT, REENTRANT, SPIN, FAIR, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR};
-    int names = draw_one_in(self, 2) ? 1 : 2, count = 1 + draw_roll(self, 3);
-    int flavour = draw_roll(self, 10); /* what most of the run is about */
-    if (flavour < 6 || flavour == 9) {
-        for (int i = 0; i < count; i++)
-            add_object(self, exclusive[draw_roll(self, 8)], locks[draw_roll(self, names)]);
-    }
-    if (flavour == 6 || flavour == 7 || draw_one_in(self, 5)) {
-        const char *name = read_writes[draw_roll(self, names)];
-        add_object(self, READ, name);
-        add_object(self, WRITE, name);
-    }
-    if (flavour == 8 || draw_one_in(self, 8))
+    static const int weights[FLAVOURS] = {[PLAIN] = 5, [FAIR_ONES] = 3, [READ_WRITES] = 4, [COMPOSITES] = 3, [COUNTED] = 4, [MIXED] = 2};
+    int names = draw_one_in(self, 2) ? 1 : 2;
+    flavour of = (flavour)dice_weighted(&self->dice, weights, FLAVOURS);
+    if (of == PLAIN || of == FAIR_ONES || of == MIXED)
+        draw_locks(self, of == FAIR_ONES, names);
+    if (of == READ_WRITES || of == MIXED || draw_one_in(self, 12))
+        add_read_write(self, names == 1 ? "r" : "q");
+    if (of == COMPOSITES || draw_one_in(self, 20))
         add_composite(self, draw_one_in(self, 2) ? MULTI : RED);
-    if (flavour == 9 || draw_one_in(self, 6)) {
-        if (draw_one_in(self, 2))
-            add_object(self, SEMAPHORE, "s");
-        if (draw_one_in(self, 2))
-            add_object(self, PERMITS, "p");
-        if (draw_one_in(self, 3))
-            add_object(self, LATCH, "l");
-    }
-    if (self->plan->object_count == 0)
-        add_object(self, REENTRANT, locks[0]);
+    if (of == COUNTED || (of == MIXED && draw_one_in(self, 2)))
+        draw_counted(self);
+    if (of != PLAIN && of != FAIR_ONES && draw_one_in(self, 6))
+        draw_locks(self, false, 1);
 }
 
 /* --- faults --- */
 
-static void draw_fault(drawing *self, plan_fault *to)
+/* Those that may happen in this run, and how often. */
+static void draw_weights(drawing *self, int weights[FAULT_KINDS])
 {
-    static const int weights[FAULT_KINDS] = {
+    static const int usual[FAULT_KINDS] = {
         [RESET_CONNECTION] = 14, [SILENCE] = 12, [STOP_SERVER] = 5, [RESTART] = 3, [STOP_CLIENT] = 5, [REFUSE] = 3,
         [SERVER_ERROR] = 3, [SCRIPTS_FLUSHED] = 2, [KEY_DELETED] = 2, [KEY_SHORTENED] = 2, [KEY_FORCED] = 2,
-        [FIELD_ODD] = 1, [ALL_DELETED] = 1, [CLIENTS_KILLED] = 2};
-    int drawn[FAULT_KINDS];
-    memcpy(drawn, weights, sizeof drawn);
-    drawn[FAILOVER] = self->plan->topology == SINGLE ? 0 : 5;
-    drawn[REPLICAS_SILENT] = self->plan->topology == SINGLE ? 0 : 4;
-    drawn[SLOT_MOVES] = self->plan->topology == CLUSTER ? 6 : 0;
-    drawn[NAME_CHANGES] = self->plan->named ? 3 : 0;
+        [FIELD_ODD] = 1, [ALL_DELETED] = 1, [CLIENTS_KILLED] = 2, [MEMORY_SHORT] = 2};
+    memcpy(weights, usual, sizeof usual);
+    weights[FAILOVER] = self->plan->topology == SINGLE ? 0 : 5;
+    weights[REPLICAS_SILENT] = self->plan->topology == SINGLE ? 0 : 4;
+    weights[SLOT_MOVES] = self->plan->topology == CLUSTER ? 6 : 0;
+    weights[NAME_CHANGES] = self->plan->named ? 3 : 0;
+    if (draw_one_in(self, 3)) /* all of them */
+        return;
+    int most = 1 + draw_roll(self, 3), kept = 0;
+    bool keeps[FAULT_KINDS] = {false};
+    for (; kept < most; kept++)
+        keeps[draw_one_in(self, 2) ? dice_weighted(&self->dice, weights, FAULT_KINDS) : draw_roll(self, FAULT_KINDS)] = true;
+    keeps[dice_weighted(&self->dice, weights, FAULT_KINDS)] = true;
+    for (int i = 0; i < FAULT_KINDS; i++)
+        weights[i] = keeps[i] && weights[i] ? 1 : 0;
+}
+
+static void draw_fault(drawing *self, const int weights[FAULT_KINDS], int64_t longest_ms, plan_fault *to)
+{
     *to = (plan_fault){
-        .kind = (fault_kind)dice_weighted(&self->dice, drawn, FAULT_KINDS),
-        .at_ms = draw_roll(self, (int)self->horizon_ms),
-        .span_ms = draw_span(self, 5, 8000),
+        .kind = (fault_kind)dice_weighted(&self->dice, weights, FAULT_KINDS),
+        .at_ms = 8 * self->mood.trip_ms - 490 + draw_roll(self, (int)self->horizon_ms), /* when all clients are open */
+        .span_ms = draw_span(self, 5, longest_ms),
         .who = draw_roll(self, 16),
         .count = draw_roll(self, 8),
     };
@@ -152,24 +188,95 @@ static void draw_fault(drawing *self, plan_fault *to)
     }
 }
 
-void plan_draw(plan *to, uint64_t seed)
+/* What lasts as long as a lease: what ends with it, and what comes just before or after. */
+static int64_t draw_near_lease(drawing *self)
+{
+    const plan *of = self->plan;
+    const char *at = strstr(of->clients[draw_roll(self, of->client_count)].options, "lockWatchdogTimeout=");
+    int64_t watchdog_ms = at ? atoll(at + strlen("lockWatchdogTimeout=")) : 30000;
+    return watchdog_ms * (60 + draw_roll(self, 45)) / 100;
+}
+
+static void draw_faults(drawing *self)
+{
+    static const int64_t longest_ms[] = {100, 1000, 8000, 8000};
+    int weights[FAULT_KINDS];
+    plan *to = self->plan;
+    bool near_lease = draw_one_in(self, 5);
+    int64_t longest = longest_ms[draw_roll(self, 4)];
+    to->fault_count = self->hardness == 0 ? 0 : self->hardness == 1 ? 1 + draw_roll(self, 2) : draw_roll(self, PLAN_FAULTS);
+    draw_weights(self, weights);
+    if (to->topology == CLUSTER && self->hardness == 1) { /* nothing but slots that move, which no call is to notice */
+        memset(weights, 0, sizeof weights);
+        weights[SLOT_MOVES] = 1;
+        to->fault_count = 1 + draw_roll(self, 8);
+    }
+    for (int i = 0; i < to->fault_count; i++)
+        draw_fault(self, weights, longest, &to->faults[i]);
+    for (int i = 0; i < to->fault_count && near_lease; i++)
+        to->faults[i].span_ms = draw_near_lease(self);
+}
+
+/* --- what a run is like --- */
+
+static int draw_rate(drawing *self, int usual)
+{
+    int which = draw_roll(self, 4);
+    return which < 2 ? 0 : which == 2 ? usual : usual / 4 + 1;
+}
+
+static void draw_mood(drawing *self)
+{
+    static const int64_t horizons_ms[] = {20, 100, 300, 1000, 3000, 10000, 31000};
+    mood *to = &self->mood;
+    const plan *of = self->plan;
+    self->horizon_ms = horizons_ms[draw_roll(self, 7)];
+    to->trip_ms = 1 + (2 * of->latency_us + of->jitter_us) / 1000;
+    self->horizon_ms += 10 * to->trip_ms;
+    to->pause_ms = draw_one_in(self, 3) ? 1 + to->trip_ms : draw_one_in(self, 2) ? 3000 : 1 + self->horizon_ms / 4;
+    to->pauses = draw_one_in(self, 6) ? 0 : 1 + draw_roll(self, 3);
+    to->leases = (lease_mood)draw_roll(self, LEASE_MOODS);
+    to->waits = draw_one_in(self, 3) ? WAITS_MIXED : (wait_mood)draw_roll(self, WAIT_MOODS);
+    to->cancels = draw_rate(self, 6);
+    to->cancels_soon = draw_one_in(self, 2);
+    to->named = draw_rate(self, 5);
+    to->nests = draw_rate(self, 3);
+    to->asks = draw_rate(self, 3);
+    to->forces = draw_rate(self, 20);
+    to->forgets = draw_rate(self, 25);
+    to->blocks = draw_rate(self, 12);
+    to->leaves = draw_rate(self, 12);
+    to->closes = draw_one_in(self, 4) ? 8 : 0;
+    to->forks = draw_one_in(self, 6) ? 16 : 0;
+    to->starves = self->hardness && draw_one_in(self, 4) ? 8 : 0;
+    to->keeps = draw_roll(self, 3);
+    to->posts = draw_roll(self, 3);
+}
+
+static void draw_world(drawing *self)
 {
     static const int versions[] = {62, 70, 70, 72, 80};
+    plan *to = self->plan;
+    to->topology = draw_one_in(self, 2) ? REPLICATED + draw_roll(self, TOPOLOGIES - REPLICATED) : SINGLE;
+    to->version = versions[draw_roll(self, 5)];
+    if (draw_one_in(self, 3))
+        to->changes = 1 + draw_roll(self, 12);
+    to->period = 1 << draw_roll(self, 8);
+    to->stalls = draw_one_in(self, 2) ? 0 : 200 << draw_roll(self, 6);
+    to->latency_us = draw_one_in(self, 4) ? 1000 + draw_roll(self, 20000) : 20 + draw_roll(self, 300);
+    to->jitter_us = draw_one_in(self, 2) ? to->latency_us : to->latency_us * (1 + draw_roll(self, 10));
+    to->splits = draw_one_in(self, 2) ? 0 : 2 + draw_roll(self, 50);
+    to->named = draw_one_in(self, 6);
+}
+
+void plan_draw(plan *to, uint64_t seed)
+{
     uint64_t mixed = (seed ^ seed >> 31) * UINT64_C(0xd6e8feb86659fd93); /* neighbours have nothing in common */
     drawing self = {.plan = to, .dice = dice_seeded(mixed ^ mixed >> 32)};
     *to = (plan){.seed = seed};
-    to->topology = draw_one_in(&self, 2) ? REPLICATED + draw_roll(&self, TOPOLOGIES - REPLICATED) : SINGLE;
-    to->version = versions[draw_roll(&self, 5)];
-    if (draw_one_in(&self, 3))
-        to->changes = 1 + draw_roll(&self, 12);
-    to->period = 1 << draw_roll(&self, 8);
-    to->stalls = draw_one_in(&self, 2) ? 0 : 200 << draw_roll(&self, 6);
-    to->latency_us = draw_one_in(&self, 4) ? 1000 + draw_roll(&self, 20000) : 20 + draw_roll(&self, 300);
-    to->jitter_us = draw_one_in(&self, 2) ? to->latency_us : to->latency_us * (1 + draw_roll(&self, 10));
-    to->splits = draw_one_in(&self, 2) ? 0 : 2 + draw_roll(&self, 50);
-    to->named = draw_one_in(&self, 6);
+    draw_world(&self);
     self.hardness = draw_roll(&self, 4);
-    self.horizon_ms = 1000 + draw_roll(&self, 30000);
+    draw_mood(&self);
     draw_objects(&self);
     to->client_count = 1 + draw_roll(&self, 3);
     for (int i = 0; i < to->client_count; i++)
@@ -179,13 +286,5 @@ void plan_draw(plan *to, uint64_t seed)
         draw_thread(&self, &to->threads[i], draw_roll(&self, to->client_count));
     for (int i = draw_roll(&self, 3); i > 0 && to->thread_count < PLAN_THREADS; i--)
         draw_thread(&self, &to->threads[to->thread_count++], -1);
-    to->fault_count = self.hardness == 0 ? 0 : self.hardness == 1 ? 1 + draw_roll(&self, 2) : draw_roll(&self, PLAN_FAULTS);
-    bool only_moves = to->topology == CLUSTER && self.hardness == 1;
-    if (only_moves)
-        to->fault_count = 1 + draw_roll(&self, 8);
-    for (int i = 0; i < to->fault_count; i++) {
-        draw_fault(&self, &to->faults[i]);
-        if (only_moves)
-            to->faults[i].kind = SLOT_MOVES;
-    }
+    draw_faults(&self);
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/draw_parts.h"
 
+#define CENTURY_MS INT64_C(3155760000000)
+
 static plan_step *add_step(plan_thread *to, step_kind kind, int object)
 {
     static plan_step beyond;
@@ -12,28 +14,56 @@ static plan_step *add_step(plan_thread *to, step_kind kind, int object)
 
 static void add_pause(drawing *self, plan_thread *to)
 {
-    add_step(to, PAUSE, 0)->pause_ms = draw_one_in(self, 3) ? 0 : draw_span(self, 1, 3000);
+    bool none = !draw_one_in(self, self->mood.pauses);
+    add_step(to, PAUSE, 0)->pause_ms = none ? 0 : draw_span(self, 1, self->mood.pause_ms);
 }
 
-static int64_t draw_lease(drawing *self)
+/* --- times --- */
+
+static int64_t mixed_lease(drawing *self)
 {
     if (draw_one_in(self, 2))
         return -1;
-    return draw_one_in(self, 40) ? INT64_C(3155760000000) : draw_span(self, draw_one_in(self, 6) ? 1 : 50, 60000);
+    return draw_one_in(self, 40) ? CENTURY_MS : draw_span(self, draw_one_in(self, 6) ? 1 : 50, 60000);
+}
+
+/* What is left behind by mistake is seen when its lease is long; what is taken too late, when it is as short as the way. */
+static int64_t draw_lease(drawing *self)
+{
+    int64_t trip_ms = self->mood.trip_ms;
+    switch (self->mood.leases) {
+    case LEASES_RENEWED: return draw_one_in(self, 12) ? mixed_lease(self) : -1;
+    case LEASES_SHORT: return draw_one_in(self, 5) ? -1 : 1 + draw_roll(self, (int)(6 * trip_ms + 20));
+    case LEASES_MIDDLE: return draw_one_in(self, 4) ? -1 : draw_span(self, 20, 3000);
+    case LEASES_LONG: return draw_one_in(self, 4) ? -1 : draw_one_in(self, 2) ? CENTURY_MS : 3600000;
+    default: return mixed_lease(self);
+    }
 }
 
 static int64_t draw_wait(drawing *self)
 {
     int which = draw_roll(self, 6);
-    return which < 2 ? -1 : which == 2 ? 0 : draw_span(self, 1, 20000);
+    int64_t trip_ms = self->mood.trip_ms;
+    switch (self->mood.waits) {
+    case WAITS_ENDLESS: return which ? -1 : draw_span(self, 1, 20000);
+    case WAITS_SHORT: return which ? 1 + draw_roll(self, (int)(8 * trip_ms + 10)) : -1;
+    case WAITS_NONE: return which < 4 ? 0 : 1 + draw_roll(self, (int)(4 * trip_ms + 10));
+    default: return which < 2 ? -1 : which == 2 ? 0 : draw_span(self, 1, 20000);
+    }
+}
+
+static int64_t draw_cancel(drawing *self)
+{
+    if (!draw_one_in(self, self->mood.cancels))
+        return -1;
+    return self->mood.cancels_soon ? draw_roll(self, (int)(5 * self->mood.trip_ms + 5)) : draw_span(self, 1, 5000);
 }
 
 static void draw_acquire(drawing *self, plan_step *to)
 {
     to->wait_ms = draw_wait(self);
     to->lease_ms = draw_lease(self);
-    if (draw_one_in(self, 6))
-        to->cancel_ms = draw_span(self, 1, 5000);
+    to->cancel_ms = draw_cancel(self);
 }
 
 /* What may be lost for good is not waited for without end. */
@@ -44,10 +74,12 @@ static void draw_finite_acquire(drawing *self, plan_step *to)
         to->wait_ms = draw_span(self, 1, 20000);
 }
 
+/* --- locks --- */
+
 static void draw_question(drawing *self, plan_thread *to, int object, int owner)
 {
-    static const step_kind questions[] = {IS_LOCKED, IS_HELD, COUNT, TTL, VALID_FOR, GET_TOKEN, INSPECT, VALID_FOR};
-    add_step(to, questions[draw_roll(self, 8)], object)->owner = owner;
+    static const step_kind questions[] = {IS_LOCKED, IS_HELD, COUNT, TTL, VALID_FOR, GET_TOKEN, INSPECT, VALID_FOR, GET_TOKEN};
+    add_step(to, questions[draw_roll(self, 9)], object)->owner = owner;
 }
 
 /* Any but a member of another, which only that one takes. */
@@ -60,31 +92,54 @@ static int draw_object(drawing *self)
     return object;
 }
 
+/* Now and then before what was taken last is given back. */
+static void add_unlock(drawing *self, plan_thread *to, int object, int owner)
+{
+    plan_step *last = to->step_count > 0 ? &to->steps[to->step_count - 1] : NULL;
+    plan_step inner = {0};
+    bool swaps = last && last->kind == UNLOCK && draw_one_in(self, 3);
+    if (swaps) {
+        inner = *last;
+        to->step_count--;
+    }
+    add_step(to, UNLOCK, object)->owner = owner;
+    if (!swaps)
+        return;
+    add_pause(self, to);
+    *add_step(to, UNLOCK, inner.object) = inner;
+}
+
 /* Takes a lock, perhaps again and again, and gives it back, mostly as often. */
 static void draw_lock_turn(drawing *self, plan_thread *to, int object, int depth)
 {
     object_kind kind = self->plan->objects[object].kind;
-    int owner = draw_one_in(self, 5) ? 1 + draw_roll(self, 2) : 0;
-    if (draw_one_in(self, 12)) {
-        add_step(to, WITHIN, object)->pause_ms = draw_span(self, 1, 1000);
+    int owner = draw_one_in(self, self->mood.named) ? 1 + draw_roll(self, 2) : 0;
+    if (draw_one_in(self, self->mood.blocks)) {
+        add_step(to, WITHIN, object)->pause_ms = draw_span(self, 1, 1 + self->mood.pause_ms / 3);
         return;
     }
     plan_step *taken = add_step(to, kind == FENCED && draw_one_in(self, 2) ? TOKEN : LOCK, object);
     draw_acquire(self, taken);
     taken->owner = owner;
     add_pause(self, to);
-    if (draw_one_in(self, 3))
+    if (draw_one_in(self, self->mood.asks))
         draw_question(self, to, object, owner);
-    if (depth < 3 && draw_one_in(self, 3)) {
+    if (depth < 3 && draw_one_in(self, self->mood.nests)) {
         int nested = draw_one_in(self, 2) ? object : draw_object(self);
         if (object_is_lock(self->plan->objects[nested].kind))
             draw_lock_turn(self, to, nested, depth + 1);
     }
-    if (owner || !draw_one_in(self, 25))
-        add_step(to, UNLOCK, object)->owner = owner;
-    if (draw_one_in(self, 30))
+    if (draw_one_in(self, self->mood.asks))
+        draw_question(self, to, object, owner);
+    if (to->client >= 0 && draw_one_in(self, self->mood.forks))
+        add_step(to, FORK, object);
+    if (owner || !draw_one_in(self, self->mood.forgets))
+        add_unlock(self, to, object, owner);
+    if (draw_one_in(self, self->mood.forces))
         add_step(to, FORCE, object);
 }
+
+/* --- others --- */
 
 static void draw_semaphore_turn(drawing *self, plan_thread *to, int object)
 {
@@ -115,10 +170,11 @@ static void draw_permit_turn(drawing *self, plan_thread *to, int object)
 
 static void draw_latch_turn(drawing *self, plan_thread *to, int object)
 {
-    static const step_kind kinds[] = {LATCH_SET, LATCH_DOWN, LATCH_DOWN, LATCH_AWAIT, LATCH_COUNT};
-    plan_step *one = add_step(to, kinds[draw_roll(self, 5)], object);
-    one->count = draw_roll(self, 4);
+    static const step_kind kinds[] = {LATCH_DOWN, LATCH_DOWN, LATCH_DOWN, LATCH_AWAIT, LATCH_AWAIT, LATCH_COUNT, LATCH_SET};
+    plan_step *one = add_step(to, kinds[draw_roll(self, draw_one_in(self, 4) ? 7 : 6)], object);
+    one->count = 1 + draw_roll(self, 4);
     one->wait_ms = one->kind == LATCH_AWAIT ? draw_span(self, 1, 20000) : -1;
+    one->cancel_ms = one->kind == LATCH_AWAIT ? draw_cancel(self) : -1;
 }
 
 static void draw_turn(drawing *self, plan_thread *to)
@@ -135,24 +191,34 @@ static void draw_turn(drawing *self, plan_thread *to)
         draw_latch_turn(self, to, object);
 }
 
-void draw_thread(drawing *self, plan_thread *to, int client)
+/* All threads make them, with the same number: one does. */
+static void make_objects(drawing *self, plan_thread *to)
 {
-    *to = (plan_thread){.client = client};
     for (int i = 0; i < self->plan->object_count; i++) {
         object_kind kind = self->plan->objects[i].kind;
         if (kind == SEMAPHORE || kind == PERMITS)
             add_step(to, kind == SEMAPHORE ? SEM_SET : PERMIT_SET, i)->count = 2;
+        else if (kind == LATCH)
+            add_step(to, LATCH_SET, i)->count = 1 + (int)(self->plan->seed % 9);
     }
-    int turns = 2 + draw_roll(self, 9);
+}
+
+void draw_thread(drawing *self, plan_thread *to, int client)
+{
+    *to = (plan_thread){.client = client};
+    make_objects(self, to);
+    int turns = 1 + draw_roll(self, draw_one_in(self, 2) ? 4 : 10);
     for (int i = 0; i < turns; i++) {
         draw_turn(self, to);
-        if (draw_one_in(self, 3))
-            add_pause(self, to);
-        if (self->hardness > 0 && draw_one_in(self, 60))
+        add_pause(self, to);
+        if (draw_one_in(self, self->mood.starves))
             add_step(to, STARVE, 0)->count = 1 + draw_roll(self, 20);
     }
-    if (client >= 0 && draw_one_in(self, 12))
-        add_step(to, draw_one_in(self, 3) ? CLOSE : LEAVE, 0);
-    if (client >= 0 && draw_one_in(self, 40))
-        add_step(to, FORK, draw_roll(self, self->plan->object_count));
+    if (client >= 0 && draw_one_in(self, self->mood.leaves)) {
+        if (draw_one_in(self, 2))
+            to->step_count -= to->step_count > 2 ? 2 : 0; /* before it has given back the last that it took */
+        add_step(to, LEAVE, 0);
+    }
+    if (client >= 0 && draw_one_in(self, self->mood.closes))
+        add_step(to, CLOSE, 0);
 }

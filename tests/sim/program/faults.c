@@ -197,6 +197,17 @@ static void change_name(const plan_fault *fault)
     servers_name_takes(fault->span_ms * 1000000);
 }
 
+static void shorten_memory(const plan_fault *fault)
+{
+    memory_fails(fault->count + 1);
+}
+
+static void have_memory(const plan_fault *fault)
+{
+    (void)fault;
+    memory_fails(0);
+}
+
 /* --- when --- */
 
 static const struct {
@@ -222,6 +233,7 @@ static const struct {
     [REPLICAS_SILENT] = {replicas_fall_silent, replicas_speak, true},
     [SLOT_MOVES] = {slot_begins, slot_ends, true},
     [NAME_CHANGES] = {change_name, NULL, false},
+    [MEMORY_SHORT] = {shorten_memory, have_memory, true},
 };
 
 static bool over;
@@ -245,7 +257,6 @@ static void end_fault(void *argument)
         acts[fault->kind].end(fault);
 }
 
-/* Nothing goes wrong before all clients are open. */
 #define BEGIN_NS INT64_C(500000000)
 
 static int64_t begins_ns(const plan_fault *fault)

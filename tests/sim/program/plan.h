@@ -56,6 +56,7 @@ typedef enum fault_kind {
     REPLICAS_SILENT,   /* none confirms, for span_ms */
     SLOT_MOVES,        /* that of object `who`, in span_ms */
     NAME_CHANGES,      /* the server's name, or it takes span_ms to find out */
+    MEMORY_SHORT,      /* one allocation of `count` + 1 fails, for span_ms */
     FAULT_KINDS
 } fault_kind;
 
@@ -85,7 +86,7 @@ typedef struct plan_thread {
 } plan_thread;
 
 typedef struct plan_fault {
-    int64_t at_ms, span_ms;
+    int64_t at_ms, span_ms; /* from half a second after the start on */
     fault_kind kind;
     int who, count;
 } plan_fault;

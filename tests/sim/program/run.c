@@ -321,7 +321,7 @@ static void await_processes(const plan *of, int64_t healed_ns)
 
 run_counts run_plan(const plan *of)
 {
-    const schedule by = {.seed = of->seed, .period = of->period, .changes = of->changes, .steps = 200000,
+    const schedule by = {.seed = of->seed, .period = of->period, .changes = of->changes, .steps = 2000 << of->seed % 8,
                          .stalls = of->stalls, .most_steps = MOST_STEPS};
     run_of = of;
     world_begin(&by);
