@@ -390,23 +390,27 @@ static struct {
 } given[16];
 
 /* A call that began after another had returned has a greater token. */
-void judge_token(call *self, uint64_t token)
+void judge_token_given(int resource, unsigned epoch, int64_t began_ns, uint64_t token, const char *what)
 {
-    int resource = self->hold->resource;
-    self->hold->token = token;
-    if (self->epoch != ledger_epoch(resource)) /* what it was counted from may have been deleted since */
+    if (epoch != ledger_epoch(resource)) /* what it was counted from may have been deleted since */
         return;
     if (given[resource].epoch != ledger_epoch(resource)) {
         given[resource].epoch = ledger_epoch(resource);
         given[resource].highest = 0;
     }
-    if (token <= given[resource].highest && self->began_ns > given[resource].at_ns)
-        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before it began", self->title, token,
+    if (token <= given[resource].highest && began_ns > given[resource].at_ns)
+        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before it began", what, token,
                 given[resource].highest);
     if (token > given[resource].highest) {
         given[resource].highest = token;
         given[resource].at_ns = world_now_ns();
     }
+}
+
+void judge_token(call *self, uint64_t token)
+{
+    self->hold->token = token;
+    judge_token_given(self->hold->resource, self->epoch, self->began_ns, token, self->title);
 }
 
 void judge_own_token(call *self, uint64_t token, validity by)

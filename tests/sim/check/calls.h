@@ -38,6 +38,8 @@ void judge_force(call *call);
 void judge_object(call *call);
 /* A fencing token was given with that acquire. */
 void judge_token(call *call, uint64_t token);
+/* The same of any acquire, which `what` names. */
+void judge_token_given(int resource, unsigned epoch, int64_t began_ns, uint64_t token, const char *what);
 /* rlock_get_token has answered, of a hold that is valid for so long. */
 void judge_own_token(call *call, uint64_t token, validity validity);
 /* Whether the hold is lost by now, as far as its owner can know. */

@@ -70,7 +70,12 @@ void ledger_claim(hold *self, validity by)
         return;
     }
     int64_t span_ns = by.ms > WORLD_NEVER / 4000000 ? WORLD_NEVER / 4 : by.ms * 1000000;
-    self->claimed_until_ns = by.asked_ns + span_ns - span_ns / 1000000 * by.rate_ppm;
+    ledger_claim_until(self, by.asked_ns + span_ns - span_ns / 1000000 * by.rate_ppm);
+}
+
+void ledger_claim_until(hold *self, int64_t until_ns)
+{
+    self->claimed_until_ns = until_ns;
     if (self->claimed_until_ns > world_now_ns())
         check_alone(self);
 }

@@ -52,6 +52,7 @@ hold *ledger_first(void);
 
 /* The owner may rely on it for so long. Ends the run when somebody else may, too. */
 void ledger_claim(hold *hold, validity validity);
+void ledger_claim_until(hold *hold, int64_t until_ns); /* on true time */
 /* The owner begins to give its last hold back, or has lost it. */
 void ledger_drop(hold *hold);
 

@@ -40,7 +40,7 @@ static void await_report(const hold *of, int64_t within_ms)
 void losses_gone(int resource)
 {
     for (hold *held = ledger_first(); held; held = held->next) {
-        bool stands = held->resource == resource && held->count > 0 && held->calls == 0 && !held->unsure && !held->lost_ns &&
+        bool stands = held->resource == resource && held->owner.client < PLAN_CLIENTS && held->count > 0 && held->calls == 0 && !held->unsure && !held->lost_ns &&
                       !held->left && held->epoch == ledger_epoch(resource);
         if (stands && !object_is_composite(run_of->objects[resource].kind))
             held->gone_ns = world_now_ns();
@@ -100,9 +100,10 @@ void losses_valid(const hold *held, int64_t ms)
 /* A hold that is renewed: the renewal finds that it is gone. */
 static void look_at_renewed(hold *held)
 {
+    if (!held->gone_ns || !held->renewed || held->count == 0 || held->calls > 0 || held->unsure)
+        return;
     int64_t watchdog_ms = run_watchdog_ms(run_process(held->owner.client));
-    bool is_due = held->gone_ns && held->renewed && held->count > 0 && held->calls == 0 && !held->unsure &&
-                  world_now_ns() - held->gone_ns > (watchdog_ms + TOLD_MS) * MS;
+    bool is_due = world_now_ns() - held->gone_ns > (watchdog_ms + TOLD_MS) * MS;
     if (is_due && is_told_of_losses(held->owner.client) && run_is_gentle() && !held->told_ns)
         finding("%s holds \"%s\", which was deleted %" PRId64 " ms ago, and was not told", held->owner.title,
                 run_of->objects[held->resource].name, (world_now_ns() - held->gone_ns) / MS);

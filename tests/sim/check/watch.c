@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/watch.h"
 
+#include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
 #include "tests/sim/check/losses.h"
 #include "tests/sim/program/run.h"
@@ -97,22 +98,40 @@ static bool was_taken_in_silence(int resource, int64_t since_ns)
     return ledger_void_ns(resource) >= since_ns && ledger_void_ns(resource) > 0;
 }
 
+/* Who waits since then, though it could have it. */
+static void check_waiter(int resource, const thread *who, int waits_for, int64_t since_ns)
+{
+    int64_t now_ns = world_now_ns(), free_ns = now_ns - free_since_ns[resource];
+    if (waits_for != resource || since_ns > free_since_ns[resource] || now_ns - since_ns < bound_of_ms(resource) * MS ||
+        was_taken_in_silence(resource, since_ns))
+        return;
+    finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms", thread_title(who),
+            run_of->objects[resource].name, free_ns / MS);
+}
+
+/* Unlocking a spin lock tells nobody: others' waiters, if they take the same name, sleep until its time to live ends. */
+static bool is_silent(int resource)
+{
+    bool spins = false;
+    for (int i = 0; i < run_of->object_count; i++)
+        spins |= run_resource(run_of, i) == resource && run_of->objects[i].kind == SPIN;
+    return spins;
+}
+
 static void check_waiters(int resource)
 {
     if (is_mixed(resource))
         return;
     int64_t free_ns = world_now_ns() - free_since_ns[resource];
-    int64_t most_ns = bound_of_ms(resource) * MS;
-    if (free_ns < most_ns || (!run_is_calm() && !run_is_healed()))
+    if (free_ns < bound_of_ms(resource) * MS || (!run_is_calm() && !run_is_healed()))
         return;
+    for (int i = 0; i < actors_count() && !is_silent(resource); i++) {
+        const actor *one = actor_number(i);
+        check_waiter(resource, one->thread, one->waits_for, one->waits_since_ns);
+    }
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
-        if (one->waits_for != resource || one->waits_since_ns > free_since_ns[resource] ||
-            world_now_ns() - one->waits_since_ns < most_ns ||
-            was_taken_in_silence(resource, one->waits_since_ns))
-            continue;
-        finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms", thread_title(one->thread),
-                run_of->objects[resource].name, free_ns / MS);
+        check_waiter(resource, one->thread, one->waits_for, one->waits_since_ns);
     }
 }
 

@@ -53,7 +53,7 @@ static void reset(const plan_fault *fault)
 static void silence(const plan_fault *fault)
 {
     connection *one;
-    const machine *client = fault->who < 8 ? run_process(fault->who % run_of->client_count)->machine : NULL;
+    const machine *client = fault->who < 8 ? run_machine(fault->who) : NULL;
     int64_t until_ns = world_now_ns() + fault->span_ms * 1000000;
     for (int i = 0; (one = connection_number(i)); i++) {
         if (!client || connection_client(one) == client)
@@ -117,7 +117,7 @@ static void stop_server(const plan_fault *fault)
 
 static void stop_client(const plan_fault *fault)
 {
-    machine_stop(run_process(fault->who % run_of->client_count)->machine, fault->span_ms * 1000000, fault->count == 1);
+    machine_stop(run_machine(fault->who), fault->span_ms * 1000000, fault->count == 1);
 }
 
 static void flush_scripts(const plan_fault *fault)

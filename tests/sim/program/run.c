@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/run.h"
 
+#include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
 #include "tests/sim/program/faults.h"
 #include "tests/sim/program/lock_of.h"
@@ -200,6 +201,12 @@ static bool is_calm(const plan *of)
     return well;
 }
 
+machine *run_machine(int number)
+{
+    int chosen = number % (run_of->client_count + actors_count());
+    return chosen < run_of->client_count ? processes[chosen].machine : actor_number(chosen - run_of->client_count)->machine;
+}
+
 /* --- processes --- */
 
 static void *work(void *argument)
@@ -294,6 +301,7 @@ static void begin_processes(const plan *of)
     }
     for (int i = 0; i < of->client_count; i++)
         processes[i].main = thread_start(processes[i].machine, "main", live, &processes[i]);
+    actors_begin(of);
 }
 
 /* --- the run --- */
@@ -302,7 +310,7 @@ static void begin_processes(const plan *of)
 static void await_processes(const plan *of, int64_t healed_ns)
 {
     for (int64_t turn = 0;; turn++) {
-        bool any = false;
+        bool any = actors_live();
         for (int i = 0; i < of->client_count; i++)
             any |= thread_is_alive(processes[i].main);
         if (!any)

@@ -79,6 +79,7 @@ void run_void(int object, const char *why);
 int run_worker_count(void);
 worker *run_worker(int index);
 process *run_process(int index);
+machine *run_machine(int number); /* of a client or an actor */
 /* Whether nothing has gone wrong, nor will, that could excuse a call that fails. */
 bool run_is_calm(void);
 /* Nothing but that slots of a cluster move, which no call is to notice. */

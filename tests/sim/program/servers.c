@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/servers.h"
 
+#include "tests/sim/actors/scripts.h"
 #include "tests/sim/check/ledger.h"
 #include "tests/sim/program/known.h"
 #include "tests/sim/program/run.h"
@@ -49,10 +50,10 @@ static void trouble(void *world, const char *what)
 }
 
 /* It is forced open when the server does so, which may be long after the call has given up. */
-static void note_force(const sim_run *run)
+static void note_force(const sim_run *run, const char *name_of_script)
 {
-    size_t length = run->name ? strlen(run->name) : 0;
-    bool forces = length > 6 && strcmp(run->name + length - 6, "/force") == 0 && run->count > 0;
+    size_t length = strlen(name_of_script);
+    bool forces = length > 6 && strcmp(name_of_script + length - 6, "/force") == 0 && run->count > 0;
     for (int i = 0; forces && run->answer.length > 1 && run->answer.at[1] != '0' && i < of->object_count; i++) {
         const char *name = of->objects[i].name;
         if (strlen(name) == run->words[0].length && memcmp(name, run->words[0].at, run->words[0].length) == 0) {
@@ -78,13 +79,15 @@ static void ran(void *world, sim_link *link, const sim_run *run)
         }
         length += (size_t)snprintf(text + length, sizeof text - length, "%.*s ", (int)own, word);
     }
+    const char *name_of_script = run->name ? run->name : actor_script_name(run->sha1);
+    name_of_script = name_of_script ? name_of_script : run->sha1;
     char answer[24];
     snprintf(answer, sizeof answer, "%.*s", (int)(run->answer.length < 23 ? run->answer.length : 23), run->answer.at);
     for (char *at = answer; *at; at++)
         *at = *at == '\r' || *at == '\n' ? ' ' : *at;
     timeline(self->machine->name, "%s %s %s→ %s", from ? connection_client(from)->name : "-",
-             run->name ? run->name : run->sha1, text, answer);
-    note_force(run);
+             name_of_script, text, answer);
+    note_force(run, name_of_script);
     shard_note_run(self, run);
 }
 

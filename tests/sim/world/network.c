@@ -31,6 +31,7 @@ struct connection {
     machine *client;
     host *to;
     phase phase;
+    const void *watched_by; /* NULL */
     sim_link *link;       /* NULL: the server has not, or no more */
     stream up, down;      /* to the server, to the client */
     char *received;       /* by the client's system… */
@@ -80,6 +81,8 @@ host *host_number(int number)
 static void wake(connection *self)
 {
     threads_wake(self, INT_MAX, ~0u);
+    if (self->watched_by)
+        threads_wake(self->watched_by, INT_MAX, ~0u);
 }
 
 static void take_output(connection *self)
@@ -247,6 +250,11 @@ connection *connection_open(machine *client, const struct sockaddr_in *to)
     if (found)
         event_at(world_now_ns() + 2 * network.latency_ns + 1000, answer_connect, self);
     return self; /* an address without a machine never answers */
+}
+
+void connection_watch(connection *self, const void *on)
+{
+    self->watched_by = on;
 }
 
 int connection_state(const connection *self)

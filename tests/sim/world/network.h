@@ -59,7 +59,8 @@ short connection_events(const connection *of); /* as poll's revents */
 void connection_shutdown(connection *of);
 /* Nobody has its descriptor any more; what was sent is still on its way. */
 void connection_close(connection *of);
-/* Whatever happens to it is told by waking who sleeps by the connection. */
+/* Whatever happens to it is told by waking who sleeps by the connection, and who sleeps by what is set here. */
+void connection_watch(connection *of, const void *on);
 
 /* --- what goes wrong --- */
 
