@@ -109,6 +109,7 @@ int main(int count, char **words)
     settings by = read_settings(count, words);
     totals found = {0};
     attempts_prepare(words);
+    attempts_show = by.search.show;
     if (by.plan && !read_plan(by.plan, &single))
         return 2;
     if (by.one)

@@ -41,6 +41,8 @@ void attempts_begin(void)
         abort();
 }
 
+bool attempts_show;
+
 /* Where the compiler counts what is run (make sim-coverage), the counts are written at exit(), which a run does not use. */
 extern void __gcov_dump(void) __attribute__((weak));
 
@@ -51,6 +53,8 @@ static void be_run(const plan *of, int to)
     setrlimit(RLIMIT_CPU, &(struct rlimit){MOST_BUSY_SECONDS, MOST_BUSY_SECONDS + 10});
     alarm(MOST_SECONDS);
     *counted = run_plan(of);
+    if (attempts_show)
+        timeline_print();
     fflush(stdout);
     if (__gcov_dump)
         __gcov_dump();

@@ -16,6 +16,7 @@ typedef struct attempt {
 void attempts_prepare(char **arguments);
 /* In each process that has attempts: they write what they count where others do not. */
 void attempts_begin(void);
+extern bool attempts_show; /* the timeline of a run that ends well, too */
 attempt attempt_run(const plan *plan);
 
 #endif
