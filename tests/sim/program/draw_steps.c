@@ -214,7 +214,7 @@ void draw_thread(drawing *self, plan_thread *to, int client)
         if (draw_one_in(self, self->mood.starves))
             add_step(to, STARVE, 0)->count = 1 + draw_roll(self, 20);
     }
-    if (client >= 0 && draw_one_in(self, self->mood.leaves)) {
+    if (draw_one_in(self, self->mood.leaves)) {
         if (draw_one_in(self, 2))
             to->step_count -= to->step_count > 2 ? 2 : 0; /* before it has given back the last that it took */
         add_step(to, LEAVE, 0);
