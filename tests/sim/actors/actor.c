@@ -38,6 +38,14 @@ bool actors_live(void)
     return any;
 }
 
+void actors_look_again(void)
+{
+    for (int i = 0; i < count; i++) {
+        actors[i].heard++;
+        threads_wake(&actors[i], 1, ~0u);
+    }
+}
+
 void actors_forget(void)
 {
     count = 0;

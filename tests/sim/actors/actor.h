@@ -72,6 +72,8 @@ void actors_begin(const plan *of);
 int actors_count(void);
 actor *actor_number(int index);
 bool actors_live(void);
+/* Those that wait ask anew, as if they had been told. */
+void actors_look_again(void);
 /* They are not there in a forked child. */
 void actors_forget(void);
 /* As rlock's clients are numbered, which come first. */

@@ -25,7 +25,7 @@
 
 static int64_t free_since_ns[PLAN_OBJECTS], owned_ns[PLAN_OBJECTS];
 static int64_t healed_ns;
-static bool closes; /* a client is closed in the middle */
+static bool closes; /* a client is closed in the middle, or Redisson's waiter cancelled: its place in a queue stays */
 
 /* --- what there is --- */
 
@@ -109,13 +109,17 @@ static void check_waiter(int resource, const thread *who, int waits_for, int64_t
             run_of->objects[resource].name, free_ns / MS);
 }
 
-/* Unlocking a spin lock tells nobody: others' waiters, if they take the same name, sleep until its time to live ends. */
-static bool is_silent(int resource)
+/* Redisson's waiters sleep until the time to live ends, where nobody tells them of the end: unlocking a spin lock does not,
+ * and in a fair queue a place that was left behind is before theirs. */
+static bool may_sleep_on(int resource)
 {
-    bool spins = false;
-    for (int i = 0; i < run_of->object_count; i++)
-        spins |= run_resource(run_of, i) == resource && run_of->objects[i].kind == SPIN;
-    return spins;
+    bool may = false;
+    for (int i = 0; i < run_of->object_count; i++) {
+        object_kind kind = run_of->objects[i].kind;
+        bool fair = kind == FAIR || kind == NON_REENTRANT_FAIR;
+        may |= run_resource(run_of, i) == resource && (kind == SPIN || (fair && bound_ms() != TAKEN_MS));
+    }
+    return may;
 }
 
 static void check_waiters(int resource)
@@ -125,7 +129,7 @@ static void check_waiters(int resource)
     int64_t free_ns = world_now_ns() - free_since_ns[resource];
     if (free_ns < bound_of_ms(resource) * MS || (!run_is_calm() && !run_is_healed()))
         return;
-    for (int i = 0; i < actors_count() && !is_silent(resource); i++) {
+    for (int i = 0; i < actors_count() && !may_sleep_on(resource); i++) {
         const actor *one = actor_number(i);
         check_waiter(resource, one->thread, one->waits_for, one->waits_since_ns);
     }
@@ -227,8 +231,9 @@ void watch_begin(void)
 {
     static char again;
     for (int i = 0; i < run_of->thread_count; i++) {
-        for (int k = 0; k < run_of->threads[i].step_count; k++)
-            closes |= run_of->threads[i].steps[k].kind == CLOSE;
+        const plan_thread *of = &run_of->threads[i];
+        for (int k = 0; k < of->step_count; k++)
+            closes |= of->steps[k].kind == CLOSE || (of->client < 0 && of->steps[k].cancel_ms >= 0);
     }
     event_at(world_now_ns() + LOOK_NS, look, &again);
 }
