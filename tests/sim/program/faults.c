@@ -4,8 +4,8 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ledger.h"
-#include "tests/sim/check/losses.h"
 #include "tests/sim/program/failover.h"
+#include "tests/sim/program/foreign.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/program/shards.h"
@@ -21,23 +21,6 @@
 static host *host_of(const plan_fault *fault)
 {
     return servers_any(fault->who);
-}
-
-/* One that has data, or should have. */
-static host *server_of(const plan_fault *fault)
-{
-    host *at = host_of(fault);
-    return shard_node(at) ? at : shard_number(0)->master->at;
-}
-
-static int object_of(const plan_fault *fault)
-{
-    return fault->who % run_of->object_count;
-}
-
-static const char *name_of(const plan_fault *fault)
-{
-    return run_of->objects[object_of(fault)].name;
 }
 
 /* --- the network --- */
@@ -103,12 +86,12 @@ static void answer_errors(const plan_fault *fault)
 {
     static const sim_failure failures[] = {SIM_LOADING, SIM_BUSY, SIM_MISCONF, SIM_OOM, SIM_NOREPLICAS, SIM_FULL,
                                            SIM_PROTECTED, SIM_LOADING};
-    sim_server_fail(server_of(fault)->server, failures[fault->count % 8]);
+    sim_server_fail(servers_with_data(fault->who)->server, failures[fault->count % 8]);
 }
 
 static void answer_well(const plan_fault *fault)
 {
-    sim_server_fail(server_of(fault)->server, SIM_WELL);
+    sim_server_fail(servers_with_data(fault->who)->server, SIM_WELL);
 }
 
 static void stop_server(const plan_fault *fault)
@@ -121,76 +104,19 @@ static void stop_client(const plan_fault *fault)
     machine_stop(run_machine(fault->who), fault->span_ms * 1000000, fault->count == 1);
 }
 
-static void flush_scripts(const plan_fault *fault)
-{
-    servers_command(server_of(fault), WORDS("SCRIPT", "FLUSH"));
-}
-
-/* --- foreign hands --- */
-
-static void check_deleted(int object)
-{
-    if (servers_number(object, "EXISTS", run_of->objects[object].name) != 0)
-        losses_not_gone(run_resource(run_of, object));
-}
-
-static void delete_key(const plan_fault *fault)
-{
-    losses_gone(run_resource(run_of, object_of(fault)));
-    run_void(object_of(fault), "its key is deleted");
-    servers_command(servers_host(object_of(fault)), WORDS("DEL", name_of(fault)));
-    check_deleted(object_of(fault));
-}
-
-static void shorten_key(const plan_fault *fault)
+static void pause_server(const plan_fault *fault)
 {
     char ms[24];
     snprintf(ms, sizeof ms, "%" PRId64, fault->span_ms);
-    run_void(object_of(fault), "its key's time is set by others");
-    servers_command(servers_host(object_of(fault)), WORDS("PEXPIRE", name_of(fault), ms));
+    servers_command(servers_with_data(fault->who), WORDS("CLIENT", "PAUSE", ms, fault->count & 1 ? "ALL" : "WRITE"));
 }
 
-static void publish(host *at, const char *name)
+static void flush_scripts(const plan_fault *fault)
 {
-    static const char *const prefixes[] = {"redisson_lock__channel", "redisson_rwlock"};
-    for (size_t i = 0; i < 2; i++) {
-        char channel[96];
-        snprintf(channel, sizeof channel, "%s:{%s}", prefixes[i], name);
-        for (int said = 0; said < 2; said++) {
-            servers_command(at, WORDS("PUBLISH", channel, said ? "0" : "1"));
-            if (run_of->topology == CLUSTER)
-                servers_command(at, WORDS("SPUBLISH", channel, said ? "0" : "1"));
-        }
-    }
+    servers_command(servers_with_data(fault->who), WORDS("SCRIPT", "FLUSH"));
 }
 
-static void force_key(const plan_fault *fault)
-{
-    delete_key(fault);
-    publish(servers_host(object_of(fault)), name_of(fault));
-}
-
-static void write_odd_field(const plan_fault *fault)
-{
-    static const char *const fields[] = {"evil", "evil:1", "mode", "", "a:b:write"};
-    static const char *const values[] = {"1000000000000000000", "-1", "x", "", "3"};
-    if (!object_is_lock(run_of->objects[object_of(fault)].kind))
-        return;
-    run_void(object_of(fault), "an odd field is written into it");
-    run_odd_field(run_resource(run_of, object_of(fault)));
-    servers_command(servers_host(object_of(fault)),
-                    WORDS("HSET", name_of(fault), fields[fault->count % 5], values[fault->who % 5]));
-}
-
-static void delete_all(const plan_fault *fault)
-{
-    for (int i = 0; i < run_of->object_count && run_of->topology == SINGLE; i++) /* of others it is one server's */
-        losses_gone(i);
-    ledger_void(-1, "all keys are deleted");
-    servers_command(server_of(fault), WORDS("FLUSHALL"));
-    for (int i = 0; i < run_of->object_count; i++)
-        check_deleted(i);
-}
+/* --- names --- */
 
 static void change_name(const plan_fault *fault)
 {
@@ -224,15 +150,22 @@ static const struct {
     [REFUSE] = {refuse, accept_again, true},
     [SERVER_ERROR] = {answer_errors, answer_well, true},
     [SCRIPTS_FLUSHED] = {flush_scripts, NULL, false},
-    [KEY_DELETED] = {delete_key, NULL, false},
-    [KEY_SHORTENED] = {shorten_key, NULL, false},
-    [KEY_FORCED] = {force_key, NULL, false},
-    [FIELD_ODD] = {write_odd_field, NULL, false},
-    [ALL_DELETED] = {delete_all, NULL, false},
+    [KEY_DELETED] = {foreign_delete, NULL, false},
+    [KEY_SHORTENED] = {foreign_shorten, NULL, false},
+    [KEY_FORCED] = {foreign_force, NULL, false},
+    [FIELD_ODD] = {foreign_write_field, NULL, false},
+    [ALL_DELETED] = {foreign_delete_all, NULL, false},
     [CLIENTS_KILLED] = {kill_clients, NULL, false},
     [FAILOVER] = {failover_begin, failover_end, true},
     [REPLICAS_SILENT] = {replicas_fall_silent, replicas_speak, true},
     [SLOT_MOVES] = {slot_begins, slot_ends, true},
+    [GARBAGE_PUBLISHED] = {foreign_publish_garbage, NULL, false},
+    [KEY_PERSISTED] = {foreign_persist, NULL, false},
+    [KEY_RENAMED] = {foreign_rename, foreign_name_back, true},
+    [KEY_TAKEN] = {foreign_take, foreign_give_back, true},
+    [QUEUE_ODD] = {foreign_write_queue, NULL, false},
+    [HELPERS_DELETED] = {foreign_delete_helpers, NULL, false},
+    [SERVER_PAUSED] = {pause_server, NULL, true},
     [NAME_CHANGES] = {change_name, NULL, false},
     [MEMORY_SHORT] = {shorten_memory, have_memory, true},
 };
@@ -297,6 +230,10 @@ void faults_heal(void)
         host_plan(at);
     }
     failovers_heal();
+    for (int i = 0; i < run_of->fault_count; i++) { /* the server may have refused to */
+        if (run_of->faults[i].kind == KEY_TAKEN)
+            foreign_give_back(&run_of->faults[i]);
+    }
     servers_name_takes(1000000);
     network_heal();
     memory_fails(0);
@@ -359,7 +296,7 @@ void faults_free_locks(void)
     for (int i = 0; i < run_of->object_count; i++) { /* what was deleted in silence, too */
         if (are_left)
             drop_queue(i);
-        publish(servers_host(i), run_of->objects[i].name);
+        foreign_tell_waiters(servers_host(i), run_of->objects[i].name);
     }
     actors_look_again();
 }

@@ -17,7 +17,8 @@ static const char *const step_words[STEP_KINDS] = {
 static const char *const fault_words[FAULT_KINDS] = {
     "reset", "silence", "stop_server", "restart", "stop_client", "refuse", "server_error", "scripts_flushed",
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",
-    "replicas_silent", "slot_moves", "name_changes", "memory_short"};
+    "replicas_silent", "slot_moves", "name_changes", "memory_short", "garbage_published", "key_persisted", "key_renamed",
+    "key_taken", "queue_odd", "helpers_deleted", "server_paused"};
 
 const char *topology_word(topology_kind kind)
 {

@@ -57,6 +57,12 @@ typedef enum fault_kind {
     SLOT_MOVES,        /* that of object `who`, in span_ms */
     NAME_CHANGES,      /* the server's name, or it takes span_ms to find out */
     MEMORY_SHORT,      /* one allocation of `count` + 1 fails, for span_ms */
+    GARBAGE_PUBLISHED, /* on the channels of object `who` */
+    KEY_PERSISTED, KEY_RENAMED, /* of object `who`; and named back after span_ms */
+    KEY_TAKEN,         /* for span_ms it is of another type, or of another library's lock: `count` */
+    QUEUE_ODD,         /* what nobody would put there is in the queue of object `who`, or is missing: `count` */
+    HELPERS_DELETED,   /* the keys beside that of object `who` */
+    SERVER_PAUSED,     /* CLIENT PAUSE for span_ms */
     FAULT_KINDS
 } fault_kind;
 

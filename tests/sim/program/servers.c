@@ -202,6 +202,12 @@ host *servers_any(int number)
     return host_number(number % count);
 }
 
+host *servers_with_data(int number)
+{
+    host *at = servers_any(number);
+    return shard_node(at) ? at : shard_number(0)->master->at;
+}
+
 /* --- past the wire --- */
 
 void servers_each_key(server_key_fn *act, void *argument)
@@ -223,6 +229,11 @@ void servers_each_key(server_key_fn *act, void *argument)
     }
 }
 
+static void close_link(void *link)
+{
+    sim_link_close(link);
+}
+
 /* By a connection of nobody's, so that publishing tells those who listen. */
 void servers_command(host *at, const char *const *words)
 {
@@ -237,7 +248,7 @@ void servers_command(host *at, const char *const *words)
     for (size_t i = 0; i < count; i++)
         length += (size_t)snprintf(bytes + length, sizeof bytes - length, "$%zu\r\n%s\r\n", strlen(words[i]), words[i]);
     sim_link_hear(link, bytes, length);
-    sim_link_close(link);
+    event_at(world_now_ns() + 20000000000, close_link, link); /* a server that is paused runs it later */
     host_plan(at);
 }
 

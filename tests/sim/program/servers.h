@@ -14,6 +14,7 @@ void servers_name_takes(int64_t span_ns);
 /* The host that serves an object now. */
 host *servers_host(int object);
 host *servers_any(int number);
+host *servers_with_data(int number); /* or that should have */
 /* What the checker looks for past the wire. */
 typedef void server_key_fn(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms);
 void servers_each_key(server_key_fn *act, void *argument);
