@@ -16,6 +16,7 @@
 
 /* One owner's hold of one side of a lock. */
 typedef struct java_hold {
+    struct actor *actor;
     hold *entry;            /* in the ledger */
     object_kind kind;       /* as it was taken last */
     int object, owner;      /* of the plan; the actor's thread for 0 */
@@ -100,6 +101,8 @@ hold *actor_entry(actor *self, int object, int owner);
 void renewal_ask(actor *self); /* for those that are due */
 int64_t renewal_due_ns(const actor *self);
 void renewal_answered(actor *self, const pending *of, const reply *answer);
+/* The connection has ended: those under way may have run, or not. */
+void renewals_unheard(actor *self);
 /* Tells the ledger how long it may be relied on. */
 void hold_tell(java_hold *of);
 void hold_drop(java_hold *of);

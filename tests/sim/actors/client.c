@@ -30,6 +30,7 @@ static void hang_up_commands(actor *self)
 {
     if (self->command_id && self->old_count < ACTOR_OLD)
         self->old[self->old_count++] = self->command_id;
+    renewals_unheard(self);
     self->command_id = 0;
     self->count = 0;
     wire_close(&self->commands);

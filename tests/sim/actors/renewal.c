@@ -34,7 +34,7 @@ java_hold *actor_hold(actor *self, int object, int owner_number)
         if (one->entry == entry)
             return one;
         if (!one->entry) {
-            *one = (java_hold){.entry = entry, .object = object, .owner = owner_number, .kind = run_of->objects[object].kind};
+            *one = (java_hold){.actor = self, .entry = entry, .object = object, .owner = owner_number, .kind = run_of->objects[object].kind};
             return one;
         }
     }
@@ -56,6 +56,34 @@ int64_t actor_until_ns(const actor *self, int64_t sent_ns, int64_t lease_ms)
     return sent_ns + (relied_ms > 0 ? relied_ms * MS : 0);
 }
 
+/* A renewal sets the time to live, and so may shorten it; not that of reads and writes, see the scripts. */
+static bool renewal_shortens(const java_hold *of)
+{
+    return of->kind != READ && of->kind != WRITE;
+}
+
+/* Those under way, too: what was sent before may be answered first. */
+static int64_t renewals_leave_ns(const java_hold *of, int64_t until_ns)
+{
+    const actor *self = of->actor;
+    for (int i = 0; i < self->count && renewal_shortens(of); i++) {
+        const pending *one = &self->awaited[(self->first + i) % 64];
+        int64_t own_ns = actor_until_ns(self, one->sent_ns, self->watchdog_ms);
+        if (one->renews == of && own_ns < until_ns)
+            until_ns = own_ns;
+    }
+    return until_ns;
+}
+
+void renewals_unheard(actor *self)
+{
+    for (int i = 0; i < ACTOR_HOLDS; i++) {
+        java_hold *one = &self->holds[i];
+        for (int k = 0; k < one->count && k < ACTOR_LEVELS; k++)
+            one->until_ns[k] = renewals_leave_ns(one, one->until_ns[k]);
+    }
+}
+
 void hold_tell(java_hold *of)
 {
     int64_t until_ns = 0;
@@ -63,6 +91,7 @@ void hold_tell(java_hold *of)
         until_ns = of->until_ns[i] > until_ns ? of->until_ns[i] : until_ns;
     if (of->capped && of->cap_ns < until_ns)
         until_ns = of->cap_ns;
+    until_ns = renewals_leave_ns(of, until_ns);
     of->entry->count = of->count;
     of->entry->renewed = of->renewed;
     of->entry->lease_ms = of->lease_ms;
@@ -111,13 +140,7 @@ static void renew(actor *self, java_hold *one)
         return;
     self->awaited[(self->first + self->count++) % 64] =
         (pending){.renews = one, .sent_ns = world_now_ns(), .epoch = ledger_epoch(one->entry->resource)};
-    if (one->kind != READ && one->kind != WRITE) { /* the time to live is set, which may shorten it */
-        for (int i = 0; i < ACTOR_LEVELS; i++) {
-            int64_t until_ns = actor_until_ns(self, world_now_ns(), self->watchdog_ms);
-            one->until_ns[i] = one->until_ns[i] < until_ns ? one->until_ns[i] : until_ns;
-        }
-        hold_tell(one);
-    }
+    hold_tell(one);
     wire_say(&self->commands, words, 8); /* that it is broken is seen by hearing */
 }
 
@@ -146,7 +169,7 @@ void renewal_answered(actor *self, const pending *of, const reply *answer)
     int64_t until_ns = actor_until_ns(self, of->sent_ns, self->watchdog_ms);
     for (int i = 0; i < ACTOR_LEVELS; i++) {
         bool gone = one->kind == READ && one->until_ns[i] <= world_now_ns(); /* its own key, which is not made again */
-        if (!gone && one->until_ns[i] < until_ns)
+        if (!gone && (one->until_ns[i] < until_ns || renewal_shortens(one)))
             one->until_ns[i] = until_ns;
     }
     hold_tell(one);

@@ -22,7 +22,7 @@ const plan *run_of;
 static process processes[PLAN_CLIENTS];
 static worker workers[PLAN_THREADS];
 static int worker_count;
-static bool calm, gentle, only_moves, healed;
+static bool calm, gentle, only_moves, whole, healed;
 static run_counts counts;
 
 /* --- of the run under way --- */
@@ -55,6 +55,11 @@ bool run_is_calm(void)
 bool run_is_gentle(void)
 {
     return gentle;
+}
+
+bool run_is_whole(void)
+{
+    return whole;
 }
 
 bool run_is_healed(void)
@@ -186,6 +191,17 @@ static bool is_by_hand(fault_kind kind)
 static bool is_move(fault_kind kind)
 {
     return kind == SLOT_MOVES;
+}
+
+/* Nothing fails: what takes its time comes at last. */
+static bool is_whole(const plan *of)
+{
+    bool well = of->fault_count == 0;
+    for (int i = 0; i < of->thread_count; i++) {
+        for (int k = 0; k < of->threads[i].step_count; k++)
+            well &= of->threads[i].steps[k].kind != STARVE;
+    }
+    return well;
 }
 
 /* But for its faults. */
@@ -340,6 +356,7 @@ run_counts run_plan(const plan *of)
     calm = of->fault_count == 0 && is_calm(of);
     gentle = are_all(of, is_by_hand) && is_calm(of);
     only_moves = are_all(of, is_move) && is_calm(of);
+    whole = is_whole(of);
     servers_start(of);
     ends_begin();
     begin_processes(of);

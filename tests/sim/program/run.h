@@ -86,6 +86,8 @@ bool run_is_calm(void);
 bool run_only_moves(void);
 /* Whether nothing goes wrong but that foreign hands delete locks. */
 bool run_is_gentle(void);
+/* Whether nothing fails in it at all, however long it takes. */
+bool run_is_whole(void);
 void run_count_call(void);
 void run_count_fault(void);
 /* The faults are over. */

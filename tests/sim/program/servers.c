@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/scripts.h"
 #include "tests/sim/check/ledger.h"
+#include "tests/sim/check/wire.h"
 #include "tests/sim/program/known.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/server/memory.h"
@@ -89,6 +90,18 @@ static void ran(void *world, sim_link *link, const sim_run *run)
              name_of_script, text, answer);
     note_force(run, name_of_script);
     shard_note_run(self, run);
+    wire_ran((host *)world, run, name_of_script);
+}
+
+static void begins(void *world, const sim_run *run)
+{
+    wire_begins(world, run);
+}
+
+static void published(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length)
+{
+    (void)world;
+    wire_published(channel, channel_length, message, message_length);
 }
 
 /* --- where they are --- */
@@ -106,7 +119,7 @@ static host *start(const char *name, const char *address, int port, sim_mode mod
     self->machine->wall_ns = first->wall_ns + first->since_boot_ns - self->machine->since_boot_ns;
     sim_server_settings settings = {.mode = mode, .host = sim_copy(address, strlen(address)), .port = port,
                                     .seed = world_chance(UINT32_MAX),
-                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, known_spread}};
+                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, known_spread, begins, published}};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         if (versions[i].number == of->version)
             settings.version = versions[i].version;

@@ -152,6 +152,8 @@ static void spread(sim_call *call, bool sharded)
     const sim_hooks *hooks = &server->settings.hooks;
     text channel = call->words[1], message = call->words[2];
     size_t told = (sharded ? publish_sharded : publish)(server, channel, message);
+    if (hooks->published)
+        hooks->published(hooks->world, channel.at, channel.length, message.at, message.length);
     if (server->settings.mode == SIM_CLUSTER) {
         if (hooks->spread)
             hooks->spread(hooks->world, server, sharded, channel.at, channel.length, message.at, message.length);

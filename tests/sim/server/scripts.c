@@ -77,11 +77,14 @@ static void run_it(sim_call *call, const sim_script *script, int keys)
     sim_server *server = call->server;
     const sim_hooks *hooks = &server->settings.hooks;
     size_t said = call->link->out.length;
+    sim_run run = {.sha1 = script->sha1, .name = script->name, .keys = (size_t)keys, .count = (size_t)call->count - 3,
+                   .words = call->words + 3};
+    if (hooks->begins && !call->link->muted)
+        hooks->begins(hooks->world, &run);
     script_run(call, script, keys);
     if (!hooks->ran || call->link->muted)
         return;
-    sim_run run = {.sha1 = script->sha1, .name = script->name, .keys = (size_t)keys, .count = (size_t)call->count - 3,
-                   .words = call->words + 3, .answer = {call->link->out.at + said, call->link->out.length - said}};
+    run.answer = (sim_word){call->link->out.at + said, call->link->out.length - said};
     hooks->ran(hooks->world, call->link, &run);
 }
 

@@ -155,6 +155,18 @@ const char *sim_server_look(sim_server *server, int database, const char *key, s
     return found ? value_type_name(found->type) : NULL;
 }
 
+const sim_value *sim_server_value(sim_server *server, int database, const char *key, size_t length)
+{
+    server->now_us = server->settings.hooks.now_us(server->settings.hooks.world);
+    sim_call look = {.server = server, .database = database};
+    return key_find(&look, (text){key, length});
+}
+
+int64_t sim_server_now_us(const sim_server *server)
+{
+    return server->now_us;
+}
+
 const char *sim_server_ask(sim_server *server, int database, const char *const *words, size_t *length)
 {
     sim_link *link = link_make(server, NULL);

@@ -47,6 +47,8 @@ typedef struct sim_hooks {
     /* A message, for the other nodes of a cluster, or those of the shard: give it to sim_server_publish. */
     void (*spread)(void *world, sim_server *server, bool sharded, const char *channel, size_t channel_length,
                    const char *message, size_t message_length);
+    void (*begins)(void *world, const sim_run *run); /* a script, without its answer yet */
+    void (*published)(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length);
 } sim_hooks;
 
 /* Texts are copied; NULL: the default. */
@@ -145,6 +147,9 @@ bool sim_server_key(sim_server *server, int database, const char *before, size_t
                     size_t *length);
 /* "hash"…; NULL: no such key. expires_us: when it ends by the server's clock; -1: never. May be NULL. */
 const char *sim_server_look(sim_server *server, int database, const char *key, size_t length, int64_t *expires_us);
+/* What it holds (tests/sim/server/value.h), until the next command; NULL: no such key. For hooks, too. */
+const struct sim_value *sim_server_value(sim_server *server, int database, const char *key, size_t length);
+int64_t sim_server_now_us(const sim_server *server); /* at the present command, or the last look */
 /* What a command would answer, on the wire; gone with the next call. It changes nothing in the links. */
 const char *sim_server_ask(sim_server *server, int database, const char *const *words, size_t *length);
 

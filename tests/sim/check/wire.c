@@ -1,0 +1,422 @@
+/* Wire: whether what scripts leave and publish is what the wire contract says. Redisson's threads each wait on a channel for a
+ * message that says how many of them to wake; an actor has one thread, and would not notice a wrong one. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/wire.h"
+
+#include "tests/sim/check/ledger.h"
+#include "tests/sim/program/run.h"
+#include "tests/sim/program/servers.h"
+#include "tests/sim/server/value.h"
+#include "tests/sim/world/finding.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGES 16
+#define TEXT_SIZE 160
+#define NUMBER_NONE INT64_MIN
+#define MS INT64_C(1000000)
+
+/* What one name stands for at one instant. */
+typedef struct state {
+    bool lock;            /* there is a hash */
+    char mode;            /* 'r', 'w', or 0 */
+    int64_t number;       /* of a counter; NUMBER_NONE */
+    size_t queued;
+    char head[TEXT_SIZE]; /* of the queue */
+    double last_score;    /* of the last in it; below 0: none */
+    int64_t ends_ms;      /* by the server's clock; -1: never */
+} state;
+
+typedef struct message {
+    char channel[TEXT_SIZE], text[TEXT_SIZE];
+} message;
+
+static struct {
+    bool runs;
+    state before;
+    message told[MESSAGES];
+    int count;
+} now;
+
+static int64_t freed_ns[PLAN_OBJECTS];
+
+int64_t wire_freed_ns(int resource)
+{
+    return freed_ns[resource];
+}
+
+/* --- what there is --- */
+
+static const sim_value *value_of(const host *at, const char *key)
+{
+    return sim_server_value(at->server, 0, key, strlen(key));
+}
+
+static void copy_text(char to[static TEXT_SIZE], const char *at, size_t length)
+{
+    snprintf(to, TEXT_SIZE, "%.*s", (int)(length < TEXT_SIZE ? length : TEXT_SIZE - 1), at);
+}
+
+static void look_at_queue(const host *at, const char *name, state *to)
+{
+    char key[TEXT_SIZE];
+    snprintf(key, sizeof key, "redisson_lock_queue:{%s}", name);
+    const sim_value *queue = value_of(at, key);
+    if (!queue || queue->type != VALUE_LIST)
+        return;
+    to->queued = list_size(queue);
+    text head = list_item(queue, 0), last = list_item(queue, to->queued - 1);
+    copy_text(to->head, head.at, head.length);
+    snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
+    const sim_value *timeouts = value_of(at, key);
+    const entry *score = timeouts && timeouts->type == VALUE_ZSET ? table_find(&timeouts->zset.scores, last) : NULL;
+    to->last_score = score ? score->score : -1;
+}
+
+static state look(const host *at, const char *name)
+{
+    state is = {.number = NUMBER_NONE, .last_score = -1, .ends_ms = -1};
+    const sim_value *own = value_of(at, name);
+    if (own && own->type == VALUE_HASH) {
+        const entry *mode = table_find(&own->members, TEXT("mode"));
+        is.lock = true;
+        is.mode = mode && mode->length > 0 ? *mode->bytes : 0;
+    }
+    if (own && own->type == VALUE_STRING)
+        text_integer((text){own->string.at, own->string.length}, &is.number);
+    is.ends_ms = own ? own->expires_ms : -1;
+    look_at_queue(at, name, &is);
+    return is;
+}
+
+/* --- names and channels --- */
+
+/* "8d3f0f5c-35e0-4d4a-9f0e-5f2f6b0c7a11:7", with that behind it. */
+static bool is_owner(const char *at, size_t length, const char *behind)
+{
+    size_t tail = strlen(behind), digits = 0;
+    if (length < 38 + tail || memcmp(at + length - tail, behind, tail) != 0 || at[36] != ':')
+        return false;
+    for (size_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? at[i] != '-' : !strchr("0123456789abcdef", at[i]))
+            return false;
+    }
+    for (size_t i = 37; i < length - tail; i++)
+        digits += at[i] >= '0' && at[i] <= '9';
+    return digits == length - tail - 37 && at[37] != '0';
+}
+
+static bool is_number(const char *digits)
+{
+    int64_t number;
+    return text_integer(text_of(digits), &number);
+}
+
+typedef enum family { EXCLUSIVE, QUEUED, SILENT, READING, WRITING, SEMAPHORES, PERMIT_SEMAPHORES, LATCHES, OTHERS } family;
+
+static family family_of(const char *script)
+{
+    static const struct {
+        const char *before;
+        family is;
+    } all[] = {{"lock/", EXCLUSIVE}, {"fenced/", EXCLUSIVE}, {"fair/", QUEUED}, {"spin/", SILENT}, {"read/", READING},
+               {"write/", WRITING}, {"semaphore/", SEMAPHORES}, {"permit_semaphore/", PERMIT_SEMAPHORES},
+               {"permits/", PERMIT_SEMAPHORES}, {"count_down_latch/", LATCHES}, {"latch/", LATCHES}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strncmp(script, all[i].before, strlen(all[i].before)) == 0)
+            return all[i].is;
+    }
+    return OTHERS;
+}
+
+static void channel_of(family which, const char *name, char to[static TEXT_SIZE])
+{
+    static const char *const prefixes[] = {
+        [EXCLUSIVE] = "redisson_lock__channel:", [QUEUED] = "redisson_lock__channel:", [SILENT] = "redisson_lock__channel:",
+        [READING] = "redisson_rwlock:", [WRITING] = "redisson_rwlock:", [SEMAPHORES] = "redisson_sc:",
+        [PERMIT_SEMAPHORES] = "redisson_sc:", [LATCHES] = "redisson_countdownlatch__channel__"};
+    snprintf(to, TEXT_SIZE, "%s{%s}", prefixes[which], name);
+}
+
+/* --- what has to be published --- */
+
+static void say_state(const state *is, char *to, size_t size)
+{
+    if (is->number != NUMBER_NONE)
+        snprintf(to, size, "%" PRId64, is->number);
+    else
+        snprintf(to, size, "%s%s", is->lock ? "a lock" : "nothing", is->mode == 'r' ? ", mode read" : is->mode ? ", mode write" : "");
+}
+
+static void must_tell(const char *script, const state *before, const state *after, const char *channel, const char *said)
+{
+    char told[600] = "nothing", was[40], is[40];
+    size_t length = 0;
+    for (int i = 0; i < now.count; i++) {
+        if (strcmp(now.told[i].channel, channel) == 0 && strcmp(now.told[i].text, said) == 0)
+            return;
+        if (length < sizeof told - 2 * TEXT_SIZE)
+            length += (size_t)snprintf(told + length, sizeof told - length, "%s\"%s\" on %s", i ? ", " : "", now.told[i].text,
+                                       now.told[i].channel);
+    }
+    say_state(before, was, sizeof was);
+    say_state(after, is, sizeof is);
+    finding("%s turned %s into %s, and did not publish \"%s\" on %s, but %s", script, was, is, said, channel, told);
+}
+
+static void check_lock_told(const char *script, family which, bool ours, const char *name, const state *after)
+{
+    const state *before = &now.before;
+    char channel[TEXT_SIZE + 200];
+    channel_of(which, name, channel);
+    bool freed = before->lock && !after->lock;
+    if (which == EXCLUSIVE && freed && !before->mode)
+        must_tell(script, before, after, channel, "0");
+    if (which == QUEUED && freed && !before->mode && after->queued > 0) {
+        size_t length = strlen(channel);
+        snprintf(channel + length, sizeof channel - length, ":%s", after->head);
+        must_tell(script, before, after, channel, "0");
+    }
+    if (which == READING && freed && before->mode == 'r')
+        must_tell(script, before, after, channel, "0");
+    /* Redisson does not tell when reads of the writer's own are left. */
+    if (which == WRITING && before->mode == 'w' && (freed || (ours && after->mode == 'r')))
+        must_tell(script, before, after, channel, "1");
+}
+
+static void check_count_told(const char *script, family which, const char *name, const state *after)
+{
+    const state *before = &now.before;
+    const char *verb = strchr(script, '/');
+    char channel[TEXT_SIZE], number[24];
+    channel_of(which, name, channel);
+    int64_t was = before->number == NUMBER_NONE ? 0 : before->number;
+    bool raised = after->number != NUMBER_NONE && after->number > was;
+    snprintf(number, sizeof number, "%" PRId64, after->number);
+    if (which == SEMAPHORES && raised)
+        must_tell(script, before, after, channel, number);
+    if (which == PERMIT_SEMAPHORES && raised && strcmp(verb, "/release") == 0)
+        must_tell(script, before, after, channel, number);
+    if (which == PERMIT_SEMAPHORES && raised && after->number > 0 && now.count == 0)
+        must_tell(script, before, after, channel, "some number");
+    if (which == LATCHES && was > 0 && after->number == NUMBER_NONE)
+        must_tell(script, before, after, channel, strcmp(verb, "/delete") == 0 ? "1" : "0");
+    if (which == LATCHES && before->number == NUMBER_NONE && raised)
+        must_tell(script, before, after, channel, "1");
+}
+
+/* Nobody of Redisson's listens elsewhere, and it reads numbers. */
+static void check_messages(const char *script, family which, const char *name)
+{
+    char channel[TEXT_SIZE];
+    channel_of(which, name, channel);
+    size_t length = strlen(channel);
+    for (int i = 0; i < now.count; i++) {
+        const message *one = &now.told[i];
+        const char *behind = one->channel + length;
+        bool ours = strncmp(one->channel, channel, length) == 0 && (which == QUEUED ? *behind == ':' : *behind == 0);
+        bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
+                     ((which == READING || which == WRITING || which == LATCHES) && strcmp(one->text, "1") == 0);
+        if (!ours || !known || !is_number(one->text))
+            finding("%s published \"%s\" on %s, which no client of Redisson understands", script, one->text, one->channel);
+    }
+}
+
+/* --- what has to stand there --- */
+
+static void check_fields(const char *script, const host *at, const char *name)
+{
+    const sim_value *own = value_of(at, name);
+    const entry *mode = table_find(&own->members, TEXT("mode"));
+    for (const entry *one = table_next(&own->members, NULL); one; one = table_next(&own->members, one)) {
+        int64_t count;
+        bool is_mode = one == mode && (text_is_word(entry_text(one), "read") || text_is_word(entry_text(one), "write"));
+        bool counts = text_integer(entry_text(one), &count) && count > 0;
+        bool held = is_owner(one->name, one->name_length, "") || (mode && is_owner(one->name, one->name_length, ":write"));
+        if (!is_mode && !(held && counts))
+            finding("%s left the field \"%.*s\" with \"%.*s\" in lock \"%s\"", script, (int)one->name_length, one->name,
+                    (int)one->length, one->bytes, name);
+    }
+}
+
+static bool argument(const sim_run *run, size_t which, int64_t *number)
+{
+    size_t at = run->keys + which - 1;
+    return at < run->count && text_integer(run->words[at], number);
+}
+
+static bool is_taken_by(const char *script)
+{
+    const char *verb = strchr(script, '/');
+    return strcmp(verb, "/acquire") == 0 || strcmp(verb, "/try") == 0;
+}
+
+static void check_lease(const char *script, const host *at, const sim_run *run, const state *after)
+{
+    int64_t lease_ms;
+    if (!argument(run, 2, &lease_ms) || after->ends_ms < 0)
+        return;
+    int64_t left_ms = after->ends_ms - sim_server_now_us(at->server) / 1000;
+    if (left_ms < lease_ms - 2 || left_ms > lease_ms + 2)
+        finding("%s took it for %" PRId64 " ms, and the server keeps it for %" PRId64, script, lease_ms, left_ms);
+}
+
+/* Behind the time of the one before, or the holder's, by how long the owner waits at most. Redisson counts by its own clock. */
+#define CLOCKS_MS 5
+
+static void check_place(const char *script, const host *at, const sim_run *run, bool ours, const state *after)
+{
+    int64_t wait_ms, now_ms = sim_server_now_us(at->server) / 1000;
+    if (after->queued != now.before.queued + 1 || !argument(run, ours ? 5 : 3, &wait_ms) ||
+        (!ours && !argument(run, 4, &now_ms)))
+        return;
+    double from_ms = (double)now_ms;
+    if (now.before.queued > 0 && now.before.last_score < 0)
+        return;
+    if (now.before.queued > 0)
+        from_ms = now.before.last_score > from_ms ? now.before.last_score : from_ms;
+    else if (now.before.lock && now.before.ends_ms > 0)
+        from_ms += (double)(now.before.ends_ms - sim_server_now_us(at->server) / 1000);
+    double late_ms = after->last_score - from_ms - (double)wait_ms;
+    double exact = from_ms > 1e15 ? 1e300 : CLOCKS_MS; /* foreign hands wrote what is no time */
+    if (late_ms < -exact || late_ms > exact)
+        finding("%s queued an owner until %.0f, %.0f ms from what its wait of %" PRId64 " ms behind %.0f says", script,
+                after->last_score, late_ms, wait_ms, from_ms);
+}
+
+/* --- runs of scripts --- */
+
+/* The lock, semaphore or latch that has that name; -1: none. */
+static int object_named(const sim_word *name)
+{
+    for (int i = 0; i < run_of->object_count; i++) {
+        const char *own = run_of->objects[i].name;
+        if (strlen(own) == name->length && memcmp(own, name->at, name->length) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static bool is_judged(const sim_run *run)
+{
+    int object = run->keys > 0 ? object_named(&run->words[0]) : -1;
+    return object >= 0 && !run_has_odd_field(run_resource(run_of, object));
+}
+
+void wire_begins(host *at, const sim_run *run)
+{
+    now.runs = is_judged(run);
+    now.count = 0;
+    if (now.runs)
+        now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
+}
+
+void wire_published(const char *channel, size_t channel_length, const char *said, size_t length)
+{
+    if (!now.runs || now.count == MESSAGES)
+        return;
+    message *one = &now.told[now.count++];
+    copy_text(one->channel, channel, channel_length);
+    copy_text(one->text, said, length);
+}
+
+void wire_ran(host *at, const sim_run *run, const char *script)
+{
+    family which = family_of(script);
+    bool runs = now.runs, broke_off = run->answer.length > 0 && run->answer.at[0] == '-';
+    now.runs = false;
+    if (!runs || which == OTHERS || broke_off || !is_judged(run))
+        return;
+    int object = object_named(&run->words[0]);
+    const char *name = run_of->objects[object].name;
+    const state after = look(at, name);
+    if (now.before.lock && !after.lock)
+        freed_ns[run_resource(run_of, object)] = world_now_ns();
+    if (now.count < MESSAGES) {
+        check_messages(script, which, name);
+        check_lock_told(script, which, run->name != NULL, name, &after);
+        check_count_told(script, which, name, &after);
+    }
+    if (which > WRITING || !is_taken_by(script))
+        return;
+    if (after.lock)
+        check_fields(script, at, name);
+    if (which < READING && after.lock && !now.before.lock)
+        check_lease(script, at, run, &after);
+    if (which == QUEUED && !now.before.mode)
+        check_place(script, at, run, run->name != NULL, &after);
+}
+
+/* --- now and then --- */
+
+static bool begins_with(const char *name, size_t length, const char *with)
+{
+    return length >= strlen(with) && memcmp(name, with, strlen(with)) == 0;
+}
+
+static bool is_beside(const char *name, size_t length, const char *of)
+{
+    static const char *const before[] = {"redisson_lock_queue:", "redisson_lock_timeout:", "redisson_lock_token:"};
+    char own[TEXT_SIZE];
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        snprintf(own, sizeof own, "%s{%s}", before[i], of);
+        if (strlen(own) == length && begins_with(name, length, own))
+            return true;
+    }
+    snprintf(own, sizeof own, "redisson_unlock_latch:{%s}:", of);
+    if (begins_with(name, length, own))
+        return true;
+    snprintf(own, sizeof own, "{%s}:", of);
+    if (!begins_with(name, length, own))
+        return false;
+    const char *behind = name + strlen(own), *end = name + length;
+    if (begins_with(behind, (size_t)(end - behind), "timeout"))
+        return end - behind == 7;
+    for (const char *at = end; at > behind; at--) {
+        if (is_owner(behind, (size_t)(at - behind), ":rwlock_timeout:"))
+            return true;
+    }
+    return false;
+}
+
+/* Keys of other names are nobody's: Redisson neither reads nor deletes them. */
+void wire_look_at_key(const char *name, size_t length)
+{
+    for (int i = 0; i < run_of->object_count; i++) {
+        const char *own = run_of->objects[i].name;
+        bool renamed = begins_with(name, length, own) && length == strlen(own) + 4; /* by foreign hands: "a.old" */
+        if (run_is_of(i, name, length) || renamed || is_beside(name, length, own))
+            return;
+    }
+    if (begins_with(name, length, "child")) /* of a forked process */
+        return;
+    finding("the key \"%.*s\" is none that a lock of Redisson has", (int)length, name);
+}
+
+/* The server's clock may be faster. */
+static int64_t ends_ns(const host *at, const state *is)
+{
+    if (is->ends_ms < 0 || is->ends_ms > WORLD_NEVER / 4 / MS)
+        return WORLD_NEVER;
+    int64_t left_ns = is->ends_ms * MS - sim_server_now_us(at->server) * 1000;
+    return world_now_ns() + left_ns - left_ns / 1000000 * at->machine->rate_ppm;
+}
+
+void wire_look_at_holds(void)
+{
+    for (const hold *one = ledger_first(); one; one = one->next) {
+        const plan_object *object = &run_of->objects[one->resource];
+        if (run_of->topology != SINGLE || object_is_composite(object->kind) || one->claimed_until_ns <= world_now_ns() ||
+            one->epoch != ledger_epoch(one->resource) || run_has_odd_field(one->resource))
+            continue;
+        const host *at = servers_host(one->resource);
+        const state is = look(at, object->name);
+        int64_t left_ns = is.lock ? ends_ns(at, &is) - world_now_ns() : 0;
+        if (left_ns + MS < one->claimed_until_ns - world_now_ns()) /* the library counts whole ones */
+            finding("%s may rely on lock \"%s\" for %.3f ms, and the server keeps it for %.3f", one->owner.title, object->name,
+                    (double)(one->claimed_until_ns - world_now_ns()) / 1e6, (double)left_ns / 1e6);
+    }
+}

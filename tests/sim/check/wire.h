@@ -1,0 +1,19 @@
+/* Wire: whether what scripts leave and publish is what the wire contract says, whoever sent them; and whether the server
+ * keeps a lock for as long as its owner was told. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIM_WIRE_H
+#define SIM_WIRE_H
+
+#include "tests/sim/server/server.h"
+#include "tests/sim/world/network.h"
+
+/* A script is about to run at that host; what it publishes, in order; it has run. `script` is its name, "lock/release". */
+void wire_begins(host *at, const sim_run *run);
+void wire_published(const char *channel, size_t channel_length, const char *message, size_t message_length);
+void wire_ran(host *at, const sim_run *run, const char *script);
+int64_t wire_freed_ns(int resource); /* when a script freed that lock last; what ends by its lease is not freed */
+/* Now and then: each key that there is, and each hold that somebody relies on. */
+void wire_look_at_key(const char *name, size_t length);
+void wire_look_at_holds(void);
+
+#endif
