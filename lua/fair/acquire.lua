@@ -7,8 +7,8 @@
 --       6 the head that nobody heard when it was told before, some time ago, or ''
 --       7 how long the owner asked to keep its place when it queued, ms: those behind it move up by that
 -- nil  held, with that count | n ≥ 0  another holds it: ask again after n ms
--- { n, head }  it is free, but not the owner's turn: the head was told, `0` (not by one that never
---       queues); ask again after n ms; head: nobody heard it, else ''
+-- { n, head }  it is free, but not the owner's turn: the head was told, `0` (by one that never queues only
+--       where it changed the head or freed the lock); ask again after n ms; head: nobody heard it, else ''
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- Also publishes `0` to those whose time in the queue was up, and to a new head when the lease is short.
 -- May be repeated: it sets the count instead of raising it, never lowers the PTTL, and queues once.
@@ -57,7 +57,8 @@ if own and tonumber(own) < now() + wait_ms then
     redis.call('zadd', timeouts, string.format('%.0f', now() + wait_ms), owner)
 end
 local head, head_score = head_of_queue()
-if over ~= '' and redis.call('hdel', lock, over) == 1 then
+local freed = over ~= '' and redis.call('hdel', lock, over) == 1
+if freed then
     redis.call('del', lock)
 end
 local pttl = redis.call('pttl', lock)
@@ -66,7 +67,7 @@ if pttl == -2 then
         head, head_score = call_head(unheard), nil
     end
     if count ~= '1' then
-        if dropped then
+        if dropped or freed then
             call_head('')
         end
         return -3
@@ -93,7 +94,7 @@ if pttl ~= -2 then
     return ask_again_after(pttl, head, before)
 end
 if wait_ms == 0 then
-    if dropped then
+    if dropped or freed then
         call_head('')
     end
     return { 0, '' }
