@@ -116,23 +116,6 @@ static given release_once(actor *self, java_hold *of)
     return UNANSWERED;
 }
 
-/* Whatever was asked for: until the server knows nothing of it. False: that is not known. */
-static bool drain(actor *self, java_hold *of)
-{
-    hold_drop(of);
-    of->doubtful = true;
-    for (int most = 3 * ACTOR_LEVELS; most > 0; most--) {
-        given got = release_once(self, of);
-        if (got == UNANSWERED)
-            return false;
-        if (got == NOT_OURS || (got == GIVEN && of->kind != READ)) {
-            of->doubtful = false;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A partial release sets the time to live, and so may shorten that of the same owner's read holds. */
 static void limit_reads(actor *self, const java_hold *writer, int64_t until_ns)
 {
@@ -145,6 +128,26 @@ static void limit_reads(actor *self, const java_hold *writer, int64_t until_ns)
             one->until_ns[k] = one->until_ns[k] < until_ns ? one->until_ns[k] : until_ns;
         hold_tell(one);
     }
+}
+
+/* Whatever was asked for: until the server knows nothing of it. False: that is not known. */
+static bool drain(actor *self, java_hold *of)
+{
+    int64_t lease_ms = of->lease_ms > 0 ? of->lease_ms : self->watchdog_ms;
+    hold_drop(of);
+    of->doubtful = true;
+    if (of->kind == WRITE)
+        limit_reads(self, of, actor_until_ns(self, world_now_ns(), lease_ms));
+    for (int most = 3 * ACTOR_LEVELS; most > 0; most--) {
+        given got = release_once(self, of);
+        if (got == UNANSWERED)
+            return false;
+        if (got == NOT_OURS || (got == GIVEN && of->kind != READ)) {
+            of->doubtful = false;
+            return true;
+        }
+    }
+    return false;
 }
 
 static void give_back(actor *self, java_hold *of)
