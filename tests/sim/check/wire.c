@@ -25,6 +25,7 @@ typedef struct state {
     int64_t number;       /* of a counter; NUMBER_NONE */
     size_t queued;
     char head[TEXT_SIZE]; /* of the queue */
+    double head_score;    /* below 0: it has none */
     double last_score;    /* of the last in it; below 0: none */
     int64_t ends_ms;      /* by the server's clock; -1: never */
 } state;
@@ -59,6 +60,12 @@ static void copy_text(char to[static TEXT_SIZE], const char *at, size_t length)
     snprintf(to, TEXT_SIZE, "%.*s", (int)(length < TEXT_SIZE ? length : TEXT_SIZE - 1), at);
 }
 
+static double score_of(const sim_value *timeouts, text member)
+{
+    const entry *score = timeouts && timeouts->type == VALUE_ZSET ? table_find(&timeouts->zset.scores, member) : NULL;
+    return score ? score->score : -1;
+}
+
 static void look_at_queue(const host *at, const char *name, state *to)
 {
     char key[TEXT_SIZE];
@@ -71,8 +78,8 @@ static void look_at_queue(const host *at, const char *name, state *to)
     copy_text(to->head, head.at, head.length);
     snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
     const sim_value *timeouts = value_of(at, key);
-    const entry *score = timeouts && timeouts->type == VALUE_ZSET ? table_find(&timeouts->zset.scores, last) : NULL;
-    to->last_score = score ? score->score : -1;
+    to->head_score = score_of(timeouts, head);
+    to->last_score = score_of(timeouts, last);
 }
 
 static state look(const host *at, const char *name)
@@ -287,6 +294,40 @@ static void check_place(const char *script, const host *at, const sim_run *run, 
                 after->last_score, late_ms, wait_ms, from_ms);
 }
 
+static bool is_queued(const host *at, const char *name, text who)
+{
+    char key[TEXT_SIZE];
+    snprintf(key, sizeof key, "redisson_lock_queue:{%s}", name);
+    const sim_value *queue = value_of(at, key);
+    bool is = false;
+    for (size_t i = 0; queue && queue->type == VALUE_LIST && i < list_size(queue); i++)
+        is |= text_is(list_item(queue, i), who);
+    snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
+    return is || (now.before.queued > 0 && score_of(value_of(at, key), who) >= 0); /* foreign hands delete queues alone */
+}
+
+/* Ours remove a head that nobody heard twice, which their sixth argument names. */
+static bool takes_for_dead(const sim_run *run, text head)
+{
+    return run->name && run->count > run->keys + 5 && text_is(run->words[run->keys + 5], head);
+}
+
+/* One that has the lock, or has given up, waits no more; and one that others are before does not take it. */
+static void check_turn(const char *script, const host *at, const char *name, const sim_run *run, const state *after)
+{
+    if (run->count <= run->keys)
+        return;
+    text who = run->words[run->keys], head = text_of(now.before.head);
+    bool took = is_taken_by(script) && !now.before.lock && after->lock;
+    bool gave_up = strcmp(script, "fair/give_up") == 0;
+    double soon_ms = (double)(sim_server_now_us(at->server) / 1000 + 1000); /* clocks, and how long a request takes, differ */
+    if ((took || gave_up) && is_queued(at, name, who))
+        finding("%s left \"%.*s\" in the queue", script, (int)who.length, who.at);
+    bool waits = now.before.queued > 0 && now.before.head_score > soon_ms && !takes_for_dead(run, head);
+    if (took && waits && !text_is(who, head))
+        finding("%s took it for \"%.*s\", and it was the turn of \"%s\"", script, (int)who.length, who.at, now.before.head);
+}
+
 /* --- runs of scripts --- */
 
 /* The lock, semaphore or latch that has that name; -1: none. */
@@ -340,6 +381,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_lock_told(script, which, run->name != NULL, name, &after);
         check_count_told(script, which, name, &after);
     }
+    if (which == QUEUED)
+        check_turn(script, at, name, run, &after);
     if (which > WRITING || !is_taken_by(script))
         return;
     if (after.lock)
