@@ -104,9 +104,13 @@ static void stop_client(const plan_fault *fault)
     machine_stop(run_machine(fault->who), fault->span_ms * 1000000, fault->count == 1);
 }
 
+static int64_t paused_until_ns;
+
 static void pause_server(const plan_fault *fault)
 {
     char ms[24];
+    int64_t until_ns = world_now_ns() + fault->span_ms * 1000000 * 101 / 100; /* by the server's clock */
+    paused_until_ns = until_ns > paused_until_ns ? until_ns : paused_until_ns;
     snprintf(ms, sizeof ms, "%" PRId64, fault->span_ms);
     servers_command(servers_with_data(fault->who), WORDS("CLIENT", "PAUSE", ms, fault->count & 1 ? "ALL" : "WRITE"));
 }
@@ -141,6 +145,7 @@ static const struct {
     void (*begin)(const plan_fault *fault);
     void (*end)(const plan_fault *fault);
     bool lasts; /* for its span, by itself */
+    bool commands; /* foreign hands: what they change is theirs when the command runs, which a paused server puts off */
 } acts[FAULT_KINDS] = {
     [RESET_CONNECTION] = {reset, NULL, false},
     [SILENCE] = {silence, NULL, true},
@@ -150,21 +155,21 @@ static const struct {
     [REFUSE] = {refuse, accept_again, true},
     [SERVER_ERROR] = {answer_errors, answer_well, true},
     [SCRIPTS_FLUSHED] = {flush_scripts, NULL, false},
-    [KEY_DELETED] = {foreign_delete, NULL, false},
-    [KEY_SHORTENED] = {foreign_shorten, NULL, false},
-    [KEY_FORCED] = {foreign_force, NULL, false},
-    [FIELD_ODD] = {foreign_write_field, NULL, false},
-    [ALL_DELETED] = {foreign_delete_all, NULL, false},
+    [KEY_DELETED] = {foreign_delete, NULL, false, true},
+    [KEY_SHORTENED] = {foreign_shorten, NULL, false, true},
+    [KEY_FORCED] = {foreign_force, NULL, false, true},
+    [FIELD_ODD] = {foreign_write_field, NULL, false, true},
+    [ALL_DELETED] = {foreign_delete_all, NULL, false, true},
     [CLIENTS_KILLED] = {kill_clients, NULL, false},
     [FAILOVER] = {failover_begin, failover_end, true},
     [REPLICAS_SILENT] = {replicas_fall_silent, replicas_speak, true},
     [SLOT_MOVES] = {slot_begins, slot_ends, true},
-    [GARBAGE_PUBLISHED] = {foreign_publish_garbage, NULL, false},
-    [KEY_PERSISTED] = {foreign_persist, NULL, false},
-    [KEY_RENAMED] = {foreign_rename, foreign_name_back, true},
-    [KEY_TAKEN] = {foreign_take, foreign_give_back, true},
-    [QUEUE_ODD] = {foreign_write_queue, NULL, false},
-    [HELPERS_DELETED] = {foreign_delete_helpers, NULL, false},
+    [GARBAGE_PUBLISHED] = {foreign_publish_garbage, NULL, false, true},
+    [KEY_PERSISTED] = {foreign_persist, NULL, false, true},
+    [KEY_RENAMED] = {foreign_rename, foreign_name_back, true, true},
+    [KEY_TAKEN] = {foreign_take, foreign_give_back, true, true},
+    [QUEUE_ODD] = {foreign_write_queue, NULL, false, true},
+    [HELPERS_DELETED] = {foreign_delete_helpers, NULL, false, true},
     [SERVER_PAUSED] = {pause_server, NULL, true},
     [NAME_CHANGES] = {change_name, NULL, false},
     [MEMORY_SHORT] = {shorten_memory, have_memory, true},
@@ -172,10 +177,18 @@ static const struct {
 
 static bool over;
 
+static bool put_off(plan_fault *fault, void (*to)(void *argument))
+{
+    bool later = acts[fault->kind].commands && paused_until_ns > world_now_ns();
+    if (later)
+        event_at(paused_until_ns + 1000000, to, fault);
+    return later;
+}
+
 static void begin_fault(void *argument)
 {
-    const plan_fault *fault = argument;
-    if (over)
+    plan_fault *fault = argument;
+    if (over || put_off(fault, begin_fault))
         return;
     timeline("world", "fault: %s, for %" PRId64 " ms (who %d, count %d)", fault_word(fault->kind), fault->span_ms, fault->who,
              fault->count);
@@ -186,8 +199,8 @@ static void begin_fault(void *argument)
 
 static void end_fault(void *argument)
 {
-    const plan_fault *fault = argument;
-    if (!over && acts[fault->kind].end)
+    plan_fault *fault = argument;
+    if (!over && acts[fault->kind].end && !put_off(fault, end_fault))
         acts[fault->kind].end(fault);
 }
 
