@@ -25,7 +25,7 @@ typedef struct java_hold {
     int64_t lease_ms;       /* of the last acquire; the watchdog's */
     bool renewed;           /* taken without a lease, at least once */
     bool doubtful;          /* it may be held, and nobody was told */
-    int64_t renew_at_ns;
+    int64_t renew_at_ns, renewal_sent_ns; /* the next; the last that was answered */
     bool capped;            /* a request is under way that may shorten its time */
     int64_t cap_ns;         /* to that */
 } java_hold;
@@ -108,6 +108,9 @@ void hold_tell(java_hold *of);
 void hold_drop(java_hold *of);
 /* The instant until which a time to live that began when that was sent may be relied on. */
 int64_t actor_until_ns(const actor *self, int64_t sent_ns, int64_t lease_ms);
+/* The same of a hold whose time was set by a request that was sent then; a renewal that was sent later may have been answered
+ * by now. */
+int64_t hold_until_ns(const java_hold *of, int64_t sent_ns, int64_t lease_ms);
 /* Nothing but the library, or time, can have taken it away since. */
 bool hold_is_sure(const java_hold *of, unsigned epoch, int64_t sent_ns);
 /* ARGV[1] of its scripts: "uuid:thread". */

@@ -190,7 +190,7 @@ static void give_back(actor *self, java_hold *of)
         return;
     }
     for (int i = 0; i < ACTOR_LEVELS && of->kind != READ; i++)
-        of->until_ns[i] = until_ns;
+        of->until_ns[i] = hold_until_ns(of, sent_ns, lease_ms);
     hold_tell(of);
 }
 
@@ -231,7 +231,6 @@ typedef struct taking {
 static void gain(actor *self, java_hold *of, const taking *by, int64_t sent_ns, unsigned epoch)
 {
     int64_t lease_ms = by->step->lease_ms < 0 ? self->watchdog_ms : by->step->lease_ms;
-    int64_t until_ns = actor_until_ns(self, sent_ns, lease_ms);
     if (of->count > 0 && of->entry->claimed_until_ns <= world_now_ns()) {
         hold_drop(of); /* again, or anew? */
         of->doubtful = true;
@@ -242,6 +241,7 @@ static void gain(actor *self, java_hold *of, const taking *by, int64_t sent_ns, 
     }
     of->kind = run_of->objects[by->step->object].kind;
     of->object = by->step->object;
+    int64_t until_ns = hold_until_ns(of, sent_ns, lease_ms);
     of->until_ns[of->count++] = until_ns;
     for (int i = 0; i < of->count && of->kind != READ && of->kind != WRITE; i++)
         of->until_ns[i] = until_ns;

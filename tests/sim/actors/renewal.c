@@ -75,6 +75,13 @@ static int64_t renewals_leave_ns(const java_hold *of, int64_t until_ns)
     return until_ns;
 }
 
+int64_t hold_until_ns(const java_hold *of, int64_t sent_ns, int64_t lease_ms)
+{
+    const actor *self = of->actor;
+    bool later = of->renewal_sent_ns > sent_ns && renewal_shortens(of);
+    return later ? actor_until_ns(self, of->renewal_sent_ns, self->watchdog_ms) : actor_until_ns(self, sent_ns, lease_ms);
+}
+
 void renewals_unheard(actor *self)
 {
     for (int i = 0; i < ACTOR_HOLDS; i++) {
@@ -167,6 +174,7 @@ void renewal_answered(actor *self, const pending *of, const reply *answer)
         return;
     }
     int64_t until_ns = actor_until_ns(self, of->sent_ns, self->watchdog_ms);
+    one->renewal_sent_ns = of->sent_ns;
     for (int i = 0; i < ACTOR_LEVELS; i++) {
         bool gone = one->kind == READ && one->until_ns[i] <= world_now_ns(); /* its own key, which is not made again */
         if (!gone && (one->until_ns[i] < until_ns || renewal_shortens(one)))
