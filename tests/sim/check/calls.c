@@ -57,7 +57,9 @@ void call_valid_before(call *self, validity before)
 void call_end(call *self, rlock_status status)
 {
     self->status = status;
-    self->worker->of->doubts |= status != RLOCK_OK;
+    /* It may have been repeated, and what was sent first may come yet. */
+    bool repeated = world_now_ns() - self->began_ns >= run_timeout_ms(self->worker->of) * 1000000;
+    self->worker->of->doubts |= status != RLOCK_OK || repeated;
     snprintf(self->message, sizeof self->message, "%s", rlock_last_error());
     timeline(thread_title(self->worker->thread), "  %s → %s%s%s", step_word(self->step->kind), rlock_strstatus(status),
              status == RLOCK_OK ? "" : ": ", status == RLOCK_OK ? "" : self->message);
@@ -207,14 +209,15 @@ static void judge_confirmed(const call *self, validity by)
 {
     const process *of = self->worker->of;
     const char *name = of->plan->objects[self->step->object].name;
-    bool gone = by.ms * 1000000 <= world_now_ns() - by.asked_ns + 2000000 || self->epoch != ledger_epoch(self->hold->resource);
+    /* One that was handed over may have been taken away from who had it before. */
+    bool gone = by.ms * 1000000 <= world_now_ns() - by.asked_ns + 2000000 || self->hold->epoch != ledger_epoch(self->hold->resource);
     if (gone || object_is_composite(kind_of(self)) || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
         return;
     if (shards_lack(name, self->began_ns))
         finding("%s was granted, and no replica has heard of it", self->title);
 }
 
-void judge_acquire(call *self, validity by)
+static void judge_gain(call *self, validity by)
 {
     hold *held = self->hold;
     bool once = kind_of(self) == NON_REENTRANT || kind_of(self) == NON_REENTRANT_FAIR;
@@ -223,8 +226,6 @@ void judge_acquire(call *self, validity by)
     held->gains += self->status == RLOCK_OK;
     if (self->status == RLOCK_OK && held->lost_ns && held->count > 0 && object_is_composite(kind_of(self)))
         held->unsure = true; /* its members may be held still: again, or anew? */
-    if (self->status == RLOCK_OK)
-        judge_confirmed(self, by);
     if (self->status == RLOCK_OK && held->count == 0)
         order_check(self);
     if (judge_unsure(self, by))
@@ -264,6 +265,13 @@ void judge_acquire(call *self, validity by)
     default:
         break;
     }
+}
+
+void judge_acquire(call *self, validity by)
+{
+    judge_gain(self, by);
+    if (self->status == RLOCK_OK)
+        judge_confirmed(self, by);
 }
 
 /* --- giving back --- */

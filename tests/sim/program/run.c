@@ -141,10 +141,15 @@ static int64_t option_of(const process *of, const char *name, int64_t otherwise)
     return at ? atoll(at + strlen(name)) : otherwise;
 }
 
+int64_t run_timeout_ms(const process *of)
+{
+    return option_of(of, "timeout=", 3000);
+}
+
 /* How long a call may be occupied with a server that does not answer. */
 int64_t run_patience_ms(const process *of)
 {
-    int64_t attempts = option_of(of, "retryAttempts=", 4) + 1, timeout_ms = option_of(of, "timeout=", 3000);
+    int64_t attempts = option_of(of, "retryAttempts=", 4) + 1, timeout_ms = run_timeout_ms(of);
     return attempts * (timeout_ms + 2000 + 2000) + 10000 + 7500;
 }
 
@@ -180,7 +185,7 @@ bool run_keeps_holds(int client)
 {
     const process *of = &processes[client];
     return !of->closed && run_of->fault_count <= 2 && are_all(run_of, is_of_connections) && run_of->latency_us + run_of->jitter_us < 10000 &&
-           run_watchdog_ms(of) >= 30000 && option_of(of, "timeout=", 3000) <= 1000 && memory_failures() == 0;
+           run_watchdog_ms(of) >= 30000 && run_timeout_ms(of) <= 1000 && memory_failures() == 0;
 }
 
 static bool is_by_hand(fault_kind kind)

@@ -58,6 +58,7 @@ run_counts run_plan(const plan *plan);
 
 extern const plan *run_of;
 int64_t run_patience_ms(const process *of);
+int64_t run_timeout_ms(const process *of); /* for an answer */
 int64_t run_watchdog_ms(const process *of);
 /* A field that no lock has stands in that one, and stays. */
 void run_odd_field(int resource);
