@@ -234,8 +234,8 @@ $(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
 
 .PHONY: sim
-sim: $(sim) ## searches random interleavings and faults for TIME seconds; SEED=… repeats a run, PLAN=… that of a file
-	@$(if $(PLAN)$(SEED),$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),--seed $(SEED)),SIM_TIME=$(or $(TIME),60) $(run_tests) sim)
+sim: $(sim) ## searches random interleavings and faults for TIME seconds; RUNS=N: the N first seeds; SEED=… repeats a run, PLAN=… that of a file
+	@$(if $(PLAN)$(SEED),$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),--seed $(SEED)),SIM_TIME=$(if $(RUNS),,$(or $(TIME),60)) SIM_RUNS=$(RUNS) $(run_tests) sim)
 
 .PHONY: sim-coverage
 sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way

@@ -18,7 +18,7 @@ typedef struct settings {
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: run [--seconds N | --processor-seconds N] [--jobs N] [--findings N] [--from SEED]   searches\n"
+    fprintf(stderr, "usage: run [--seconds N | --processor-seconds N | --runs N] [--jobs N] [--findings N] [--from SEED]   searches\n"
                     "       run --seed SEED [--show]                                    one run\n"
                     "       run --plan FILE [--show] [--seeds N]                        its runs\n"
                     "       with [--shrink SECONDS] for each finding, and [--topology WORD] of a search: single, replicated,\n"
@@ -66,6 +66,8 @@ static settings read_settings(int count, char **words)
             by.search.seconds = number(value);
         else if (strcmp(word, "--processor-seconds") == 0)
             by.search.processor_seconds = number(value);
+        else if (strcmp(word, "--runs") == 0)
+            by.search.runs = number(value);
         else if (strcmp(word, "--jobs") == 0)
             by.search.jobs = number(value);
         else if (strcmp(word, "--shrink") == 0)
@@ -88,6 +90,8 @@ static settings read_settings(int count, char **words)
             usage();
         i += takes_value;
     }
+    if (by.search.jobs > SEARCH_JOBS)
+        by.search.jobs = SEARCH_JOBS;
     return by;
 }
 

@@ -18,7 +18,6 @@
 
 /* Each hundredth run is run twice, and must go the same way. */
 #define TWICE 100
-#define JOBS 64
 
 static void add(totals *to, const run_counts *counts)
 {
@@ -31,13 +30,15 @@ static void add(totals *to, const run_counts *counts)
 
 static void show(const search_settings *by, plan *of, attempt *found)
 {
-    printf("\n=== A finding: SEED=%" PRIu64 "\n%s", of->seed, by->shrink_seconds ? "" : found->report);
+    uint64_t seed = of->seed; /* shrinking changes the plan's */
+    printf("\n=== A finding: SEED=%" PRIu64 "\n%s", seed, by->shrink_seconds ? "" : found->report);
     if (by->shrink_seconds) {
         attempt least = shrink(of, found->gist, by->shrink_seconds);
         printf("%s\n--- the plan, as far as it could be shrunk:\n", least.report);
         free(least.report);
         plan_write(of, stdout);
     }
+    printf("SEED=%" PRIu64 "\n", seed); /* again: logs are cut at their front */
     fflush(stdout);
 }
 
@@ -108,23 +109,27 @@ static int64_t processor_ms(void)
     return in_ms(&own.ru_utime) + in_ms(&own.ru_stime) + in_ms(&runs.ru_utime) + in_ms(&runs.ru_stime);
 }
 
-static bool is_over(const search_settings *by, time_t until, const totals *so_far)
+/* `next`: the run that would be the next one, of all. */
+static bool is_over(const search_settings *by, int64_t next, time_t until, const totals *so_far)
 {
     if (so_far->findings >= by->most_findings)
         return true;
+    if (by->runs)
+        return next >= by->runs;
     return by->processor_seconds ? so_far->processor_ms >= by->processor_seconds * INT64_C(1000) : time(NULL) >= until;
 }
 
+/* Which runs there are depends neither on how fast a process is nor, but for their order, on how many there are. */
 static void search_on_one(const search_settings *by, uint64_t first, int job, totals *to)
 {
     static plan drawn;
     attempts_begin();
     stay_on_one(job);
     time_t until = time(NULL) + by->seconds;
-    for (uint64_t i = 0; !is_over(by, until, to); i++) {
-        plan_draw(&drawn, first + i * (uint64_t)by->jobs + (uint64_t)job);
+    for (int64_t i = job; !is_over(by, i, until, to); i += by->jobs) {
+        plan_draw(&drawn, first + (uint64_t)i);
         if (by->topology == TOPOLOGIES || drawn.topology == by->topology)
-            run(by, &drawn, to, to->runs % TWICE == 0);
+            run(by, &drawn, to, i % TWICE == 0);
         to->processor_ms = processor_ms();
     }
 }
@@ -140,14 +145,13 @@ static uint64_t first_seed(const search_settings *by)
 totals search(const search_settings *by)
 {
     totals sum = {0};
-    int jobs = by->jobs < JOBS ? by->jobs : JOBS;
     uint64_t first = first_seed(by);
-    totals *all = mmap(NULL, JOBS * sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    totals *all = mmap(NULL, SEARCH_JOBS * sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return (totals){.findings = 1};
     printf("seeds from %" PRIu64 " on\n", first);
     fflush(stdout);
-    for (int job = 0; job < jobs; job++) {
+    for (int job = 0; job < by->jobs; job++) {
         if (fork() == 0) {
             search_on_one(by, first, job, &all[job]);
             fflush(stdout);
@@ -156,7 +160,7 @@ totals search(const search_settings *by)
     }
     while (wait(NULL) > 0 || errno == EINTR)
         continue;
-    for (int job = 0; job < jobs; job++) {
+    for (int job = 0; job < by->jobs; job++) {
         sum.runs += all[job].runs;
         sum.calls += all[job].calls;
         sum.faults += all[job].faults;
@@ -165,6 +169,6 @@ totals search(const search_settings *by)
         sum.virtual_ms += all[job].virtual_ms;
         sum.processor_ms += all[job].processor_ms;
     }
-    munmap(all, JOBS * sizeof *all);
+    munmap(all, SEARCH_JOBS * sizeof *all);
     return sum;
 }

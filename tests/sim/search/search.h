@@ -10,9 +10,12 @@ typedef struct totals {
     int64_t runs, calls, faults, findings, steps, virtual_ms, processor_ms;
 } totals;
 
+#define SEARCH_JOBS 64 /* at most */
+
 typedef struct search_settings {
     int seconds, jobs;      /* for so long, in so many processes, one a processor */
     int processor_seconds;  /* or for so much of the processor's time, each; 0: by the clock */
+    int runs;               /* or so many runs, by all together; 0: for that time */
     int shrink_seconds;     /* for each finding; 0: it is shown as it is */
     int most_findings;      /* a process ends after so many */
     uint64_t seed;          /* the first; 0: chance */
