@@ -30,7 +30,7 @@ void call_resume(call *self)
         return;
     held->unsure |= held->calls++ > 0;
     if (self->step->kind == LOCK || self->step->kind == TOKEN) /* what is valid from now on may be of this call */
-        held->given_up = false;
+        held->given_up_ns = 0;
 }
 
 void call_begin(call *self, worker *who, const plan_step *step, hold *held)
@@ -118,7 +118,7 @@ void judge_validity(hold *held, validity by)
 {
     if (by.ms > 0 && by.asked_ns <= held->dropped_ns) /* another thread of the owner has given it back since */
         return;
-    losses_valid(held, by.ms);
+    losses_valid(held, by);
     if (held->unsure || held->calls > 0) {
         ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
         return;
@@ -140,8 +140,8 @@ static void forget(hold *held)
 {
     held->count = held->to_tell = 0;
     held->lost_ns = held->told_ns = held->lease_ms = 0;
-    held->renewed = held->unsure = held->given_up = false;
-    held->gone_ns = 0;
+    held->renewed = held->unsure = false;
+    held->gone_ns = held->given_up_ns = 0;
     held->token = 0;
 }
 
@@ -276,11 +276,16 @@ void judge_acquire(call *self, validity by)
 
 /* --- giving back --- */
 
+/* Within that time all know where a slot has gone. */
+#define TOLD_NS INT64_C(1100000000)
+
 /* Whether something may have taken it away that is not the library's doing. */
 static bool may_be_lost(const call *self)
 {
     const hold *held = self->hold;
     if (kind_of(self) == RED && !run_is_calm()) /* one member is lost, and of the others nobody answers */
+        return true;
+    if (run_of->topology == CLUSTER && self->began_ns - ledger_restart_ns() < TOLD_NS) /* repeated, it may go to either node */
         return true;
     return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_restart_ns() >= self->began_ns ||
            self->valid_before_ms * 1000000 <= world_now_ns() - self->began_ns + 2000000;
@@ -377,7 +382,7 @@ void judge_force(call *self)
     for (hold *held = ledger_first(); held && gave_up; held = held->next) {
         if (held->resource == self->hold->resource && held->owner.client == self->worker->of->index &&
             held->side == EXCLUSIVE_SIDE && held->count > 0 && held->calls == 0 && held->granted_ns < self->began_ns)
-            held->given_up = true;
+            held->given_up_ns = world_now_ns();
     }
 }
 

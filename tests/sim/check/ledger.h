@@ -42,7 +42,7 @@ typedef struct hold {
     bool left;               /* its thread has ended */
     int64_t granted_ns;      /* when its last acquire returned */
     int64_t gone_ns;         /* when foreign hands took it away, for certain; 0: they have not */
-    bool given_up;           /* by its client, which forced the lock open */
+    int64_t given_up_ns;     /* by its client, which forced the lock open; 0: not */
     uint64_t token;          /* of its last acquire, as that said; 0: it did not */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;

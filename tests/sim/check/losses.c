@@ -81,11 +81,12 @@ void losses_given_back(hold *held)
         await_report(held, TOLD_MS);
 }
 
-void losses_valid(const hold *held, int64_t ms)
+void losses_valid(const hold *held, validity by)
 {
+    int64_t ms = by.ms;
     if (ms <= 0)
         return;
-    if (held->given_up)
+    if (held->given_up_ns && by.asked_ns > held->given_up_ns)
         finding("%s may rely for %" PRId64 " ms on its hold of \"%s\", which its client has forced open", held->owner.title, ms,
                 run_of->objects[held->resource].name);
     int64_t most_ms = run_watchdog_ms(run_process(held->owner.client));

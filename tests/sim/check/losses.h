@@ -15,7 +15,7 @@ void losses_told(int client, const rlock_lost_event *lost);
 /* Its last unlock answered RLOCK_OK. */
 void losses_given_back(hold *hold);
 /* It is valid for so long, its owner was answered. */
-void losses_valid(const hold *hold, int64_t ms);
+void losses_valid(const hold *hold, validity validity);
 /* Now and then: whether all that was to be told by now is. */
 void losses_look(void);
 

@@ -25,14 +25,26 @@ static bool is_strict(const call *of)
     return run_is_calm() && (kind == FAIR || kind == NON_REENTRANT_FAIR) && run_is_fair(of->hold->resource) && !may_pass;
 }
 
+/* Another thread of its owner may have had the place for long. */
+static bool shares_place(const call *self)
+{
+    bool any = false;
+    for (int i = 0; i < run_worker_count(); i++) {
+        const worker *one = run_worker(i);
+        any |= one != self->worker && one->of == self->worker->of && one->waits_for == self->hold->resource && one->waits_named;
+    }
+    return self->step->owner != 0 && any;
+}
+
 void order_check(const call *self)
 {
-    if (!is_strict(self))
+    if (!is_strict(self) || shares_place(self))
         return;
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
         if (one == self->worker || one->waits_for != self->hold->resource || one->waits_named ||
-            one->waits_since_ns + place_ns(self->worker->of->plan) > self->began_ns)
+            one->waits_since_ns + place_ns(self->worker->of->plan) > self->began_ns ||
+            one->waits_since_ns <= ledger_void_ns(self->hold->resource)) /* an operator has cleared the queue since */
             continue;
         finding("%s: %s, which had waited for %" PRId64 " ms by then, waits on", self->title, thread_title(one->thread),
                 (self->began_ns - one->waits_since_ns) / 1000000);

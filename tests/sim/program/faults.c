@@ -306,6 +306,8 @@ void faults_free_locks(void)
         servers_command(locks.all[i].at, WORDS("DEL", locks.all[i].name));
     }
     bool are_left = actors_count() > 0 || (run_of->topology != SINGLE && !run_is_calm());
+    if (are_left)
+        ledger_void(-1, "an operator clears the queues");
     for (int i = 0; i < run_of->object_count; i++) { /* what was deleted in silence, too */
         if (are_left)
             drop_queue(i);

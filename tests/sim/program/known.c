@@ -209,7 +209,7 @@ shard *known_slot_from(void)
     return moving.from;
 }
 
-/* A lock with several keys, of which a script names one, as a read-write lock has: what has gone ahead is missed. */
+/* A lock with several keys, of which a script names one, as a read-write lock has: what is missed may have gone ahead. */
 static void note_apart(int slot)
 {
     for (int i = 0; i < run_of->object_count; i++) {
@@ -233,6 +233,7 @@ void known_slot_begins(int slot, shard *to)
              to->master->at->machine->name);
     views[to_place].importing_from[slot] = from_place;
     views[from_place].migrating_to[slot] = to_place;
+    note_apart(slot);
 }
 
 bool known_slot_key_goes(void)

@@ -214,9 +214,9 @@ static void within(worker *self, const plan_step *step)
         judge_acquire(&own, validity_of(self, lock));
         thread_sleep(self, world_now_ns() + step->pause_ms * 1000000, 0, "a pause");
         validity before = validity_of(self, lock);
-        call_valid_before(&own, before);
         judge_validity(own.hold, before);
         call_resume(&own);
+        call_valid_before(&own, before);
         ledger_drop(own.hold);
     } else {
         call_end(&own, status);
