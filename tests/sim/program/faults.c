@@ -243,9 +243,11 @@ void faults_heal(void)
         host_plan(at);
     }
     failovers_heal();
-    for (int i = 0; i < run_of->fault_count; i++) { /* the server may have refused to */
+    for (int i = 0; (at = host_number(i)) && paused_until_ns > world_now_ns(); i++)
+        servers_command(at, WORDS("CLIENT", "UNPAUSE"));
+    for (int i = 0; i < run_of->fault_count; i++) { /* the server may have refused to, or another has given it no end */
         if (run_of->faults[i].kind == KEY_TAKEN)
-            foreign_give_back(&run_of->faults[i]);
+            foreign_clear(&run_of->faults[i]);
     }
     servers_name_takes(1000000);
     network_heal();

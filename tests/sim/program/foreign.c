@@ -158,12 +158,16 @@ void foreign_take(const plan_fault *fault)
     }
 }
 
-void foreign_give_back(const plan_fault *fault)
+void foreign_clear(const plan_fault *fault)
 {
-    if (fault->count % 2 == 0)
-        return;
     run_void(object_of(fault), "its key is deleted");
     servers_command(servers_host(object_of(fault)), WORDS("DEL", name_of(fault)));
+}
+
+void foreign_give_back(const plan_fault *fault)
+{
+    if (fault->count % 2 == 1)
+        foreign_clear(fault);
 }
 
 /* --- what stands beside it --- */

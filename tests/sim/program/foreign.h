@@ -17,6 +17,7 @@ void foreign_rename(const plan_fault *fault);
 void foreign_name_back(const plan_fault *fault);
 void foreign_take(const plan_fault *fault);
 void foreign_give_back(const plan_fault *fault);
+void foreign_clear(const plan_fault *fault); /* whatever has its name */
 void foreign_write_queue(const plan_fault *fault);
 void foreign_delete_helpers(const plan_fault *fault);
 /* All who wait for that lock look again. */

@@ -234,6 +234,7 @@ void known_slot_begins(int slot, shard *to)
     views[to_place].importing_from[slot] = from_place;
     views[from_place].migrating_to[slot] = to_place;
     note_apart(slot);
+    ledger_note_restart(); /* what is repeated may go to either */
 }
 
 bool known_slot_key_goes(void)
@@ -269,6 +270,7 @@ void known_slot_has_moved(void)
     owners[moving.slot] = (int8_t)number_of_shard(moving.to);
     epoch++;
     moving.from = NULL;
+    ledger_note_restart();
     known_now(moving.to->master);
 }
 
