@@ -21,7 +21,7 @@
 static int64_t abandoned_until_ns[PLAN_OBJECTS];
 static int64_t first_blocks;
 static bool closes; /* a client is closed in the middle */
-static bool acts;   /* others than the library's clients wait, too, or write into queues */
+static bool acts;   /* others than the library's clients wait, too */
 
 int64_t ends_abandoned_until_ns(int resource)
 {
@@ -117,8 +117,6 @@ void ends_begin(void)
         for (int k = 0; k < run_of->threads[i].step_count; k++)
             closes |= run_of->threads[i].steps[k].kind == CLOSE;
     }
-    for (int i = 0; i < run_of->fault_count; i++)
-        acts |= run_of->faults[i].kind == QUEUE_ODD;
     watch_begin();
 }
 
@@ -127,7 +125,7 @@ void ends_begin(void)
 /* Nobody dies in its place, and no server forgets that a place was left. */
 static bool places_are_left(void)
 {
-    return !closes && !acts && (run_of->topology == SINGLE || run_is_calm());
+    return !closes && !acts && !run_has_fault(QUEUE_ODD) && (run_of->topology == SINGLE || run_is_calm());
 }
 
 static void check_place(const char *name, size_t length)

@@ -110,8 +110,17 @@ static void look_at_renewed(hold *held)
                 run_of->objects[held->resource].name, (world_now_ns() - held->gone_ns) / MS);
 }
 
+static bool forgotten;
+
+void losses_forget(void)
+{
+    forgotten = true;
+}
+
 void losses_look(void)
 {
+    if (forgotten)
+        return;
     for (hold *held = ledger_first(); held; held = held->next)
         look_at_renewed(held);
     for (int i = 0; i < AWAITED; i++) {

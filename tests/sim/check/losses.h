@@ -18,5 +18,7 @@ void losses_given_back(hold *hold);
 void losses_valid(const hold *hold, validity validity);
 /* Now and then: whether all that was to be told by now is. */
 void losses_look(void);
+/* In a forked child nobody tells of those of its parent. */
+void losses_forget(void);
 
 #endif

@@ -170,6 +170,7 @@ static void each_replica(bool silent, bool cut_off)
         for (int k = 0; k < shard_number(i)->count; k++) {
             node *one = &shard_number(i)->nodes[k];
             one->silent = silent;
+            one->cut_off = cut_off;
             sim_replica_connect(one->at->server, !cut_off);
             if (cut_off || !silent)
                 shard_note_change(one->of);

@@ -166,6 +166,14 @@ static bool are_all(const plan *of, bool (*is)(fault_kind kind))
     return are;
 }
 
+bool run_has_fault(fault_kind kind)
+{
+    bool has = false;
+    for (int i = 0; i < run_of->fault_count; i++)
+        has |= run_of->faults[i].kind == kind;
+    return has;
+}
+
 static bool is_stop(fault_kind kind)
 {
     return kind == STOP_SERVER || kind == STOP_CLIENT;

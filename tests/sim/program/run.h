@@ -71,6 +71,7 @@ bool run_is_fair(int resource);
 /* Whether nothing happens in which a hold of that client's that is renewed could be lost: a connection is cut or silent, once
  * or twice. */
 bool run_keeps_holds(int client);
+bool run_has_fault(fault_kind kind);
 /* Whether all that goes wrong is that machines stand still. */
 bool run_only_stops(void);
 /* Whether a lock has that key on a server, or a member of it has. */

@@ -97,7 +97,7 @@ bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
         const node *one = &of->nodes[i];
         if (one->since_ns > began_ns - LONG_NS || shard_is_deposed(one))
             return false;
-        if (one == of->master)
+        if (one == of->master || one->cut_off)
             continue;
         any = true;
         if (sim_server_look(one->at->server, 0, name, strlen(name), NULL))

@@ -13,6 +13,7 @@
 typedef struct node {
     host *at;
     struct shard *of;
+    bool cut_off;      /* its master knows that it is not there */
     bool held, silent; /* what its master writes does not reach it: for a failover, or for a while */
     bool coming;       /* a catch-up is planned */
     int64_t since_ns;  /* it has been what it is */
