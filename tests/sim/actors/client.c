@@ -77,39 +77,32 @@ static void take_message(actor *self, const reply *message)
     }
 }
 
-/* Whether there was anything. */
-static bool hear(actor *self, wire *from, void (*take)(actor *, const reply *))
+/* Whether there was anything; *ended: there will be no more. */
+static bool hear(actor *self, wire *from, void (*take)(actor *, const reply *), bool *ended)
 {
     static reply heard; /* one thread at a time, and none gives way between hearing and taking */
-    bool broken = false, any = false;
-    while (from->connection && wire_hear(from, &heard, &broken)) {
+    bool any = false;
+    *ended = false;
+    while (from->connection && wire_hear(from, &heard, ended)) {
         take(self, &heard);
         any = true;
     }
-    return any || broken;
-}
-
-static bool is_broken(const wire *self)
-{
-    int state = wire_state(self);
-    return self->connection && state != 0 && state != EINPROGRESS;
+    int state = wire_state(from);
+    *ended = from->connection && (*ended || (state != 0 && state != EINPROGRESS));
+    return any;
 }
 
 /* A connection that has ended has said all that it will. */
 static bool hear_all(actor *self)
 {
-    bool broken = false;
-    bool any = hear(self, &self->commands, take_answer);
-    any |= hear(self, &self->messages, take_message);
-    if (is_broken(&self->commands)) {
+    bool commands_end, messages_end;
+    bool any = hear(self, &self->commands, take_answer, &commands_end);
+    any |= hear(self, &self->messages, take_message, &messages_end);
+    if (commands_end)
         hang_up_commands(self);
-        broken = true;
-    }
-    if (is_broken(&self->messages)) {
+    if (messages_end)
         hang_up_messages(self);
-        broken = true;
-    }
-    return any || broken;
+    return any || commands_end || messages_end;
 }
 
 void actor_turn(actor *self, int64_t until_ns)
