@@ -93,6 +93,8 @@ void shard_note_change(shard *of)
 bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
 {
     bool any = false;
+    if (of->master->at->machine->stopped_until_ns > began_ns - LONG_NS) /* nobody could ask it */
+        return false;
     for (int i = 0; i < of->count; i++) {
         const node *one = &of->nodes[i];
         if (one->since_ns > began_ns - LONG_NS || shard_is_deposed(one))
