@@ -67,8 +67,9 @@ void rli_doubts_attend(rli_watchdog *watchdog)
 {
     rli_doubts *doubts = &watchdog->doubts;
     rli_holds *holds = &watchdog->client->holds;
-    if (rli_now_ms() < watchdog->undo_after_ms) {
-        rli_agenda_set(&holds->agenda, &doubts->due, watchdog->undo_after_ms);
+    int64_t put_off_ms = rli_watchdog_put_off(watchdog);
+    if (put_off_ms) {
+        rli_agenda_set(&holds->agenda, &doubts->due, put_off_ms);
         return;
     }
     rli_doubt **place = soonest(doubts), *doubt = *place;
@@ -78,10 +79,8 @@ void rli_doubts_attend(rli_watchdog *watchdog)
     pthread_mutex_unlock(&holds->mutex);
     int64_t found = give_back(watchdog, doubt, answer_by_ms);
     pthread_mutex_lock(&holds->mutex);
-    doubt->no_answer = watchdog->undo_unanswered = found < 0;
-    /* Many may be due in an outage: they do not wait for the server one after the other. */
-    if (found < 0)
-        watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
+    doubt->no_answer = found < 0;
+    rli_watchdog_note_undo(watchdog, found >= 0);
     doubt->pause_ms = rli_watchdog_tidy_pause(doubt->pause_ms, found >= 0);
     if (doubt->pause_ms > LONGEST_PAUSE_MS)
         doubt->pause_ms = LONGEST_PAUSE_MS;

@@ -163,10 +163,7 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     bool answered = undo_both(&round);
     const char *unheard = unheard_of(session->kind, &round.release);
     pthread_mutex_lock(&holds->mutex);
-    /* Many may be due in an outage: they do not wait for the server one after the other. */
-    watchdog->undo_unanswered = !answered;
-    if (!answered)
-        watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
+    rli_watchdog_note_undo(watchdog, answered);
     session->busy = false;
     extra->undo_unanswered = answered ? 0 : extra->undo_unanswered + 1;
     /* The same head as before keeps the time at which it was first found. */

@@ -42,11 +42,26 @@ static bool sleep_on(const rli_watchdog *watchdog, rli_holds *holds, const rli_d
     return error == 0;
 }
 
+void rli_watchdog_note_undo(rli_watchdog *watchdog, bool answered)
+{
+    watchdog->undo_unanswered = !answered;
+    if (answered)
+        return;
+    watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
+    watchdog->put_off = 0;
+}
+
+int64_t rli_watchdog_put_off(rli_watchdog *watchdog)
+{
+    return rli_now_ms() < watchdog->undo_after_ms ? watchdog->undo_after_ms + watchdog->put_off++ : 0;
+}
+
 static void attend_session(rli_watchdog *watchdog, rli_session *session)
 {
     rli_holds *holds = &watchdog->client->holds;
-    if (session->phase == RLI_UNDOING && rli_now_ms() < watchdog->undo_after_ms)
-        rli_agenda_set(&holds->agenda, &session->due, watchdog->undo_after_ms);
+    int64_t put_off_ms = session->phase == RLI_UNDOING ? rli_watchdog_put_off(watchdog) : 0;
+    if (put_off_ms)
+        rli_agenda_set(&holds->agenda, &session->due, put_off_ms);
     else if (session->phase == RLI_UNDOING)
         rli_undo(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)

@@ -30,7 +30,8 @@ typedef struct rli_watchdog {
     rli_flights flights;
     int64_t closes_ms;      /* when the client ends that is being closed; 0: it is not. Guarded by the holds' mutex */
     bool undo_unanswered;   /* the last undoing had no answer… */
-    int64_t undo_after_ms;  /* …so none before that instant */
+    int64_t undo_after_ms;  /* …so none before that instant… */
+    int put_off;            /* …and so many have been put off to then, each 1 ms behind the one before: in their order */
 } rli_watchdog;
 
 void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client);
@@ -44,6 +45,10 @@ rlock_status rli_watchdog_start(rli_watchdog *watchdog);
 #define RLI_TIDY_UNANSWERED_MS 2000
 /* The pause after one of pause_ms; 0: there was none yet. */
 int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered);
+/* An undoing had no answer, or had one. Many may be due in an outage: they do not wait for the server one after the other. */
+void rli_watchdog_note_undo(rli_watchdog *watchdog, bool answered);
+/* When what is due now may be undone; 0: at once. What was due first stays first, so that none is put off for ever. */
+int64_t rli_watchdog_put_off(rli_watchdog *watchdog);
 /* Until when a request that only tidies up is waited for: it need not be answered to be done, and while it
  * waits nothing is renewed or declared lost. A client that is being closed has nothing else to do. Holds' mutex held. */
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog);
