@@ -379,7 +379,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     return status;
 }
 
-/* Sends it; mutex held on entry and return, free meanwhile. False: not answered, it may run late. */
+/* Sends it; mutex held on entry and return, free meanwhile. False: not answered, it may run late; or refused, perhaps only
+ * for now, and the place is still there. */
 static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
 {
     rli_holds *holds = attempt->holds;
@@ -398,7 +399,7 @@ static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
     if (unheard)
         rli_session_note_unheard(session, unheard);
     rli_call_clear(&call);
-    return status == RLOCK_OK || status == RLOCK_SERVER;
+    return status == RLOCK_OK;
 }
 
 rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)

@@ -119,7 +119,8 @@ static void begin(const plan_thread *as)
     *self = (actor){.plan = as, .index = count, .waits_for = -1, .machine = machine_make(name, (int)world_chance(15601) - 7800, 0)};
     self->watchdog_ms = watchdogs[world_chance(3)];
     self->fair_wait_ms = 1000 + (int64_t)world_chance(9000);
-    self->timeout_ms = 500 + (int64_t)world_chance(2500);
+    /* What the link can serve: a connection, its number, some of the old ones ended, and the request. */
+    self->timeout_ms = 500 + (int64_t)world_chance(2500) + 24 * (run_of->latency_us + run_of->jitter_us) / 1000;
     self->skew_ms = (int64_t)world_chance(41) - 20;
     make_id(self->id);
     count++;

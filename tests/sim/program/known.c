@@ -220,14 +220,11 @@ static void note_apart(int slot)
     }
 }
 
-/* Both have heard by now what has become of the slot before. */
 void known_slot_begins(int slot, shard *to)
 {
     moving.slot = slot;
     moving.from = known_owner(slot);
     moving.to = to;
-    known_now(moving.from->master);
-    known_now(to->master);
     int8_t from_place = place_of(moving.from->master), to_place = place_of(to->master);
     timeline("world", "slot %d begins to move from %s to %s", slot, moving.from->master->at->machine->name,
              to->master->at->machine->name);
@@ -269,9 +266,10 @@ void known_slot_has_moved(void)
     shard_note_change(moving.to);
     owners[moving.slot] = (int8_t)number_of_shard(moving.to);
     epoch++;
+    known_now(moving.to->master); /* whoever moves it tells both */
+    known_now(moving.from->master);
     moving.from = NULL;
     ledger_note_restart();
-    known_now(moving.to->master);
 }
 
 /* --- messages of a cluster --- */
