@@ -66,12 +66,12 @@ V   ?=
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-5s %s\n' $1 '$(@:$(B)/%=%)')
 
-lib_src  := $(filter-out src/cli/% src/tls_module/%,$(shell find src watchdog -name '*.c'))
+lib_src  := $(filter-out src/cli/% src/net/tls_module/%,$(shell find src watchdog -name '*.c'))
 cli_src  := $(wildcard src/cli/*.c)
 lua_src  := $(shell find lua -name '*.lua' | sort)
 lib_obj  := $(lib_src:%.c=$(B)/%.o) $(B)/lua/scripts.o
-cli_obj  := $(cli_src:%.c=$(B)/%.o) $(B)/src/utf8.o
-tls_obj  := $(filter $(B)/src/redis/tls%,$(lib_obj))
+cli_obj  := $(cli_src:%.c=$(B)/%.o) $(B)/src/base/utf8.o
+tls_obj  := $(filter $(B)/src/net/tls%,$(lib_obj))
 
 .PHONY: all
 all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the library and the command (the default)
@@ -90,7 +90,7 @@ export PATH := $(PATH):$(abspath $(B))/bin
 # --- The library and the command ---
 
 # What runs once a client or a connection is made small, not fast.
-$(B)/src/config/%.o $(B)/src/inspect/%.o $(B)/src/redis/tls%.o $(B)/src/tls_module/%.o: SMALL := -Os
+$(B)/src/config/%.o $(B)/src/locks/inspect/%.o $(B)/src/net/tls%.o $(B)/src/net/tls_module/%.o: SMALL := -Os
 
 $(B)/%.o: %.c | deps-build
 	@mkdir -p $(@D)
@@ -111,13 +111,13 @@ $(B)/librlock.a: $(lib_obj)
 	$(call say,AR)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-# The archive has TLS in it, the shared library loads it from a module (src/tls_module/module.h).
-$(B)/$(soname): $(filter-out $(tls_obj),$(lib_obj)) $(B)/src/tls_module/load.o
+# The archive has TLS in it, the shared library loads it from a module (src/net/tls_module/module.h).
+$(B)/$(soname): $(filter-out $(tls_obj),$(lib_obj)) $(B)/src/net/tls_module/load.o
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) $(LOADED) $(NO_HOLES) -o $@ $^ $(SHARED)
 	$(Q)ln -sf $(soname) $(B)/librlock.so
 
-$(B)/$(module): $(tls_obj) $(B)/src/tls_module/module.o
+$(B)/$(module): $(tls_obj) $(B)/src/net/tls_module/module.o
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(module) $(LOADED) $(NO_HOLES) -o $@ $^ $(LIBS)
 
@@ -210,8 +210,8 @@ matrix: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration topology fau
 
 sim_src   := $(shell find tests/sim -name '*.c' -not -path 'tests/sim/server/*') tests/support/dice.c
 sim_obj   := $(sim_src:%.c=$(B)/%.o)
-sim_lib   := $(filter-out $(B)/src/redis/tls% $(B)/src/cli/%,$(lib_obj))
-sim_lib   := $(patsubst $(B)/%,$(B)/sim/%,$(sim_lib)) $(B)/sim/src/tls_module/load.o
+sim_lib   := $(filter-out $(B)/src/net/tls% $(B)/src/cli/%,$(lib_obj))
+sim_lib   := $(patsubst $(B)/%,$(B)/sim/%,$(sim_lib)) $(B)/sim/src/net/tls_module/load.o
 sim       := $(B)/tests/sim/run
 lib_dirs   = $(shell $(CC) -print-file-name=libhiredis.a) $(shell $(CC) -print-file-name=libuuid.a)
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/collect.h"
 
-#include "client.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "client/client.h"
 
 /* A loss is told so much later at most than it could be. While calls go on they read the answers, and the thread
  * wakes ten times a second in vain, which is nothing. */

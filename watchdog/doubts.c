@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/doubts.h"
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
 #include "locks/permit_id.h"
 #include "locks/permit_semaphore.h"
-#include "redis/reply.h"
+#include "net/reply.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #ifndef RLI_DOUBTS_H
 #define RLI_DOUBTS_H
 
-#include "locks/names.h"
-#include "watchdog/agenda.h"
+#include "engine/names.h"
+#include "src/base/agenda.h"
 
 #include <rlock/client.h>
 #include <rlock/status.h>

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/flight.h"
 
-#include "client.h"
-#include "clock.h"
-#include "list.h"
+#include "base/clock.h"
+#include "base/list.h"
+#include "client/client.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -4,7 +4,7 @@
 #define RLI_FLIGHT_H
 
 #include "redis/call.h"
-#include "redis/slots.h"
+#include "redis/pipeline/slots.h"
 #include "watchdog/watchdog.h"
 
 #include <stdbool.h>

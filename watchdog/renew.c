@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/renew.h"
 
-#include "client.h"
-#include "clock.h"
-#include "locks/session.h"
-#include "redis/reply.h"
+#include "base/clock.h"
+#include "client/client.h"
+#include "engine/session.h"
+#include "net/reply.h"
 #include "watchdog/flight.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef RLI_RENEW_H
 #define RLI_RENEW_H
 
-#include "locks/holds.h"
+#include "engine/holds.h"
 #include "watchdog/watchdog.h"
 
 /* Sends one batch of holds that are due, of which that session is the first; or puts it off, when its server is silent.

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/reporter.h"
 
-#include "client.h"
-#include "error.h"
-#include "thread.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "client/client.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/undo.h"
 
-#include "client.h"
-#include "clock.h"
-#include "locks/departure.h"
-#include "locks/session.h"
+#include "base/clock.h"
+#include "client/client.h"
+#include "engine/departure.h"
+#include "engine/session.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef RLI_UNDO_H
 #define RLI_UNDO_H
 
-#include "locks/holds.h"
+#include "engine/holds.h"
 #include "watchdog/watchdog.h"
 
 /* One release of a session that is being undone; the next after a longer pause, until the lease

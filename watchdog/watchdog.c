@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/watchdog.h"
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
-#include "locks/session.h"
-#include "thread.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "client/client.h"
+#include "engine/session.h"
 #include "watchdog/collect.h"
 #include "watchdog/flight.h"
 #include "watchdog/renew.h"

@@ -4,7 +4,7 @@
 #ifndef RLI_WATCHDOG_H
 #define RLI_WATCHDOG_H
 
-#include "watchdog/agenda.h"
+#include "src/base/agenda.h"
 #include "watchdog/doubts.h"
 
 #include <pthread.h>

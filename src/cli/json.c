@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 
-#include "utf8.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>

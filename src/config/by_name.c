@@ -1,10 +1,10 @@
 /* rlock_config_set: one setting by its name, as text, for programs that do not know the struct. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
 #include "config/config.h"
 #include "config/fields.h"
 #include "config/hint.h"
 #include "config/owned.h"
-#include "error.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
+#include "base/error.h"
+#include "base/sized.h"
 #include "config/owned.h"
-#include "error.h"
-#include "sized.h"
 
 #include <stdlib.h>
 #include <string.h>

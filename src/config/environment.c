@@ -4,7 +4,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/environment.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/fields.h"
 
+#include "base/error.h"
 #include "config/settings.h"
-#include "error.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/owned.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <stdalign.h>
 #include <stdlib.h>

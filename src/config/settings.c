@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
+#include "base/error.h"
 #include "config/config.h"
 #include "config/fields.h"
 #include "config/hint.h"
-#include "error.h"
 
 #include <arpa/inet.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #ifndef RLI_SETTINGS_H
 #define RLI_SETTINGS_H
 
+#include "config/connection_name.h"
 #include "config/nat.h"
-#include "redis/connection_name.h"
 
 #include <rlock/config.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
+#include "base/error.h"
 #include "config/hint.h"
-#include "error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/composite.h"
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
-#include "random.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "client/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>

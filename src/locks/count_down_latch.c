@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/count_down_latch.h>
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "client/client.h"
 #include "locks/object.h"
-#include "redis/reply.h"
-#include "sized.h"
+#include "net/reply.h"
 
 struct rlock_count_down_latch {
     rli_object object;

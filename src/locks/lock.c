@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/lock.h>
 
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/sized.h"
 #include "locks/handle.h"
-#include "sized.h"
 
 rlock *rlock_for_owner(rlock *lock, int64_t owner)
 {

@@ -1,8 +1,8 @@
 /* The multi lock, Redisson's RedissonMultiLock: all of its members, taken one by one, or none. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
 #include "locks/composite.h"
 #include "locks/round.h"
 

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/object.h"
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
-#include "redis/reply.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
+#include "net/reply.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #ifndef RLI_OBJECT_H
 #define RLI_OBJECT_H
 
-#include "locks/names.h"
-#include "locks/wait.h"
+#include "engine/names.h"
+#include "engine/wait.h"
 #include "redis/call.h"
 
 #include <rlock/client.h>

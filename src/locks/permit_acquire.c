@@ -1,12 +1,12 @@
 /* Taking permits: under ids that are made here, so that asking twice takes them once. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
+#include "engine/synced.h"
 #include "locks/permit_id.h"
 #include "locks/permit_semaphore.h"
-#include "locks/synced.h"
-#include "redis/reply.h"
+#include "net/reply.h"
 #include "watchdog/doubts.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Giving permits back, and their leases. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "error.h"
+#include "base/error.h"
 #include "locks/permit_id.h"
 #include "locks/permit_semaphore.h"
 

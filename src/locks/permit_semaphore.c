@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/permit_semaphore.h"
 
-#include "client.h"
-#include "error.h"
-#include "redis/reply.h"
-#include "sized.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "client/client.h"
+#include "net/reply.h"
 #include "watchdog/doubts.h"
 
 #include <limits.h>

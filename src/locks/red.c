@@ -1,9 +1,9 @@
 /* The red lock, Redisson's RedissonRedLock: more than half of its members, each on a server of its
  * own, so that it survives the loss of the others; Redis's "Redlock" algorithm. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
 #include "locks/composite.h"
 #include "locks/round.h"
 

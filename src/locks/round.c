@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/round.h"
 
-#include "random.h"
+#include "base/random.h"
 
 #include <rlock/lock.h>
 

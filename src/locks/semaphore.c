@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/semaphore.h>
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "client/client.h"
+#include "engine/synced.h"
 #include "locks/object.h"
-#include "locks/synced.h"
-#include "redis/reply.h"
-#include "sized.h"
+#include "net/reply.h"
 
 struct rlock_semaphore {
     rli_object object;

@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/single.h"
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
-#include "locks/acquire.h"
-#include "locks/back_off.h"
-#include "locks/extend.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
+#include "engine/acquire.h"
+#include "engine/back_off.h"
+#include "engine/extend.h"
+#include "engine/release.h"
+#include "engine/session.h"
 #include "locks/handle.h"
-#include "locks/release.h"
-#include "locks/session.h"
-#include "redis/reply.h"
+#include "net/reply.h"
 
 #include <stdlib.h>
 

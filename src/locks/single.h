@@ -3,7 +3,7 @@
 #ifndef RLI_SINGLE_H
 #define RLI_SINGLE_H
 
-#include "locks/kind.h"
+#include "engine/kind.h"
 
 #include <rlock/lock.h>
 

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/call.h"
 
-#include "client.h"
-#include "error.h"
-#include "random.h"
-#include "redis/reply.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "client/client.h"
+#include "net/reply.h"
 #include "redis/topology/topology.h"
 
 #include <stdio.h>

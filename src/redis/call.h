@@ -3,9 +3,9 @@
 #ifndef RLI_CALL_H
 #define RLI_CALL_H
 
-#include "caller.h"
-#include "redis/buffer.h"
-#include "redis/lane.h"
+#include "client/caller.h"
+#include "net/buffer.h"
+#include "redis/pipeline/lane.h"
 #include "redis/script.h"
 #include "redis/topology/route.h"
 #include "redis/topology/topology.h"

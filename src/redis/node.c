@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/node.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 

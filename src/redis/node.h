@@ -3,10 +3,10 @@
 #ifndef RLI_NODE_H
 #define RLI_NODE_H
 
-#include "redis/lane.h"
-#include "redis/pool.h"
+#include "redis/pipeline/lane.h"
+#include "redis/pipeline/pool.h"
+#include "redis/pubsub/subscriber.h"
 #include "redis/script.h"
-#include "redis/subscriber.h"
 
 #define RLI_NODE_KNOWN 8
 #define RLI_NODE_ID 40

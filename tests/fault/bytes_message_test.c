@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/cut.h"
 #include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/objects.h"
-#include "tests/integration/support/actor.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 

@@ -1,7 +1,7 @@
 /* Requests that nobody waits for, on a lane: sent at once, and whoever posted them is told what became of them,
  * whoever reads the answer, and however the connection ends. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/slots.h"
+#include "redis/pipeline/slots.h"
 #include "tests/fault/support/lanes.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"

@@ -1,7 +1,7 @@
 /* The ear: all that is published on the test's server, kept as lines. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/support/server_parts.h"
 #include "tests/support/event.h"
+#include "tests/support/server_parts.h"
 #include "tests/support/test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Back-off: how long a spin lock's waiter sleeps after each refusal, and which values make no sense. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "src/locks/back_off.h"
+#include "src/engine/back_off.h"
 #include "tests/support/test.h"
 
 #include <string.h>

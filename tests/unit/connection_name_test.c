@@ -1,7 +1,7 @@
 /* The names of connections, which lead from a client's id to its process; others may give theirs any name. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "src/inspect/processes.h"
-#include "src/redis/connection_name.h"
+#include "src/config/connection_name.h"
+#include "src/locks/inspect/processes.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

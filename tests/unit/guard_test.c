@@ -1,6 +1,6 @@
 /* The guard: whoever calls it is looked after, also when it was stopped and begins anew. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/guard.h"
+#include "redis/pipeline/guard.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 

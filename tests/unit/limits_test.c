@@ -1,6 +1,6 @@
 /* Limits: the greatest replies that servers have reason to send fit. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/limits.h"
+#include "net/limits.h"
 #include "tests/fault/support/bytes.h"
 #include "tests/support/test.h"
 

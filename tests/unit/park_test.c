@@ -1,7 +1,7 @@
 /* Parkers: who sleeps there is woken, with the news, however many sleep. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "clock.h"
-#include "park.h"
+#include "base/clock.h"
+#include "base/park.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 

@@ -1,6 +1,6 @@
 /* Replies: where redirects lead, which texts are none, and which errors end a script that may have written. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/reply.h"
+#include "net/reply.h"
 #include "tests/support/test.h"
 
 static bool redirects(const char *text, const char *host, int port)

@@ -1,6 +1,6 @@
 /* Structs that say how long they are: which lengths are taken, and what becomes of the fields. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "src/sized.h"
+#include "src/base/sized.h"
 #include "tests/support/test.h"
 
 #include <stdint.h>

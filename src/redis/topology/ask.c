@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
-#include "clock.h"
-#include "error.h"
-#include "redis/sync.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "redis/pipeline/sync.h"
 
 #include <string.h>
 

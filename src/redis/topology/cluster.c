@@ -3,7 +3,7 @@
 #include "redis/topology/cluster_map.h"
 #include "redis/topology/cluster_spread.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/cluster_map.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "redis/topology/slot.h"
 
 #include <stdio.h>

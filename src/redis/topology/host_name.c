@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
-#include "redis/lookup.h"
+#include "net/lookup.h"
 
 #include <stdlib.h>
 #include <string.h>

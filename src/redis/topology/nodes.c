@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/nodes.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
-#include "error.h"
+#include "base/error.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
 #ifndef RLI_ROUTE_H
 #define RLI_ROUTE_H
 
-#include "redis/lane.h"
 #include "redis/node.h"
+#include "redis/pipeline/lane.h"
 
 /* All zero: no lane yet. Any thread. */
 typedef struct rli_route {

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
-#include "client.h"
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "client/client.h"
 #include "redis/topology/slot.h"
-#include "thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

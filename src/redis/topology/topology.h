@@ -4,9 +4,9 @@
 #ifndef RLI_TOPOLOGY_H
 #define RLI_TOPOLOGY_H
 
-#include "caller.h"
-#include "redis/topology/nodes.h"
+#include "client/caller.h"
 #include "redis/script.h"
+#include "redis/topology/nodes.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

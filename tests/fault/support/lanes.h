@@ -4,8 +4,8 @@
 #ifndef FAULT_LANES_H
 #define FAULT_LANES_H
 
-#include "redis/lane.h"
-#include "redis/pool.h"
+#include "redis/pipeline/lane.h"
+#include "redis/pipeline/pool.h"
 #include "tests/fault/support/proxy.h"
 #include "tests/integration/support/actor.h"
 #include "tests/support/fleet.h"

@@ -5,9 +5,9 @@
 #ifndef SEQUENCE_H
 #define SEQUENCE_H
 
-#include "tests/support/dice.h"
 #include "tests/model/support/keyspace.h"
 #include "tests/model/support/span.h"
+#include "tests/support/dice.h"
 
 #include <rlock/status.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* Sums and intersections of sorted sets and sets. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/server/answer.h"
-#include "tests/sim/server/memory.h"
 #include "tests/sim/server/command.h"
+#include "tests/sim/server/memory.h"
 #include "tests/sim/server/zranges.h"
 
 #include <math.h>

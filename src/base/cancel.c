@@ -1,0 +1,94 @@
+/* Cancel tokens: a flag, a descriptor for those who poll, and a list of those who sleep. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cancel.h"
+
+#include "base/error.h"
+#include "base/forked.h"
+#include "base/list.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct rlock_cancel {
+    pthread_mutex_t mutex;
+    rli_cancel_watch *watches; /* guarded by mutex */
+    atomic_bool fired;
+    unsigned generation; /* of forks: a child must not fire its parent's */
+    int fd;
+};
+
+rlock_cancel *rlock_cancel_new(void)
+{
+    rlock_cancel *cancel = calloc(1, sizeof *cancel);
+    if (!cancel) {
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for a cancel token");
+        return NULL;
+    }
+    cancel->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (cancel->fd < 0 || !rli_fd_track(cancel->fd)) {
+        if (cancel->fd >= 0)
+            close(cancel->fd);
+        rli_fail(RLOCK_NO_MEMORY, "no descriptor for a cancel token: %s", strerror(errno));
+        free(cancel);
+        return NULL;
+    }
+    cancel->generation = rli_fork_generation();
+    pthread_mutex_init(&cancel->mutex, NULL);
+    return cancel;
+}
+
+void rlock_cancel_fire(rlock_cancel *cancel)
+{
+    if (!cancel || cancel->generation != rli_fork_generation() || atomic_exchange(&cancel->fired, true))
+        return;
+    ssize_t written = write(cancel->fd, &(uint64_t){1}, sizeof(uint64_t));
+    (void)written; /* an eventfd at 0 takes a 1 */
+    pthread_mutex_lock(&cancel->mutex);
+    for (rli_cancel_watch *watch = cancel->watches; watch; watch = watch->next)
+        rli_unpark(watch->parker);
+    pthread_mutex_unlock(&cancel->mutex);
+}
+
+void rlock_cancel_free(rlock_cancel *cancel)
+{
+    if (!cancel)
+        return;
+    if (cancel->generation == rli_fork_generation()) /* else the fork handler has closed it */
+        rli_fd_close(cancel->fd);
+    pthread_mutex_destroy(&cancel->mutex);
+    free(cancel);
+}
+
+void rli_cancel_enter(rlock_cancel *cancel, rli_cancel_watch *watch, rli_parker *parker)
+{
+    if (!cancel)
+        return;
+    *watch = (rli_cancel_watch){.parker = parker};
+    pthread_mutex_lock(&cancel->mutex);
+    RLI_LIST_ADD(cancel->watches, watch);
+    pthread_mutex_unlock(&cancel->mutex);
+}
+
+void rli_cancel_exit(rlock_cancel *cancel, rli_cancel_watch *watch)
+{
+    if (!cancel)
+        return;
+    pthread_mutex_lock(&cancel->mutex);
+    RLI_LIST_REMOVE(cancel->watches, watch);
+    pthread_mutex_unlock(&cancel->mutex);
+}
+
+bool rli_cancel_fired(rlock_cancel *cancel)
+{
+    return cancel && atomic_load_explicit(&cancel->fired, memory_order_acquire);
+}
+
+int rli_cancel_fd(const rlock_cancel *cancel)
+{
+    return cancel ? cancel->fd : -1;
+}

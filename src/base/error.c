@@ -1,0 +1,91 @@
+/* The detail of a thread's last failure, and the words of the statuses. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include "base/utf8.h"
+
+#include <rlock/version.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_SIZE 512
+
+static _Thread_local char last_error[MESSAGE_SIZE];
+
+/* Programs write messages to terminals and logs, and names and a server's words are in them. */
+static void keep(const char *message)
+{
+    size_t length = 0;
+    while (*message) {
+        char shown[RLI_UTF8_SHOWN];
+        size_t more = rli_utf8_show(&message, shown);
+        if (length + more >= sizeof last_error)
+            break;
+        memcpy(last_error + length, shown, more);
+        length += more;
+    }
+    last_error[length] = 0;
+}
+
+rlock_status rli_fail(rlock_status status, const char *format, ...)
+{
+    char message[MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (length >= MESSAGE_SIZE)
+        message[rli_utf8_cut(message, MESSAGE_SIZE - 1)] = 0;
+    keep(message);
+    return status;
+}
+
+rlock_status rli_fail_as(rlock_status status, const char *message)
+{
+    return rli_fail(status, "%s", message);
+}
+
+rlock_status rli_fail_of(rlock_status status, const char *what, const char *name)
+{
+    char shown[RLI_NAME_SHOWN], said[sizeof last_error];
+    if (strstr(last_error, rli_show_name(name, shown)))
+        return status;
+    memcpy(said, last_error, sizeof said);
+    return rli_fail(status, "%s \"%s\": %s", what, shown, said);
+}
+
+const char *rli_show_name(const char *name, char shown[RLI_NAME_SHOWN])
+{
+    size_t length = strnlen(name, 101);
+    if (length <= 100) {
+        memcpy(shown, name, length + 1);
+        return shown;
+    }
+    length = rli_utf8_cut(name, 100);
+    memcpy(shown, name, length);
+    memcpy(shown + length, "…", sizeof "…");
+    return shown;
+}
+
+const char *rlock_last_error(void)
+{
+    return last_error;
+}
+
+const char *rlock_strstatus(rlock_status status)
+{
+#define RLI_WORDS(name, value, words)                                                              \
+    case name:                                                                                     \
+        return words;
+    switch (status) {
+        RLOCK_STATUSES(RLI_WORDS)
+    }
+#undef RLI_WORDS
+    return "unknown status";
+}
+
+const char *rlock_version(void)
+{
+    return RLOCK_VERSION;
+}

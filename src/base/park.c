@@ -1,0 +1,173 @@
+/* A parker: where one thread sleeps until another has something for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/park.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* On 32 bits struct timespec may be of the longer kind, which the older call would misread. */
+#ifdef SYS_futex_time64
+#define FUTEX (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
+#else
+#define FUTEX SYS_futex
+#endif
+
+void rli_parker_init(rli_parker *parker)
+{
+    atomic_init(&parker->state, 0);
+}
+
+/* Linux keeps a process's own futexes in a few lists, 16 on two cores, and a wake goes through one of them up to the
+ * sleeper: with 10,000 threads asleep there, it took some 50 µs. Those that processes may share have 256 lists a core,
+ * in which all of them sleep, older ones first: one process of a few must not go through the crowd of another. */
+#define FEW 1024
+
+/* Threads that sleep among many, in either way. */
+static atomic_int sleepers;
+
+static int private_flag(unsigned state)
+{
+    return state & RLI_AMONG_MANY ? 0 : FUTEX_PRIVATE_FLAG;
+}
+
+#define ANYBODY FUTEX_BITSET_MATCH_ANY
+
+/* Sleeps as long as the word is `value`. False: the deadline has come. */
+static bool wait(atomic_uint *word, unsigned value, int flag, unsigned who, int64_t deadline_ms)
+{
+    struct timespec at, *until = NULL;
+    if (deadline_ms != RLI_NEVER) {
+        at = rli_monotonic_at(deadline_ms);
+        until = &at;
+    }
+    return syscall(FUTEX, word, FUTEX_WAIT_BITSET | flag, value, until, NULL, who) == 0 || errno != ETIMEDOUT;
+}
+
+static void park(rli_parker *parker, int64_t deadline_ms, unsigned asleep)
+{
+    unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+    bool in_time = true;
+    while (in_time && !(state & RLI_WOKEN)) {
+        if (state & RLI_ASLEEP || atomic_compare_exchange_weak(&parker->state, &state, state | asleep)) {
+            in_time = wait(&parker->state, state | asleep, private_flag(state | asleep), ANYBODY, deadline_ms);
+            state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+        }
+    }
+    atomic_fetch_and(&parker->state, ~(asleep | RLI_WOKEN));
+}
+
+void rli_park(rli_parker *parker, int64_t deadline_ms)
+{
+    park(parker, deadline_ms, RLI_ASLEEP);
+}
+
+void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
+{
+    bool few = atomic_fetch_add_explicit(&sleepers, 1, memory_order_relaxed) < FEW;
+    park(parker, deadline_ms, few ? RLI_ASLEEP : RLI_ASLEEP | RLI_AMONG_MANY);
+    atomic_fetch_sub_explicit(&sleepers, 1, memory_order_relaxed);
+}
+
+/* --- together --- */
+
+#define GROUP 32 /* bits of a futex's set */
+#define PLACE_SHIFT 8
+#define TOGETHER (RLI_TOGETHER | (RLI_PLACES - 1) << PLACE_SHIFT)
+
+/* A word for each group, which every ring changes. It stays, whatever becomes of the sleepers before the ring. */
+static atomic_uint rung[RLI_PLACES / GROUP];
+
+void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
+{
+    place %= RLI_PLACES;
+    atomic_uint *word = &rung[place / GROUP];
+    bool in_time = true;
+    for (;;) {
+        unsigned value = atomic_load(word); /* first: who unparks it from then on changes that before it wakes anybody */
+        if (atomic_fetch_or(&parker->state, RLI_TOGETHER | place << PLACE_SHIFT) & RLI_WOKEN || !in_time)
+            break;
+        in_time = wait(word, value, FUTEX_PRIVATE_FLAG, 1u << place % GROUP, deadline_ms);
+    }
+    atomic_fetch_and(&parker->state, ~(TOGETHER | RLI_WOKEN));
+}
+
+static void end_group(rli_ring *ring)
+{
+    if (!ring->who)
+        return;
+    atomic_fetch_add(&rung[ring->group], 1);
+    syscall(FUTEX, &rung[ring->group], FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, ring->who);
+    ring->who = 0;
+}
+
+static void ring_for(rli_ring *ring, unsigned place)
+{
+    if (ring->group != place / GROUP)
+        end_group(ring);
+    ring->group = place / GROUP;
+    ring->who |= 1u << place % GROUP;
+}
+
+/* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
+static void end_alone(rli_ring *ring)
+{
+    if (!ring->alone)
+        return;
+    syscall(FUTEX, ring->alone, FUTEX_WAKE | private_flag(ring->how), 1, NULL, NULL, 0);
+    ring->alone = NULL;
+}
+
+static void ring_alone(rli_ring *ring, rli_parker *parker, unsigned how)
+{
+    end_alone(ring);
+    ring->alone = &parker->state;
+    ring->how = how;
+}
+
+void rli_ring_end(rli_ring *ring)
+{
+    end_alone(ring);
+    end_group(ring);
+}
+
+/* --- waking --- */
+
+void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring)
+{
+    const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | TOGETHER;
+    unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
+        continue;
+    if (state & RLI_ASLEEP)
+        ring_alone(ring, parker, state);
+    else if (state & RLI_TOGETHER)
+        ring_for(ring, (state & TOGETHER) >> PLACE_SHIFT);
+}
+
+void rli_unpark_with(rli_parker *parker, unsigned news)
+{
+    rli_ring ring = {0};
+    rli_unpark_later(parker, news, &ring);
+    rli_ring_end(&ring);
+}
+
+void rli_unpark(rli_parker *parker)
+{
+    rli_unpark_with(parker, 0);
+}
+
+bool rli_parker_has(const rli_parker *parker, unsigned news)
+{
+    return atomic_load_explicit(&parker->state, memory_order_acquire) & news;
+}
+
+bool rli_parker_take(rli_parker *parker, unsigned news)
+{
+    return rli_parker_has(parker, news) && atomic_fetch_and(&parker->state, ~news) & news;
+}

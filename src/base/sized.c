@@ -1,0 +1,35 @@
+/* Structs that say how long they are, as programs built with headers of any version hand them over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sized.h"
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* More is no newer program's, but memory that nobody has filled: it must not be read that far. */
+#define MOST 4096
+
+static bool is_zero(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i])
+            return false;
+    }
+    return true;
+}
+
+rlock_status rli_sized_read(void *full, const void *given, const rli_sized *sized)
+{
+    size_t size, known = sized->known;
+    if (!given)
+        return rli_fail(RLOCK_INVALID, "%s must not be NULL; start from %s", sized->what, sized->start);
+    memcpy(&size, given, sizeof size);
+    if (size < sized->first || size > MOST || size % _Alignof(size_t))
+        return rli_fail(RLOCK_INVALID, "%s->size is %zu, not %zu; start from %s", sized->what, size, known, sized->start);
+    if (size > known && !is_zero((const char *)given + known, size - known))
+        return rli_fail(RLOCK_INVALID, "%s->size is %zu, and a field behind the %zu bytes that this librlock knows is set: "
+                        "the program was built for a newer one", sized->what, size, known);
+    memcpy(full, given, size < known ? size : known);
+    return RLOCK_OK;
+}

@@ -1,0 +1,30 @@
+/* Threads of the library's own, named and deaf to the program's signals; and what all threads meet at. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/thread.h"
+
+#include "base/error.h"
+
+#include <signal.h>
+#include <string.h>
+
+rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)(void *), void *argument)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* inherited from the very first instruction */
+    int error = pthread_create(thread, NULL, body, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        return rli_fail(RLOCK_NO_MEMORY, "no thread for %s: %s", name, strerror(error));
+    pthread_setname_np(*thread, name);
+    return RLOCK_OK;
+}
+
+void rli_mutex_init_brief(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}

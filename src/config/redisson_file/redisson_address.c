@@ -1,0 +1,148 @@
+/* An address as Redisson's file has it. It differs from our URLs: the port must be there, an IPv6 address
+ * may come without brackets, what stands alone before the @ is the password, a + there means a space, and
+ * neither database nor parameters follow. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/redisson_file/redisson_address.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *start;
+    bool tls, socket;
+} schemes[] = {
+    {"redis://", false, false},     {"rediss://", true, false},     {"valkey://", false, false},
+    {"valkeys://", true, false},    {"redis+uds://", false, true},  {"valkey+uds://", false, true},
+};
+
+/* Where `text` goes on behind its scheme; NULL: none of Redisson's. */
+static const char *read_scheme(const char *text, bool *tls, bool *is_socket)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t length = strlen(schemes[i].start);
+        if (strncmp(text, schemes[i].start, length) == 0) {
+            *tls = schemes[i].tls;
+            *is_socket = schemes[i].socket;
+            return text + length;
+        }
+    }
+    return NULL;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c);
+}
+
+/* Appends text[0…length) so that our URLs read it back. What is percent-encoded already stays so where
+ * `encoded` says that it may be. */
+static char *append(char *to, const char *text, size_t length, bool encoded)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)(encoded && text[i] == '+' ? ' ' : text[i]);
+        if ((c && is_plain((char)c) && !(encoded && c == '/')) || (encoded && c == '%')) {
+            *to++ = (char)c;
+        } else {
+            *to++ = '%';
+            *to++ = hex[c >> 4];
+            *to++ = hex[c & 15];
+        }
+    }
+    *to = 0;
+    return to;
+}
+
+/* user:password@, password@ or nothing, as user:password@ or :password@ */
+static char *append_user(char *to, const char *user, const char *at)
+{
+    const char *colon = memchr(user, ':', (size_t)(at - user));
+    if (colon)
+        to = append(to, user, (size_t)(colon - user), true);
+    *to++ = ':';
+    const char *password = colon ? colon + 1 : user;
+    to = append(to, password, (size_t)(at - password), true);
+    *to++ = '@';
+    return to;
+}
+
+static rlock_status make_url(rli_redisson_address *address, rli_mode mode, const char *text)
+{
+    const char *scheme = rli_mode_scheme(mode, address->tls);
+    /* Each character may become three. */
+    address->url = malloc(strlen(scheme) + 3 * strlen(text) + 16);
+    return address->url ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for an address");
+}
+
+static rlock_status read_socket(rli_redisson_address *address, rli_mode mode, const char *text)
+{
+    if (mode != RLI_SINGLE)
+        return rli_fail(RLOCK_INVALID, "the address is a socket's; only singleServerConfig takes that");
+    if (*text != '/')
+        return rli_fail(RLOCK_INVALID, "the address has no absolute path; write redis+uds:///path/to/redis.sock");
+    rlock_status status = make_url(address, mode, text);
+    if (status != RLOCK_OK)
+        return status;
+    strcpy(address->url, "unix://");
+    append(address->url + 7, text, strlen(text), false);
+    snprintf(address->place, sizeof address->place, "%.150s", text);
+    return RLOCK_OK;
+}
+
+static rlock_status read_tcp(rli_redisson_address *address, rli_mode mode, const char *text)
+{
+    const char *end = text + strcspn(text, "/?#"), *at = memchr(text, '@', (size_t)(end - text));
+    if (strchr(end, '@') || (at && memchr(at + 1, '@', (size_t)(end - at - 1))))
+        return rli_fail(RLOCK_INVALID, "the address has more than host and port behind its @, or an @, /, ? or # in its "
+                        "password; write %%40, %%2F, %%3F and %%23 there");
+    const char *host = at ? at + 1 : text, *colon = memrchr(host, ':', (size_t)(end - host));
+    if (!colon || colon + 1 == end)
+        return rli_fail(RLOCK_INVALID, "the address has no port; write for example redis://host:6379");
+    int port = 0;
+    for (const char *digit = colon + 1; digit < end && port <= 65535; digit++)
+        port = *digit >= '0' && *digit <= '9' ? port * 10 + (*digit - '0') : 65536;
+    if (port < 1 || port > 65535)
+        return rli_fail(RLOCK_INVALID, "the address has a port that is not a number from 1 to 65535");
+    size_t length = (size_t)(colon - host);
+    if (length > 1 && *host == '[' && host[length - 1] == ']') {
+        host++;
+        length -= 2;
+    }
+    if (!length)
+        return rli_fail(RLOCK_INVALID, "the address has no host; write for example redis://host:6379");
+    rlock_status status = make_url(address, mode, text);
+    if (status != RLOCK_OK)
+        return status;
+    bool v6 = memchr(host, ':', length) != NULL;
+    char *to = address->url + sprintf(address->url, "%s://", rli_mode_scheme(mode, address->tls));
+    if (at)
+        to = append_user(to, text, at);
+    sprintf(to, "%s%.*s%s:%d", v6 ? "[" : "", (int)length, host, v6 ? "]" : "", port);
+    snprintf(address->place, sizeof address->place, "%.*s:%d", (int)(length > 120 ? 120 : length), host, port);
+    address->has_path = *end && strcmp(end, "/") != 0;
+    return RLOCK_OK;
+}
+
+rlock_status rli_redisson_address_read(rli_redisson_address *address, rli_mode mode, const char *text)
+{
+    bool is_socket;
+    *address = (rli_redisson_address){0};
+    const char *rest = read_scheme(text, &address->tls, &is_socket);
+    if (!rest)
+        return rli_fail(RLOCK_INVALID, "the address does not begin with redis:// or rediss:// (for TLS)");
+    rlock_status status = is_socket ? read_socket(address, mode, rest) : read_tcp(address, mode, rest);
+    if (status != RLOCK_OK)
+        return status;
+    /* Hosts, and what is percent-encoded, are looked at by the reader of URLs. */
+    rli_settings probe = {0};
+    status = rli_settings_read_server(&probe, address->url, true);
+    rli_settings_free(&probe);
+    if (status != RLOCK_OK) {
+        free(address->url);
+        address->url = NULL;
+    }
+    return status;
+}

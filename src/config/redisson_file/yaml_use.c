@@ -1,0 +1,292 @@
+/* What the single values and plain lists of Redisson's configuration file do to a config. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/fields.h"
+#include "config/redisson_file/yaml_loader.h"
+#include "config/redisson_file/yaml_scalar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static rlock_status no_single_value(const rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be a single value, without a 0 byte in it", key->name);
+}
+
+static void *place_of(rli_yaml_loader *loader, const rli_field *field)
+{
+    return (char *)&loader->draft + field->in_config;
+}
+
+static const rli_field *field_of(const rli_yaml_key *key)
+{
+    return rli_field_find(key->field ? key->field : key->name);
+}
+
+static rlock_status keep_text(rli_yaml_loader *loader, const char **field, const char *text, size_t length)
+{
+    const char *copy = rli_owned_text(loader->owned, text, length);
+    if (!copy)
+        return RLOCK_NO_MEMORY;
+    *field = copy;
+    return RLOCK_OK;
+}
+
+static rlock_status keep_secret(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value,
+                                const char **field)
+{
+    const char *text = rli_yaml_text(value);
+    if (!text)
+        return no_single_value(loader, key, value);
+    if (strncmp(text, "{aes}", 5) == 0)
+        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED, "%s is encrypted, which only Redisson PRO can read; write "
+                             "${NAME} to take it from the environment", key->name);
+    return keep_text(loader, field, text, strlen(text));
+}
+
+/* A number in any of YAML's forms, a word, or a flag. */
+static rlock_status read_value(const rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value,
+                               int64_t *found)
+{
+    const rli_field *field = field_of(key);
+    const char *text = rli_yaml_text(value);
+    if (!text)
+        return no_single_value(loader, key, value);
+    if (field->kind == RLI_WORD)
+        return rli_field_read(field, text, found) == RLOCK_OK ? RLOCK_OK
+                                                               : rli_yaml_fail_again(loader, value, RLOCK_INVALID);
+    if (field->kind == RLI_FLAG) {
+        bool flag;
+        if (!rli_yaml_flag(text, &flag))
+            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is \"%.40s\"; it must be true or false", key->name,
+                                 text);
+        *found = flag;
+        return RLOCK_OK;
+    }
+    if (!rli_yaml_number(text, found))
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is \"%.40s\"; it must be a whole number%s", key->name,
+                             text, field->kind == RLI_SPAN ? " of milliseconds" : "");
+    return RLOCK_OK;
+}
+
+static rlock_status check_number(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value,
+                                 int64_t *number)
+{
+    const rli_field *field = field_of(key);
+    if (*number > field->highest && (key->use == RLI_USE_CAPPED || key->use == RLI_USE_NONZERO)) {
+        int64_t given = *number;
+        *number = field->highest;
+        return rli_yaml_warn(loader, rli_yaml_line(value), "%s is %lld; %lld is the most that is used here", key->name,
+                             (long long)given, (long long)field->highest);
+    }
+    if (*number < field->lowest || *number > field->highest)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld", key->name,
+                             (long long)*number, (long long)field->lowest, (long long)field->highest);
+    return RLOCK_OK;
+}
+
+static rlock_status use_field(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    const rli_field *field = field_of(key);
+    if (field->secret)
+        return keep_secret(loader, key, value, place_of(loader, field));
+    if (field->kind == RLI_TEXT) {
+        const char *text = rli_yaml_text(value);
+        return text ? keep_text(loader, place_of(loader, field), text, strlen(text))
+                    : no_single_value(loader, key, value);
+    }
+    int64_t number;
+    rlock_status status = read_value(loader, key, value, &number);
+    if (status == RLOCK_OK)
+        status = check_number(loader, key, value, &number);
+    if (status == RLOCK_OK && (number || key->use != RLI_USE_NONZERO))
+        rli_field_store(field, place_of(loader, field), number);
+    return status;
+}
+
+static rlock_status use_user(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    bool is_name = strcmp(key->name, "username") == 0;
+    return keep_secret(loader, key, value, is_name ? &loader->draft.username : &loader->draft.password);
+}
+
+/* As in Redisson: STRICT, its default, at the top says nothing against what the section has. */
+static rlock_status use_verification(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    int64_t mode;
+    rlock_status status = read_value(loader, key, value, &mode);
+    if (status == RLOCK_OK && (mode != RLOCK_SSL_STRICT || !loader->again))
+        loader->draft.ssl_verification_mode = (rlock_ssl_verification_mode)mode;
+    return status;
+}
+
+static rlock_status use_endpoint(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    const char *text = rli_yaml_text(value);
+    bool check;
+    if (!text || !rli_yaml_flag(text, &check))
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be true or false", key->name);
+    loader->draft.ssl_verification_mode = check ? RLOCK_SSL_STRICT : RLOCK_SSL_NONE;
+    return RLOCK_OK;
+}
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) % 16 : -1;
+}
+
+/* The path of file:/path or file:///path, in which %20 may stand for a space; a path as it is. */
+static rlock_status use_file(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    const char *text = rli_yaml_text(value), *colon = text ? strchr(text, ':') : NULL;
+    if (!text)
+        return no_single_value(loader, key, value);
+    if (strncmp(text, "file:", 5) != 0) {
+        if (colon && colon[1] == '/')
+            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be a file: write file:/path/to/store", key->name);
+        return keep_text(loader, place_of(loader, field_of(key)), text, strlen(text));
+    }
+    const char *path = text + 5;
+    if (strncmp(path, "//", 2) == 0) {
+        path = strchr(path + 2, '/');
+        if (!path || (path != text + 7 && strncmp(text + 7, "localhost/", 10) != 0))
+            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s names a file of another machine: write "
+                                 "file:/path/to/store", key->name);
+    }
+    char *copy = rli_owned_memory(loader->owned, strlen(path) + 1), *to = copy;
+    if (!copy)
+        return RLOCK_NO_MEMORY;
+    for (; *path; path++) {
+        int high = *path == '%' ? hex_digit(path[1]) : -1, low = high < 0 ? -1 : hex_digit(path[2]);
+        if (high + low > 0 && low >= 0) {
+            *to++ = (char)(high * 16 + low);
+            path += 2;
+        } else {
+            *to++ = *path;
+        }
+    }
+    *(const char **)place_of(loader, field_of(key)) = copy;
+    return RLOCK_OK;
+}
+
+/* Several texts as one, with commas between them. */
+static rlock_status use_list(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    if (value->type != YAML_SEQUENCE_NODE)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be a list: [a, b], or lines that begin with -",
+                             key->name);
+    size_t length = 1;
+    yaml_node_item_t *from = value->data.sequence.items.start, *end = value->data.sequence.items.top;
+    for (yaml_node_item_t *item = from; item < end; item++) {
+        const yaml_node_t *one = yaml_document_get_node(&loader->document, *item);
+        const char *text = rli_yaml_text(one);
+        if (!text || !*text)
+            return rli_yaml_fail(loader, one, RLOCK_INVALID, "%s has an entry that is no text", key->name);
+        length += strlen(text) + 1;
+    }
+    char *all = rli_owned_memory(loader->owned, length), *to = all;
+    if (!all)
+        return RLOCK_NO_MEMORY;
+    for (yaml_node_item_t *item = from; item < end; item++) {
+        if (item > from)
+            *to++ = ',';
+        to = stpcpy(to, rli_yaml_text(yaml_document_get_node(&loader->document, *item)));
+    }
+    *(const char **)place_of(loader, field_of(key)) = *all ? all : NULL;
+    return RLOCK_OK;
+}
+
+/* What Redisson 3 had in the place of retryDelay. */
+static rlock_status use_interval(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
+{
+    const rli_field *base = rli_field_find("retryBaseDelay");
+    const char *text = rli_yaml_text(value);
+    int64_t ms;
+    if (!text)
+        return no_single_value(loader, key, value);
+    if (!rli_yaml_number(text, &ms) || ms < base->lowest || ms > base->highest)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is \"%.40s\"; it must be a whole number of milliseconds "
+                             "from %lld to %lld", key->name, text, (long long)base->lowest, (long long)base->highest);
+    if (!loader->delay_given)
+        loader->draft.retry_base_delay_ms = loader->draft.retry_max_delay_ms = ms;
+    return RLOCK_OK;
+}
+
+/* A flag that has but one value here. */
+static rlock_status use_fixed(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value, bool fixed,
+                              const char *why)
+{
+    const char *text = rli_yaml_text(value);
+    bool flag;
+    if (!text || !rli_yaml_flag(text, &flag))
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be true or false", key->name);
+    return flag == fixed ? RLOCK_OK
+                         : rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s, which cannot be followed here: %s",
+                                         key->name, flag ? "true" : "false", why);
+}
+
+/* Nothing says nothing where an object, a text or a list is meant; Java has no null number or flag. */
+static bool says_nothing(const rli_yaml_key *key, const yaml_node_t *value)
+{
+    if (!rli_yaml_is_nothing(value))
+        return false;
+    switch (key->use) {
+    case RLI_USE_FIELD:
+        return field_of(key)->kind == RLI_TEXT;
+    case RLI_USE_CAPPED:
+    case RLI_USE_NONZERO:
+    case RLI_USE_ENDPOINT:
+    case RLI_USE_INTERVAL:
+    case RLI_USE_LAZY:
+    case RLI_USE_DISCOVERY:
+        return false;
+    default:
+        return true;
+    }
+}
+
+rlock_status rli_yaml_use(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
+{
+    if (says_nothing(key, value))
+        return RLOCK_OK;
+    switch (key->use) {
+    case RLI_USE_FIELD:
+    case RLI_USE_CAPPED:
+    case RLI_USE_NONZERO:
+        return use_field(loader, key, value);
+    case RLI_USE_USER:
+        return use_user(loader, key, value);
+    case RLI_USE_LIST:
+        return use_list(loader, key, value);
+    case RLI_USE_FILE:
+        return use_file(loader, key, value);
+    case RLI_USE_VERIFICATION:
+        return use_verification(loader, key, value);
+    case RLI_USE_ENDPOINT:
+        return use_endpoint(loader, key, value);
+    case RLI_USE_ADDRESS:
+        return rli_yaml_use_address(loader, key, value);
+    case RLI_USE_ADDRESSES:
+        return rli_yaml_use_addresses(loader, key, value);
+    case RLI_USE_DELAY:
+        return rli_yaml_use_delay(loader, key, value);
+    case RLI_USE_INTERVAL:
+        return use_interval(loader, key, value);
+    case RLI_USE_PREFIX:
+        return rli_yaml_use_prefix(loader, key, value);
+    case RLI_USE_NAT:
+        return rli_yaml_use_nat(loader, key, value);
+    case RLI_USE_JAVA:
+    case RLI_USE_JAVA_NEEDED:
+        return rli_yaml_use_java(loader, key, value);
+    case RLI_USE_LAZY:
+        return use_fixed(loader, key, value, false, "opening a client asks a server, and fails when none answers");
+    case RLI_USE_DISCOVERY:
+        return use_fixed(loader, key, value, true, "sentinels that the configured ones know are asked as well");
+    case RLI_USE_SECTION:
+    case RLI_USE_NOT:
+        break;
+    }
+    return RLOCK_OK;
+}

@@ -1,0 +1,315 @@
+/* Acquiring: one more hold for an owner, at once or after a wait. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/acquire.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
+#include "engine/ask.h"
+#include "engine/hand_over.h"
+#include "engine/keep.h"
+#include "engine/release.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a place in a queue on the server is put off for a subscription that is not confirmed. */
+#define UNCONFIRMED_MS 20
+
+/* Whether its waiters here have one of them ask for all. */
+static bool queues_here(const rli_kind *kind)
+{
+    return !kind->crowd && !kind->queues;
+}
+
+/* Who hears messages does not queue behind one that spins, and would sleep through them. */
+static rli_queue *queue_of(const rli_attempt *attempt)
+{
+    const rli_kind *kind = attempt->asked->kind;
+    return &attempt->entry->queues->of[kind->queues ? RLI_ON_SERVER : kind->spins ? RLI_BY_SPINNING : RLI_BY_MESSAGE];
+}
+
+static bool may_ask(rli_wait *wait)
+{
+    rli_attempt *attempt = (rli_attempt *)(void *)wait;
+    pthread_mutex_lock(&attempt->holds->mutex);
+    rli_hand_over_attend(attempt);
+    bool may = rli_keep_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
+    attempt->waiter.look = false;
+    attempt->waiter.asleep = !may;
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    return may;
+}
+
+/* Whether who is before it in the queue was handed the lock, and is about to leave. */
+static bool comes_next(const rli_attempt *attempt)
+{
+    const rli_waiter *before = attempt->waiter.previous;
+    return before && before->handed && !before->previous && attempt->asked->kind->inherited &&
+           !attempt->holds->settings->local_hand_over;
+}
+
+/* Sleeps on until this waiter is woken; when it comes next, as talker at the end of the calm at the latest. Mutex held
+ * on entry and return, not meanwhile. */
+static void sleep_on(rli_attempt *attempt)
+{
+    rli_waiter *waiter = &attempt->waiter;
+    int64_t until_ms = attempt->wait.deadline_ms;
+    int64_t calm_ms = comes_next(attempt) ? rli_chances_calm_until(&attempt->entry->queues->chances) : 0;
+    waiter->asleep = true;
+    waiter->dozes = calm_ms > rli_now_ms();
+    if (waiter->dozes)
+        until_ms = rli_earlier(until_ms, calm_ms);
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    rli_caller_sleep(&attempt->caller, until_ms);
+    pthread_mutex_lock(&attempt->holds->mutex);
+    waiter->dozes = false;
+    rli_hand_over_attend(attempt);
+}
+
+/* Sleeps until this waiter may talk to the server, was handed the lock, or its wait has ended. */
+static rlock_status await_place(rli_attempt *attempt, bool *handed)
+{
+    rli_waiter *waiter = &attempt->waiter;
+    rlock_status status = RLOCK_OK;
+    pthread_mutex_lock(&attempt->holds->mutex);
+    rli_note_listening(attempt);
+    while (status == RLOCK_OK && !waiter->talker && !waiter->look && !waiter->handed) {
+        if (waiter->ended)
+            status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);
+        else if ((status = rli_caller_check(&attempt->caller)) == RLOCK_OK &&
+                 rli_now_ms() >= attempt->wait.deadline_ms)
+            status = RLOCK_TIMEOUT;
+        if (status != RLOCK_OK)
+            break;
+        sleep_on(attempt);
+    }
+    waiter->look = false;
+    *handed = waiter->handed;
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    return status;
+}
+
+/* "Not acquired in the time given" says that the server did answer. Whoever queued here all the time
+ * has that from the talker, or asks once before it says so. */
+static bool answered_meanwhile(rli_attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->holds->mutex);
+    bool answered = attempt->entry->queues->answered_ms >= attempt->waiter.queued_ms;
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    return answered;
+}
+
+/* The channel that the wait hears; of its own where the server queues. To be left. */
+static rlock_status join_channel(rli_attempt *attempt)
+{
+    const rli_names *names = attempt->asked->names;
+    attempt->moved = false;
+    if (attempt->asked->kind->spins)
+        return RLOCK_OK;
+    if (!attempt->asked->kind->queues)
+        return rli_wait_join(&attempt->wait, names->name, names->length, names->channel, names->channel_length);
+    char own[RLI_OWNER_TEXT];
+    rli_owner_text(attempt->holds, attempt->session->number, own);
+    size_t length = names->channel_length + 1 + strlen(own);
+    char *channel = malloc(length + 1);
+    if (!channel)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a channel's name");
+    memcpy(channel, names->channel, names->channel_length);
+    channel[names->channel_length] = ':';
+    memcpy(channel + names->channel_length + 1, own, strlen(own) + 1);
+    rlock_status status = rli_wait_join(&attempt->wait, names->name, names->length, channel, length);
+    free(channel);
+    return status;
+}
+
+static rlock_status wait_for_lock(rli_attempt *attempt)
+{
+    rlock_status status;
+    bool handed = false;
+    do {
+        status = join_channel(attempt);
+        if (status != RLOCK_OK)
+            return status;
+        if (queues_here(attempt->asked->kind))
+            status = await_place(attempt, &handed);
+        if (status == RLOCK_OK && !handed)
+            status = rli_wait_run(&attempt->wait);
+        else if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
+            status = rli_ask(&attempt->wait, &attempt->wait.again_ms);
+        rli_wait_leave(&attempt->wait);
+    } while (status == RLOCK_OK && attempt->moved);
+    return status;
+}
+
+static rlock_status say_timeout(const rli_acquire *asked)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_TIMEOUT, "could not acquire lock \"%s\" within %lld ms: %s",
+                    rli_show_name(asked->names->name, shown), (long long)asked->wait_ms, rli_denial(asked->kind));
+}
+
+/* Room for a place in a queue here; mutex held. */
+static rlock_status open_queue(const rli_attempt *attempt)
+{
+    return rli_holds_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
+}
+
+/* With a place in a queue: of this process, so that one thread a name asks for all, or on the server. */
+static rlock_status queue_up(rli_attempt *attempt)
+{
+    rlock_status status = wait_for_lock(attempt);
+    pthread_mutex_lock(&attempt->holds->mutex);
+    rli_hand_over_attend(attempt);
+    if (status != RLOCK_OK) {
+        pthread_mutex_unlock(&attempt->holds->mutex);
+        status = rli_give_up(attempt, status);
+        pthread_mutex_lock(&attempt->holds->mutex);
+    }
+    if (attempt->waiter.handed)
+        status = RLOCK_OK;
+    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)
+        rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
+    rli_ring ring = {0};
+    rli_queue_leave(queue_of(attempt), &attempt->waiter, &ring);
+    rli_session *kept = NULL;
+    if (status != RLOCK_OK) {
+        rli_hand_over_decline(attempt);
+        kept = rli_keep_decline(attempt);
+    }
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    rli_ring_end(&ring);
+    if (status == RLOCK_TIMEOUT)
+        status = say_timeout(attempt->asked);
+    if (kept)
+        rli_release_kept(attempt->asked->client, kept, attempt->asked->names);
+    return status;
+}
+
+/* With a place in the queue on the server. */
+static rlock_status queue_up_there(rli_attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->holds->mutex);
+    rlock_status status = open_queue(attempt);
+    if (status == RLOCK_OK)
+        rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    return status == RLOCK_OK ? queue_up(attempt) : rli_give_up(attempt, status);
+}
+
+/* With a place in no queue: all ask. */
+static rlock_status wait_among_many(rli_attempt *attempt)
+{
+    rlock_status status = wait_for_lock(attempt);
+    return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
+}
+
+/* Whether others here hold the lock or want it. */
+static bool has_rivals(rli_attempt *attempt)
+{
+    const rli_session *session = attempt->entry->sessions;
+    while (session && (session == attempt->session || (session->count == 0 && rli_session_attempts(session) == 0)))
+        session = session->next;
+    return session;
+}
+
+/* Asks once before it waits, unless it will queue on the server in any case: then it subscribes first, and
+ * need not ask a second time for fear that a message came before the subscription. */
+static rlock_status ask_first(rli_attempt *attempt, bool waits)
+{
+    const rli_acquire *asked = attempt->asked;
+    if (waits && asked->kind->queues) {
+        pthread_mutex_lock(&attempt->holds->mutex);
+        bool rivals = attempt->session->count == 0 && has_rivals(attempt);
+        pthread_mutex_unlock(&attempt->holds->mutex);
+        attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
+        if (rivals && attempt->wait.again_ms < attempt->wait.deadline_ms)
+            return RLOCK_TIMEOUT;
+    }
+    return rli_ask(&attempt->wait, &attempt->wait.again_ms);
+}
+
+/* Whether it is to join the waiters before it asks. */
+static bool queues_first(rli_attempt *attempt)
+{
+    if (!attempt->entry->queues)
+        return false;
+    return queue_of(attempt)->first ||
+           (!attempt->asked->kind->spins && rli_chances_are_gone(&attempt->entry->queues->chances));
+}
+
+/* Mutex held on entry, not on return. */
+static rlock_status acquire(rli_attempt *attempt)
+{
+    const rli_acquire *asked = attempt->asked;
+    bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
+    /* Those who hold it pass by the queue; so do those who won't wait. */
+    bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
+    bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
+    if (queue_first && !taken)
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    if (taken)
+        return RLOCK_OK;
+    if (queue_first)
+        return queue_up(attempt);
+    rlock_status status = ask_first(attempt, waits);
+    if (waits && asked->kind->give_up && status != RLOCK_OK && status != RLOCK_TIMEOUT)
+        return rli_give_up(attempt, status);
+    if (status != RLOCK_TIMEOUT || !waits)
+        return status;
+    attempt->wait.asked = true;
+    if (!queues)
+        return asked->kind->queues ? queue_up_there(attempt) : wait_among_many(attempt);
+    pthread_mutex_lock(&attempt->holds->mutex);
+    status = open_queue(attempt);
+    if (status == RLOCK_OK)
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
+    pthread_mutex_unlock(&attempt->holds->mutex);
+    return status == RLOCK_OK ? queue_up(attempt) : status;
+}
+
+/* A thread that is ending can't be watched any more: its watchdog lock would be renewed for ever. */
+static rlock_status check_owner(const rli_acquire *asked)
+{
+    if (asked->lease_ms == RLOCK_WATCHDOG && !asked->owner.named && !asked->owner.life)
+        return rli_fail(RLOCK_INVALID, "the thread is ending; a lock taken now needs a lease");
+    return RLOCK_OK;
+}
+
+rlock_status rli_acquire_run(const rli_acquire *asked)
+{
+    rli_attempt attempt = {.asked = asked, .holds = &asked->client->holds, .failed_ms = RLI_NEVER};
+    rlock_status status = check_owner(asked);
+    if (status == RLOCK_OK)
+        status = rli_caller_begin(&attempt.caller, asked->client, asked->cancel);
+    if (status != RLOCK_OK)
+        return status;
+    attempt.wait.caller = &attempt.caller;
+    attempt.wait.ask = rli_ask;
+    attempt.wait.look = may_ask;
+    attempt.wait.alone = asked->kind->queues;
+    attempt.wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
+
+    pthread_mutex_lock(&attempt.holds->mutex);
+    status = rli_watchdog_start(&asked->client->watchdog);
+    attempt.entry = status == RLOCK_OK ? rli_holds_enter(attempt.holds, asked->names) : NULL;
+    if (attempt.entry)
+        attempt.session = rli_session_join(attempt.holds, attempt.entry, asked->kind, &asked->owner);
+    if (attempt.session)
+        status = rli_caller_check(&attempt.caller);
+    else if (status == RLOCK_OK)
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
+    if (attempt.session && status == RLOCK_OK) {
+        status = acquire(&attempt);
+        pthread_mutex_lock(&attempt.holds->mutex);
+    }
+    if (attempt.session)
+        rli_session_leave(attempt.holds, attempt.session);
+    if (attempt.entry)
+        rli_holds_exit(attempt.holds, attempt.entry);
+    pthread_mutex_unlock(&attempt.holds->mutex);
+    free(attempt.unheard);
+    rli_caller_end(&attempt.caller);
+    return status;
+}

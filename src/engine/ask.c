@@ -1,0 +1,433 @@
+/* Asking: one question to the server on behalf of a call that acquires. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/ask.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
+#include "engine/back_off.h"
+#include "engine/hand_over.h"
+#include "engine/keep.h"
+#include "engine/session.h"
+#include "engine/synced.h"
+#include "net/reply.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Between two questions while the lock is free and another's turn. */
+static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2};
+
+/* How long a queue on the server is given to answer who gives up; the rest is done in the background. */
+#define GIVE_UP_MS 250
+
+/* The session may have ended in the middle of a wait; the wait goes on with another. */
+static rlock_status rejoin(rli_attempt *attempt)
+{
+    rli_session *session =
+        rli_session_join(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner);
+    if (!session)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
+    rli_session_leave(attempt->holds, attempt->session);
+    attempt->session = session;
+    attempt->waiter.session = session;
+    return RLOCK_OK;
+}
+
+/* The session's turn, in a session that is open when the turn begins, or in which the wait was handed the lock
+ * meanwhile; none when the wait moved to another channel with it. Mutex held. */
+static rlock_status begin_turn(rli_attempt *attempt)
+{
+    for (;;) {
+        rli_session *session = attempt->session;
+        rlock_status status =
+            rli_session_begin_turn(attempt->holds, session, &attempt->caller, attempt->wait.deadline_ms);
+        if (status != RLOCK_OK || attempt->waiter.handed)
+            return status;
+        /* looks at the deadline, too */
+        if (rli_holds_open_session(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
+            session)
+            return RLOCK_OK;
+        rli_session_end_turn(session);
+        status = rejoin(attempt);
+        attempt->moved = attempt->asked->kind->queues && attempt->wait.channel;
+        if (status != RLOCK_OK || attempt->moved)
+            return status;
+    }
+}
+
+static rlock_status outer_lost(rli_attempt *attempt)
+{
+    char shown[RLI_NAME_SHOWN];
+    rli_session *session = attempt->session;
+    if (session->phase == RLI_OPEN && session->count > 0)
+        rli_session_lose(attempt->holds, session, RLOCK_LOST_GONE, true);
+    return rli_fail(RLOCK_LOST, "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
+                    "unlock it as often as it was locked, then lock anew",
+                    rli_show_name(attempt->asked->names->name, shown));
+}
+
+/* Counted from before the first attempt, the lease may have ended before the answer was read. */
+static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
+{
+    /* A lease shorter than any round trip is granted as asked for, and over at once; asked for again it
+     * would be so for ever. */
+    bool worth_another = gain->repeated || gain->lease_ms > attempt->holds->settings->timeout_ms;
+    return worth_another && rli_now_ms() >= rli_valid_until(gain->sent_ms, gain->lease_ms);
+}
+
+/* A read was granted: beneath the owner's write hold, whose key it then lengthens; or beside other
+ * readers, and then the write hold that we know of is gone. */
+static void note_writer(rli_attempt *attempt, const rli_gain *gain)
+{
+    const rli_acquire *asked = attempt->asked;
+    rli_session *writer =
+        asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
+    if (writer && gain->verdict->beneath)
+        rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->holds, asked->lease_ms));
+    else if (writer && !writer->busy)
+        rli_session_lose(attempt->holds, writer, RLOCK_LOST_GONE, true);
+}
+
+rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
+{
+    const rli_verdict *verdict = gain->verdict;
+    rli_session *session = attempt->session;
+    if (session->phase != RLI_OPEN) { /* declared lost while the question was under way */
+        rli_session_doubt_more(attempt->holds, session, gain->lease_ms);
+        return outer_lost(attempt);
+    }
+    if (session->count == 0 && granted_in_vain(attempt, gain)) {
+        rli_session_doubt(attempt->holds, session, gain->lease_ms);
+        return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
+                        (long long)gain->lease_ms);
+    }
+    /* Adds to holds that ended meanwhile: the new one would be as worthless. */
+    if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
+        rli_session_doubt_more(attempt->holds, session, gain->lease_ms);
+        rli_session_lose(attempt->holds, session, RLOCK_LOST_EXPIRED, true);
+        return outer_lost(attempt);
+    }
+    rli_session_gain(attempt->holds, session, gain->sent_ms, attempt->asked->lease_ms);
+    if (attempt->asked->kind->queues) /* another kind's grant leaves the owner's place where it is */
+        session->queued = false;
+    rli_keep_forget(attempt->holds, attempt->entry); /* what was kept has ended, or this could not have been had */
+    if (verdict->pttl_ms > 0)
+        rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
+    note_writer(attempt, gain);
+    session->extra->replaces = 0;
+    if (attempt->asked->kind->fenced) /* the same field may also be had through other kinds */
+        session->extra->token = verdict->token;
+    if (attempt->asked->token)
+        *attempt->asked->token = verdict->token;
+    if (attempt->entry->queues && attempt->asked->kind->inherited && !attempt->asked->kind->queues &&
+        session->count == 1)
+        rli_chances_hold(&attempt->entry->queues->chances, session, gain->handed);
+    if (session->extra->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
+        rli_queue_owner_granted(attempt->entry, session);
+    return RLOCK_OK;
+}
+
+/* The head of the queue on the server did not hear that the lock is free: it may be dead. */
+static void suspect(rli_attempt *attempt, const char *unheard)
+{
+    bool same = unheard && attempt->unheard && strcmp(unheard, attempt->unheard) == 0;
+    if (same && rli_now_ms() < attempt->unheard_ms + RLI_UNHEARD_MS)
+        return;
+    free(attempt->unheard);
+    attempt->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: found out again later */
+    attempt->unheard_ms = rli_now_ms();
+}
+
+static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
+{
+    bool soon = attempt->asked->kind->spins || verdict->free;
+    int denied = attempt->denied;
+    attempt->denied = soon && denied < INT_MAX ? denied + 1 : 0;
+    if (attempt->asked->kind->spins)
+        return rli_after_ms(rli_back_off_ms(attempt->asked->back_off, denied));
+    if (verdict->free) { /* who comes next was told just now; its hold will say how long to sleep */
+        int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
+        return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
+    }
+    return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
+}
+
+const char *rli_denial(const rli_kind *kind)
+{
+    if (kind->queues)
+        return "held by another owner, or others wait for it before this one";
+    return kind->writes ? "held by another owner, or by this one for reading" : "held by another owner";
+}
+
+static rlock_status denied(const rli_acquire *asked)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown), rli_denial(asked->kind));
+}
+
+/* Whether it asked because of another's refusal alone. Answered after its own time to ask again, or repeated, it may have
+ * come later than a request of the other. */
+static bool is_prompted(const rli_attempt *attempt, const rli_call *call)
+{
+    return call->unanswered == 0 && rli_now_ms() < attempt->prompted_until_ms;
+}
+
+static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
+{
+    rli_verdict verdict = attempt->asked->kind->granted(call->reply);
+    const rli_gain gain = {
+        .verdict = &verdict, .lease_ms = lease_ms, .sent_ms = call->sent_ms, .repeated = call->unanswered > 0};
+    switch (verdict.grant) {
+    case RLI_GRANTED:
+        *again_ms = rli_now_ms();
+        return rli_granted(attempt, &gain);
+    case RLI_DENIED:
+        suspect(attempt, verdict.unheard);
+        *again_ms = ask_again_ms(attempt, &verdict);
+        if (attempt->entry->doubted && !is_prompted(attempt, call))
+            rli_queue_let_doubtful_look(attempt->entry, attempt->session);
+        return denied(attempt->asked);
+    case RLI_OUTER_LOST:
+        return outer_lost(attempt);
+    case RLI_ODD_GRANT:
+        break;
+    }
+    return rli_reply_unexpected(call->reply, attempt->asked->names->name);
+}
+
+static rlock_status already_held(const rli_acquire *asked)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_ALREADY_HELD, "lock \"%s\" is non-reentrant and is already held by %s %lld",
+                    rli_show_name(asked->names->name, shown), asked->owner.named ? "owner" : "thread",
+                    (long long)asked->owner.number);
+}
+
+/* Why the owner may not ask for one hold more. Mutex held, in the session's turn. */
+static rlock_status may_take(const rli_attempt *attempt)
+{
+    rli_session *session = attempt->session;
+    if (attempt->asked->kind->once && session->count > 0)
+        return already_held(attempt->asked);
+    int most = attempt->asked->kind->levels ? RLI_LEVELS_MAX : INT_MAX;
+    if (session->count >= most)
+        return rli_fail(RLOCK_INVALID, "the lock is held %d times already by this owner, and cannot be held more often", most);
+    if (!rli_session_make_room(session))
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
+    return RLOCK_OK;
+}
+
+void rli_note_listening(rli_attempt *attempt)
+{
+    const rli_wait *wait = &attempt->wait;
+    if (wait->channel)
+        attempt->entry->queues->chances.listening = rli_channel_is_asked_for(wait->subscriber, wait->channel);
+}
+
+/* Whether it would ask in vain, or out of turn; then *again_ms. Mutex held. */
+static bool has_no_chance(rli_attempt *attempt, int64_t *again_ms)
+{
+    const rli_kind *kind = attempt->asked->kind;
+    const rli_session *session = attempt->session;
+    if (kind->crowd || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
+        return false;
+    rli_note_listening(attempt);
+    /* It may have the lock, by a late request of its own, or another thread of its owner has it; or its session is
+     * over, and it can't be handed the lock before it asks in another. */
+    if (session->phase != RLI_OPEN || session->count > 0 || session->extra->doubt_ms > 0 || attempt->entry->queues->kept)
+        return false;
+    return rli_chance_is_gone(&attempt->entry->queues->chances, &attempt->chance, attempt->wait.heard, again_ms);
+}
+
+/* The wire owners that a request speaks of; its texts. */
+typedef struct owners {
+    char own[RLI_OWNER_TEXT], over[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
+} owners;
+
+static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t lease_ms)
+{
+    const rli_acquire *asked = attempt->asked;
+    rli_session *session = attempt->session;
+    rli_extra *extra = session->extra;
+    rli_session *writer =
+        asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
+    *texts = (owners){.over = "", .writer = ""};
+    rli_owner_text(attempt->holds, session->number, texts->own);
+    if (extra->replaces)
+        rli_owner_text(attempt->holds, extra->replaces, texts->over);
+    if (writer)
+        rli_owner_text(attempt->holds, writer->number, texts->writer);
+    if (session->count + 1 > extra->highest)
+        extra->highest = session->count + 1;
+    if (asked->kind->queues && !session->queued)
+        extra->place = ++attempt->holds->last_place;
+    bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
+    int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms
+                                                      : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
+    return (rli_request){
+        .names = asked->names,
+        .owner = texts->own,
+        .lease_ms = lease_ms,
+        .count = session->count + 1,
+        .highest = extra->highest,
+        .over = texts->over,
+        .writer = texts->writer,
+        .wait_ms = wait_ms > 0 ? wait_ms : 0,
+        .place_ms = session->queued ? extra->place_ms : wait_ms > 0 ? wait_ms : 0,
+        .unheard = forgotten ? attempt->unheard : "",
+    };
+}
+
+/* --- one question --- */
+
+typedef struct question_of {
+    const rli_kind *kind;
+    const rli_request *request;
+} question_of;
+
+static void put(rli_call *call, const void *what)
+{
+    const question_of *asked = what;
+    asked->kind->acquire(call, asked->request);
+}
+
+static bool is_grant(const redisReply *reply, const void *what)
+{
+    const question_of *asked = what;
+    return asked->kind->granted(reply).grant == RLI_GRANTED;
+}
+
+static void take_back(rli_call *call, const void *what)
+{
+    const question_of *asked = what;
+    rli_request request = *asked->request;
+    request.count--;
+    request.unheard = "";
+    asked->kind->release(call, &request);
+}
+
+rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
+{
+    rli_attempt *attempt = (rli_attempt *)(void *)wait;
+    const rli_acquire *asked = attempt->asked;
+    rli_holds *holds = attempt->holds;
+    owners texts;
+    rli_request request;
+    int64_t lease_ms = rli_lease_on_server(holds, asked->lease_ms);
+
+    attempt->failed_ms = RLI_NEVER;
+    pthread_mutex_lock(&holds->mutex);
+    rli_hand_over_attend(attempt);
+    attempt->prompted_until_ms = attempt->waiter.prompted && !wait->heard ? *again_ms : 0;
+    attempt->waiter.prompted = false;
+    if (has_no_chance(attempt, again_ms)) {
+        pthread_mutex_unlock(&holds->mutex);
+        return denied(asked);
+    }
+    *again_ms = RLI_NEVER;
+    rlock_status status = begin_turn(attempt);
+    rli_session *session = attempt->session;
+    bool turn = status == RLOCK_OK && !attempt->moved;
+    if (turn && !attempt->waiter.handed)
+        rli_keep_look(attempt);
+    bool asks = turn && !attempt->waiter.handed;
+    if (asks)
+        status = may_take(attempt);
+    asks = asks && status == RLOCK_OK;
+    if (asks)
+        request = request_for(attempt, &texts, lease_ms);
+    else if (turn)
+        rli_session_end_turn(session);
+    pthread_mutex_unlock(&holds->mutex);
+    if (!asks)
+        return status;
+
+    rli_call call;
+    const question_of question = {asked->kind, &request};
+    const rli_grantable grantable = {put, is_grant, take_back, &question};
+    rli_wait_bound(wait, asked->wait_ms, asked->answer_ms,
+                   rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length));
+    status = rli_synced_run(&grantable, &call, &attempt->caller, &attempt->entry->route);
+
+    pthread_mutex_lock(&holds->mutex);
+    rli_session_end_turn(session);
+    /* An attempt that was never answered may run late and leave a hold that nobody wants, and one that the server ended in
+     * its middle may have left a part of one, which perhaps has no end. */
+    bool in_doubt = call.unanswered || (status != RLOCK_OK && call.broke_off);
+    if (in_doubt && request.count == 1) {
+        rli_session_doubt(attempt->holds, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
+        attempt->entry->doubted = true;
+    } else if (in_doubt) {
+        rli_session_doubt_more(attempt->holds, session, lease_ms);
+    }
+    if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
+        session->queued = true; /* unless it is granted now */
+        session->extra->queue_kind = asked->kind;
+        session->extra->place_ms = request.place_ms;
+    }
+    if (status == RLOCK_OK && attempt->entry->queues)
+        attempt->entry->queues->answered_ms = rli_now_ms();
+    if (status == RLOCK_OK)
+        status = read_answer(attempt, &call, lease_ms, again_ms);
+    else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < rli_caller_attempts_until(&attempt->caller))
+        attempt->failed_ms = call.failed_ms;
+    pthread_mutex_unlock(&holds->mutex);
+    rli_call_clear(&call);
+    return status;
+}
+
+/* Sends it; mutex held on entry and return, free meanwhile. False: not answered, it may run late; or refused, perhaps only
+ * for now, and the place is still there. */
+static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
+{
+    rli_holds *holds = attempt->holds;
+    rli_session *session = attempt->session;
+    owners texts;
+    rli_request request = request_for(attempt, &texts, 0);
+    rli_call call;
+    pthread_mutex_unlock(&holds->mutex);
+    attempt->asked->kind->give_up(&call, &request);
+    call.attempts = 1;
+    rlock_status status = rli_call_run(&call, caller, &attempt->entry->route);
+    pthread_mutex_lock(&holds->mutex);
+    const char *unheard = NULL;
+    if (status == RLOCK_OK)
+        attempt->asked->kind->released(call.reply, &unheard);
+    if (unheard)
+        rli_session_note_unheard(session, unheard);
+    rli_call_clear(&call);
+    return status == RLOCK_OK;
+}
+
+rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
+{
+    rli_holds *holds = attempt->holds;
+    rli_session *session = attempt->session;
+    rli_caller caller;
+    char message[512];
+    snprintf(message, sizeof message, "%s", rlock_last_error());
+    if (rli_caller_begin(&caller, attempt->asked->client, NULL) != RLOCK_OK)
+        return rli_fail_as(why, message);
+    caller.deadline_ms = rli_after_ms(GIVE_UP_MS);
+    pthread_mutex_lock(&holds->mutex);
+    /* The place is another kind's when this one has no queue on the server: the background release leaves it. */
+    bool last = session->extra->attempts == 1 && attempt->asked->kind->give_up;
+    /* In the session's turn: another thread of the owner that comes now queues after it, not before.
+     * Nor may it wait in this session when the request may run late and take its place away. */
+    if ((session->queued ? last : session->extra->taker == &attempt->waiter) &&
+        rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
+        if (attempt->waiter.handed)
+            why = RLOCK_OK;
+        else if (!session->queued || leave_queue(attempt, &caller))
+            session->queued = false;
+        else if (session->phase == RLI_OPEN)
+            session->phase = RLI_DONE;
+        rli_session_end_turn(session);
+    }
+    pthread_mutex_unlock(&holds->mutex);
+    rli_caller_end(&caller);
+    return why == RLOCK_OK ? RLOCK_OK : rli_fail_as(why, message);
+}

@@ -1,0 +1,161 @@
+/* Holds: who in this process holds or wants what. An entry is a name in use here; a session is all
+ * that one owner does on that name, from its first attempt until no hold and no attempt is left (session.h: what it
+ * holds). All of it is guarded by holds->mutex, which every function here expects to be held. No I/O. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_HOLDS_H
+#define RLI_HOLDS_H
+
+#include "base/table.h"
+#include "client/caller.h"
+#include "engine/chance.h"
+#include "engine/extra.h"
+#include "engine/kind.h"
+#include "engine/owner.h"
+#include "redis/topology/route.h"
+#include "src/base/agenda.h"
+
+#include <pthread.h>
+#include <rlock/lock.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rli_waiter;
+
+/* By what its waiters go: messages, for which one of them asks; their own clocks; the queue on the server. */
+typedef enum rli_queueing { RLI_BY_MESSAGE, RLI_BY_SPINNING, RLI_ON_SERVER, RLI_QUEUES } rli_queueing;
+typedef struct rli_queue {
+    struct rli_waiter *first, *last; /* queue.h */
+} rli_queue;
+
+/* The threads that wait for a name here; made when the first one comes. */
+typedef struct rli_queues {
+    rli_queue of[RLI_QUEUES]; /* by rli_queueing */
+    int64_t answered_ms;      /* when the server last answered a question about it */
+    struct rli_session *kept; /* the session whose hold waits to be taken (keep.h); NULL: none */
+    rli_chances chances;      /* of those that go by messages */
+} rli_queues;
+
+typedef enum rli_phase {
+    RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
+    RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
+                    that release may have been sent twice and may run late */
+    RLI_LEAVING, /* the same, and that release is on the wire without anybody waiting for its answer (departure.h) */
+    RLI_KEPT,    /* its last hold was given back here alone, and waits for one here to take it (keep.h) */
+    RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
+    RLI_UNDOING  /* nobody's any more; released in the background while a request may run late */
+} rli_phase;
+
+/* There may be a million of them: what is rare is in the extra part. */
+typedef struct rli_session {
+    rli_link link;
+    struct rli_entry *entry;
+    struct rli_session *next, *previous; /* in entry->sessions */
+    const rli_kind *kind;
+    uint64_t number;           /* in the wire owner; never used again */
+    union {
+        rli_life *life;        /* of a thread; kept */
+        int64_t owner_number;  /* of a named owner, or a thread that is ending */
+    };
+    union {
+        struct {               /* until it is over */
+            int64_t deadline_ms; /* until then it may be relied on */
+            rli_due due;       /* on the watchdog's agenda */
+        };
+        struct {               /* RLI_OVER */
+            struct rli_session *next_over;   /* oldest first, among the sessions that are over */
+            struct rli_session *next_report; /* among those to be reported as lost */
+            rlock_lost_reason reason;
+            int reported_count;
+        };
+    };
+    rli_extra *extra;          /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
+    int count;                 /* holds; in RLI_OVER: unlocks that are still to be told */
+    rli_phase phase : 4;
+    bool has_life : 1, named : 1; /* of the owner */
+    bool lent : 1;             /* a write hold whose number a read hold of the owner has taken, too */
+    bool busy : 1;             /* a request of it is under way */
+    bool releasing : 1;        /* that request is its last release */
+    bool forced : 1;           /* held when this process began to force the lock open */
+    bool renewing : 1;         /* it is in a batch that the watchdog has sent */
+    bool queued : 1;           /* it may have a place in the queue on the server */
+    bool reporting : 1;        /* its loss is being told */
+} rli_session;
+
+typedef struct rli_entry {
+    rli_link link;
+    rli_route route;           /* of its requests while it is in use */
+    rli_session *sessions;     /* all of them, in no order */
+    rli_queues *queues;        /* NULL: nobody has waited here */
+    unsigned references : 31;  /* sessions and calls under way */
+    unsigned doubted : 1;      /* a first acquire of it went unanswered */
+    uint32_t length;
+    rli_session own;           /* mostly there is one; in use if it has an entry */
+    char name[];               /* with the client's prefix */
+} rli_entry;
+
+typedef struct rli_holds {
+    pthread_mutex_t mutex;
+    const rli_settings *settings;
+    rli_table entries, sessions;
+    rli_extras extras;
+    uint64_t last_number, last_place;
+    rli_agenda agenda;
+    rli_session *first_over, *last_over;
+    int over_count;
+    rli_session *first_report, *last_report;
+    bool reports_wanted;
+    pthread_cond_t reports;          /* there is one */
+    int departures;                  /* sessions that have one */
+    int posted;                      /* of these, requests whose answer nobody has read */
+    pthread_cond_t departed;         /* there are none any more; CLOCK_MONOTONIC */
+    const char *client_id;
+} rli_holds;
+
+void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *client_id);
+void rli_holds_destroy(rli_holds *holds); /* frees every session and entry */
+
+/* The entry for a name, referenced; NULL: out of memory. */
+rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names);
+void rli_holds_exit(rli_holds *holds, rli_entry *entry);
+/* The entry without a reference, or NULL. */
+rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names);
+
+/* The owner's open session, of the holds that the kind writes; declares it lost first when its
+ * deadline has passed. NULL: none. */
+rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* A session of the owner that is over and has unlocks left to be told of; NULL: none. */
+rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* The owner's write hold, which its reads may go under; NULL: none. */
+rli_session *rli_holds_writer(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
+
+/* Room for waiters; false: out of memory. */
+bool rli_holds_open_queues(rli_entry *entry);
+
+/* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
+rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* One attempt more, which keeps the session, and its extra part. False: out of memory. */
+bool rli_session_enter(rli_holds *holds, rli_session *session, bool gives_back);
+/* Its one plain hold is over here, without memory for its release: it is not renewed any more. Frees the session. */
+void rli_session_forgo(rli_holds *holds, rli_session *session);
+/* One attempt less; may end and free the session. */
+void rli_session_leave(rli_holds *holds, rli_session *session);
+/* Frees the session, or starts its background release, once nothing needs it any more. */
+void rli_session_settle(rli_holds *holds, rli_session *session);
+
+rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
+int rli_session_attempts(const rli_session *session);
+
+/* It is known what became of its last release. */
+void rli_session_forget_departure(rli_holds *holds, rli_session *session);
+/* A release that was no session's, as one by force, told the head of the queue on the server that the lock is free, and
+ * nobody heard: as rli_session_note_unheard. */
+void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard);
+/* Over, from now on; `report`: tell rlock_on_lost. */
+void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
+
+/* <client id>:<number> */
+#define RLI_OWNER_TEXT 64
+const char *rli_owner_text(const rli_holds *holds, uint64_t number, char text[RLI_OWNER_TEXT]);
+
+#endif

@@ -1,0 +1,191 @@
+/* Keeping: a last release that leaves the hold with this process, for a waiter of it to take. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/keep.h"
+
+#include "base/clock.h"
+#include "client/client.h"
+#include "engine/session.h"
+
+/* So many turns, and so long, a hold may go from thread to thread before the server is told of a release. */
+#define LOCAL_MAX 10000
+#define LOCAL_MS 10
+
+static rli_waiter *first_waiter(const rli_entry *entry)
+{
+    return entry->queues ? entry->queues->of[RLI_BY_MESSAGE].first : NULL;
+}
+
+static rli_session *kept_of(const rli_entry *entry)
+{
+    return entry->queues ? entry->queues->kept : NULL;
+}
+
+/* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. And it gets
+ * another number: nothing that is still to be tidied up may stand under its own. */
+static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
+{
+    const rli_session *session = attempt->session;
+    return attempt->asked->kind == kind && attempt->asked->lease_ms == RLOCK_WATCHDOG && session->count == 0 &&
+           session->extra->doubt_ms == 0 && !session->queued && session->phase == RLI_OPEN;
+}
+
+static void call(rli_waiter *waiter)
+{
+    if (waiter->called)
+        return;
+    waiter->called = true;
+    waiter->look |= !waiter->talker; /* it sleeps until its place comes, and would not see what is kept */
+    rli_unpark(waiter->parker);
+}
+
+/* --- giving --- */
+
+/* When the server last set the PTTL, as far as the deadline of a renewed hold tells. */
+static int64_t confirmed_ms(const rli_holds *holds, const rli_session *session)
+{
+    int64_t lease_ms = holds->settings->watchdog_timeout_ms;
+    return session->deadline_ms - rli_valid_until(0, lease_ms);
+}
+
+/* One plain hold, in good time, of which nothing is under way or may still come. */
+static bool is_plain(const rli_holds *holds, const rli_session *session)
+{
+    const rli_extra *extra = session->extra;
+    return session->phase == RLI_OPEN && session->count == 1 && extra->renewed == 1 &&
+           extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && !session->renewing && !session->forced &&
+           !session->queued &&
+           rli_now_ms() < confirmed_ms(holds, session) + holds->settings->watchdog_timeout_ms / 3;
+}
+
+static bool may_pass_on(rli_extra *extra)
+{
+    if (extra->passes == 0)
+        extra->passes_from_ms = rli_now_ms();
+    return extra->passes < LOCAL_MAX && rli_now_ms() < extra->passes_from_ms + LOCAL_MS;
+}
+
+bool rli_keep(rli_holds *holds, rli_session *session)
+{
+    rli_entry *entry = session->entry;
+    rli_waiter *waiter = holds->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
+    /* Not for one that waits for an answer, however long that takes. */
+    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) || !is_plain(holds, session) ||
+        !may_pass_on(session->extra))
+        return false;
+    session->extra->passes++;
+    rli_session_drop(holds, session);
+    session->phase = RLI_KEPT;
+    session->extra->attempts++; /* the keeping */
+    rli_session_end_turn(session);
+    entry->queues->kept = session;
+    call(waiter);
+    return true;
+}
+
+/* --- taking --- */
+
+static rli_session *unkeep(rli_entry *entry)
+{
+    rli_session *kept = kept_of(entry);
+    if (kept) {
+        entry->queues->kept = NULL;
+        kept->phase = RLI_DONE;
+    }
+    return kept;
+}
+
+void rli_keep_forget(rli_holds *holds, rli_entry *entry)
+{
+    rli_session *kept = unkeep(entry);
+    if (kept)
+        rli_session_leave(holds, kept);
+}
+
+bool rli_keep_take(rli_attempt *attempt)
+{
+    rli_entry *entry = attempt->entry;
+    rli_session *kept = kept_of(entry), *session = attempt->session;
+    rli_waiter *first = first_waiter(entry);
+    if (!kept || !can_take(attempt, kept->kind) || (first && first->missed && first != &attempt->waiter))
+        return false;
+    if (rli_now_ms() >= kept->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
+        session->extra->replaces = kept->number;
+        rli_keep_forget(attempt->holds, entry);
+        return false;
+    }
+    session->number = kept->number; /* what stands on the server is its own from now on */
+    session->extra->replaces = 0;
+    session->extra->highest = 1;
+    session->extra->passes = kept->extra->passes;
+    session->extra->passes_from_ms = kept->extra->passes_from_ms;
+    rli_session_gain(attempt->holds, session, confirmed_ms(attempt->holds, kept), RLOCK_WATCHDOG);
+    rli_chances_hold(&entry->queues->chances, session, true);
+    rli_keep_forget(attempt->holds, entry);
+    rli_queue_owner_granted(entry, session);
+    return true;
+}
+
+/* What is kept goes to another waiter than the one that was called and can't take it. False: there is none. */
+static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
+{
+    rli_waiter *next = first_waiter(entry);
+    if (next && next == other_than)
+        next = next->next;
+    /* Nor to one that waits for an answer: when that is lost, it may not take it any more. */
+    if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
+        return false;
+    call(next);
+    return true;
+}
+
+void rli_keep_abandon(rli_holds *holds, rli_entry *entry)
+{
+    rli_session *kept = kept_of(entry);
+    if (kept)
+        rli_session_doubt(holds, kept, holds->settings->watchdog_timeout_ms);
+    rli_keep_forget(holds, entry);
+}
+
+void rli_keep_look(rli_attempt *attempt)
+{
+    rli_waiter *waiter = &attempt->waiter;
+    waiter->handed = waiter->handed || rli_keep_take(attempt); /* a release may have handed it over meanwhile */
+    bool missed = waiter->called && !waiter->handed, kept = kept_of(attempt->entry);
+    waiter->missed |= missed && !kept;
+    if (missed && kept && !call_another(attempt->entry, waiter))
+        rli_keep_abandon(attempt->holds, attempt->entry);
+    waiter->called = false;
+}
+
+bool rli_keep_answer_call(rli_attempt *attempt)
+{
+    rli_waiter *waiter = &attempt->waiter;
+    if (!waiter->called)
+        return false;
+    if (attempt->session->busy) /* another thread of the owner: after it, this one asks */
+        return true;
+    rli_keep_look(attempt);
+    return waiter->handed;
+}
+
+/* --- not taking --- */
+
+/* Nobody is to take it any more; the session is to be released on the server. */
+static rli_session *end_keeping(rli_entry *entry)
+{
+    rli_session *kept = unkeep(entry);
+    if (kept) { /* it gives the hold back as if it were its own still */
+        kept->count = kept->extra->renewed = 1;
+        kept->busy = true;
+    }
+    return kept;
+}
+
+rli_session *rli_keep_decline(rli_attempt *attempt)
+{
+    rli_entry *entry = attempt->entry;
+    if (!attempt->waiter.called || !kept_of(entry))
+        return NULL;
+    return call_another(entry, NULL) ? NULL : end_keeping(entry);
+}
+

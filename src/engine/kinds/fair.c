@@ -1,0 +1,106 @@
+/* The fair lock, Redisson's RFairLock: a reentrant lock whose waiters queue on the server, first come,
+ * first served, each with a channel of its own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kind.h"
+#include "locks/single.h"
+#include "net/reply.h"
+
+static void start(rli_call *call, const rli_script *script, const rli_names *names)
+{
+    rli_call_script(call, script, 4);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+    rli_call_add(call, names->keys[1], names->key_lengths[1]);
+    rli_call_add(call, names->channel, names->channel_length);
+}
+
+static void acquire(rli_call *call, const rli_request *request)
+{
+    start(call, &rli_script_fair_acquire, request->names);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_number(call, request->count);
+    rli_call_add_text(call, request->over);
+    rli_call_add_number(call, request->wait_ms);
+    rli_call_add_text(call, request->unheard);
+    rli_call_add_number(call, request->place_ms);
+}
+
+static void release(rli_call *call, const rli_request *request)
+{
+    start(call, &rli_script_fair_release, request->names);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->count);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_text(call, request->unheard);
+    rli_call_add_text(call, request->heir ? request->heir : "");
+    rli_call_add_number(call, request->heir_lease_ms);
+    rli_call_add_number(call, request->heir_place_ms);
+    rli_call_add_text(call, request->calm ? request->calm : "");
+}
+
+static void give_up(rli_call *call, const rli_request *request)
+{
+    start(call, &rli_script_fair_give_up, request->names);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->place_ms);
+}
+
+static void force(rli_call *call, const rli_names *names)
+{
+    start(call, &rli_script_fair_force, names);
+    call->once = true;
+}
+
+/* { a number, the head that nobody heard or "" } */
+static bool read_head(const redisReply *reply, int64_t *number, const char **unheard)
+{
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 || !rli_reply_integer(reply->element[0], number) ||
+        reply->element[1]->type != REDIS_REPLY_STRING)
+        return false;
+    *unheard = reply->element[1]->len ? reply->element[1]->str : NULL;
+    return true;
+}
+
+static rli_verdict granted(const redisReply *reply)
+{
+    rli_verdict verdict = {.grant = RLI_DENIED};
+    if (reply->type != REDIS_REPLY_ARRAY)
+        return rli_reentrant_granted(reply);
+    verdict.free = true;
+    if (!read_head(reply, &verdict.pttl_ms, &verdict.unheard))
+        verdict.grant = RLI_ODD_GRANT;
+    return verdict;
+}
+
+static rli_released released(const redisReply *reply, const char **unheard)
+{
+    int64_t freed = 0;
+    *unheard = NULL;
+    if (reply->type != REDIS_REPLY_ARRAY)
+        return rli_reentrant_released(reply, unheard);
+    if (!read_head(reply, &freed, unheard))
+        return RLI_ODD_RELEASE;
+    return freed ? RLI_RELEASED : RLI_NOT_HELD;
+}
+
+#define FAIR                                                                                       \
+    .naming = {.what = "lock",                                                                     \
+               .channel_prefix = RLI_LOCK_CHANNEL,                                                 \
+               .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}},                  \
+    .renew = &rli_script_lock_renew, .queues = true, .acquire = acquire, .release = release,      \
+    .force = force, .state = rli_reentrant_state, .give_up = give_up, .granted = granted, .released = released,     \
+    .inherited = rli_reentrant_inherited
+
+static const rli_kind fair = {.name = "fair", FAIR};
+static const rli_kind non_reentrant_fair = {.name = "fair", FAIR, .once = true};
+
+rlock *rlock_get_fair_lock(rlock_client *client, const char *name)
+{
+    return rli_single_make(client, name, &fair, NULL);
+}
+
+rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name)
+{
+    return rli_single_make(client, name, &non_reentrant_fair, NULL);
+}

@@ -1,0 +1,41 @@
+/* The fenced lock, Redisson's RFencedLock: a reentrant lock whose every grant counts a token up. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kind.h"
+#include "net/reply.h"
+
+static void acquire(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_fenced_acquire, 2);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_number(call, request->count);
+    rli_reentrant_add_over(call, request);
+}
+
+/* { token } when granted, else as the reentrant lock's answer. */
+static rli_verdict granted(const redisReply *reply)
+{
+    int64_t token = 0;
+    if (reply->type != REDIS_REPLY_ARRAY)
+        return rli_reentrant_granted(reply);
+    if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &token))
+        return (rli_verdict){.grant = RLI_ODD_GRANT};
+    return (rli_verdict){.grant = RLI_GRANTED, .token = (uint64_t)token};
+}
+
+const rli_kind rli_kind_fenced = {
+    .name = "fenced",
+    .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL, .key_prefixes = {"redisson_lock_token"}},
+    .renew = &rli_script_lock_renew,
+    .fenced = true,
+    .acquire = acquire,
+    .release = rli_reentrant_release,
+    .force = rli_reentrant_force,
+    .state = rli_reentrant_state,
+    .granted = granted,
+    .released = rli_reentrant_released,
+    .inherited = rli_reentrant_inherited,
+};

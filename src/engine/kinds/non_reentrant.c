@@ -1,0 +1,19 @@
+/* The non-reentrant lock, Redisson's RNonReentrantLock: a reentrant lock that its owner can't take
+ * again. That is seen here, before the server is asked. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kind.h"
+
+const rli_kind rli_kind_non_reentrant = {
+    .name = "lock",
+    .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
+    .renew = &rli_script_lock_renew,
+    .keeps = true,
+    .once = true,
+    .acquire = rli_reentrant_acquire,
+    .release = rli_reentrant_release,
+    .force = rli_reentrant_force,
+    .state = rli_reentrant_state,
+    .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
+    .inherited = rli_reentrant_inherited,
+};

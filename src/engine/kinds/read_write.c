@@ -1,0 +1,204 @@
+/* The read-write lock, Redisson's RReadWriteLock: a hash with a mode, the readers' and the writer's
+ * counts, and a key of its own for each read hold. Its two sides are two kinds of lock. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <rlock/read_write_lock.h>
+
+#include "base/error.h"
+#include "client/client.h"
+#include "locks/single.h"
+#include "net/reply.h"
+
+#include <stdlib.h>
+
+/* --- the read side --- */
+
+static void read_acquire(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_read_acquire, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_number(call, request->count);
+    rli_call_add_text(call, request->over);
+    rli_call_add_text(call, request->writer);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+    if (*request->over)
+        rli_call_add(call, names->channel, names->channel_length);
+}
+
+static void read_release(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_read_release, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->channel, names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->count);
+    rli_call_add_number(call, request->highest);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+}
+
+static void force(rli_call *call, const rli_names *names, const rli_script *script)
+{
+    rli_call_script(call, script, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->channel, names->channel_length);
+    call->once = true;
+}
+
+static void read_force(rli_call *call, const rli_names *names)
+{
+    force(call, names, &rli_script_read_force);
+}
+
+static void state(rli_call *call, const rli_names *names, const char *owner, const rli_script *script)
+{
+    rli_call_script(call, script, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add_text(call, owner);
+}
+
+static void read_state(rli_call *call, const rli_names *names, const char *owner)
+{
+    state(call, names, owner, &rli_script_read_state);
+}
+
+/* { 1 } when granted beneath the owner's write hold; else as the reentrant lock's answer. */
+static rli_verdict read_granted(const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
+        return (rli_verdict){.grant = RLI_GRANTED, .beneath = true};
+    return rli_reentrant_granted(reply);
+}
+
+/* --- the write side --- */
+
+static void write_acquire(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_write_acquire, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->channel, names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_number(call, request->count);
+    rli_call_add_text(call, request->over);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+}
+
+static void write_release(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_write_release, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->channel, names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->count);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+}
+
+static void write_force(rli_call *call, const rli_names *names)
+{
+    force(call, names, &rli_script_write_force);
+}
+
+static void write_state(rli_call *call, const rli_names *names, const char *owner)
+{
+    state(call, names, owner, &rli_script_write_state);
+}
+
+/* { PTTL } when granted, since leases add up; else as the reentrant lock's answer. */
+static rli_verdict write_granted(const redisReply *reply)
+{
+    int64_t pttl_ms = 0;
+    if (reply->type != REDIS_REPLY_ARRAY)
+        return rli_reentrant_granted(reply);
+    if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &pttl_ms))
+        return (rli_verdict){.grant = RLI_ODD_GRANT};
+    return (rli_verdict){.grant = RLI_GRANTED, .pttl_ms = pttl_ms};
+}
+
+#define CHANNEL "redisson_rwlock"
+
+/* The further "key" is what the timeout keys of read holds begin with. */
+#define NAMING {.what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""}
+
+static const rli_kind read_kind = {
+    .name = "read",
+    .naming = NAMING,
+    .renew = &rli_script_read_renew,
+    .crowd = true,
+    .levels = true,
+    .acquire = read_acquire,
+    .release = read_release,
+    .force = read_force,
+    .state = read_state,
+    .granted = read_granted,
+    .released = rli_reentrant_released,
+};
+
+static const rli_kind write_kind = {
+    .name = "write",
+    .naming = NAMING,
+    .renew = &rli_script_write_renew,
+    .writes = true,
+    .acquire = write_acquire,
+    .release = write_release,
+    .force = write_force,
+    .state = write_state,
+    .granted = write_granted,
+    .released = rli_reentrant_released,
+};
+
+/* --- the pair --- */
+
+struct rlock_read_write_lock {
+    rlock *read; /* the name, its check and the client's reference are this one's */
+    rlock_client *client;
+};
+
+rlock_read_write_lock *rlock_get_read_write_lock(rlock_client *client, const char *name)
+{
+    rlock *read = rli_single_make(client, name, &read_kind, NULL);
+    rlock_read_write_lock *lock = read ? malloc(sizeof *lock) : NULL;
+    if (lock) {
+        *lock = (rlock_read_write_lock){read, client};
+    } else if (read) {
+        rlock_free(read);
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's handle");
+    }
+    return lock;
+}
+
+static rlock *side(rlock_read_write_lock *lock, const rli_kind *kind)
+{
+    if (lock)
+        return rli_single_make(lock->client, rlock_name(lock->read), kind, NULL);
+    rli_fail(RLOCK_INVALID, "the read-write lock is NULL; did rlock_get_read_write_lock fail?");
+    return NULL;
+}
+
+rlock *rlock_read_lock(rlock_read_write_lock *lock)
+{
+    return side(lock, &read_kind);
+}
+
+rlock *rlock_write_lock(rlock_read_write_lock *lock)
+{
+    return side(lock, &write_kind);
+}
+
+const char *rlock_read_write_lock_name(const rlock_read_write_lock *lock)
+{
+    return lock ? rlock_name(lock->read) : NULL;
+}
+
+void rlock_read_write_lock_free(rlock_read_write_lock *lock)
+{
+    if (!lock)
+        return;
+    rlock_free(lock->read);
+    free(lock);
+}

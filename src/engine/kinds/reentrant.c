@@ -1,0 +1,127 @@
+/* The reentrant lock, Redisson's RLock: a hash with one field, its owner's count. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kind.h"
+#include "net/reply.h"
+
+void rli_reentrant_add_over(rli_call *call, const rli_request *request)
+{
+    rli_call_add_text(call, request->over);
+    if (*request->over && request->names->channel)
+        rli_call_add(call, request->names->channel, request->names->channel_length);
+}
+
+void rli_reentrant_acquire(rli_call *call, const rli_request *request)
+{
+    rli_call_script(call, &rli_script_lock_acquire, 1);
+    rli_call_add(call, request->names->name, request->names->length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->lease_ms);
+    rli_call_add_number(call, request->count);
+    rli_reentrant_add_over(call, request);
+}
+
+/* What a hand-over answers, where it was made. */
+#define HANDED_OVER 2
+#define HEIR_HOLDS 3 /* by an earlier attempt */
+#define HEARD_MAX 1000000 /* more listeners than that are as many */
+
+static void hand_over(rli_call *call, const rli_request *request)
+{
+    const rli_names *names = request->names;
+    rli_call_script(call, &rli_script_lock_hand_over, request->heir_counter ? 2 : 1);
+    rli_call_add(call, names->name, names->length);
+    if (request->heir_counter)
+        rli_call_add(call, request->heir_counter, request->heir_counter_length);
+    rli_call_add(call, names->channel, names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_text(call, request->heir);
+    rli_call_add_number(call, request->heir_lease_ms);
+    if (request->listening < 0)
+        rli_call_add_text(call, "");
+    else
+        rli_call_add_number(call, request->listening);
+}
+
+void rli_reentrant_release(rli_call *call, const rli_request *request)
+{
+    if (request->heir) {
+        hand_over(call, request);
+        return;
+    }
+    rli_call_script(call, &rli_script_lock_release, 1);
+    rli_call_add(call, request->names->name, request->names->length);
+    rli_call_add(call, request->names->channel, request->names->channel_length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->count);
+    rli_call_add_number(call, request->lease_ms);
+}
+
+void rli_reentrant_force(rli_call *call, const rli_names *names)
+{
+    rli_call_script(call, &rli_script_lock_force, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add(call, names->channel, names->channel_length);
+    call->once = true;
+}
+
+void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner)
+{
+    rli_call_script(call, &rli_script_lock_state, 1);
+    rli_call_add(call, names->name, names->length);
+    rli_call_add_text(call, owner);
+}
+
+rli_verdict rli_reentrant_granted(const redisReply *reply)
+{
+    int64_t pttl_ms = 0;
+    if (rli_reply_is_nil(reply))
+        return (rli_verdict){.grant = RLI_GRANTED};
+    if (!rli_reply_integer(reply, &pttl_ms) || pttl_ms < -3 || pttl_ms == -2)
+        return (rli_verdict){.grant = RLI_ODD_GRANT};
+    if (pttl_ms == -3)
+        return (rli_verdict){.grant = RLI_OUTER_LOST};
+    return (rli_verdict){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
+}
+
+/* { how, token } */
+static bool with_token(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
+}
+
+rli_released rli_reentrant_released(const redisReply *reply, const char **unheard)
+{
+    int64_t how = 0;
+    *unheard = NULL;
+    if (rli_reply_is_nil(reply))
+        return RLI_NOT_HELD;
+    if (!rli_reply_integer(with_token(reply) ? reply->element[0] : reply, &how))
+        return RLI_ODD_RELEASE;
+    return how == HEIR_HOLDS ? RLI_NOT_HELD : RLI_RELEASED;
+}
+
+rli_verdict rli_reentrant_inherited(const redisReply *reply)
+{
+    int64_t how = HANDED_OVER + HEIR_HOLDS, token = 0;
+    bool fenced = with_token(reply);
+    if (!rli_reply_integer(fenced ? reply->element[0] : reply, &how) ||
+        (fenced && !rli_reply_integer(reply->element[1], &token)))
+        return (rli_verdict){.grant = RLI_DENIED};
+    bool holds = how == HANDED_OVER || how == HEIR_HOLDS;
+    return (rli_verdict){.grant = holds ? RLI_GRANTED : RLI_DENIED, .token = (uint64_t)token,
+                         .free = how <= 0, .heard = how > 0 ? 0 : how < -HEARD_MAX ? HEARD_MAX : (int)-how};
+}
+
+const rli_kind rli_kind_reentrant = {
+    .name = "lock",
+    .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
+    .renew = &rli_script_lock_renew,
+    .keeps = true,
+    .acquire = rli_reentrant_acquire,
+    .release = rli_reentrant_release,
+    .force = rli_reentrant_force,
+    .state = rli_reentrant_state,
+    .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
+    .inherited = rli_reentrant_inherited,
+};

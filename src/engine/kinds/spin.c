@@ -1,0 +1,33 @@
+/* The spin lock, Redisson's RSpinLock: a reentrant lock whose waiters ask again and again, and which
+ * publishes nothing and subscribes to nothing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/kind.h"
+
+static void release(rli_call *call, const rli_request *request)
+{
+    rli_call_script(call, &rli_script_spin_release, 1);
+    rli_call_add(call, request->names->name, request->names->length);
+    rli_call_add_text(call, request->owner);
+    rli_call_add_number(call, request->count);
+    rli_call_add_number(call, request->lease_ms);
+}
+
+static void force(rli_call *call, const rli_names *names)
+{
+    rli_call_script(call, &rli_script_spin_force, 1);
+    rli_call_add(call, names->name, names->length);
+    call->once = true;
+}
+
+const rli_kind rli_kind_spin = {
+    .name = "spin",
+    .naming = {.what = "lock"},
+    .renew = &rli_script_lock_renew,
+    .spins = true,
+    .acquire = rli_reentrant_acquire,
+    .release = release,
+    .force = force,
+    .state = rli_reentrant_state,
+    .granted = rli_reentrant_granted,
+    .released = rli_reentrant_released,
+};

@@ -1,0 +1,131 @@
+/* Names: the keys and channels that belong to an object's name. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/names.h"
+
+#include "base/error.h"
+#include "client/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *join(const char *const parts[], const size_t lengths[], size_t *length)
+{
+    *length = 0;
+    for (int i = 0; parts[i]; i++)
+        *length += lengths[i];
+    char *key = malloc(*length + 1), *at = key;
+    for (int i = 0; key && parts[i]; i++) {
+        memcpy(at, parts[i], lengths[i]);
+        at += lengths[i];
+    }
+    if (key)
+        *at = 0;
+    return key;
+}
+
+/* WIRE.md: prefix(P, NAME) is P:NAME when NAME contains {, else P:{NAME}. */
+static char *prefixed(const rli_names *names, const char *prefix, bool braces_always, size_t *length)
+{
+    bool tagged = !braces_always && memchr(names->name, '{', names->length);
+    const char *const parts[] = {prefix, braces_always ? "{" : tagged ? ":" : ":{", names->name, tagged ? "" : "}", NULL};
+    const size_t lengths[] = {strlen(prefix), strlen(parts[1]), names->length, strlen(parts[3])};
+    return join(parts, lengths, length);
+}
+
+/* WIRE.md: suffix(NAME, S) is NAME:S when NAME contains {, else {NAME}:S. */
+static char *suffixed(const rli_names *names, const char *suffix, size_t *length)
+{
+    bool tagged = memchr(names->name, '{', names->length);
+    const char *const parts[] = {tagged ? "" : "{", names->name, tagged ? ":" : "}:", suffix, NULL};
+    const size_t lengths[] = {strlen(parts[0]), names->length, strlen(parts[2]), strlen(suffix)};
+    return join(parts, lengths, length);
+}
+
+/* How much longer than the name the longest of the names made from it is. */
+static size_t longest_addition(const rli_naming *naming)
+{
+    size_t longest = naming->channel_prefix ? strlen(naming->channel_prefix) : 0;
+    for (int i = 0; i < RLI_NAMES_MORE; i++) {
+        if (naming->key_prefixes[i] && strlen(naming->key_prefixes[i]) > longest)
+            longest = strlen(naming->key_prefixes[i]);
+    }
+    if (naming->key_suffix && strlen(naming->key_suffix) > longest)
+        longest = strlen(naming->key_suffix);
+    return longest + 3; /* a colon, and braces around the name */
+}
+
+static bool make_all(rli_names *names, const char *client_prefix, const char *name, const rli_naming *naming)
+{
+    const char *const parts[] = {client_prefix ? client_prefix : "", name, NULL};
+    const size_t lengths[] = {names->prefix_length, names->length - names->prefix_length};
+    names->name = join(parts, lengths, &names->length);
+    if (!names->name)
+        return false;
+    if (naming->channel_prefix &&
+        !(names->channel = prefixed(names, naming->channel_prefix, naming->braces_always, &names->channel_length)))
+        return false;
+    for (int i = 0; i < RLI_NAMES_MORE; i++) {
+        if (naming->key_prefixes[i] &&
+            !(names->keys[i] = prefixed(names, naming->key_prefixes[i], false, &names->key_lengths[i])))
+            return false;
+    }
+    return !naming->key_suffix || (names->keys[0] = suffixed(names, naming->key_suffix, &names->key_lengths[0]));
+}
+
+/* A cluster goes by what stands between the first { and the next }, if anything does. That has to be what
+ * the rules above take for it. */
+static bool keeps_together(const rli_names *names)
+{
+    const char *open = memchr(names->name, '{', names->length);
+    const char *close = memchr(open ? open : names->name, '}', names->length - (size_t)(open ? open - names->name : 0));
+    return open ? close && close > open + 1 : !close;
+}
+
+/* WIRE.md, Names: refused in a cluster. */
+static rlock_status check_in_cluster(const rli_names *names, const rlock_client *client, const rli_naming *naming)
+{
+    char shown[RLI_NAME_SHOWN];
+    if (!keeps_together(names))
+        return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its keys in different slots of the cluster: "
+                        "leave { and } out of it, or put a part of it between them, as in a{b}c",
+                        naming->what, rli_show_name(names->name, shown));
+    /* Redisson puts braces around braces there; a script may publish in its own slot alone. */
+    if (naming->braces_always && memchr(names->name, '{', names->length) && atomic_load(&client->topology.spread) == RLI_SHARDED)
+        return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
+                        "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere",
+                        naming->what, rli_show_name(names->name, shown));
+    return RLOCK_OK;
+}
+
+rlock_status rli_names_make(rli_names *names, const rlock_client *client, const char *name, const rli_naming *naming)
+{
+    const char *client_prefix = client ? client->settings.name_prefix : NULL;
+    *names = (rli_names){0};
+    if (!name)
+        return rli_fail(RLOCK_INVALID, "the %s's name is NULL", naming->what);
+    size_t own_length = strlen(name);
+    if (own_length == 0)
+        return rli_fail(RLOCK_INVALID, "the %s's name is empty", naming->what);
+    names->prefix_length = client_prefix ? strlen(client_prefix) : 0;
+    names->length = names->prefix_length + own_length;
+    if (names->length + longest_addition(naming) > RLI_NAME_MAX)
+        return rli_fail(RLOCK_INVALID, "the %s's name has %zu bytes; with what Redisson puts before it, "
+                        "that is more than the 512 MiB that Redis takes", naming->what, own_length);
+    rlock_status status = RLOCK_OK;
+    if (!make_all(names, client_prefix, name, naming))
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);
+    else if (client && client->settings.mode == RLI_CLUSTER)
+        status = check_in_cluster(names, client, naming);
+    if (status != RLOCK_OK)
+        rli_names_free(names);
+    return status;
+}
+
+void rli_names_free(rli_names *names)
+{
+    free(names->name);
+    free(names->channel);
+    for (int i = 0; i < RLI_NAMES_MORE; i++)
+        free(names->keys[i]);
+    *names = (rli_names){0};
+}

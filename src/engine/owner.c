@@ -1,0 +1,113 @@
+/* Owners: a thread's number, and the news that the thread has ended. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/owner.h"
+
+#include "base/error.h"
+#include "base/forked.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool key_made;
+
+static atomic_llong last_number;
+static _Thread_local int64_t my_number;
+static _Thread_local rli_life *my_life;
+static _Thread_local unsigned my_generation; /* of forks, when my_life->tid was asked for */
+static _Thread_local int passes;
+
+/* ThreadSanitizer ends its own view of a thread in the system's last pass. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_PASS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LAST_PASS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#endif
+#endif
+#ifndef LAST_PASS
+#define LAST_PASS PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
+/* Other destructors may still unlock what the thread holds, so the end is declared in the last
+ * pass that the system makes over them. */
+static void thread_ends(void *life)
+{
+    if (++passes < LAST_PASS && pthread_setspecific(key, life) == 0)
+        return;
+    my_life = NULL;
+    atomic_store(&((rli_life *)life)->ended, true);
+    rli_life_release(life);
+}
+
+static void make_key(void)
+{
+    key_made = pthread_key_create(&key, thread_ends) == 0;
+}
+
+static rlock_status begin_life(void)
+{
+    pthread_once(&once, make_key);
+    if (!key_made)
+        return rli_fail(RLOCK_NO_MEMORY, "no thread-specific key is left in this process");
+    rli_life *life = malloc(sizeof *life);
+    if (!life || pthread_setspecific(key, life) != 0) {
+        free(life);
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the calling thread's owner");
+    }
+    atomic_init(&life->references, 1);
+    atomic_init(&life->ended, false);
+    life->tid = gettid();
+    my_generation = rli_fork_generation();
+    life->number = atomic_fetch_add(&last_number, 1) + 1;
+    my_life = life;
+    my_number = life->number;
+    return RLOCK_OK;
+}
+
+/* The thread that forked goes on in the child, where it has another id. The copies of the parent's sessions, which are
+ * all that shares its life there, are never looked at again. */
+static void follow_fork(void)
+{
+    unsigned generation = rli_fork_generation();
+    if (!my_life || my_generation == generation)
+        return;
+    my_life->tid = gettid();
+    my_generation = generation;
+}
+
+rlock_status rli_owner_thread(rli_owner *owner)
+{
+    if (!my_number) {
+        rlock_status status = begin_life();
+        if (status != RLOCK_OK)
+            return status;
+    }
+    follow_fork();
+    *owner = (rli_owner){my_number, false, my_life};
+    return RLOCK_OK;
+}
+
+bool rli_life_has_ended(const rli_life *life)
+{
+    /* A thread whose first lock was taken in another destructor may have missed the last pass. */
+    return atomic_load(&life->ended) || (tgkill(getpid(), life->tid, 0) != 0 && errno == ESRCH);
+}
+
+rli_life *rli_life_keep(rli_life *life)
+{
+    if (life)
+        atomic_fetch_add(&life->references, 1);
+    return life;
+}
+
+void rli_life_release(rli_life *life)
+{
+    if (life && atomic_fetch_sub(&life->references, 1) == 1)
+        free(life);
+}

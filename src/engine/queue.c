@@ -1,0 +1,91 @@
+/* The queue of one name's waiters in this process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/queue.h"
+
+#include "base/clock.h"
+#include "base/list.h"
+
+#include <stdio.h>
+
+static void make_talker(rli_waiter *waiter, rli_ring *ring)
+{
+    if (!waiter || waiter->talker)
+        return;
+    waiter->talker = true;
+    if (!waiter->dozes) /* who dozes has nothing to ask yet: who was before it holds the lock */
+        rli_unpark_later(waiter->parker, 0, ring);
+}
+
+void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
+{
+    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms()};
+    RLI_QUEUE_APPEND(queue, waiter);
+}
+
+void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
+{
+    rli_queue_join_apart(queue, waiter, session, parker);
+    waiter->talker = queue->first == waiter;
+}
+
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring)
+{
+    if (waiter->ended)
+        return;
+    RLI_QUEUE_REMOVE(queue, waiter);
+    if (!waiter->talker)
+        return;
+    if (queue->first)
+        queue->first->dozes &= waiter->handed;
+    make_talker(queue->first, ring);
+}
+
+void rli_queue_rouse(rli_queue *queue)
+{
+    rli_waiter *first = queue->first;
+    if (!first || !first->dozes)
+        return;
+    first->dozes = false;
+    rli_unpark(first->parker);
+}
+
+static void let_look(rli_waiter *waiter)
+{
+    waiter->look = true;
+    rli_unpark(waiter->parker);
+}
+
+void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
+{
+    for (int i = 0; entry->queues && i < RLI_QUEUES; i++) {
+        for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
+            if (waiter->session == session)
+                let_look(waiter);
+        }
+    }
+}
+
+void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
+{
+    for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
+        for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
+            if (waiter->session == denied || waiter->session->extra->doubt_ms == 0)
+                continue;
+            waiter->prompted = true;
+            let_look(waiter);
+        }
+    }
+}
+
+void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
+{
+    for (rli_waiter *waiter = queue->first, *next; waiter; waiter = next) {
+        next = waiter->next;
+        if (waiter->talker || waiter->queued_ms > failed_ms)
+            continue;
+        RLI_QUEUE_REMOVE(queue, waiter);
+        waiter->ended = true;
+        snprintf(waiter->message, sizeof waiter->message, "%s", message);
+        rli_unpark(waiter->parker);
+    }
+}

@@ -1,0 +1,260 @@
+/* Sessions: what an owner holds of a name, and until when it may rely on that. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/session.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "redis/topology/slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- turns --- */
+
+rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms)
+{
+    while (session->busy) {
+        rlock_status status = rli_caller_check(caller);
+        if (status != RLOCK_OK)
+            return status;
+        if (rli_now_ms() >= until_ms)
+            return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
+        rli_turn_join(&session->extra->turns, &caller->turn);
+        pthread_mutex_unlock(&holds->mutex);
+        rli_caller_sleep(caller, until_ms);
+        pthread_mutex_lock(&holds->mutex);
+        rli_turn_leave(&session->extra->turns, &caller->turn);
+    }
+    session->busy = true;
+    return RLOCK_OK;
+}
+
+void rli_session_end_turn(rli_session *session)
+{
+    session->busy = false;
+    if (session->extra)
+        rli_turn_wake_all(session->extra->turns);
+}
+
+rlock_status rli_session_take_turn(rli_holds *holds, const rli_names *names, const rli_kind *kind,
+                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, bool gives_back,
+                                   rli_session **held)
+{
+    *held = NULL;
+    rli_entry *entry = rli_holds_entry(holds, names);
+    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
+    if (!session)
+        return RLOCK_OK;
+    if (!rli_session_enter(holds, session, gives_back))
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
+    rlock_status status = rli_session_begin_turn(holds, session, caller, until_ms);
+    /* Another thread of a named owner may have had its turn first. */
+    if (status == RLOCK_OK && rli_holds_open_session(holds, entry, kind, owner) == session && session->count > 0) {
+        *held = session;
+        return RLOCK_OK;
+    }
+    if (status == RLOCK_OK)
+        rli_session_end_turn(session);
+    rli_session_leave(holds, session);
+    return status;
+}
+
+/* --- until when it may be relied on --- */
+
+int64_t rli_lease_on_server(const rli_holds *holds, int64_t lease_ms)
+{
+    return lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
+}
+
+/* The leases of a write hold add up; a server may say anything. */
+#define LONGEST_MS (100 * RLOCK_LEASE_MAX_MS)
+
+int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
+{
+    lease_ms = rli_earlier(lease_ms, LONGEST_MS);
+    /* Clock rates may differ by up to 1 %: what we rely on ends before what the server keeps. */
+    return sent_ms + lease_ms - (lease_ms + 99) / 100;
+}
+
+static int64_t latest_end(const rli_session *session)
+{
+    int64_t latest_ms = 0;
+    for (int i = 0; i < session->count; i++) {
+        if (session->extra->level_ends_ms[i] > latest_ms)
+            latest_ms = session->extra->level_ends_ms[i];
+    }
+    return latest_ms;
+}
+
+static void confirm_levels(rli_session *session, int64_t until_ms)
+{
+    int64_t *ends_ms = session->extra->level_ends_ms;
+    for (int i = 0; i < session->count; i++) {
+        /* one that has ended stays so */
+        if (ends_ms[i] > rli_now_ms() && until_ms > ends_ms[i])
+            ends_ms[i] = until_ms;
+    }
+}
+
+void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms)
+{
+    int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
+    if (session->kind->levels && session->count > 0) {
+        confirm_levels(session, until_ms);
+        until_ms = latest_end(session); /* what was confirmed may have been an inner hold, which is given back */
+    }
+    if (until_ms > session->deadline_ms)
+        session->deadline_ms = until_ms;
+}
+
+/* --- what the watchdog does for it --- */
+
+int rli_session_renewed(const rli_session *session)
+{
+    return session->extra ? session->extra->renewed : session->count;
+}
+
+bool rli_session_is_renewed(const rli_session *session)
+{
+    /* A hold with a time of its own may stand under a key whose PTTL another client's renewal cuts. */
+    return session->count > 0 && (rli_session_renewed(session) > 0 || session->kind->levels);
+}
+
+/* Every third of the timeout, with some time for the answer; counted from the last request that is known to have set
+ * the PTTL. */
+static int64_t renewal_span_ms(const rli_holds *holds)
+{
+    return holds->settings->watchdog_timeout_ms / 3 - holds->settings->watchdog_timeout_ms / 60;
+}
+
+/* In a cluster, where a request is for one slot, the holds of a slot are due together, and the slots one after the other:
+ * the first time earlier than needed. */
+static int64_t with_its_slot(const rli_holds *holds, const rli_entry *entry, int64_t renew_ms)
+{
+    int64_t span_ms = renewal_span_ms(holds);
+    if (holds->settings->mode != RLI_CLUSTER || span_ms == 0)
+        return renew_ms;
+    int64_t phase_ms = rli_slot_of(entry->name, entry->length) * span_ms / RLI_SLOTS;
+    return renew_ms - (renew_ms - phase_ms) % span_ms;
+}
+
+void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
+{
+    int64_t at_ms = session->deadline_ms;
+    int64_t renew_ms = with_its_slot(holds, session->entry, sent_ms + renewal_span_ms(holds));
+    if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
+        at_ms = renew_ms;
+    rli_agenda_set(&holds->agenda, &session->due, at_ms);
+}
+
+/* --- what it holds --- */
+
+bool rli_session_make_room(rli_session *session)
+{
+    rli_extra *extra = session->extra;
+    if (!session->kind->levels || session->count < extra->level_room)
+        return true;
+    int room = extra->level_room ? extra->level_room * 2 : 4;
+    int64_t *ends_ms = realloc(extra->level_ends_ms, (size_t)room * sizeof *ends_ms);
+    if (!ends_ms)
+        return false;
+    extra->level_ends_ms = ends_ms;
+    extra->level_room = room;
+    return true;
+}
+
+void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
+{
+    rli_extra *extra = session->extra;
+    bool renewed = lease_ms == RLOCK_WATCHDOG;
+    extra->renewed_levels = extra->renewed_levels << 1 | renewed;
+    extra->renewed += renewed;
+    extra->missed_levels <<= 1;
+    if (!renewed && lease_ms > extra->explicit_lease_ms)
+        extra->explicit_lease_ms = lease_ms;
+    lease_ms = rli_lease_on_server(holds, lease_ms);
+    if (session->kind->levels) { /* its own end alone: it lengthens no other */
+        extra->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
+        if (extra->level_ends_ms[session->count] > session->deadline_ms)
+            session->deadline_ms = extra->level_ends_ms[session->count];
+    } else {
+        rli_session_confirm(session, sent_ms, lease_ms);
+    }
+    session->count++;
+    /* A renewal that is planned stands. */
+    if (!session->due.place || renewed || extra->renewed == 0)
+        rli_session_plan(holds, session, sent_ms);
+}
+
+void rli_session_miss(rli_session *session)
+{
+    session->extra->missed_levels = session->extra->missed_levels << 1 | 1;
+}
+
+bool rli_session_drop_missed(rli_session *session)
+{
+    bool missed = session->extra && session->extra->missed_levels & 1;
+    if (missed)
+        session->extra->missed_levels >>= 1;
+    return missed;
+}
+
+void rli_session_drop(rli_holds *holds, rli_session *session)
+{
+    rli_extra *extra = session->extra;
+    /* Beyond 64 levels the bits of the outer ones are gone; the counts still tell enough. */
+    bool renewed = extra->renewed_levels & 1;
+    if (session->count == extra->renewed)
+        renewed = true;
+    else if (extra->renewed == 0)
+        renewed = false;
+    extra->renewed_levels >>= 1;
+    extra->missed_levels >>= 1;
+    extra->renewed -= renewed;
+    session->count--;
+    if (session->kind->levels && session->count > 0)
+        session->deadline_ms = latest_end(session);
+    if (session->count == 0)
+        rli_agenda_remove(&holds->agenda, &session->due);
+    else if (extra->renewed == 0 && (renewed || session->kind->levels))
+        rli_session_plan(holds, session, rli_now_ms());
+}
+
+int64_t rli_session_lease(const rli_holds *holds, const rli_session *session)
+{
+    return rli_session_renewed(session) > 0 ? holds->settings->watchdog_timeout_ms : session->extra->explicit_lease_ms;
+}
+
+/* --- what may still come, or be told --- */
+
+void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
+{
+    if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) && lease_ms > session->extra->doubt_ms)
+        session->extra->doubt_ms = lease_ms;
+}
+
+void rli_session_doubt_more(rli_holds *holds, rli_session *session, int64_t lease_ms)
+{
+    if (session->phase == RLI_OVER)
+        rli_session_doubt(holds, session, lease_ms);
+    else if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) && lease_ms > session->extra->more_doubt_ms)
+        session->extra->more_doubt_ms = lease_ms;
+}
+
+void rli_session_doubt_release(rli_holds *holds, rli_session *session)
+{
+    rli_session_doubt(holds, session, holds->settings->watchdog_timeout_ms);
+    rli_session_doubt(holds, session, session->extra->explicit_lease_ms);
+    rli_session_doubt(holds, session, session->extra->more_doubt_ms);
+    rli_session_doubt(holds, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
+}
+
+void rli_session_note_unheard(rli_session *session, const char *unheard)
+{
+    rli_extra *extra = session->extra;
+    free(extra->unheard);
+    extra->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
+    extra->unheard_ms = rli_now_ms();
+    if (extra->unheard && extra->doubt_ms < RLI_UNHEARD_DOUBT_MS)
+        extra->doubt_ms = RLI_UNHEARD_DOUBT_MS;
+}

@@ -1,0 +1,174 @@
+/* The one wait loop of all objects. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/wait.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/client.h"
+
+/* Connecting and queueing may take so long before the request is sent. The lane's own limit then ends before the caller's,
+ * and finds the connection silent for all requests on it. */
+#define SEND_MS 100
+
+void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
+{
+    rli_caller *caller = wait->caller;
+    int64_t end_ms = wait_ms > 0 ? wait->deadline_ms : 0;
+    int64_t answered_ms = rli_after_ms(rli_earlier(caller->client->settings.timeout_ms, answer_ms) + more_ms);
+    caller->attempts_until_ms = end_ms > answered_ms ? end_ms : answered_ms;
+    caller->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
+}
+
+static rlock_status unconfirmed(const rli_wait *wait)
+{
+    char trouble[200];
+    rli_subscriber_trouble(wait->subscriber, trouble, sizeof trouble);
+    return rli_fail(RLOCK_UNAVAILABLE, "no subscription within %lld ms%s%s",
+                    (long long)wait->subscriber->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
+}
+
+/* Sleeps until there is a reason to ask again. True: there is one before `until_ms`. */
+static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms)
+{
+    for (;;) {
+        if (wait->channel && rli_listener_take(wait->subscriber, listener))
+            wait->heard = true;
+        if (wait->heard || (wait->look && wait->look(wait)))
+            return true;
+        if (rli_now_ms() >= until_ms || rli_caller_check(wait->caller) != RLOCK_OK)
+            return false;
+        rli_caller_sleep(wait->caller, until_ms);
+    }
+}
+
+/* While slots are on their way, an object may be let go where its keys have gone ahead, and nobody can listen
+ * there yet. Asking again now and then is all there is. */
+#define AHEAD_MS 25
+
+static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
+{
+    bool moving = wait->channel && rli_topology_is_moving(&wait->caller->client->topology);
+    return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
+}
+
+/* --- the channel, which moves with the object --- */
+
+/* Takes over the hold on the node. */
+static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel, size_t length)
+{
+    rli_subscriber *subscriber = &node->subscriber;
+    rlock_status status = rli_subscriber_join(subscriber, channel, length, &wait->channel);
+    if (status == RLOCK_OK) {
+        wait->subscriber = subscriber;
+        wait->node = node;
+    } else {
+        rli_node_release(node);
+    }
+    return status;
+}
+
+rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const char *channel,
+                           size_t channel_length)
+{
+    const rli_topology *topology = &wait->caller->client->topology;
+    wait->slot = rli_topology_slot(topology, key, key_length);
+    for (;;) {
+        rli_node *node = rli_topology_hold(topology, wait->slot);
+        if (!node)
+            return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
+        rlock_status status = join_at(wait, node, channel, channel_length);
+        if (status != RLOCK_UNAVAILABLE) /* else it was given up meanwhile, and another serves the slot */
+            return status;
+    }
+}
+
+static void leave(const rli_wait *wait, bool later)
+{
+    rli_subscriber_leave(wait->subscriber, wait->channel, later);
+    rli_node_release(wait->node);
+}
+
+void rli_wait_leave(rli_wait *wait)
+{
+    if (wait->channel)
+        leave(wait, wait->alone);
+    wait->channel = NULL;
+}
+
+/* Another node may serve the object by now; messages come from there. While nobody serves it, or memory is
+ * short, the wait stays where it is: the question that follows fails, or is asked again. */
+static bool follow(rli_wait *wait, rli_listener *listener)
+{
+    rli_node *node = rli_topology_hold(&wait->caller->client->topology, wait->slot);
+    if (!node || node == wait->node) {
+        rli_node_release(node);
+        return false;
+    }
+    rli_wait before = *wait;
+    if (join_at(wait, node, before.channel->name, before.channel->length) != RLOCK_OK)
+        return false;
+    rli_channel_unlisten(before.subscriber, before.channel, listener);
+    leave(&before, false);
+    rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->caller->parker);
+    return true;
+}
+
+/* --- the loop --- */
+
+/* Who waits without end must know that it will be woken. Once it was subscribed, it goes on
+ * though the subscription breaks: that too wakes it, and the subscriber makes another. */
+static int64_t confirm_by(const rli_wait *wait)
+{
+    return wait->channel && wait->deadline_ms == RLI_NEVER
+               ? rli_after_ms(wait->subscriber->settings->subscription_timeout_ms)
+               : RLI_NEVER;
+}
+
+static rlock_status loop(rli_wait *wait, rli_listener *listener)
+{
+    int64_t confirm_by_ms = confirm_by(wait);
+    for (;;) {
+        if (wait->channel && follow(wait, listener)) {
+            confirm_by_ms = confirm_by(wait);
+            wait->asked = false;
+        }
+        /* Looked at before asking: a message between question and answer is then not lost. */
+        if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
+            confirm_by_ms = RLI_NEVER;
+        if (!wait->asked) {
+            rlock_status status = wait->ask(wait, &wait->again_ms);
+            wait->heard = false;
+            /* However many reasons there are to ask again, the wait is over. */
+            if (status != RLOCK_TIMEOUT || rli_now_ms() >= wait->deadline_ms)
+                return status;
+        }
+        wait->asked = false;
+        rlock_status ended = wait->channel ? rli_channel_check(wait->subscriber, wait->channel) : RLOCK_OK;
+        if (ended != RLOCK_OK)
+            return ended;
+        int64_t until_ms = look_ahead(wait, rli_earlier(rli_earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms));
+        bool reason = sleep_until(wait, listener, until_ms);
+        ended = rli_caller_check(wait->caller);
+        if (ended != RLOCK_OK)
+            return ended;
+        int64_t now_ms = rli_now_ms();
+        if (!reason && now_ms >= wait->deadline_ms)
+            return RLOCK_TIMEOUT;
+        if (!reason && now_ms >= confirm_by_ms)
+            return unconfirmed(wait);
+    }
+}
+
+rlock_status rli_wait_run(rli_wait *wait)
+{
+    rli_listener listener;
+    if (!wait->channel)
+        return loop(wait, NULL);
+    rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->caller->parker);
+    /* A confirmation that came before this listener did will not wake it. */
+    if (wait->asked && rli_channel_is_confirmed(wait->subscriber, wait->channel))
+        wait->asked = false;
+    rlock_status status = loop(wait, &listener);
+    rli_channel_unlisten(wait->subscriber, wait->channel, &listener);
+    return status;
+}

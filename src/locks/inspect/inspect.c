@@ -1,0 +1,134 @@
+/* Looking at what a server holds under a name. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <rlock/inspect.h>
+
+#include "base/error.h"
+#include "client/client.h"
+#include "engine/names.h"
+#include "locks/inspect/inspection.h"
+#include "locks/inspect/processes.h"
+#include "net/reply.h"
+#include "redis/call.h"
+
+#include <string.h>
+
+#define PERMITS_SUFFIX "timeout"
+
+/* All keys that any object has beside its name: more than one naming can say. */
+static const rli_naming fair = {.what = "lock",
+                                .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}};
+static const rli_naming others = {.what = "lock", .key_prefixes = {NULL, "redisson_lock_token"},
+                                  .key_suffix = PERMITS_SUFFIX};
+
+static rlock_status look(rli_caller *caller, const rli_names *queue, const rli_names *more,
+                         rlock_inspection **inspection)
+{
+    rli_call call;
+    rli_call_script(&call, &rli_script_inspect_look, 5);
+    rli_call_add(&call, queue->name, queue->length);
+    for (int i = 0; i < 2; i++)
+        rli_call_add(&call, queue->keys[i], queue->key_lengths[i]);
+    for (int i = 0; i < 2; i++)
+        rli_call_add(&call, more->keys[i], more->key_lengths[i]);
+    /* What the timeout keys of read holds begin with: the permits' key without its end. */
+    rli_call_add(&call, more->keys[0], more->key_lengths[0] - strlen(PERMITS_SUFFIX));
+    rlock_status status = rli_call_run(&call, caller, NULL);
+    if (status == RLOCK_OK)
+        status = rli_inspection_read(call.reply, queue->name, inspection);
+    rli_call_clear(&call);
+    return status;
+}
+
+rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspection **inspection)
+{
+    rlock_status status = rli_client_check(client);
+    rli_names queue, more;
+    rli_caller caller;
+    if (status == RLOCK_OK && !inspection)
+        status = rli_fail(RLOCK_INVALID, "the place for the inspection is NULL");
+    if (status == RLOCK_OK)
+        status = rli_names_make(&queue, client, name, &fair);
+    if (status != RLOCK_OK)
+        return status;
+    status = rli_names_make(&more, client, name, &others);
+    if (status == RLOCK_OK) {
+        status = rli_caller_begin(&caller, client, NULL);
+        if (status == RLOCK_OK) {
+            status = look(&caller, &queue, &more, inspection);
+            if (status != RLOCK_OK)
+                rli_fail_of(status, "inspection of", name);
+            rli_caller_end(&caller);
+        }
+        rli_names_free(&more);
+    }
+    rli_names_free(&queue);
+    return status;
+}
+
+/* --- whose it is --- */
+
+/* In one attempt: this only adds to what is known. */
+static rlock_status list_clients_of(rli_node *node, rli_caller *caller, redisReply **reply)
+{
+    static const char *const words[] = {"CLIENT", "LIST"};
+    static const size_t lengths[] = {6, 4};
+    rli_route route = {NULL};
+    rli_answer answer;
+    rli_outcome outcome = rli_lane_call(rli_route_to(&route, node), caller,
+                                        &(rli_command){.count = 2, .words = words, .lengths = lengths},
+                                        caller->client->settings.timeout_ms, &answer);
+    if (outcome == RLI_UNSENT)
+        return answer.status;
+    if (outcome != RLI_ANSWERED)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer CLIENT LIST", node->address.text);
+    *reply = answer.reply;
+    return RLOCK_OK;
+}
+
+/* By the server that serves `names`. */
+static rlock_status list_clients(rli_caller *caller, const rli_names *names, redisReply **reply)
+{
+    rli_topology *topology = &caller->client->topology;
+    rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, names->name, names->length));
+    if (!node)
+        return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
+    rlock_status status = list_clients_of(node, caller, reply);
+    rli_node_release(node);
+    return status;
+}
+
+static rlock_status find_processes(rli_caller *caller, const rli_names *names, rlock_inspection *inspection)
+{
+    redisReply *reply = NULL;
+    rlock_status status = list_clients(caller, names, &reply);
+    if (status != RLOCK_OK)
+        return status;
+    if (reply->type == REDIS_REPLY_ERROR)
+        status = rli_fail(RLOCK_SERVER, "Redis refused CLIENT LIST: %.200s; it needs the right to client|list", reply->str);
+    else if (reply->type == REDIS_REPLY_STRING)
+        status = rli_processes_read(inspection, reply->str);
+    else
+        status = rli_reply_unexpected(reply, names->name);
+    freeReplyObject(reply);
+    return status;
+}
+
+rlock_status rlock_inspect_processes(rlock_client *client, const char *name, rlock_inspection *inspection)
+{
+    rlock_status status = rli_client_check(client);
+    rli_names names;
+    rli_caller caller;
+    if (status == RLOCK_OK && !inspection)
+        status = rli_fail(RLOCK_INVALID, "inspection must not be NULL");
+    if (status == RLOCK_OK)
+        status = rli_names_make(&names, client, name, &fair);
+    if (status != RLOCK_OK)
+        return status;
+    status = rli_caller_begin(&caller, client, NULL);
+    if (status == RLOCK_OK) {
+        status = find_processes(&caller, &names, inspection);
+        rli_caller_end(&caller);
+    }
+    rli_names_free(&names);
+    return status;
+}

@@ -1,0 +1,213 @@
+/* The greeting: the first requests on a connection, and their answers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/greeting.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "net/buffer.h"
+#include "net/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The greeting goes out in one piece; its answers are read in the same order. */
+enum greeting { AUTH, SELECT, NAME, INFO, GREETINGS };
+
+static bool add(rli_buffer *greeting, const char *first, const char *second, const char *third)
+{
+    const char *words[3] = {first, second, third};
+    size_t count = third ? 3 : 2, lengths[3] = {0};
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = strlen(words[i]);
+    return rli_buffer_command(greeting, &(rli_command){.count = count, .words = words, .lengths = lengths});
+}
+
+typedef struct login {
+    const char *username, *password;
+} login;
+
+static login login_at(const rli_settings *settings, const rli_address *address)
+{
+    if (address->password)
+        return (login){address->username, address->password};
+    if (address->sentinel)
+        return (login){settings->sentinel_username, settings->sentinel_password};
+    return (login){settings->username, settings->password};
+}
+
+static bool compose(rli_buffer *greeting, const rli_settings *settings, const rli_address *address, login as,
+                    bool said[GREETINGS])
+{
+    char database[RLI_DECIMAL];
+    rli_decimal(settings->database, database);
+    said[AUTH] = as.password;
+    said[SELECT] = settings->database && !address->sentinel;
+    const char *own = address->sentinel ? "" : settings->own_name; /* holders are not looked for among its clients */
+    const char *name = settings->client_name ? settings->client_name : own;
+    said[NAME] = *name;
+    said[INFO] = true;
+    return (!said[AUTH] || (as.username ? add(greeting, "AUTH", as.username, as.password)
+                                        : add(greeting, "AUTH", as.password, NULL))) &&
+           (!said[SELECT] || add(greeting, "SELECT", database, NULL)) &&
+           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) &&
+           add(greeting, "INFO", "server", NULL);
+}
+
+static uint64_t run_of(const redisReply *info)
+{
+    if (info->type != REDIS_REPLY_STRING)
+        return 0;
+    const char *field = strstr(info->str, "run_id:");
+    char digits[17];
+    if (!field || strlen(field) < 7 + 16)
+        return 0;
+    memcpy(digits, field + 7, 16);
+    digits[16] = 0;
+    return strtoull(digits, NULL, 16);
+}
+
+/* There is a server, which says why it is of no use for now. */
+static rlock_status not_yet(const rli_address *address, const char *said)
+{
+    static const struct {
+        const char *start, *advice;
+    } advices[] = {
+        {"BUSY ", "; a script there runs for too long, and SCRIPT KILL ends it if it has written nothing"},
+        {"ERR max number of clients", "; raise maxclients there, or close connections that nobody needs"},
+        {"DENIED", "; give that server a password, or turn off its protected-mode"},
+    };
+    const char *advice = "";
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
+        if (strncmp(said, advices[i].start, strlen(advices[i].start)) == 0)
+            advice = advices[i].advice;
+    }
+    return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not serve for now: %s%s", address->text, said, advice);
+}
+
+static rlock_status locked_out(const rli_address *address, const char *said)
+{
+    if (address->sentinel)
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text, said);
+    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password; give it as redis://user:password@host, or as password in "
+                    "the configuration (%s)", address->text, said);
+}
+
+/* Whether the server has renamed INFO, or forbids it to this user. Any other error is about the connection, not about
+ * INFO. */
+static bool lacks_info(const char *said)
+{
+    return strncmp(said, "NOPERM", 6) == 0 || strstr(said, "unknown command") || strstr(said, "unsupported command");
+}
+
+/* `said`: the words of `reply` that may be shown. */
+static rlock_status refused_login(const rli_address *address, const redisReply *reply, const char *said)
+{
+    if (strstr(reply->str, "unknown command"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s takes no password: %s; AUTH has another name there, or none", address->text,
+                        said);
+    if (address->sentinel)
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s", address->text,
+                        said);
+    if (strstr(reply->str, "without any password configured"))
+        return rli_fail(RLOCK_SERVER, "Redis at %s wants no password from the default user: leave the password out, or name "
+                        "another user beside it (%s)", address->text, said);
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused the user or password: %s; they are given as "
+                    "redis://user:password@host, or as username and password in the configuration", address->text, said);
+}
+
+/* The answer to a part of the greeting is an error; `named`: the program has given the connection's name. RLOCK_OK: the
+ * connection is of use without that part. */
+static rlock_status hear_error(const rli_address *address, login as, enum greeting what, bool named,
+                               const redisReply *reply)
+{
+    char said[RLI_SAID];
+    rli_reply_said(reply, as.password, said);
+    if (rli_reply_advice(reply) == RLI_LATER)
+        return not_yet(address, said);
+    if (strncmp(reply->str, "NOAUTH", 6) == 0)
+        return locked_out(address, said);
+    switch (what) {
+    case AUTH:
+        if (address->sentinel && strstr(reply->str, "without any password configured"))
+            return RLOCK_OK; /* as Redisson, which tells a sentinel its password only when asked for it */
+        return refused_login(address, reply, said);
+    case SELECT:
+        return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s%s", address->text, said,
+                        strstr(reply->str, "cluster mode") ? "; leave database at 0 there (others are for Valkey 9 with "
+                                                             "cluster-databases)" : "");
+    case NAME:
+        if (named)
+            return rli_fail(RLOCK_SERVER, "Redis at %s refused the clientName: %s", address->text, said);
+        return RLOCK_OK; /* then nobody finds this process by its name */
+    default:
+        return lacks_info(reply->str) ? RLOCK_OK : not_yet(address, said); /* then no run is known */
+    }
+}
+
+static rlock_status hear(rli_connection *connection, const rli_address *address, login as, enum greeting what, bool named,
+                         const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_ERROR)
+        return hear_error(address, as, what, named, reply);
+    if (what == INFO)
+        connection->run = run_of(reply);
+    return RLOCK_OK;
+}
+
+/* The greeting could not be sent. A server that turns connections away may have said why. */
+static rlock_status hung_up(const rli_connection *connection, const rli_address *address, login as)
+{
+    redisReply *reply = NULL;
+    char said[RLI_SAID];
+    rlock_status status;
+    rli_connection_receive(connection, rli_now_ms(), -1, false);
+    if (rli_connection_parse(connection, &reply) && reply && reply->type == REDIS_REPLY_ERROR)
+        status = not_yet(address, rli_reply_said(reply, as.password, said));
+    else
+        status = rli_connection_silent(connection, address);
+    freeReplyObject(reply);
+    return status;
+}
+
+static rlock_status greet(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                          login as, const rli_patience *patience)
+{
+    bool said[GREETINGS];
+    rli_buffer greeting = {0};
+    rlock_status status = RLOCK_OK;
+    if (!compose(&greeting, settings, address, as, said))
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    else if (!rli_connection_send_all(connection, &greeting, patience))
+        status = hung_up(connection, address, as);
+    for (enum greeting what = AUTH; what < GREETINGS && status == RLOCK_OK; what++) {
+        if (!said[what])
+            continue;
+        redisReply *reply = rli_connection_next(connection, patience);
+        status = reply ? hear(connection, address, as, what, settings->client_name, reply)
+                       : rli_connection_silent(connection, address);
+        freeReplyObject(reply);
+    }
+    rli_buffer_free(&greeting);
+    return status;
+}
+
+/* As Redisson: a sentinel for which there is no password is told that of the servers, if it asks for one. */
+static login login_to(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                      const rli_patience *patience)
+{
+    login as = login_at(settings, address);
+    if (!address->sentinel || as.password || !settings->password)
+        return as;
+    const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4}};
+    redisReply *reply = rli_connection_ask(connection, &ping, patience);
+    if (reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOAUTH", 6) == 0)
+        as.password = settings->password;
+    freeReplyObject(reply);
+    return as;
+}
+
+rlock_status rli_greeting_exchange(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                                   const rli_patience *patience)
+{
+    return greet(connection, settings, address, login_to(connection, settings, address, patience), patience);
+}

@@ -1,0 +1,181 @@
+/* Replies: the one place that reads what the server answered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/reply.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Within a script: the key of a slot that is on the move is here no more, or not yet. */
+static bool misses_key(const char *text)
+{
+    return strstr(text, "attempted to access a non local key");
+}
+
+/* Within a script: rename-command has taken it away, or the server is too old for it. */
+#define UNKNOWN_COMMAND "Unknown Redis command"
+
+/* Within a script, in the words of Redis up to 7.1, and of 7.2 and later. */
+static bool misses_right(const char *text)
+{
+    return strstr(text, "The user executing the script can't") || strstr(text, "ACL failure in script");
+}
+
+bool rli_reply_broke_off(const redisReply *reply)
+{
+    return misses_key(reply->str) || misses_right(reply->str) || strstr(reply->str, UNKNOWN_COMMAND);
+}
+
+rli_advice rli_reply_advice(const redisReply *reply)
+{
+    static const struct {
+        const char *start;
+        rli_advice advice;
+    } starting[] = {
+        {"NOSCRIPT", RLI_LOAD},    {"MOVED ", RLI_MOVED},        {"ASK ", RLI_ASK},
+        {"LOADING", RLI_LATER},    {"BUSY ", RLI_LATER},         {"TRYAGAIN", RLI_LATER},
+        {"MASTERDOWN", RLI_LATER}, {"CLUSTERDOWN", RLI_LATER},   {"NOREPLICAS", RLI_LATER},
+        /* The server turns the connection away with these, in place of the first answer. */
+        {"ERR max number of clients", RLI_LATER},                {"DENIED", RLI_LATER},
+    };
+    if (reply->type != REDIS_REPLY_ERROR)
+        return RLI_TAKE;
+    for (size_t i = 0; i < sizeof starting / sizeof *starting; i++) {
+        if (starts(reply->str, starting[i].start))
+            return starting[i].advice;
+    }
+    /* Found out within the script, which puts words before the code. */
+    if (strstr(reply->str, "READONLY"))
+        return RLI_DEMOTED;
+    return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
+}
+
+/* The port that `text` is, with nothing behind it; 0: it is none. */
+static int port_of(const char *text)
+{
+    int port = 0;
+    while (*text >= '0' && *text <= '9' && port <= 65535)
+        port = port * 10 + (*text++ - '0');
+    return *text || port > 65535 ? 0 : port;
+}
+
+bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
+{
+    /* MOVED 3999 127.0.0.1:6381; an address of IPv6 has colons of its own */
+    const char *slot = strchr(reply->str, ' ');
+    const char *host = slot ? strchr(slot + 1, ' ') : NULL;
+    const char *colon = host ? strrchr(host, ':') : NULL;
+    if (!colon)
+        return false;
+    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, port_of(colon + 1)};
+    if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its name */
+        redirect->length = 0;
+    return redirect->port > 0;
+}
+
+/* What a user of an ACL lacks, in the words of Redis 6.2, 7.0, and 7.2 and later. NULL: not that. */
+static const char *advice_on_rights(const char *text)
+{
+    if (!starts(text, "NOPERM") && !misses_right(text))
+        return NULL;
+    if (strstr(text, "channel"))
+        return "allow the ACL user the lock's channel (&…, as in docs/security.md)";
+    if (strstr(text, " key"))
+        return "allow the ACL user the lock's keys (~…, as in docs/security.md)";
+    return "allow the ACL user the commands in docs/security.md";
+}
+
+/* Whether `text` has `secret` in it, or the first letters of it: servers cut long arguments. */
+static bool tells(const char *text, const char *secret)
+{
+    size_t length = strlen(secret), enough = length < 4 ? length : 4;
+    while (enough && *text && strncmp(text, secret, enough) != 0)
+        text++;
+    return enough && *text;
+}
+
+const char *rli_reply_said(const redisReply *reply, const char *secret, char said[RLI_SAID])
+{
+    const char *repeated = strstr(reply->str, ", with args beginning with");
+    size_t length = repeated ? (size_t)(repeated - reply->str) : strlen(reply->str);
+    if (length >= RLI_SAID)
+        length = rli_utf8_cut(reply->str, RLI_SAID - 1);
+    memcpy(said, reply->str, length);
+    said[length] = 0;
+    if (secret && tells(said, secret))
+        snprintf(said, RLI_SAID, "(its words are not shown: the password, or a part of it, is among them)");
+    return said;
+}
+
+#define SENTINEL_PERHAPS "the server runs no scripts; if it is a sentinel, use a redis-sentinel:// URL with masterName"
+
+rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
+{
+    static const struct {
+        const char *found, *advice;
+    } advices[] = {
+        {"WRONGTYPE", "the name is in use for another kind of value: choose another, or delete that key"},
+        {"WRONGPASS", "check user and password"},
+        {"NOAUTH", "put the password into the URL: redis://user:password@host"},
+        {"READONLY", "the server is a replica; connect to the master"},
+        {"MASTERDOWN", "the server is a replica that has lost its master; connect to the master"},
+        {"CLUSTERDOWN", "a part of the cluster is down, or a slot is served by no node: see CLUSTER INFO and "
+         "CLUSTER SLOTS"},
+        {"NOREPLICAS", "fewer replicas are connected than min-replicas-to-write asks for"},
+        {"max number of clients", "raise maxclients on the server, or close connections that nobody needs"},
+        {"DENIED", "give the server a password, or turn off its protected-mode"},
+        {"BUSY", "a script of somebody else runs for too long; SCRIPT KILL ends it"},
+        {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
+        {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
+        {"OOM", "the server is at its maxmemory"},
+        {UNKNOWN_COMMAND, "did rename-command take away one of those in docs/security.md? Or is shardedSubscriptionMode ON? "
+         "It must not be with servers before Redis 7.0"},
+        {"MISCONF", "the server cannot save to its disk and refuses writes"},
+        {"unknown command 'EVAL", SENTINEL_PERHAPS},
+        {"unknown command `EVAL", SENTINEL_PERHAPS}, /* of Redis 6.2 */
+    };
+    const char *advice = advice_on_rights(reply->str);
+    for (size_t i = 0; !advice && i < sizeof advices / sizeof *advices; i++) {
+        if (strstr(reply->str, advices[i].found)) /* scripts put words before the code */
+            advice = advices[i].advice;
+    }
+    char shown[RLI_NAME_SHOWN], said[RLI_SAID];
+    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", rli_show_name(key, shown),
+                    rli_reply_said(reply, NULL, said), advice ? "; " : "", advice ? advice : "");
+}
+
+bool rli_reply_is_nil(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_NIL;
+}
+
+bool rli_reply_integer(const redisReply *reply, int64_t *value)
+{
+    if (reply->type == REDIS_REPLY_INTEGER) {
+        *value = reply->integer;
+        return true;
+    }
+    if (reply->type != REDIS_REPLY_STRING)
+        return false;
+    char *end;
+    errno = 0;
+    *value = strtoll(reply->str, &end, 10);
+    return end != reply->str && !*end && !errno;
+}
+
+rlock_status rli_reply_unexpected(const redisReply *reply, const char *key)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_SERVER, "an answer of type %d for \"%s\" that was not expected; is there a "
+                    "proxy between, or another kind of value under this name?",
+                    reply->type, rli_show_name(key, shown));
+}

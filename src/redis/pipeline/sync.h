@@ -1,0 +1,55 @@
+/* Sync: how a synced wire has replicas confirm what was written on it. One WAIT follows each batch
+ * of requests, as Redisson's batches end with one; it is for as many replicas as the server has in step. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_SYNC_H
+#define RLI_SYNC_H
+
+#include "net/buffer.h"
+
+#include <hiredis/hiredis.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Instead of a number of replicas that confirmed. */
+enum {
+    RLI_SYNC_NONE = -1,   /* none was asked: the lane is not a synced one, or the server has no replicas */
+    RLI_SYNC_REFUSED = -2 /* the server has no WAIT, or the user may not use it: Redisson then does without */
+};
+
+/* All zero but for the first two: nothing is known of the server yet. */
+typedef struct rli_sync {
+    const atomic_int *listed;   /* replicas that the server is said to have, dead ones among them; ≤ 0: none to ask;
+                                   NULL: not synced */
+    int64_t timeout_ms;         /* slavesSyncTimeout */
+    int online;                 /* replicas in step with the server when they were last counted; -1: it did not say */
+    int64_t counted_ms;         /* when that was; 0: never, or the number has turned out to be wrong */
+    bool counting;              /* the question for the number is under way */
+    int asked;                  /* by the WAIT under way; 0: there is none */
+    bool unknown, forbidden;    /* the server knows no WAIT; the user may not use it */
+} rli_sync;
+
+/* Whether a question for the number, or a WAIT, is under way: the next batch gathers until it is answered. */
+bool rli_sync_is_busy(const rli_sync *sync);
+/* Whether the replicas are to be counted before the next WAIT. */
+bool rli_sync_is_to_count(const rli_sync *sync);
+/* Appends the question for the number. False: out of memory. */
+bool rli_sync_count(rli_sync *sync, rli_buffer *buffer);
+/* Reads its answer. */
+void rli_sync_hear_count(rli_sync *sync, const redisReply *reply);
+
+/* Appends WAIT for all replicas, when there are any. False: out of memory. */
+bool rli_sync_ask(rli_sync *sync, rli_buffer *buffer);
+/* What became of what was sent without a WAIT. */
+int rli_sync_without(const rli_sync *sync);
+/* Reads the answer to WAIT, which is over with that: how many replicas confirmed. */
+int rli_sync_hear(rli_sync *sync, const redisReply *reply);
+/* The connection has ended, and what was under way with it. */
+void rli_sync_end(rli_sync *sync);
+/* How long a request queued now may take longer for it: while a WAIT is under way, also by that one. */
+int64_t rli_sync_time_ms(const rli_sync *sync);
+
+/* How many replicas are in step with a server, by its answer to INFO replication. */
+int rli_sync_online(const char *info);
+
+#endif

@@ -1,0 +1,360 @@
+/* The subscriber: one connection for messages, and the thread that reads it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/pubsub/subscriber_parts.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/forked.h"
+#include "net/reply.h"
+
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* As Redisson's reconnectionDelay from 100 ms, doubling; but not up to its 10 s: those who wait hear
+ * nothing meanwhile. */
+#define RECONNECT_FIRST_MS 100
+#define RECONNECT_MOST_MS 2000
+/* Between two questions for channels that the server does not serve for now. */
+#define ADRIFT_MS 500
+
+void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
+                         const _Atomic rli_spread *spread, const atomic_bool *closed)
+{
+    *subscriber = (rli_subscriber){.settings = settings, .address = address, .spread = spread, .closed = closed,
+                                   .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER,
+                                   .send_by_ms = RLI_NEVER};
+    pthread_mutex_init(&subscriber->mutex, NULL);
+}
+
+/* --- sending --- */
+
+void rli_subscriber_wake(const rli_subscriber *subscriber)
+{
+    ssize_t written = write(subscriber->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+    (void)written; /* a full eventfd is readable, which is all that is wanted */
+}
+
+/* Whether something is queued that was to be sent, and is not put off. */
+bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber)
+{
+    return subscriber->queued.length && subscriber->send_by_ms == RLI_NEVER;
+}
+
+void rli_subscriber_flush(rli_subscriber *subscriber)
+{
+    rli_buffer *queued = &subscriber->queued;
+    subscriber->send_by_ms = RLI_NEVER;
+    ssize_t n = rli_connection_send(&subscriber->connection, queued->bytes, queued->length);
+    if (n <= 0)
+        return; /* the thread will read the connection's end */
+    queued->length -= (size_t)n;
+    memmove(queued->bytes, queued->bytes + n, queued->length);
+}
+
+/* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
+bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
+{
+    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + RLI_PUT_OFF_MS); /* it may be put off yet */
+    if (!subscriber->connection.context)
+        return true;
+    const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
+    if (!subscriber->sharded)
+        command = subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE";
+    const char *const words[] = {command, channel->name};
+    const size_t lengths[] = {strlen(command), channel->length};
+    size_t before = subscriber->queued.length;
+    if (!rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths}))
+        return false;
+    if (rli_channels_expect(&subscriber->channels, channel, subscribe, late_at_ms))
+        return true;
+    subscriber->queued.length = before;
+    return false;
+}
+
+/* --- the thread: reading --- */
+
+/* False: the server refuses to unsubscribe, as a master of a cluster does that has become a replica, or where the user
+ * has no right to. It would go on to count this client as a listener; only the connection's end changes that. */
+static bool confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
+{
+    subscriber->proven = true;
+    subscriber->trouble[0] = 0;
+    if (!rli_channels_confirm(&subscriber->channels, refusal, adrift))
+        return false;
+    if (adrift && subscriber->drifted_ms == RLI_NEVER)
+        subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
+    return true;
+}
+
+/* The server that serves no longer a channel's slot unsubscribes from it by itself. */
+static void lose_channel(rli_subscriber *subscriber, rli_channel *channel)
+{
+    channel->adrift = true;
+    if (subscriber->drifted_ms == RLI_NEVER)
+        subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
+    rli_channel_signal(channel);
+}
+
+static bool is_one_of(const char *text, const char *plain)
+{
+    return strcmp(text, plain) == 0 || (*text == 's' && strcmp(text + 1, plain) == 0);
+}
+
+/* False: the connection is of no more use. */
+static bool hear(rli_subscriber *subscriber, const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_ERROR)
+        return confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
+        return true; /* the answer to a ping */
+    const char *kind = reply->element[0]->str;
+    const redisReply *name = reply->element[1];
+    rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
+    if (channel && is_one_of(kind, "message"))
+        rli_channel_signal(channel);
+    else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
+        return confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
+    else if (channel && is_one_of(kind, "unsubscribe"))
+        lose_channel(subscriber, channel);
+    return true;
+}
+
+static bool hear_all(rli_subscriber *subscriber)
+{
+    for (;;) {
+        redisReply *reply;
+        if (!rli_connection_parse(&subscriber->connection, &reply)) {
+            snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.120s sent %s", subscriber->address->text,
+                     rli_connection_trouble(&subscriber->connection));
+            return false;
+        }
+        if (!reply)
+            return true;
+        bool goes_on = hear(subscriber, reply);
+        freeReplyObject(reply);
+        if (!goes_on)
+            return false;
+    }
+}
+
+/* --- the thread: connecting --- */
+
+static void lose(rli_subscriber *subscriber)
+{
+    rli_connection_close(&subscriber->connection);
+    subscriber->queued.length = 0;
+    subscriber->send_by_ms = RLI_NEVER;
+    rli_channels_lose(&subscriber->channels);
+}
+
+static bool subscribe_again(void *argument, rli_channel *channel)
+{
+    return rli_subscriber_say(argument, true, channel);
+}
+
+static bool ask_for_adrift(void *argument, rli_channel *channel)
+{
+    return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 ||
+           rli_subscriber_say(argument, true, channel);
+}
+
+/* Whether there is a connection. */
+static bool reconnect(rli_subscriber *subscriber)
+{
+    rli_connection connection;
+    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed, .drops = &subscriber->drops,
+                             .drops_before = atomic_load(&subscriber->drops)};
+    pthread_mutex_unlock(&subscriber->mutex);
+    rlock_status status = rli_connection_open(&connection, subscriber->settings, subscriber->address, &patience);
+    pthread_mutex_lock(&subscriber->mutex);
+    if (status == RLOCK_OK && atomic_load(&subscriber->drops) != patience.drops_before) {
+        rli_connection_close(&connection); /* it was made too early: its server's part has changed since */
+        return false;
+    }
+    if (status != RLOCK_OK) {
+        snprintf(subscriber->trouble, sizeof subscriber->trouble, "%.190s", rlock_last_error());
+        return false;
+    }
+    subscriber->connection = connection;
+    subscriber->sharded = atomic_load(subscriber->spread) == RLI_SHARDED;
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
+    subscriber->drifted_ms = RLI_NEVER;
+    if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
+        rli_subscriber_flush(subscriber);
+    else
+        lose(subscriber); /* out of memory: better luck next time */
+    return true;
+}
+
+/* Sleeps in poll without the mutex until there is something to read, room for what is queued and not put off,
+ * a wake-up, or the time has come. */
+static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
+{
+    struct pollfd polled[2] = {
+        {.fd = subscriber->connection.context ? subscriber->connection.fd : -1,
+         .events = (short)(rli_subscriber_waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
+        {.fd = subscriber->wake_fd, .events = POLLIN},
+    };
+    int timeout = until_ms == RLI_NEVER ? -1 : rli_until_ms(until_ms, 60000);
+    subscriber->polls_until_ms = until_ms;
+    pthread_mutex_unlock(&subscriber->mutex);
+    int ready = poll(polled, 2, timeout);
+    pthread_mutex_lock(&subscriber->mutex);
+    subscriber->polls_until_ms = 0;
+    if (ready > 0 && polled[1].revents) {
+        uint64_t count;
+        ssize_t n = read(subscriber->wake_fd, &count, sizeof count);
+        (void)n;
+    }
+    return ready > 0 ? polled[0].revents : 0;
+}
+
+/* When a sign of life is asked for, or is late. */
+static int64_t ping_at(const rli_subscriber *subscriber)
+{
+    int64_t interval_ms = subscriber->settings->ping_interval_ms;
+    if (interval_ms == 0)
+        return RLI_NEVER;
+    return subscriber->heard_ms + interval_ms + (subscriber->pinged ? subscriber->settings->timeout_ms : 0);
+}
+
+/* A connection that confirms nothing any more delivers no message either. Looked at each timeout while
+ * anything is subscribed, because those who join send without waking this thread. */
+static int64_t next_look(const rli_subscriber *subscriber)
+{
+    int64_t at_ms = rli_earlier(rli_earlier(ping_at(subscriber), subscriber->drifted_ms), subscriber->send_by_ms);
+    if (rli_now_ms() < subscriber->restless_until_ms)
+        at_ms = rli_earlier(at_ms, subscriber->restless_until_ms);
+    if (subscriber->channels.first)
+        return rli_earlier(at_ms, subscriber->channels.first->late_at_ms);
+    return subscriber->channels.table.count ? rli_earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms)) : at_ms;
+}
+
+static void ping(rli_subscriber *subscriber)
+{
+    const char *const words[] = {"PING"};
+    const size_t lengths[] = {4};
+    subscriber->pinged = true;
+    if (rli_buffer_command(&subscriber->queued, &(rli_command){.count = 1, .words = words, .lengths = lengths}))
+        rli_subscriber_flush(subscriber);
+}
+
+/* Nothing has come: whether that is as it should be. */
+static void look_at_time(rli_subscriber *subscriber)
+{
+    int64_t now_ms = rli_now_ms();
+    bool late = subscriber->channels.first && now_ms >= subscriber->channels.first->late_at_ms;
+    if (late || (subscriber->pinged && now_ms >= ping_at(subscriber))) {
+        snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.140s does not %s",
+                 subscriber->address->text, late ? "confirm subscriptions" : "answer");
+        lose(subscriber);
+        return;
+    }
+    if (now_ms >= ping_at(subscriber))
+        ping(subscriber);
+    if (now_ms >= subscriber->drifted_ms) {
+        subscriber->drifted_ms = RLI_NEVER;
+        if (rli_channels_each(&subscriber->channels, ask_for_adrift, subscriber))
+            rli_subscriber_flush(subscriber);
+        else
+            lose(subscriber);
+    }
+}
+
+static void read_and_write(rli_subscriber *subscriber)
+{
+    short ready = wait_for_bytes(subscriber, next_look(subscriber));
+    if (!subscriber->connection.context)
+        return;
+    if (rli_now_ms() >= subscriber->send_by_ms)
+        rli_subscriber_flush(subscriber);
+    if (!ready)
+        look_at_time(subscriber);
+    if (!ready)
+        return;
+    if (ready & POLLOUT)
+        rli_subscriber_flush(subscriber);
+    if (!(ready & ~POLLOUT))
+        return;
+    rli_received received =
+        rli_connection_receive(&subscriber->connection, 0, -1, false);
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
+    if (received == RLI_ENDED || (received == RLI_BYTES && !hear_all(subscriber)))
+        lose(subscriber);
+}
+
+/* Answers the pause after the next failure. */
+static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
+{
+    int64_t until_ms = rli_after_ms(delay_ms);
+    while (!subscriber->stopping && !subscriber->hurry && rli_now_ms() < until_ms)
+        wait_for_bytes(subscriber, until_ms);
+    return delay_ms * 2 > RECONNECT_MOST_MS ? RECONNECT_MOST_MS : delay_ms * 2;
+}
+
+void *rli_subscriber_run(void *argument)
+{
+    rli_subscriber *subscriber = argument;
+    int64_t delay_ms = RECONNECT_FIRST_MS;
+    pthread_mutex_lock(&subscriber->mutex);
+    while (!subscriber->stopping) {
+        if (subscriber->channels.table.count == 0 && !subscriber->connection.context) {
+            wait_for_bytes(subscriber, RLI_NEVER);
+            continue;
+        }
+        subscriber->hurry = subscriber->proven = false;
+        if (reconnect(subscriber))
+            delay_ms = RECONNECT_FIRST_MS;
+        while (!subscriber->stopping && subscriber->connection.context)
+            read_and_write(subscriber);
+        /* A connection that served is made again at once; one that was lost before it confirmed
+         * anything, after a moment. Only where there is none to be had do pauses grow. */
+        if (!subscriber->proven)
+            delay_ms = pause_before_next(subscriber, delay_ms);
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+    return NULL;
+}
+
+/* --- the end --- */
+
+void rli_subscriber_stop(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool running = subscriber->running;
+    subscriber->stopping = true;
+    subscriber->running = false;
+    atomic_fetch_add(&subscriber->drops, 1);
+    if (running)
+        rli_subscriber_wake(subscriber);
+    pthread_mutex_unlock(&subscriber->mutex);
+    if (running)
+        pthread_join(subscriber->thread, NULL);
+    pthread_mutex_lock(&subscriber->mutex);
+    lose(subscriber);
+    if (subscriber->wake_fd >= 0)
+        rli_fd_close(subscriber->wake_fd);
+    subscriber->wake_fd = -1;
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_reopen(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    subscriber->stopping = false;
+    subscriber->trouble[0] = 0;
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_destroy(rli_subscriber *subscriber)
+{
+    rli_channels_free(&subscriber->channels);
+    rli_buffer_free(&subscriber->queued);
+    pthread_mutex_destroy(&subscriber->mutex);
+}

@@ -1,0 +1,190 @@
+/* What those who wait ask of a subscriber: to join a channel, to listen to it, to leave it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/pubsub/subscriber_parts.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/forked.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static rlock_status start_thread(rli_subscriber *subscriber)
+{
+    if (subscriber->running)
+        return RLOCK_OK;
+    if (atomic_load(subscriber->closed))
+        return rli_fail(RLOCK_CLOSED, "the client is closed");
+    if (subscriber->stopping)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", subscriber->address->text);
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0 || !rli_fd_track(fd)) {
+        if (fd >= 0)
+            close(fd);
+        return rli_fail(RLOCK_NO_MEMORY, "no descriptor for the subscriber: %s", strerror(errno));
+    }
+    subscriber->wake_fd = fd;
+    rlock_status status = rli_thread_start(&subscriber->thread, "rlock-subscribe", rli_subscriber_run, subscriber);
+    if (status != RLOCK_OK) {
+        rli_fd_close(fd);
+        subscriber->wake_fd = -1;
+    }
+    subscriber->running = status == RLOCK_OK;
+    return status;
+}
+
+/* What was just queued is sent with what comes next. Whoever puts off soon does so again; the thread, which has to
+ * see to the last time, is woken for the first alone. */
+static void put_off(rli_subscriber *subscriber)
+{
+    int64_t by_ms = rli_after_ms(RLI_PUT_OFF_MS);
+    subscriber->restless_until_ms = by_ms;
+    if (subscriber->send_by_ms != RLI_NEVER)
+        return;
+    subscriber->send_by_ms = by_ms;
+    if (subscriber->polls_until_ms > by_ms)
+        rli_subscriber_wake(subscriber);
+}
+
+/* Whether the server has to be asked for it (again). */
+static bool is_wanting(const rli_channel *channel)
+{
+    return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
+}
+
+rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
+                                 rli_channel **out)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rlock_status status = start_thread(subscriber);
+    rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
+    if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !rli_subscriber_say(subscriber, true, channel)))) {
+        if (channel)
+            rli_channels_settle(&subscriber->channels, channel);
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a subscription");
+    }
+    if (status == RLOCK_OK) {
+        channel->references++;
+        if (subscriber->connection.context)
+            rli_subscriber_flush(subscriber);
+        else
+            subscriber->hurry = true;
+        if (!subscriber->connection.context || subscriber->queued.length)
+            rli_subscriber_wake(subscriber);
+        *out = channel;
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+    return status;
+}
+
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    if (--channel->references == 0) {
+        bool sends = rli_subscriber_waits_for_room(subscriber);
+        /* Out of memory for the command: stay subscribed until the connection ends. */
+        bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;
+        if (said && later && !sends)
+            put_off(subscriber);
+        else if (said)
+            rli_subscriber_flush(subscriber);
+        if (rli_subscriber_waits_for_room(subscriber))
+            rli_subscriber_wake(subscriber);
+        rli_channels_settle(&subscriber->channels, channel);
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener,
+                        rli_parker *parker)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channel_add(channel, listener, parker);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channel_remove(channel, listener);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+static bool is_asked_for(const rli_subscriber *subscriber, const rli_channel *channel)
+{
+    return subscriber->connection.context && !channel->refusal && !channel->adrift;
+}
+
+bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool asked_for = is_asked_for(subscriber, channel);
+    pthread_mutex_unlock(&subscriber->mutex);
+    return asked_for;
+}
+
+bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool confirmed = is_asked_for(subscriber, channel) && channel->unconfirmed == 0;
+    pthread_mutex_unlock(&subscriber->mutex);
+    return confirmed;
+}
+
+static const char *advice_on_refusal(const char *refusal)
+{
+    if (strstr(refusal, "unknown command"))
+        return "; shardedSubscriptionMode must not be ON with servers before Redis 7.0";
+    if (strncmp(refusal, "NOPERM", 6) == 0)
+        return "; give the ACL user the right to that channel";
+    return "";
+}
+
+rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    rlock_status status = RLOCK_OK;
+    pthread_mutex_lock(&subscriber->mutex);
+    if (channel->refusal)
+        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s%s", channel->name,
+                          channel->refusal, advice_on_refusal(channel->refusal));
+    pthread_mutex_unlock(&subscriber->mutex);
+    return status;
+}
+
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    bool signalled = listener->signalled;
+    listener->signalled = false;
+    pthread_mutex_unlock(&subscriber->mutex);
+    return signalled;
+}
+
+void rli_subscriber_rouse(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channels_signal(&subscriber->channels);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_drop(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    atomic_fetch_add(&subscriber->drops, 1);
+    if (subscriber->connection.context)
+        shutdown(subscriber->connection.fd, SHUT_RDWR); /* its thread finds the end */
+    rli_channels_signal(&subscriber->channels);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    snprintf(text, size, "%s", subscriber->trouble);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
