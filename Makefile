@@ -196,7 +196,7 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
 
-test: all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, model, simserver, stress, interop, hostile run one suite
+test: layers all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, model, simserver, stress, interop, hostile run one suite
 	@$(run_tests) $(tested) $(if $(ARGS),,sim)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
@@ -236,6 +236,10 @@ $(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)
 .PHONY: sim
 sim: $(sim) ## searches random interleavings and faults for TIME seconds; RUNS=N: the N first seeds; SEED=… repeats a run, PLAN=… that of a file
 	@$(if $(PLAN)$(SEED),$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),--seed $(SEED)),SIM_TIME=$(if $(RUNS),,$(or $(TIME),60)) SIM_RUNS=$(RUNS) $(run_tests) sim)
+
+.PHONY: layers
+layers: ## looks whether all includes point down
+	@sh tests/support/layers
 
 .PHONY: sim-coverage
 sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way

@@ -5,9 +5,7 @@
 
 #include "watchdog/watchdog.h"
 
-/* A release is about to be posted: has its answer read before long. Holds' mutex held. */
-void rli_collect_soon(rli_watchdog *watchdog);
-/* The watchdog's thread, when it is time; holds' mutex held on entry and return, not meanwhile. */
+/* The watchdog's thread, when it is time; engine's mutex held on entry and return, not meanwhile. */
 void rli_collect(rli_watchdog *watchdog);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "client/client.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -54,7 +53,7 @@ bool rli_flight_send(rli_flight *flight, rli_call *call)
     flight->slot.done = come_back;
     flight->sent_ms = rli_now_ms();
     depart(&flight->watchdog->flights, flight);
-    if (!call->no_memory && rli_call_post(call, &flight->watchdog->client->topology, &flight->node->background,
+    if (!call->no_memory && rli_call_post(call, flight->watchdog->engine->topology, &flight->node->background,
                                            &flight->slot, &run))
         return true;
     arrive(&flight->watchdog->flights, flight);
@@ -107,7 +106,7 @@ void rli_flight_await(rli_watchdog *watchdog, int64_t until_ms)
 {
     rli_flights *flights = &watchdog->flights;
     until_ms = rli_earlier(until_ms, rli_after_ms(LOOK_MS));
-    read_all(&watchdog->client->topology, until_ms);
+    read_all(watchdog->engine->topology, until_ms);
     /* They are silent, or another thread reads there. */
     if (!atomic_load(&flights->landed) && rli_now_ms() < until_ms)
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);

@@ -3,7 +3,6 @@
 #include "watchdog/renew.h"
 
 #include "base/clock.h"
-#include "client/client.h"
 #include "engine/session.h"
 #include "net/reply.h"
 #include "watchdog/flight.h"
@@ -16,20 +15,20 @@
 
 static int64_t part_of_timeout(const rli_watchdog *watchdog, int parts)
 {
-    return watchdog->client->settings.watchdog_timeout_ms / parts;
+    return watchdog->engine->settings->watchdog_timeout_ms / parts;
 }
 
 /* Again soon; at the deadline the watchdog declares it lost. */
-static void put_off(rli_holds *holds, rli_session *session, int64_t until_ms)
+static void put_off(rli_engine *engine, rli_session *session, int64_t until_ms)
 {
-    rli_agenda_set(&holds->agenda, &session->due, rli_earlier(until_ms, session->deadline_ms));
+    rli_agenda_set(&engine->agenda, &session->due, rli_earlier(until_ms, session->deadline_ms));
 }
 
 /* --- a batch --- */
 
 static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session)
 {
-    return rli_topology_slot(&watchdog->client->topology, session->entry->name, session->entry->length);
+    return rli_topology_slot(watchdog->engine->topology, session->entry->name, session->entry->length);
 }
 
 static bool is_like(const rli_watchdog *watchdog, const rli_flight *flight, const rli_session *session)
@@ -43,8 +42,8 @@ static bool is_like(const rli_watchdog *watchdog, const rli_flight *flight, cons
  * something else that the watchdog does next. */
 static rli_session *next_like(const rli_watchdog *watchdog, const rli_flight *flight, int64_t due_ms)
 {
-    rli_due *first = rli_agenda_first(&watchdog->client->holds.agenda);
-    if (!first || first->at_ms > due_ms || first == &watchdog->doubts.due)
+    rli_due *first = rli_agenda_first(&watchdog->engine->agenda);
+    if (!first || first->at_ms > due_ms || first == &watchdog->engine->doubts.due)
         return NULL;
     rli_session *session = RLI_ITEM(rli_session, first, due);
     bool fits = session->phase == RLI_OPEN && !session->renewing && rli_session_is_renewed(session) &&
@@ -52,33 +51,33 @@ static rli_session *next_like(const rli_watchdog *watchdog, const rli_flight *fl
     return fits ? session : NULL;
 }
 
-static void take_along(rli_holds *holds, rli_flight *flight, rli_session *session)
+static void take_along(rli_engine *engine, rli_flight *flight, rli_session *session)
 {
     flight->lengthens = rli_session_renewed(session) > 0;
     flight->ends_ms = rli_earlier(flight->ends_ms, session->deadline_ms);
     flight->sessions[flight->count++] = session;
     session->renewing = true;
-    rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
+    rli_agenda_set(&engine->agenda, &session->due, session->deadline_ms);
 }
 
 /* Takes what is due into the batch. Holds of ended threads are let go: they are renewed no more, and their owner will
  * never unlock them. */
 static void fill(rli_watchdog *watchdog, rli_flight *flight)
 {
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     /* What is due very soon comes along now, instead of waking the thread again for it. In a cluster, all of one slot
      * is due at once. */
-    int64_t due_ms = rli_now_ms() + (holds->settings->mode == RLI_CLUSTER ? 0 : part_of_timeout(watchdog, 60));
+    int64_t due_ms = rli_now_ms() + (engine->settings->mode == RLI_CLUSTER ? 0 : part_of_timeout(watchdog, 60));
     const rli_life *alive = NULL; /* most batches are of few threads: each is looked at once */
     rli_session *session;
-    while (flight->count < holds->settings->batch_size && (session = next_like(watchdog, flight, due_ms))) {
+    while (flight->count < engine->settings->batch_size && (session = next_like(watchdog, flight, due_ms))) {
         rli_life *life = rli_session_owner(session).life;
         if (life && life != alive && rli_life_has_ended(life)) {
-            rli_session_lose(holds, session, RLOCK_LOST_OWNER_EXITED, true);
+            rli_session_lose(engine, session, RLOCK_LOST_OWNER_EXITED, true);
             continue;
         }
         alive = life;
-        take_along(holds, flight, session);
+        take_along(engine, flight, session);
     }
 }
 
@@ -90,15 +89,15 @@ typedef char owner_text[RLI_OWNER_TEXT];
  * the texts freed. */
 static bool word(const rli_flight *flight, rli_call *call, owner_text **texts)
 {
-    const rlock_client *client = flight->watchdog->client;
+    rli_engine *engine = flight->watchdog->engine;
     owner_text *owners = malloc((size_t)flight->count * sizeof *owners);
     *texts = owners;
     rli_call_script(call, flight->sessions[0]->kind->renew, flight->count);
     for (int i = 0; i < flight->count; i++)
         rli_call_add(call, flight->sessions[i]->entry->name, flight->sessions[i]->entry->length);
-    rli_call_add_number(call, flight->lengthens ? client->settings.watchdog_timeout_ms : 0);
+    rli_call_add_number(call, flight->lengthens ? engine->settings->watchdog_timeout_ms : 0);
     for (int i = 0; owners && i < flight->count; i++)
-        rli_call_add_text(call, rli_owner_text(&client->holds, flight->sessions[i]->number, owners[i]));
+        rli_call_add_text(call, rli_owner_text(engine, flight->sessions[i]->number, owners[i]));
     return owners && !call->no_memory;
 }
 
@@ -106,30 +105,30 @@ static bool word(const rli_flight *flight, rli_call *call, owner_text **texts)
  * the reply. */
 static rlock_status ask(const rli_flight *flight, rli_call *call)
 {
-    rli_caller caller;
+    rli_operation op;
     call->background = true;
     call->attempts = 1;
     call->timeout_ms = part_of_timeout(flight->watchdog, 6) + 1;
-    rlock_status status = rli_caller_begin(&caller, flight->watchdog->client, NULL);
+    rlock_status status = rli_operation_begin(&op, flight->watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
     /* Nor beyond the first deadline in the batch: that loss is to be told in time. */
-    caller.deadline_ms = rli_earlier(rli_after_ms(call->timeout_ms + CONNECT_MS), flight->ends_ms);
-    status = rli_call_run(call, &caller, NULL);
-    rli_caller_end(&caller);
+    op.deadline_ms = rli_earlier(rli_after_ms(call->timeout_ms + CONNECT_MS), flight->ends_ms);
+    status = rli_call_run(call, flight->watchdog->engine->topology, &op, NULL);
+    rli_operation_end(&op);
     return status;
 }
 
 /* For a shorter time yet: nothing else is attended to meanwhile. */
 static rlock_status connect_node(const rli_flight *flight)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, flight->watchdog->client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, flight->watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    caller.deadline_ms = rli_earlier(rli_after_ms(part_of_timeout(flight->watchdog, 12) + CONNECT_MS), flight->ends_ms);
-    status = rli_lane_connect(&flight->node->background, &caller);
-    rli_caller_end(&caller);
+    op.deadline_ms = rli_earlier(rli_after_ms(part_of_timeout(flight->watchdog, 12) + CONNECT_MS), flight->ends_ms);
+    status = rli_lane_connect(&flight->node->background, &op);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -142,26 +141,26 @@ static bool launch(rli_flight *flight, rli_call *call)
 
 /* --- what comes of it --- */
 
-static void apply(rli_holds *holds, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
+static void apply(rli_engine *engine, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
-    int64_t watchdog_ms = holds->settings->watchdog_timeout_ms, held = 0;
+    int64_t watchdog_ms = engine->settings->watchdog_timeout_ms, held = 0;
     session->renewing = false;
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released, or declared lost, while the renewal was under way */
     if (!answer) {
-        put_off(holds, session, again_ms);
+        put_off(engine, session, again_ms);
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* Beneath the owner's write hold: that one's key was lengthened, too. */
         rli_owner owner = rli_session_owner(session);
-        rli_session *writer = held == 2 ? rli_holds_writer(holds, session->entry, &owner) : NULL;
+        rli_session *writer = held == 2 ? rli_session_writer(engine, session->entry, &owner) : NULL;
         if (lengthened)
             rli_session_confirm(session, sent_ms, watchdog_ms);
         if (lengthened && writer)
             rli_session_confirm(writer, sent_ms, watchdog_ms);
-        rli_session_plan(holds, session, sent_ms);
+        rli_session_plan(engine, session, sent_ms);
     } else {
-        rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+        rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
     }
 }
 
@@ -174,13 +173,13 @@ static void discard(rli_flight *flight)
 /* `reply`: to a request of that instant; NULL: none of use came. Frees the flight. */
 static void close_flight(rli_flight *flight, const redisReply *reply, int64_t sent_ms)
 {
-    rli_holds *holds = &flight->watchdog->client->holds;
+    rli_engine *engine = flight->watchdog->engine;
     bool whole = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == (size_t)flight->count;
     int64_t again_ms = rli_after_ms(part_of_timeout(flight->watchdog, 30) + 1);
     for (int i = 0; i < flight->count; i++) {
         rli_session *session = flight->sessions[i];
-        apply(holds, session, flight->lengthens, sent_ms, whole ? reply->element[i] : NULL, again_ms);
-        rli_session_settle(holds, session);
+        apply(engine, session, flight->lengthens, sent_ms, whole ? reply->element[i] : NULL, again_ms);
+        rli_session_settle(engine, session);
     }
     discard(flight);
 }
@@ -196,13 +195,13 @@ static void note_silence(const rli_watchdog *watchdog, rli_node *node)
 static void close_by_asking(rli_flight *flight)
 {
     rli_watchdog *watchdog = flight->watchdog;
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     rli_call call;
     owner_text *owners;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     int64_t since_ms = rli_now_ms();
     rlock_status status = word(flight, &call, &owners) ? ask(flight, &call) : RLOCK_NO_MEMORY;
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     if (status == RLOCK_UNAVAILABLE && flight->node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, flight->node);
     close_flight(flight, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
@@ -223,7 +222,7 @@ static bool is_worth_asking(const rli_flight *flight)
 static void take_up(rli_flight *flight)
 {
     rli_watchdog *watchdog = flight->watchdog;
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     redisReply *reply = flight->slot.outcome == RLI_ANSWERED ? flight->slot.reply : NULL;
     if (flight->slot.outcome == RLI_SILENT)
         note_silence(watchdog, flight->node);
@@ -231,26 +230,26 @@ static void take_up(rli_flight *flight)
         close_by_asking(flight);
     else
         close_flight(flight, reply, flight->sent_ms);
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     if (reply)
         freeReplyObject(reply);
     else
-        rli_topology_suspect(&watchdog->client->topology);
-    pthread_mutex_lock(&holds->mutex);
+        rli_topology_suspect(watchdog->engine->topology);
+    pthread_mutex_lock(&engine->mutex);
 }
 
 bool rli_renew_land(rli_watchdog *watchdog)
 {
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     rli_flight *flight;
     bool landed = false;
     for (; (flight = rli_flight_land(watchdog)); landed = true)
         take_up(flight);
     int64_t since_ms = rli_now_ms() - part_of_timeout(watchdog, 6) - 1;
     if (watchdog->flights.first && watchdog->flights.first->sent_ms <= since_ms) {
-        pthread_mutex_unlock(&holds->mutex);
+        pthread_mutex_unlock(&engine->mutex);
         rli_flight_give_up(watchdog, since_ms);
-        pthread_mutex_lock(&holds->mutex);
+        pthread_mutex_lock(&engine->mutex);
     }
     return landed;
 }
@@ -260,40 +259,40 @@ bool rli_renew_land(rli_watchdog *watchdog)
 /* False: the server has as much under way as it should, or does not answer. */
 static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *due)
 {
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     int64_t now_ms = rli_now_ms();
     if (node && now_ms < node->renewals.mute_until_ms) {
-        put_off(holds, due, node->renewals.mute_until_ms);
+        put_off(engine, due, node->renewals.mute_until_ms);
         return false;
     }
     if (!node || !rli_flight_is_full(node, now_ms > due->due.at_ms + part_of_timeout(watchdog, 60)))
         return true;
     if (now_ms > node->renewals.heard_ms + part_of_timeout(watchdog, 60)) { /* others are not to wait for it */
-        put_off(holds, due, now_ms + part_of_timeout(watchdog, 120) + 1);
+        put_off(engine, due, now_ms + part_of_timeout(watchdog, 120) + 1);
         return false;
     }
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     rli_flight_await(watchdog, RLI_NEVER);
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     return false;
 }
 
 /* It takes over the hold on the node. NULL: out of memory, and what is due is put off. */
 static rli_flight *make(rli_watchdog *watchdog, rli_node *node, rli_session *due)
 {
-    size_t most = (size_t)watchdog->client->settings.batch_size;
+    size_t most = (size_t)watchdog->engine->settings->batch_size;
     rli_flight *flight = malloc(sizeof *flight + most * sizeof(rli_session *));
     if (flight)
         *flight = (rli_flight){.watchdog = watchdog, .node = node, .ends_ms = RLI_NEVER};
     else
-        put_off(&watchdog->client->holds, due, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
+        put_off(watchdog->engine, due, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
     return flight;
 }
 
 void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
 {
-    rli_holds *holds = &watchdog->client->holds;
-    rli_node *node = rli_topology_hold(&watchdog->client->topology, slot_of(watchdog, due));
+    rli_engine *engine = watchdog->engine;
+    rli_node *node = rli_topology_hold(watchdog->engine->topology, slot_of(watchdog, due));
     rli_flight *flight = may_send(watchdog, node, due) ? make(watchdog, node, due) : NULL;
     if (!flight) {
         rli_node_release(node);
@@ -304,7 +303,7 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
         discard(flight);
         return;
     }
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     rli_call call;
     owner_text *owners;
     int64_t since_ms = rli_now_ms();
@@ -312,8 +311,8 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
     rli_call_clear(&call);
     free(owners);
     if (!sent)
-        rli_topology_suspect(&watchdog->client->topology);
-    pthread_mutex_lock(&holds->mutex);
+        rli_topology_suspect(watchdog->engine->topology);
+    pthread_mutex_lock(&engine->mutex);
     if (!sent && node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, node);
     if (!sent)

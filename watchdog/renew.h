@@ -7,7 +7,7 @@
 #include "watchdog/watchdog.h"
 
 /* Sends one batch of holds that are due, of which that session is the first; or puts it off, when its server is silent.
- * Holds' mutex held on entry and return, not meanwhile. */
+ * Engine's mutex held on entry and return, not meanwhile. */
 void rli_renew_due(rli_watchdog *watchdog, rli_session *due);
 /* Takes up what was answered, and gives up what was not in time. True: there was something. The same of the mutex. */
 bool rli_renew_land(rli_watchdog *watchdog);

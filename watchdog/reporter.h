@@ -3,13 +3,15 @@
 #ifndef RLI_REPORTER_H
 #define RLI_REPORTER_H
 
+#include "engine/engine.h"
+
 #include <pthread.h>
 #include <rlock/client.h>
 #include <stdbool.h>
 
 typedef struct rli_reporter {
-    rlock_client *client;
-    /* guarded by the holds' mutex */
+    rli_engine *engine;
+    /* guarded by the engine's mutex */
     rlock_lost_fn *fn;
     void *argument;
     pthread_t thread;   /* started by the first rlock_on_lost */
@@ -19,8 +21,10 @@ typedef struct rli_reporter {
     pthread_cond_t idle;
 } rli_reporter;
 
-void rli_reporter_init(rli_reporter *reporter, rlock_client *client);
+void rli_reporter_init(rli_reporter *reporter, rli_engine *engine);
 void rli_reporter_destroy(rli_reporter *reporter);
+/* As rlock_on_lost: what is told from now on. */
+void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument);
 /* Whether the calling thread is the one that runs the function. */
 bool rli_reporter_is_self(rli_reporter *reporter);
 /* Waits for a call that is under way, makes no other, joins the thread. */

@@ -3,7 +3,6 @@
 #include "watchdog/undo.h"
 
 #include "base/clock.h"
-#include "client/client.h"
 #include "engine/departure.h"
 #include "engine/session.h"
 
@@ -14,15 +13,15 @@
  * to be cleared. */
 static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
-    rli_caller caller;
+    rli_operation op;
     call->background = true;
     call->attempts = 1;
-    rlock_status status = rli_caller_begin(&caller, watchdog->client, NULL);
+    rlock_status status = rli_operation_begin(&op, watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    caller.deadline_ms = answer_by_ms;
-    status = rli_call_run(call, &caller, NULL);
-    rli_caller_end(&caller);
+    op.deadline_ms = answer_by_ms;
+    status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -112,17 +111,17 @@ static int64_t next_time(rli_extra *extra, bool answered)
     return tell_ms < next_ms || next_ms >= extra->release_until_ms ? tell_ms : next_ms;
 }
 
-static void go_on(rli_holds *holds, rli_session *session, bool answered)
+static void go_on(rli_engine *engine, rli_session *session, bool answered)
 {
     rli_extra *extra = session->extra;
     int64_t next_ms = next_time(extra, answered);
     if (next_ms < extra->release_until_ms) {
-        rli_agenda_set(&holds->agenda, &session->due, next_ms);
+        rli_agenda_set(&engine->agenda, &session->due, next_ms);
     } else if (extra->departure) {
-        rli_departure_end(holds, session);
+        rli_departure_end(engine, session);
     } else {
         extra->release_until_ms = 0; /* done: what comes later runs out by itself */
-        rli_session_settle(holds, session);
+        rli_session_settle(engine, session);
     }
 }
 
@@ -137,7 +136,7 @@ static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, c
         .kind = session->kind,
         .queue_kind = extra->queue_kind ? extra->queue_kind : own,
         .request = {
-            .owner = rli_owner_text(&watchdog->client->holds, session->number, owner),
+            .owner = rli_owner_text(watchdog->engine, session->number, owner),
             .lease_ms = 1,
             .highest = extra->highest,
             .place_ms = extra->place_ms,
@@ -152,17 +151,17 @@ static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, c
 
 void rli_undo(rli_watchdog *watchdog, rli_session *session)
 {
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     rli_extra *extra = session->extra;
     char owner[RLI_OWNER_TEXT];
     bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
-    rli_agenda_remove(&holds->agenda, &session->due);
+    rli_agenda_remove(&engine->agenda, &session->due);
     session->busy = true; /* keeps it while the mutex is free */
     undoing round = begin_round(watchdog, session, owner, telling);
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     bool answered = undo_both(&round);
     const char *unheard = unheard_of(session->kind, &round.release);
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     rli_watchdog_note_undo(watchdog, answered);
     session->busy = false;
     extra->undo_unanswered = answered ? 0 : extra->undo_unanswered + 1;
@@ -170,8 +169,8 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);
-    bool lost = extra->departure && rli_departure_repeated(holds, session, round.released, &round.release);
+    bool lost = extra->departure && rli_departure_repeated(engine, session, round.released, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
-        go_on(holds, session, answered);
+        go_on(engine, session, answered);
 }

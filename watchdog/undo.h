@@ -7,7 +7,7 @@
 #include "watchdog/watchdog.h"
 
 /* One release of a session that is being undone; the next after a longer pause, until the lease
- * that was asked for would have ended. May free the session. Holds' mutex held on entry and
+ * that was asked for would have ended. May free the session. Engine's mutex held on entry and
  * return, not meanwhile. */
 void rli_undo(rli_watchdog *watchdog, rli_session *session);
 

@@ -5,39 +5,38 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
-#include "client/client.h"
 #include "engine/session.h"
 #include "watchdog/collect.h"
 #include "watchdog/flight.h"
+#include "watchdog/permits.h"
 #include "watchdog/renew.h"
 #include "watchdog/undo.h"
 
-void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client)
+void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 {
-    *watchdog = (rli_watchdog){.client = client, .collect_at_ms = RLI_NEVER};
+    *watchdog = (rli_watchdog){.engine = engine};
 }
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
-    rli_doubts_destroy(&watchdog->doubts);
     rli_flights_destroy(&watchdog->flights);
 }
 
 /* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
-static bool sleep_on(const rli_watchdog *watchdog, rli_holds *holds, const rli_due *first, bool called)
+static bool sleep_on(rli_engine *engine, const rli_due *first, bool called)
 {
-    rli_agenda *agenda = &holds->agenda;
+    rli_agenda *agenda = &engine->agenda;
     int64_t until_ms = RLI_NEVER;
     if (first)
         until_ms = first->at_ms;
     else if (called) /* and it was released before we looked: the next one need not call again */
-        until_ms = rli_after_ms(holds->settings->watchdog_timeout_ms / 3);
-    if (watchdog->collect_at_ms < until_ms)
-        until_ms = watchdog->collect_at_ms;
+        until_ms = rli_after_ms(engine->settings->watchdog_timeout_ms / 3);
+    if (engine->collect_at_ms < until_ms)
+        until_ms = engine->collect_at_ms;
     agenda->awake_at_ms = until_ms;
     struct timespec at = rli_monotonic_at(until_ms);
-    int error = until_ms == RLI_NEVER ? pthread_cond_wait(&agenda->earlier, &holds->mutex)
-                                      : pthread_cond_timedwait(&agenda->earlier, &holds->mutex, &at);
+    int error = until_ms == RLI_NEVER ? pthread_cond_wait(&agenda->earlier, &engine->mutex)
+                                      : pthread_cond_timedwait(&agenda->earlier, &engine->mutex, &at);
     agenda->awake_at_ms = INT64_MIN; /* awake: nobody needs to call */
     return error == 0;
 }
@@ -58,18 +57,18 @@ int64_t rli_watchdog_put_off(rli_watchdog *watchdog)
 
 static void attend_session(rli_watchdog *watchdog, rli_session *session)
 {
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     int64_t put_off_ms = session->phase == RLI_UNDOING ? rli_watchdog_put_off(watchdog) : 0;
     if (put_off_ms)
-        rli_agenda_set(&holds->agenda, &session->due, put_off_ms);
+        rli_agenda_set(&engine->agenda, &session->due, put_off_ms);
     else if (session->phase == RLI_UNDOING)
         rli_undo(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)
-        rli_session_lose(holds, session, RLOCK_LOST_EXPIRED, true);
+        rli_session_lose(engine, session, RLOCK_LOST_EXPIRED, true);
     else if (rli_session_is_renewed(session) && !session->renewing)
         rli_renew_due(watchdog, session);
     else
-        rli_agenda_set(&holds->agenda, &session->due, session->deadline_ms);
+        rli_agenda_set(&engine->agenda, &session->due, session->deadline_ms);
 }
 
 #define TIDY_MS 250
@@ -83,13 +82,13 @@ int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
 
 static bool tidies(const rli_watchdog *watchdog, const rli_due *due)
 {
-    return due == &watchdog->doubts.due || RLI_ITEM(rli_session, due, due)->phase == RLI_UNDOING;
+    return due == &watchdog->engine->doubts.due || RLI_ITEM(rli_session, due, due)->phase == RLI_UNDOING;
 }
 
 /* The first instant before by_ms at which something else than tidying up is due, in that part of the heap; else by_ms. */
 static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
 {
-    const rli_agenda *agenda = &watchdog->client->holds.agenda;
+    const rli_agenda *agenda = &watchdog->engine->agenda;
     if (place > agenda->count || agenda->items[place]->at_ms >= by_ms)
         return by_ms;
     if (!tidies(watchdog, agenda->items[place]))
@@ -99,9 +98,9 @@ static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
 
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
 {
-    if (watchdog->closes_ms)
-        return watchdog->closes_ms;
-    int64_t sixth_ms = watchdog->client->settings.watchdog_timeout_ms / 6 + 1;
+    if (watchdog->engine->closes_ms)
+        return watchdog->engine->closes_ms;
+    int64_t sixth_ms = watchdog->engine->settings->watchdog_timeout_ms / 6 + 1;
     /* Without an answer the last time there may be a connection to make, over a slow link. */
     int64_t most_ms = watchdog->undo_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
@@ -113,37 +112,37 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
 /* Until something is due or has changed; with the answers to come, if any are. */
 static bool rest(rli_watchdog *watchdog, const rli_due *first, bool called)
 {
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     if (!watchdog->flights.first)
-        return sleep_on(watchdog, holds, first, called);
-    int64_t until_ms = first && first->at_ms < watchdog->collect_at_ms ? first->at_ms : watchdog->collect_at_ms;
-    pthread_mutex_unlock(&holds->mutex);
+        return sleep_on(engine, first, called);
+    int64_t until_ms = first && first->at_ms < engine->collect_at_ms ? first->at_ms : engine->collect_at_ms;
+    pthread_mutex_unlock(&engine->mutex);
     rli_flight_await(watchdog, until_ms);
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     return called;
 }
 
 static void *run(void *argument)
 {
     rli_watchdog *watchdog = argument;
-    rli_holds *holds = &watchdog->client->holds;
+    rli_engine *engine = watchdog->engine;
     bool called = false;
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     while (!watchdog->stopping) {
         if (rli_renew_land(watchdog))
             continue;
-        rli_due *first = rli_agenda_first(&holds->agenda);
+        rli_due *first = rli_agenda_first(&engine->agenda);
         int64_t now_ms = rli_now_ms();
-        if (watchdog->collect_at_ms <= now_ms)
+        if (engine->collect_at_ms <= now_ms)
             rli_collect(watchdog);
         else if (!first || first->at_ms > now_ms)
             called = rest(watchdog, first, called);
-        else if (first == &watchdog->doubts.due)
-            rli_doubts_attend(watchdog);
+        else if (first == &engine->doubts.due)
+            rli_permits_give_back(watchdog);
         else
             attend_session(watchdog, RLI_ITEM(rli_session, first, due));
     }
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     return NULL;
 }
 
@@ -160,13 +159,13 @@ rlock_status rli_watchdog_start(rli_watchdog *watchdog)
 
 void rli_watchdog_stop(rli_watchdog *watchdog)
 {
-    rli_holds *holds = &watchdog->client->holds;
-    pthread_mutex_lock(&holds->mutex);
+    rli_engine *engine = watchdog->engine;
+    pthread_mutex_lock(&engine->mutex);
     bool running = watchdog->running;
     watchdog->stopping = true;
     watchdog->running = false;
-    pthread_cond_signal(&holds->agenda.earlier);
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_cond_signal(&engine->agenda.earlier);
+    pthread_mutex_unlock(&engine->mutex);
     if (running)
         pthread_join(watchdog->thread, NULL);
 }

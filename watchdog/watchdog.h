@@ -4,11 +4,9 @@
 #ifndef RLI_WATCHDOG_H
 #define RLI_WATCHDOG_H
 
-#include "src/base/agenda.h"
-#include "watchdog/doubts.h"
+#include "engine/engine.h"
 
 #include <pthread.h>
-#include <rlock/client.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -22,22 +20,19 @@ typedef struct rli_flights {
 } rli_flights;
 
 typedef struct rli_watchdog {
-    rlock_client *client;
+    rli_engine *engine;
     pthread_t thread;
-    bool running, stopping; /* guarded by the holds' mutex */
-    rli_doubts doubts;      /* guarded by the holds' mutex */
-    int64_t collect_at_ms;  /* when answers are read that nobody waits for (collect.h); RLI_NEVER: there are none */
+    bool running, stopping; /* guarded by the engine's mutex */
     rli_flights flights;
-    int64_t closes_ms;      /* when the client ends that is being closed; 0: it is not. Guarded by the holds' mutex */
     bool undo_unanswered;   /* the last undoing had no answer… */
     int64_t undo_after_ms;  /* …so none before that instant… */
     int put_off;            /* …and so many have been put off to then, each 1 ms behind the one before: in their order */
 } rli_watchdog;
 
-void rli_watchdog_init(rli_watchdog *watchdog, rlock_client *client);
+void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine);
 void rli_watchdog_destroy(rli_watchdog *watchdog);
 
-/* Starts the thread unless it runs; holds' mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
+/* Starts the thread unless it runs; engine's mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
 /* What may stand on the server and is nobody's is given back after pauses that double, from this one on… */
 #define RLI_TIDY_FIRST_MS 500
@@ -50,7 +45,7 @@ void rli_watchdog_note_undo(rli_watchdog *watchdog, bool answered);
 /* When what is due now may be undone; 0: at once. What was due first stays first, so that none is put off for ever. */
 int64_t rli_watchdog_put_off(rli_watchdog *watchdog);
 /* Until when a request that only tidies up is waited for: it need not be answered to be done, and while it
- * waits nothing is renewed or declared lost. A client that is being closed has nothing else to do. Holds' mutex held. */
+ * waits nothing is renewed or declared lost. A client that is being closed has nothing else to do. Engine's mutex held. */
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog);
 /* Ends and joins it: nothing is renewed after the return. */
 void rli_watchdog_stop(rli_watchdog *watchdog);

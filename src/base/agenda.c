@@ -1,6 +1,6 @@
 /* The agenda: what the watchdog has to do when, soonest first. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "src/base/agenda.h"
+#include "base/agenda.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* The agenda: what the watchdog has to do when, soonest first. A binary heap of items that carry
- * their own place in it. Guarded by the holds' mutex. */
+ * their own place in it. Guarded by the engine's mutex. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_AGENDA_H
 #define RLI_AGENDA_H

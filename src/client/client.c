@@ -3,7 +3,6 @@
 #include "client/client.h"
 
 #include "base/error.h"
-#include "base/forked.h"
 #include "engine/departure.h"
 #include "net/tls_context.h"
 
@@ -15,37 +14,25 @@
 
 rlock_status rli_client_check(const rlock_client *client)
 {
-    if (!client)
-        return rli_fail(RLOCK_INVALID, "client is NULL");
-    if (rli_fork_generation() != client->generation)
-        return rli_fail(RLOCK_FORKED, "the client was opened by the parent process; open another after fork()");
-    if (atomic_load_explicit(&client->closed, memory_order_acquire))
-        return rli_fail(RLOCK_CLOSED, "the client was closed");
-    return RLOCK_OK;
+    return client ? rli_gate_check(&client->gate) : rli_fail(RLOCK_INVALID, "client is NULL");
 }
 
-void rli_client_keep(rlock_client *client)
+static void destroy(rli_gate *gate)
 {
-    atomic_fetch_add(&client->references, 1);
-}
-
-static void destroy(rlock_client *client)
-{
+    rlock_client *client = RLI_ITEM(rlock_client, gate, gate);
     rli_watchdog_destroy(&client->watchdog);
     rli_reporter_destroy(&client->reporter);
-    rli_holds_destroy(&client->holds);
+    rli_engine_destroy(&client->engine);
     rli_topology_destroy(&client->topology);
     rli_tls_context_close(&client->settings.tls);
     rli_settings_free(&client->settings);
-    pthread_mutex_destroy(&client->mutex);
+    rli_gate_destroy(gate);
     free(client);
 }
 
-void rli_client_release(rlock_client *client)
+static rlock_status attend(rli_engine *engine)
 {
-    /* In a forked child, mutexes may be in any state: the copy is left alone. */
-    if (rli_fork_generation() == client->generation && atomic_fetch_sub(&client->references, 1) == 1)
-        destroy(client);
+    return rli_watchdog_start(&RLI_ITEM(rlock_client, engine, engine)->watchdog);
 }
 
 rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *config)
@@ -65,13 +52,11 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     uuid_generate_random(id);
     uuid_unparse_lower(id, client->id);
     rli_connection_name_write(client->settings.own_name, client->id);
-    client->generation = rli_fork_generation();
-    atomic_init(&client->references, 1);
-    pthread_mutex_init(&client->mutex, NULL);
-    rli_topology_init(&client->topology, client);
-    rli_holds_init(&client->holds, &client->settings, client->id);
-    rli_watchdog_init(&client->watchdog, client);
-    rli_reporter_init(&client->reporter, client);
+    rli_gate_init(&client->gate, destroy);
+    rli_topology_init(&client->topology, &client->settings, &client->gate);
+    rli_engine_init(&client->engine, &client->settings, client->id, &client->gate, &client->topology, attend);
+    rli_watchdog_init(&client->watchdog, &client->engine);
+    rli_reporter_init(&client->reporter, &client->engine);
     status = rli_topology_open(&client->topology);
     if (status != RLOCK_OK) {
         rlock_client_close(client);
@@ -97,34 +82,34 @@ rlock_status rlock_client_open(rlock_client **client, const char *url)
     return rlock_client_open_config(client, &config);
 }
 
-static void wake_callers(rlock_client *client)
-{
-    pthread_mutex_lock(&client->mutex);
-    for (rli_caller *caller = client->callers; caller; caller = caller->next)
-        rli_unpark(&caller->parker);
-    pthread_mutex_unlock(&client->mutex);
-}
-
 void rlock_client_close(rlock_client *client)
 {
-    if (!client || rli_fork_generation() != client->generation)
+    if (!client || rli_gate_is_forked(&client->gate))
         return; /* the fork handler has closed the child's copies of the sockets */
     if (rli_reporter_is_self(&client->reporter)) {
         rli_fail(RLOCK_INVALID, "a client cannot be closed from its own callback");
         return;
     }
     int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
-    rli_departures_await(client, rli_after_ms(patience_ms));
-    atomic_store(&client->closed, true);
-    wake_callers(client);
+    rli_departures_await(&client->engine, rli_after_ms(patience_ms));
+    rli_gate_close(&client->gate);
     rli_topology_close(&client->topology);
     rli_watchdog_stop(&client->watchdog);
     rli_reporter_stop(&client->reporter);
     rli_topology_stop(&client->topology);
-    rli_client_release(client);
+    rli_gate_release(&client->gate);
 }
 
 const char *rlock_client_id(const rlock_client *client)
 {
     return client ? client->id : NULL;
+}
+
+void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)
+{
+    if (rli_client_check(client) != RLOCK_OK)
+        return;
+    rli_gate_keep(&client->gate); /* another thread may close it meanwhile */
+    rli_reporter_set(&client->reporter, fn, arg);
+    rli_gate_release(&client->gate);
 }

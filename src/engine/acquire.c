@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/client.h"
 #include "engine/ask.h"
 #include "engine/hand_over.h"
 #include "engine/keep.h"
@@ -32,12 +31,12 @@ static rli_queue *queue_of(const rli_attempt *attempt)
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_lock(&attempt->engine->mutex);
     rli_hand_over_attend(attempt);
     bool may = rli_keep_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     attempt->waiter.asleep = !may;
-    pthread_mutex_unlock(&attempt->holds->mutex);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     return may;
 }
 
@@ -46,7 +45,7 @@ static bool comes_next(const rli_attempt *attempt)
 {
     const rli_waiter *before = attempt->waiter.previous;
     return before && before->handed && !before->previous && attempt->asked->kind->inherited &&
-           !attempt->holds->settings->local_hand_over;
+           !attempt->engine->settings->local_hand_over;
 }
 
 /* Sleeps on until this waiter is woken; when it comes next, as talker at the end of the calm at the latest. Mutex held
@@ -60,9 +59,9 @@ static void sleep_on(rli_attempt *attempt)
     waiter->dozes = calm_ms > rli_now_ms();
     if (waiter->dozes)
         until_ms = rli_earlier(until_ms, calm_ms);
-    pthread_mutex_unlock(&attempt->holds->mutex);
-    rli_caller_sleep(&attempt->caller, until_ms);
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_operation_sleep(&attempt->op, until_ms);
+    pthread_mutex_lock(&attempt->engine->mutex);
     waiter->dozes = false;
     rli_hand_over_attend(attempt);
 }
@@ -72,12 +71,12 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_lock(&attempt->engine->mutex);
     rli_note_listening(attempt);
     while (status == RLOCK_OK && !waiter->talker && !waiter->look && !waiter->handed) {
         if (waiter->ended)
             status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);
-        else if ((status = rli_caller_check(&attempt->caller)) == RLOCK_OK &&
+        else if ((status = rli_operation_check(&attempt->op)) == RLOCK_OK &&
                  rli_now_ms() >= attempt->wait.deadline_ms)
             status = RLOCK_TIMEOUT;
         if (status != RLOCK_OK)
@@ -86,7 +85,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     }
     waiter->look = false;
     *handed = waiter->handed;
-    pthread_mutex_unlock(&attempt->holds->mutex);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     return status;
 }
 
@@ -94,9 +93,9 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
  * has that from the talker, or asks once before it says so. */
 static bool answered_meanwhile(rli_attempt *attempt)
 {
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_lock(&attempt->engine->mutex);
     bool answered = attempt->entry->queues->answered_ms >= attempt->waiter.queued_ms;
-    pthread_mutex_unlock(&attempt->holds->mutex);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     return answered;
 }
 
@@ -110,7 +109,7 @@ static rlock_status join_channel(rli_attempt *attempt)
     if (!attempt->asked->kind->queues)
         return rli_wait_join(&attempt->wait, names->name, names->length, names->channel, names->channel_length);
     char own[RLI_OWNER_TEXT];
-    rli_owner_text(attempt->holds, attempt->session->number, own);
+    rli_owner_text(attempt->engine, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
     char *channel = malloc(length + 1);
     if (!channel)
@@ -152,19 +151,19 @@ static rlock_status say_timeout(const rli_acquire *asked)
 /* Room for a place in a queue here; mutex held. */
 static rlock_status open_queue(const rli_attempt *attempt)
 {
-    return rli_holds_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
+    return rli_entry_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
 }
 
 /* With a place in a queue: of this process, so that one thread a name asks for all, or on the server. */
 static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_lock(&attempt->engine->mutex);
     rli_hand_over_attend(attempt);
     if (status != RLOCK_OK) {
-        pthread_mutex_unlock(&attempt->holds->mutex);
+        pthread_mutex_unlock(&attempt->engine->mutex);
         status = rli_give_up(attempt, status);
-        pthread_mutex_lock(&attempt->holds->mutex);
+        pthread_mutex_lock(&attempt->engine->mutex);
     }
     if (attempt->waiter.handed)
         status = RLOCK_OK;
@@ -177,23 +176,23 @@ static rlock_status queue_up(rli_attempt *attempt)
         rli_hand_over_decline(attempt);
         kept = rli_keep_decline(attempt);
     }
-    pthread_mutex_unlock(&attempt->holds->mutex);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     rli_ring_end(&ring);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
     if (kept)
-        rli_release_kept(attempt->asked->client, kept, attempt->asked->names);
+        rli_release_kept(attempt->engine, kept, attempt->asked->names);
     return status;
 }
 
 /* With a place in the queue on the server. */
 static rlock_status queue_up_there(rli_attempt *attempt)
 {
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_lock(&attempt->engine->mutex);
     rlock_status status = open_queue(attempt);
     if (status == RLOCK_OK)
-        rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
-    pthread_mutex_unlock(&attempt->holds->mutex);
+        rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     return status == RLOCK_OK ? queue_up(attempt) : rli_give_up(attempt, status);
 }
 
@@ -219,9 +218,9 @@ static rlock_status ask_first(rli_attempt *attempt, bool waits)
 {
     const rli_acquire *asked = attempt->asked;
     if (waits && asked->kind->queues) {
-        pthread_mutex_lock(&attempt->holds->mutex);
+        pthread_mutex_lock(&attempt->engine->mutex);
         bool rivals = attempt->session->count == 0 && has_rivals(attempt);
-        pthread_mutex_unlock(&attempt->holds->mutex);
+        pthread_mutex_unlock(&attempt->engine->mutex);
         attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
         if (rivals && attempt->wait.again_ms < attempt->wait.deadline_ms)
             return RLOCK_TIMEOUT;
@@ -247,8 +246,8 @@ static rlock_status acquire(rli_attempt *attempt)
     bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
     bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
     if (queue_first && !taken)
-        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
-    pthread_mutex_unlock(&attempt->holds->mutex);
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     if (taken)
         return RLOCK_OK;
     if (queue_first)
@@ -261,11 +260,11 @@ static rlock_status acquire(rli_attempt *attempt)
     attempt->wait.asked = true;
     if (!queues)
         return asked->kind->queues ? queue_up_there(attempt) : wait_among_many(attempt);
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_lock(&attempt->engine->mutex);
     status = open_queue(attempt);
     if (status == RLOCK_OK)
-        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->caller.parker);
-    pthread_mutex_unlock(&attempt->holds->mutex);
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
+    pthread_mutex_unlock(&attempt->engine->mutex);
     return status == RLOCK_OK ? queue_up(attempt) : status;
 }
 
@@ -279,37 +278,38 @@ static rlock_status check_owner(const rli_acquire *asked)
 
 rlock_status rli_acquire_run(const rli_acquire *asked)
 {
-    rli_attempt attempt = {.asked = asked, .holds = &asked->client->holds, .failed_ms = RLI_NEVER};
+    rli_attempt attempt = {.asked = asked, .engine = asked->engine, .failed_ms = RLI_NEVER};
     rlock_status status = check_owner(asked);
     if (status == RLOCK_OK)
-        status = rli_caller_begin(&attempt.caller, asked->client, asked->cancel);
+        status = rli_operation_begin(&attempt.op, asked->engine->gate, asked->cancel);
     if (status != RLOCK_OK)
         return status;
-    attempt.wait.caller = &attempt.caller;
+    attempt.wait.op = &attempt.op;
+    attempt.wait.topology = asked->engine->topology;
     attempt.wait.ask = rli_ask;
     attempt.wait.look = may_ask;
     attempt.wait.alone = asked->kind->queues;
     attempt.wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
 
-    pthread_mutex_lock(&attempt.holds->mutex);
-    status = rli_watchdog_start(&asked->client->watchdog);
-    attempt.entry = status == RLOCK_OK ? rli_holds_enter(attempt.holds, asked->names) : NULL;
+    pthread_mutex_lock(&attempt.engine->mutex);
+    status = asked->engine->attend(asked->engine);
+    attempt.entry = status == RLOCK_OK ? rli_entry_enter(attempt.engine, asked->names) : NULL;
     if (attempt.entry)
-        attempt.session = rli_session_join(attempt.holds, attempt.entry, asked->kind, &asked->owner);
+        attempt.session = rli_session_join(attempt.engine, attempt.entry, asked->kind, &asked->owner);
     if (attempt.session)
-        status = rli_caller_check(&attempt.caller);
+        status = rli_operation_check(&attempt.op);
     else if (status == RLOCK_OK)
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
     if (attempt.session && status == RLOCK_OK) {
         status = acquire(&attempt);
-        pthread_mutex_lock(&attempt.holds->mutex);
+        pthread_mutex_lock(&attempt.engine->mutex);
     }
     if (attempt.session)
-        rli_session_leave(attempt.holds, attempt.session);
+        rli_session_leave(attempt.engine, attempt.session);
     if (attempt.entry)
-        rli_holds_exit(attempt.holds, attempt.entry);
-    pthread_mutex_unlock(&attempt.holds->mutex);
+        rli_entry_exit(attempt.engine, attempt.entry);
+    pthread_mutex_unlock(&attempt.engine->mutex);
     free(attempt.unheard);
-    rli_caller_end(&attempt.caller);
+    rli_operation_end(&attempt.op);
     return status;
 }

@@ -3,15 +3,15 @@
 #ifndef RLI_ACQUIRE_H
 #define RLI_ACQUIRE_H
 
+#include "engine/engine.h"
 #include "engine/kind.h"
 #include "engine/owner.h"
 
 #include <rlock/cancel.h>
-#include <rlock/client.h>
 #include <rlock/lock.h>
 
 typedef struct rli_acquire {
-    rlock_client *client;
+    rli_engine *engine;
     const rli_kind *kind;
     const rli_names *names;
     rli_owner owner;

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/client.h"
 #include "engine/back_off.h"
 #include "engine/hand_over.h"
 #include "engine/keep.h"
@@ -27,10 +26,10 @@ static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2};
 static rlock_status rejoin(rli_attempt *attempt)
 {
     rli_session *session =
-        rli_session_join(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner);
+        rli_session_join(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner);
     if (!session)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
-    rli_session_leave(attempt->holds, attempt->session);
+    rli_session_leave(attempt->engine, attempt->session);
     attempt->session = session;
     attempt->waiter.session = session;
     return RLOCK_OK;
@@ -43,11 +42,11 @@ static rlock_status begin_turn(rli_attempt *attempt)
     for (;;) {
         rli_session *session = attempt->session;
         rlock_status status =
-            rli_session_begin_turn(attempt->holds, session, &attempt->caller, attempt->wait.deadline_ms);
+            rli_session_begin_turn(attempt->engine, session, &attempt->op, attempt->wait.deadline_ms);
         if (status != RLOCK_OK || attempt->waiter.handed)
             return status;
         /* looks at the deadline, too */
-        if (rli_holds_open_session(attempt->holds, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
+        if (rli_session_open(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
             session)
             return RLOCK_OK;
         rli_session_end_turn(session);
@@ -63,7 +62,7 @@ static rlock_status outer_lost(rli_attempt *attempt)
     char shown[RLI_NAME_SHOWN];
     rli_session *session = attempt->session;
     if (session->phase == RLI_OPEN && session->count > 0)
-        rli_session_lose(attempt->holds, session, RLOCK_LOST_GONE, true);
+        rli_session_lose(attempt->engine, session, RLOCK_LOST_GONE, true);
     return rli_fail(RLOCK_LOST, "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
                     "unlock it as often as it was locked, then lock anew",
                     rli_show_name(attempt->asked->names->name, shown));
@@ -74,7 +73,7 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
 {
     /* A lease shorter than any round trip is granted as asked for, and over at once; asked for again it
      * would be so for ever. */
-    bool worth_another = gain->repeated || gain->lease_ms > attempt->holds->settings->timeout_ms;
+    bool worth_another = gain->repeated || gain->lease_ms > attempt->engine->settings->timeout_ms;
     return worth_another && rli_now_ms() >= rli_valid_until(gain->sent_ms, gain->lease_ms);
 }
 
@@ -84,11 +83,11 @@ static void note_writer(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_acquire *asked = attempt->asked;
     rli_session *writer =
-        asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
+        asked->kind->crowd ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
     if (writer && gain->verdict->beneath)
-        rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->holds, asked->lease_ms));
+        rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
     else if (writer && !writer->busy)
-        rli_session_lose(attempt->holds, writer, RLOCK_LOST_GONE, true);
+        rli_session_lose(attempt->engine, writer, RLOCK_LOST_GONE, true);
 }
 
 rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
@@ -96,24 +95,24 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
     const rli_verdict *verdict = gain->verdict;
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN) { /* declared lost while the question was under way */
-        rli_session_doubt_more(attempt->holds, session, gain->lease_ms);
+        rli_session_doubt_more(attempt->engine, session, gain->lease_ms);
         return outer_lost(attempt);
     }
     if (session->count == 0 && granted_in_vain(attempt, gain)) {
-        rli_session_doubt(attempt->holds, session, gain->lease_ms);
+        rli_session_doubt(attempt->engine, session, gain->lease_ms);
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
                         (long long)gain->lease_ms);
     }
     /* Adds to holds that ended meanwhile: the new one would be as worthless. */
     if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
-        rli_session_doubt_more(attempt->holds, session, gain->lease_ms);
-        rli_session_lose(attempt->holds, session, RLOCK_LOST_EXPIRED, true);
+        rli_session_doubt_more(attempt->engine, session, gain->lease_ms);
+        rli_session_lose(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
         return outer_lost(attempt);
     }
-    rli_session_gain(attempt->holds, session, gain->sent_ms, attempt->asked->lease_ms);
+    rli_session_gain(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
     if (attempt->asked->kind->queues) /* another kind's grant leaves the owner's place where it is */
         session->queued = false;
-    rli_keep_forget(attempt->holds, attempt->entry); /* what was kept has ended, or this could not have been had */
+    rli_keep_forget(attempt->engine, attempt->entry); /* what was kept has ended, or this could not have been had */
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
@@ -253,19 +252,19 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
     rli_session *session = attempt->session;
     rli_extra *extra = session->extra;
     rli_session *writer =
-        asked->kind->crowd ? rli_holds_writer(attempt->holds, attempt->entry, &asked->owner) : NULL;
+        asked->kind->crowd ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
     *texts = (owners){.over = "", .writer = ""};
-    rli_owner_text(attempt->holds, session->number, texts->own);
+    rli_owner_text(attempt->engine, session->number, texts->own);
     if (extra->replaces)
-        rli_owner_text(attempt->holds, extra->replaces, texts->over);
+        rli_owner_text(attempt->engine, extra->replaces, texts->over);
     if (writer)
-        rli_owner_text(attempt->holds, writer->number, texts->writer);
+        rli_owner_text(attempt->engine, writer->number, texts->writer);
     if (session->count + 1 > extra->highest)
         extra->highest = session->count + 1;
     if (asked->kind->queues && !session->queued)
-        extra->place = ++attempt->holds->last_place;
+        extra->place = ++attempt->engine->last_place;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
-    int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->holds->settings->fair_wait_timeout_ms
+    int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
                                                       : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
     return (rli_request){
         .names = asked->names,
@@ -313,18 +312,18 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     const rli_acquire *asked = attempt->asked;
-    rli_holds *holds = attempt->holds;
+    rli_engine *engine = attempt->engine;
     owners texts;
     rli_request request;
-    int64_t lease_ms = rli_lease_on_server(holds, asked->lease_ms);
+    int64_t lease_ms = rli_lease_on_server(engine, asked->lease_ms);
 
     attempt->failed_ms = RLI_NEVER;
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     rli_hand_over_attend(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !wait->heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
     if (has_no_chance(attempt, again_ms)) {
-        pthread_mutex_unlock(&holds->mutex);
+        pthread_mutex_unlock(&engine->mutex);
         return denied(asked);
     }
     *again_ms = RLI_NEVER;
@@ -341,7 +340,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         request = request_for(attempt, &texts, lease_ms);
     else if (turn)
         rli_session_end_turn(session);
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     if (!asks)
         return status;
 
@@ -349,19 +348,19 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     const question_of question = {asked->kind, &request};
     const rli_grantable grantable = {put, is_grant, take_back, &question};
     rli_wait_bound(wait, asked->wait_ms, asked->answer_ms,
-                   rli_synced_patience_ms(&attempt->caller, asked->names->name, asked->names->length));
-    status = rli_synced_run(&grantable, &call, &attempt->caller, &attempt->entry->route);
+                   rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length));
+    status = rli_synced_run(&grantable, &call, attempt->engine->topology, &attempt->op, &attempt->entry->route);
 
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     rli_session_end_turn(session);
     /* An attempt that was never answered may run late and leave a hold that nobody wants, and one that the server ended in
      * its middle may have left a part of one, which perhaps has no end. */
     bool in_doubt = call.unanswered || (status != RLOCK_OK && call.broke_off);
     if (in_doubt && request.count == 1) {
-        rli_session_doubt(attempt->holds, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
+        rli_session_doubt(attempt->engine, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
         attempt->entry->doubted = true;
     } else if (in_doubt) {
-        rli_session_doubt_more(attempt->holds, session, lease_ms);
+        rli_session_doubt_more(attempt->engine, session, lease_ms);
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
         session->queued = true; /* unless it is granted now */
@@ -372,27 +371,27 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         attempt->entry->queues->answered_ms = rli_now_ms();
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call, lease_ms, again_ms);
-    else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < rli_caller_attempts_until(&attempt->caller))
+    else if (status == RLOCK_UNAVAILABLE && rli_now_ms() < rli_operation_attempts_until(&attempt->op))
         attempt->failed_ms = call.failed_ms;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     rli_call_clear(&call);
     return status;
 }
 
 /* Sends it; mutex held on entry and return, free meanwhile. False: not answered, it may run late; or refused, perhaps only
  * for now, and the place is still there. */
-static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
+static bool leave_queue(rli_attempt *attempt, rli_operation *op)
 {
-    rli_holds *holds = attempt->holds;
+    rli_engine *engine = attempt->engine;
     rli_session *session = attempt->session;
     owners texts;
     rli_request request = request_for(attempt, &texts, 0);
     rli_call call;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     attempt->asked->kind->give_up(&call, &request);
     call.attempts = 1;
-    rlock_status status = rli_call_run(&call, caller, &attempt->entry->route);
-    pthread_mutex_lock(&holds->mutex);
+    rlock_status status = rli_call_run(&call, attempt->engine->topology, op, &attempt->entry->route);
+    pthread_mutex_lock(&engine->mutex);
     const char *unheard = NULL;
     if (status == RLOCK_OK)
         attempt->asked->kind->released(call.reply, &unheard);
@@ -404,30 +403,30 @@ static bool leave_queue(rli_attempt *attempt, rli_caller *caller)
 
 rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
 {
-    rli_holds *holds = attempt->holds;
+    rli_engine *engine = attempt->engine;
     rli_session *session = attempt->session;
-    rli_caller caller;
+    rli_operation op;
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
-    if (rli_caller_begin(&caller, attempt->asked->client, NULL) != RLOCK_OK)
+    if (rli_operation_begin(&op, attempt->engine->gate, NULL) != RLOCK_OK)
         return rli_fail_as(why, message);
-    caller.deadline_ms = rli_after_ms(GIVE_UP_MS);
-    pthread_mutex_lock(&holds->mutex);
+    op.deadline_ms = rli_after_ms(GIVE_UP_MS);
+    pthread_mutex_lock(&engine->mutex);
     /* The place is another kind's when this one has no queue on the server: the background release leaves it. */
     bool last = session->extra->attempts == 1 && attempt->asked->kind->give_up;
     /* In the session's turn: another thread of the owner that comes now queues after it, not before.
      * Nor may it wait in this session when the request may run late and take its place away. */
     if ((session->queued ? last : session->extra->taker == &attempt->waiter) &&
-        rli_session_begin_turn(holds, session, &caller, caller.deadline_ms) == RLOCK_OK) {
+        rli_session_begin_turn(engine, session, &op, op.deadline_ms) == RLOCK_OK) {
         if (attempt->waiter.handed)
             why = RLOCK_OK;
-        else if (!session->queued || leave_queue(attempt, &caller))
+        else if (!session->queued || leave_queue(attempt, &op))
             session->queued = false;
         else if (session->phase == RLI_OPEN)
             session->phase = RLI_DONE;
         rli_session_end_turn(session);
     }
-    pthread_mutex_unlock(&holds->mutex);
-    rli_caller_end(&caller);
+    pthread_mutex_unlock(&engine->mutex);
+    rli_operation_end(&op);
     return why == RLOCK_OK ? RLOCK_OK : rli_fail_as(why, message);
 }

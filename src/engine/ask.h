@@ -4,7 +4,7 @@
 #define RLI_ASK_H
 
 #include "engine/acquire.h"
-#include "engine/holds.h"
+#include "engine/engine.h"
 #include "engine/queue.h"
 #include "engine/wait.h"
 
@@ -12,7 +12,7 @@
 typedef struct rli_attempt {
     rli_wait wait; /* first: the wait loop hands it back */
     const rli_acquire *asked;
-    rli_holds *holds;
+    rli_engine *engine;
     rli_entry *entry;
     rli_session *session; /* joined */
     rli_waiter waiter;
@@ -23,7 +23,7 @@ typedef struct rli_attempt {
     bool moved;           /* to a session that hears messages on another channel */
     char *unheard;        /* the head of the queue on the server that nobody heard… */
     int64_t unheard_ms;   /* …at that instant */
-    rli_caller caller;
+    rli_operation op;
 } rli_attempt;
 
 /* The attempt that a waiter is of. */

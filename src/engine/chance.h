@@ -1,5 +1,5 @@
 /* Chances: when a thread of this process that waits for a lock need not ask the server, or has to leave it to others
- * to come first. Of the kinds that queue here and hear messages; guarded by the holds' mutex, which every function
+ * to come first. Of the kinds that queue here and hear messages; guarded by the engine's mutex, which every function
  * expects to be held. No I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CHANCE_H

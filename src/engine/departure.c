@@ -3,18 +3,17 @@
 #include "engine/departure.h"
 
 #include "base/clock.h"
-#include "client/client.h"
+#include "engine/engine.h"
 #include "engine/session.h"
 #include "net/reply.h"
-#include "watchdog/collect.h"
 
 #include <stdlib.h>
 
 /* --- what became of it --- */
 
-static void lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason)
+static void lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason)
 {
-    rli_session_lose(holds, session, reason, true);
+    rli_session_lose(engine, session, reason, true);
     session->reported_count = 1; /* its owner has given it back already */
 }
 
@@ -23,7 +22,7 @@ static void lose(rli_holds *holds, rli_session *session, rlock_lost_reason reaso
 static bool came_first(const rli_departure *departure)
 {
     const rli_entry *entry = departure->session->entry;
-    const rli_topology *topology = &departure->client->topology;
+    const rli_topology *topology = departure->engine->topology;
     return !departure->replaced ||
            (atomic_load_explicit(&entry->route.lane, memory_order_relaxed) == departure->lane &&
             atomic_load(&departure->lane->drops) == departure->drops &&
@@ -31,89 +30,88 @@ static bool came_first(const rli_departure *departure)
 }
 
 /* It has run. True: the hold had ended before, and is reported as lost. */
-static bool judge(rli_holds *holds, rli_session *session, const redisReply *reply, bool lost_if_absent)
+static bool judge(rli_engine *engine, rli_session *session, const redisReply *reply, bool lost_if_absent)
 {
     const char *unheard;
     rli_released released = session->kind->released(reply, &unheard);
-    rli_session_forget_departure(holds, session);
+    rli_session_forget_departure(engine, session);
     if (released == RLI_ODD_RELEASE)
-        lose(holds, session, RLOCK_LOST_NOT_RELEASED);
+        lose(engine, session, RLOCK_LOST_NOT_RELEASED);
     else if (released == RLI_NOT_HELD && lost_if_absent)
-        lose(holds, session, rli_now_ms() < session->deadline_ms ? RLOCK_LOST_GONE : RLOCK_LOST_EXPIRED);
+        lose(engine, session, rli_now_ms() < session->deadline_ms ? RLOCK_LOST_GONE : RLOCK_LOST_EXPIRED);
     return session->phase == RLI_OVER;
 }
 
 /* The server answered, and has not run it. */
-static void refused(rli_holds *holds, rli_session *session, const redisReply *reply)
+static void refused(rli_engine *engine, rli_session *session, const redisReply *reply)
 {
-    rli_session_doubt_release(holds, session);
+    rli_session_doubt_release(engine, session);
     if (rli_reply_advice(reply) != RLI_REFUSED)
         return; /* the background asks whom it should, or once more */
-    rli_session_forget_departure(holds, session);
-    lose(holds, session, RLOCK_LOST_NOT_RELEASED);
+    rli_session_forget_departure(engine, session);
+    lose(engine, session, RLOCK_LOST_NOT_RELEASED);
 }
 
-static void note_answer(rli_holds *holds, rli_departure *departure, const redisReply *reply)
+static void note_answer(rli_engine *engine, rli_departure *departure, const redisReply *reply)
 {
     const char *unheard;
     rli_session *session = departure->session;
     if (reply->type == REDIS_REPLY_ERROR) {
-        refused(holds, session, reply);
+        refused(engine, session, reply);
         return;
     }
     session->kind->released(reply, &unheard);
     rli_session_note_unheard(session, unheard);
-    judge(holds, session, reply, came_first(departure));
+    judge(engine, session, reply, came_first(departure));
 }
 
 static void told(rli_slot *slot)
 {
     rli_departure *departure = (rli_departure *)(void *)slot;
     redisReply *reply = slot->reply;
-    rli_holds *holds = &departure->client->holds;
-    pthread_mutex_lock(&holds->mutex);
+    rli_engine *engine = departure->engine;
+    pthread_mutex_lock(&engine->mutex);
     rli_session *session = departure->session;
     departure->told = true;
-    holds->posted--;
+    engine->posted--;
     if (session->phase == RLI_OPEN || session->phase == RLI_LEAVING)
         session->phase = RLI_DONE;
     if (slot->outcome == RLI_ANSWERED) {
-        note_answer(holds, departure, reply);
+        note_answer(engine, departure, reply);
     } else {
         departure->unanswered = slot->left;
-        rli_session_doubt_release(holds, session);
+        rli_session_doubt_release(engine, session);
     }
-    rli_session_settle(holds, session);
-    pthread_mutex_unlock(&holds->mutex);
+    rli_session_settle(engine, session);
+    pthread_mutex_unlock(&engine->mutex);
     freeReplyObject(reply);
 }
 
 /* --- sending --- */
 
-bool rli_departure_send(rlock_client *client, rli_session *session, rli_call *call)
+bool rli_departure_send(rli_engine *engine, rli_session *session, rli_call *call)
 {
-    rli_holds *holds = &client->holds;
-    rli_lane *lane = client->settings.unlock_waits
+    rli_lane *lane = engine->settings->unlock_waits
                          ? NULL
-                         : rli_call_lane_to_post(call, &client->topology, &session->entry->route);
+                         : rli_call_lane_to_post(call, engine->topology, &session->entry->route);
     rli_departure *departure = lane ? calloc(1, sizeof *departure) : NULL;
     if (!departure)
         return false;
     departure->slot.done = told;
-    departure->client = client;
+    departure->engine = engine;
     departure->session = session;
     departure->lane = lane;
     departure->drops = atomic_load(&lane->drops);
     session->extra->departure = departure;
-    holds->departures++;
-    holds->posted++;
-    rli_collect_soon(&client->watchdog);
-    pthread_mutex_unlock(&holds->mutex);
-    bool posted = rli_call_post(call, &client->topology, lane, &departure->slot, &departure->run);
-    pthread_mutex_lock(&holds->mutex);
+    engine->departures++;
+    engine->posted++;
+    rli_engine_collect_soon(engine);
+    pthread_mutex_unlock(&engine->mutex);
+    bool posted = rli_call_post(call, engine->topology, lane, &departure->slot, &departure->run);
+    pthread_mutex_lock(&engine->mutex);
     if (!posted) {
-        holds->posted--;
-        rli_session_forget_departure(holds, session);
+        engine->posted--;
+        rli_session_forget_departure(engine, session);
     } else if (session->extra->departure && !session->extra->departure->told) {
         session->phase = RLI_LEAVING; /* the lane has its slot until then: the session stays */
     }
@@ -122,7 +120,7 @@ bool rli_departure_send(rlock_client *client, rli_session *session, rli_call *ca
 
 /* --- in the background --- */
 
-bool rli_departure_repeated(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call)
+bool rli_departure_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
 {
     rli_departure *departure = session->extra->departure;
     bool heard = departure->unanswered;
@@ -134,34 +132,33 @@ bool rli_departure_repeated(rli_holds *holds, rli_session *session, rlock_status
         return false;
     /* Absent, it was released by the attempt that had no answer, if it can't have ended otherwise. */
     bool released = heard && departure->run && departure->run == call->run && rli_now_ms() < session->deadline_ms;
-    if (!judge(holds, session, call->reply, !released && !departure->replaced))
+    if (!judge(engine, session, call->reply, !released && !departure->replaced))
         return false;
-    rli_session_settle(holds, session);
+    rli_session_settle(engine, session);
     return true;
 }
 
-void rli_departure_end(rli_holds *holds, rli_session *session)
+void rli_departure_end(rli_engine *engine, rli_session *session)
 {
-    rli_session_forget_departure(holds, session);
-    lose(holds, session, RLOCK_LOST_NOT_RELEASED);
-    rli_session_settle(holds, session);
+    rli_session_forget_departure(engine, session);
+    lose(engine, session, RLOCK_LOST_NOT_RELEASED);
+    rli_session_settle(engine, session);
 }
 
 /* --- the client's end --- */
 
-void rli_departures_await(rlock_client *client, int64_t until_ms)
+void rli_departures_await(rli_engine *engine, int64_t until_ms)
 {
-    rli_holds *holds = &client->holds;
-    pthread_mutex_lock(&holds->mutex);
-    bool any = holds->departures > 0;
-    client->watchdog.closes_ms = until_ms;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
+    bool any = engine->departures > 0;
+    engine->closes_ms = until_ms;
+    pthread_mutex_unlock(&engine->mutex);
     if (!any)
         return;
-    rli_topology_collect(&client->topology, until_ms);
+    rli_topology_collect(engine->topology, until_ms);
     struct timespec at = rli_monotonic_at(until_ms);
-    pthread_mutex_lock(&holds->mutex);
-    while (holds->departures > 0 && pthread_cond_timedwait(&holds->departed, &holds->mutex, &at) == 0)
+    pthread_mutex_lock(&engine->mutex);
+    while (engine->departures > 0 && pthread_cond_timedwait(&engine->departed, &engine->mutex, &at) == 0)
         continue;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
 }

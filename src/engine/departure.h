@@ -8,15 +8,14 @@
 #include "redis/call.h"
 #include "redis/pipeline/slots.h"
 
-#include <rlock/client.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a session, from its last release until it is known what became of that. Guarded by the holds' mutex, but for its
+/* Of a session, from its last release until it is known what became of that. Guarded by the engine's mutex, but for its
  * slot, which is the lane's until it is told. */
 typedef struct rli_departure {
     rli_slot slot;        /* first: the request */
-    rlock_client *client;
+    rli_engine *engine;
     rli_session *session;
     rli_lane *lane;       /* where it went… */
     unsigned drops;       /* …and how often connections had been dropped there before */
@@ -28,16 +27,16 @@ typedef struct rli_departure {
 
 /* Sends the session's last release, which `call` says, and waits for nothing. False: it is to be waited for, by the
  * client's settings or because it could not be sent so; nothing has been sent. True: the session is gone for its
- * owner. In the session's turn, with an attempt that keeps it. Holds' mutex held on entry and return, not meanwhile. */
-bool rli_departure_send(rlock_client *client, rli_session *session, rli_call *call);
+ * owner. In the session's turn, with an attempt that keeps it. Engine's mutex held on entry and return, not meanwhile. */
+bool rli_departure_send(rli_engine *engine, rli_session *session, rli_call *call);
 
 /* The release was sent again in the background: what came of that. True: the session was reported as lost, and perhaps
- * freed. Holds' mutex held. */
-bool rli_departure_repeated(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call);
-/* It is not sent again: its lease has ended. The session is reported as lost, and perhaps freed. Holds' mutex held. */
-void rli_departure_end(rli_holds *holds, rli_session *session);
+ * freed. Engine's mutex held. */
+bool rli_departure_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call);
+/* It is not sent again: its lease has ended. The session is reported as lost, and perhaps freed. Engine's mutex held. */
+void rli_departure_end(rli_engine *engine, rli_session *session);
 
-/* Waits until it is known of all departures what became of them, for so long at most. Holds' mutex not held. */
-void rli_departures_await(rlock_client *client, int64_t until_ms);
+/* Waits until it is known of all departures what became of them, for so long at most. Engine's mutex not held. */
+void rli_departures_await(rli_engine *engine, int64_t until_ms);
 
 #endif

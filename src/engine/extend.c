@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/client.h"
 #include "engine/session.h"
 #include "net/reply.h"
 
@@ -15,16 +14,16 @@ static rlock_status not_held(const rli_names *names)
                     rli_show_name(names->name, shown));
 }
 
-static rlock_status lost(rli_holds *holds, rli_session *session, rlock_lost_reason reason, const rli_names *names)
+static rlock_status lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
     if (session->phase == RLI_OPEN && session->count > 0)
-        rli_session_lose(holds, session, reason, true);
+        rli_session_lose(engine, session, reason, true);
     return rli_fail(RLOCK_LOST, "lock \"%s\" ran out or was forced open before it could be extended",
                     rli_show_name(names->name, shown));
 }
 
-static rlock_status judge(rli_holds *holds, rli_session *session, const rli_call *call, const rli_names *names,
+static rlock_status judge(rli_engine *engine, rli_session *session, const rli_call *call, const rli_names *names,
                           int64_t lease_ms)
 {
     int64_t held;
@@ -32,61 +31,60 @@ static rlock_status judge(rli_holds *holds, rli_session *session, const rli_call
         !rli_reply_integer(call->reply->element[0], &held))
         return rli_reply_unexpected(call->reply, names->name);
     if (held < 1)
-        return lost(holds, session, RLOCK_LOST_GONE, names);
+        return lost(engine, session, RLOCK_LOST_GONE, names);
     /* Later than that, what was to be extended may have ended on the server before it was. */
     if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms) {
-        rli_session_doubt_more(holds, session, lease_ms);
-        return lost(holds, session, RLOCK_LOST_EXPIRED, names);
+        rli_session_doubt_more(engine, session, lease_ms);
+        return lost(engine, session, RLOCK_LOST_EXPIRED, names);
     }
     rli_session_confirm(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
 }
 
 /* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
-static rlock_status extend(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_names *names,
+static rlock_status extend(rli_engine *engine, rli_session *session, rli_operation *op, const rli_names *names,
                            int64_t lease_ms)
 {
     char owner[RLI_OWNER_TEXT];
-    rli_owner_text(holds, session->number, owner);
+    rli_owner_text(engine, session->number, owner);
     const rli_kind *kind = session->kind;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
 
     rli_call call;
     rli_call_script(&call, kind->renew, 1);
     rli_call_add(&call, names->name, names->length);
     rli_call_add_number(&call, lease_ms);
     rli_call_add_text(&call, owner);
-    rlock_status status = rli_call_run(&call, caller, &session->entry->route);
+    rlock_status status = rli_call_run(&call, engine->topology, op, &session->entry->route);
 
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     rli_session_end_turn(session);
     if (call.unanswered)
-        rli_session_doubt_more(holds, session, lease_ms);
+        rli_session_doubt_more(engine, session, lease_ms);
     if (status == RLOCK_OK)
-        status = judge(holds, session, &call, names, lease_ms);
+        status = judge(engine, session, &call, names, lease_ms);
     rli_call_clear(&call);
     return status;
 }
 
-rlock_status rli_extend_run(rlock_client *client, const rli_kind *kind, const rli_names *names,
+rlock_status rli_extend_run(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                             const rli_owner *owner, int64_t lease_ms, int64_t answer_ms)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    caller.deadline_ms = rli_after_ms(answer_ms);
-    rli_holds *holds = &client->holds;
+    op.deadline_ms = rli_after_ms(answer_ms);
     rli_session *session;
-    pthread_mutex_lock(&holds->mutex);
-    status = rli_session_take_turn(holds, names, kind, owner, &caller, caller.deadline_ms, false, &session);
+    pthread_mutex_lock(&engine->mutex);
+    status = rli_session_take_turn(engine, names, kind, owner, &op, op.deadline_ms, false, &session);
     if (session) {
-        status = extend(holds, session, &caller, names, lease_ms);
-        rli_session_leave(holds, session);
+        status = extend(engine, session, &op, names, lease_ms);
+        rli_session_leave(engine, session);
     } else if (status == RLOCK_OK) {
         status = not_held(names);
     }
-    pthread_mutex_unlock(&holds->mutex);
-    rli_caller_end(&caller);
+    pthread_mutex_unlock(&engine->mutex);
+    rli_operation_end(&op);
     return status;
 }

@@ -4,7 +4,7 @@
 #ifndef RLI_EXTRA_H
 #define RLI_EXTRA_H
 
-#include "client/caller.h"
+#include "base/operation.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,6 @@
 #include "engine/hand_over.h"
 
 #include "base/clock.h"
-#include "client/client.h"
 #include "engine/session.h"
 #include "redis/pipeline/slots.h"
 
@@ -29,8 +28,8 @@ static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
 {
     const rli_session *session = waiter->session;
     return !session->busy && session->phase == RLI_OPEN && session->count == 0 && !waiter->handed &&
-           rli_now_ms() < attempt->wait.deadline_ms && !rli_cancel_fired(attempt->caller.cancel) &&
-           !atomic_load(attempt->caller.closed);
+           rli_now_ms() < attempt->wait.deadline_ms && !rli_cancel_fired(attempt->op.cancel) &&
+           !atomic_load(&attempt->op.gate->closed);
 }
 
 /* Whether it asks before a lease that begins now can end. */
@@ -52,13 +51,13 @@ static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
 }
 
 /* What is only said where waiters queue on the server. */
-static void begin_there(rli_holds *holds, rli_entry *entry, const rli_session *heir, rli_request *request,
+static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session *heir, rli_request *request,
                         rli_hand_over *over)
 {
     request->heir_place_ms = heir->extra->place_ms;
     rli_waiter *behind = next_in_line(entry, heir->extra->place);
     if (behind && is_calm(behind, request->heir_lease_ms))
-        request->calm = rli_owner_text(holds, behind->session->number, over->calm);
+        request->calm = rli_owner_text(engine, behind->session->number, over->calm);
 }
 
 /* What is only said where they queue here. */
@@ -100,7 +99,7 @@ static bool is_in_a_hurry(const rli_hand_over *over)
 static bool wake(rli_witness *witness, const rli_lead *lead, rli_ring *ring)
 {
     rli_hand_over *over = RLI_ITEM(rli_hand_over, witness, witness);
-    pthread_mutex_lock(&over->holds->mutex);
+    pthread_mutex_lock(&over->engine->mutex);
     rli_waiter *taker = over->heir->extra->taker;
     bool given = is_in_a_hurry(over) && taker->asleep;
     if (given) {
@@ -108,7 +107,7 @@ static bool wake(rli_witness *witness, const rli_lead *lead, rli_ring *ring)
         taker->lead = *lead;
         rli_unpark_later(taker->parker, 0, ring);
     }
-    pthread_mutex_unlock(&over->holds->mutex);
+    pthread_mutex_unlock(&over->engine->mutex);
     return given;
 }
 
@@ -120,9 +119,9 @@ void rli_hand_over_attend(rli_attempt *attempt)
         return;
     const rli_lead lead = waiter->lead;
     waiter->lead.wire = NULL;
-    pthread_mutex_unlock(&attempt->holds->mutex);
-    rli_lane_lead(&lead, &attempt->caller, attempt->wait.deadline_ms);
-    pthread_mutex_lock(&attempt->holds->mutex);
+    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_lane_lead(&lead, &attempt->op, attempt->wait.deadline_ms);
+    pthread_mutex_lock(&attempt->engine->mutex);
 }
 
 /* --- what comes of it --- */
@@ -156,13 +155,13 @@ static void settle(rli_hand_over *over, rlock_status status, const rli_verdict *
     rli_session_end_turn(heir);
     /* Once it was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
-        rli_session_doubt(over->holds, heir, request->heir_lease_ms + request->heir_place_ms);
+        rli_session_doubt(over->engine, heir, request->heir_lease_ms + request->heir_place_ms);
     if (granted && taker)
         take(taker, &gain);
     /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
     else if (granted || call->unanswered || status == RLOCK_SERVER || !queues)
         rli_queue_owner_granted(heir->entry, heir);
-    rli_session_settle(over->holds, heir);
+    rli_session_settle(over->engine, heir);
 }
 
 /* It has the lock before who released it is told. */
@@ -173,10 +172,10 @@ static void tell(rli_witness *witness, const rli_slot *slot)
         return;
     const rli_call *call = over->call;
     rli_verdict verdict = over->kind->inherited(slot->reply);
-    pthread_mutex_lock(&over->holds->mutex);
+    pthread_mutex_lock(&over->engine->mutex);
     if (verdict.grant == RLI_GRANTED && is_in_a_hurry(over))
         settle(over, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
-    pthread_mutex_unlock(&over->holds->mutex);
+    pthread_mutex_unlock(&over->engine->mutex);
 }
 
 void rli_hand_over_end(rli_hand_over *over, rlock_status status)
@@ -192,12 +191,12 @@ void rli_hand_over_end(rli_hand_over *over, rlock_status status)
 
 /* --- the release begins --- */
 
-bool rli_hand_over_begin(rli_hand_over *over, rli_holds *holds, const rli_session *from, const rli_kind *kind,
+bool rli_hand_over_begin(rli_hand_over *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                          rli_request *request, rli_call *call)
 {
     rli_entry *entry = from->entry;
     rli_waiter *waiter = heir_of(entry, kind);
-    *over = (rli_hand_over){.witness = {wake, tell}, .holds = holds, .from = from, .kind = kind, .request = request,
+    *over = (rli_hand_over){.witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request,
                             .call = call};
     if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, over))
         return false;
@@ -207,10 +206,10 @@ bool rli_hand_over_begin(rli_hand_over *over, rli_holds *holds, const rli_sessio
     heir->extra->taker = waiter;
     if (heir->extra->highest < 1)
         heir->extra->highest = 1;
-    request->heir = rli_owner_text(holds, heir->number, over->owner);
-    request->heir_lease_ms = rli_lease_on_server(holds, rli_attempt_of(waiter)->asked->lease_ms);
+    request->heir = rli_owner_text(engine, heir->number, over->owner);
+    request->heir_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
     if (kind->queues)
-        begin_there(holds, entry, heir, request, over);
+        begin_there(engine, entry, heir, request, over);
     else
         begin_here(entry, request);
     return true;
@@ -221,9 +220,9 @@ void rli_hand_over_decline(rli_attempt *attempt)
     rli_session *session = attempt->session;
     if (session->extra->taker != &attempt->waiter)
         return;
-    int64_t lease_ms = rli_lease_on_server(attempt->holds, attempt->asked->lease_ms);
+    int64_t lease_ms = rli_lease_on_server(attempt->engine, attempt->asked->lease_ms);
     session->extra->taker = NULL;
-    rli_session_doubt(attempt->holds, session, lease_ms + session->extra->place_ms);
+    rli_session_doubt(attempt->engine, session, lease_ms + session->extra->place_ms);
     /* Who comes later must not wait in a session that is handed the lock for nobody. */
     if (session->extra->attempts == 1 && session->phase == RLI_OPEN)
         session->phase = RLI_DONE;

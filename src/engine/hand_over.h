@@ -1,5 +1,5 @@
 /* Handing over: a last release that, in the same request, gives the lock to a waiter of this process, the heir.
- * All of it expects the holds' mutex to be held. */
+ * All of it expects the engine's mutex to be held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_HAND_OVER_H
 #define RLI_HAND_OVER_H
@@ -8,7 +8,7 @@
 
 typedef struct rli_hand_over {
     rli_witness witness;                         /* of the request: the heir */
-    rli_holds *holds;
+    rli_engine *engine;
     rli_session *heir;                           /* NULL: what became of it is settled */
     const rli_session *from;
     const rli_kind *kind;
@@ -22,7 +22,7 @@ typedef struct rli_hand_over {
  * one here, in a request for the last release of `from`. Has the turn of the heir's session, so that it asks for
  * nothing meanwhile. All of what is given must live until rli_hand_over_end. False: nobody waits, or who comes next is
  * not to be bothered now; the request is as it was. */
-bool rli_hand_over_begin(rli_hand_over *over, rli_holds *holds, const rli_session *from, const rli_kind *kind,
+bool rli_hand_over_begin(rli_hand_over *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                          rli_request *request, rli_call *call);
 
 /* The release is done, with that status: if the heir has the lock now, its wait ends with RLOCK_OK, if it has not

@@ -4,10 +4,9 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "base/thread.h"
 #include "engine/departure.h"
+#include "engine/engine.h"
 #include "engine/session.h"
-#include "net/buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,36 +38,18 @@ static uint32_t session_hash(const rli_link *link)
 /* With a short name a plain hold is 160 bytes of the allocator's, and 30 in tables and on the agenda. */
 _Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_extra, or rli_queues");
 
-void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *client_id)
+void rli_holds_init(rli_engine *engine)
 {
-    *holds = (rli_holds){.settings = settings, .client_id = client_id};
-    holds->entries.hash = entry_hash;
-    holds->sessions.hash = session_hash;
-    rli_mutex_init_brief(&holds->mutex);
-    pthread_cond_init(&holds->reports, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&holds->departed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    rli_agenda_init(&holds->agenda);
-}
-
-const char *rli_owner_text(const rli_holds *holds, uint64_t number, char text[RLI_OWNER_TEXT])
-{
-    size_t length = strlen(holds->client_id);
-    memcpy(text, holds->client_id, length);
-    text[length] = ':';
-    rli_decimal((int64_t)number, text + length + 1);
-    return text;
+    engine->entries.hash = entry_hash;
+    engine->sessions.hash = session_hash;
 }
 
 /* --- entries --- */
 
-rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names)
+rli_entry *rli_entry_of(const rli_engine *engine, const rli_names *names)
 {
     uint32_t hash = rli_hash(names->name, names->length, 0);
-    for (rli_link *link = rli_table_chain(&holds->entries, hash); link; link = link->next) {
+    for (rli_link *link = rli_table_chain(&engine->entries, hash); link; link = link->next) {
         rli_entry *entry = RLI_ITEM(rli_entry, link, link);
         if (entry->length == names->length && memcmp(entry->name, names->name, names->length) == 0)
             return entry;
@@ -76,16 +57,16 @@ rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names)
     return NULL;
 }
 
-rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names)
+rli_entry *rli_entry_enter(rli_engine *engine, const rli_names *names)
 {
-    rli_entry *entry = rli_holds_entry(holds, names);
+    rli_entry *entry = rli_entry_of(engine, names);
     if (!entry) {
         entry = malloc(sizeof *entry + names->length + 1);
         if (!entry)
             return NULL;
         *entry = (rli_entry){.length = (uint32_t)names->length};
         memcpy(entry->name, names->name, names->length + 1);
-        if (!rli_table_add(&holds->entries, &entry->link)) {
+        if (!rli_table_add(&engine->entries, &entry->link)) {
             free(entry);
             return NULL;
         }
@@ -94,16 +75,16 @@ rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names)
     return entry;
 }
 
-void rli_holds_exit(rli_holds *holds, rli_entry *entry)
+void rli_entry_exit(rli_engine *engine, rli_entry *entry)
 {
     if (--entry->references > 0)
         return;
-    rli_table_remove(&holds->entries, &entry->link);
+    rli_table_remove(&engine->entries, &entry->link);
     free(entry->queues);
     free(entry);
 }
 
-bool rli_holds_open_queues(rli_entry *entry)
+bool rli_entry_open_queues(rli_entry *entry)
 {
     if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
         rli_chances_begin(&entry->queues->chances);
@@ -126,14 +107,14 @@ static bool is_of(const rli_session *session, const rli_owner *owner)
 }
 
 /* The owner's session of that phase with that many holds at least; the latest when there are several. */
-static rli_session *find(const rli_holds *holds, const rli_entry *entry, bool writes, const rli_owner *owner,
+static rli_session *find(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner,
                          rli_phase phase, int count)
 {
     if (!entry->sessions)
         return NULL;
     rli_session *found = NULL;
     uint32_t hash = owner_hash(entry, writes, owner->number, owner->named);
-    for (rli_link *link = rli_table_chain(&holds->sessions, hash); link; link = link->next) {
+    for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
         if (session->entry == entry && session->kind->writes == writes && session->phase == phase &&
             session->count >= count && is_of(session, owner) &&
@@ -143,41 +124,41 @@ static rli_session *find(const rli_holds *holds, const rli_entry *entry, bool wr
     return found;
 }
 
-static rli_session *open_session(rli_holds *holds, rli_entry *entry, bool writes, const rli_owner *owner)
+static rli_session *open_session(rli_engine *engine, rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    rli_session *session = find(holds, entry, writes, owner, RLI_OPEN, 0);
+    rli_session *session = find(engine, entry, writes, owner, RLI_OPEN, 0);
     if (session && session->count > 0 && !session->releasing && rli_now_ms() >= session->deadline_ms) {
-        rli_session_lose(holds, session, RLOCK_LOST_EXPIRED, true);
+        rli_session_lose(engine, session, RLOCK_LOST_EXPIRED, true);
         return NULL;
     }
     return session;
 }
 
-rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+rli_session *rli_session_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return open_session(holds, entry, kind->writes, owner);
+    return open_session(engine, entry, kind->writes, owner);
 }
 
-rli_session *rli_holds_writer(rli_holds *holds, rli_entry *entry, const rli_owner *owner)
+rli_session *rli_session_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner)
 {
-    rli_session *session = open_session(holds, entry, true, owner);
+    rli_session *session = open_session(engine, entry, true, owner);
     return session && session->count > 0 ? session : NULL;
 }
 
-rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return find(holds, entry, kind->writes, owner, RLI_OVER, 1);
+    return find(engine, entry, kind->writes, owner, RLI_OVER, 1);
 }
 
 /* --- the life of a session --- */
 
 /* Of the owner's sessions that have ended here, the latest whose field may stand on the server yet; 0: none. */
-static uint64_t standing_field(const rli_holds *holds, const rli_entry *entry, bool writes, const rli_owner *owner)
+static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner)
 {
     static const rli_phase phases[] = {RLI_OVER, RLI_LEAVING, RLI_UNDOING};
     rli_session *latest = NULL;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
-        rli_session *ended = find(holds, entry, writes, owner, phases[i], 0);
+        rli_session *ended = find(engine, entry, writes, owner, phases[i], 0);
         if (ended && (!latest || ended->number > latest->number))
             latest = ended;
     }
@@ -188,11 +169,11 @@ static uint64_t standing_field(const rli_holds *holds, const rli_entry *entry, b
 
 /* A read hold under a write hold has its number, as Redisson's have their thread's: once, since the
  * next read hold must not be touched by a late request of this one. */
-static uint64_t number_for(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *writer = kind->crowd ? rli_holds_writer(holds, entry, owner) : NULL;
+    rli_session *writer = kind->crowd ? rli_session_writer(engine, entry, owner) : NULL;
     if (!writer || writer->lent)
-        return ++holds->last_number;
+        return ++engine->last_number;
     writer->lent = true;
     return writer->number;
 }
@@ -206,20 +187,20 @@ static void discard(rli_session *session)
         free(session);
 }
 
-static bool enlist(rli_holds *holds, rli_session *session)
+static bool enlist(rli_engine *engine, rli_session *session)
 {
-    if (!rli_agenda_reserve(&holds->agenda))
+    if (!rli_agenda_reserve(&engine->agenda))
         return false;
-    if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) &&
-        rli_table_add(&holds->sessions, &session->link))
+    if (rli_extras_ensure(&engine->extras, &session->extra, session->count, false) &&
+        rli_table_add(&engine->sessions, &session->link))
         return true;
-    rli_agenda_unreserve(&holds->agenda);
-    rli_extras_give(&holds->extras, session->extra);
+    rli_agenda_unreserve(&engine->agenda);
+    rli_extras_give(&engine->extras, session->extra);
     return false;
 }
 
 /* Without a number, and with its extra part. */
-static rli_session *make(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+static rli_session *make(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     rli_session *session = entry->own.entry ? malloc(sizeof *session) : &entry->own;
     if (!session)
@@ -229,7 +210,7 @@ static rli_session *make(rli_holds *holds, rli_entry *entry, const rli_kind *kin
         session->life = owner->life;
     else
         session->owner_number = owner->number;
-    if (!enlist(holds, session)) {
+    if (!enlist(engine, session)) {
         discard(session);
         return NULL;
     }
@@ -239,36 +220,36 @@ static rli_session *make(rli_holds *holds, rli_entry *entry, const rli_kind *kin
     return session;
 }
 
-static rli_session *begin(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+static rli_session *begin(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *session = make(holds, entry, kind, owner);
+    rli_session *session = make(engine, entry, kind, owner);
     if (!session)
         return NULL;
-    session->extra->replaces = standing_field(holds, entry, kind->writes, owner);
-    session->number = number_for(holds, entry, kind, owner);
+    session->extra->replaces = standing_field(engine, entry, kind->writes, owner);
+    session->number = number_for(engine, entry, kind, owner);
     return session;
 }
 
-rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *session = rli_holds_open_session(holds, entry, kind, owner);
+    rli_session *session = rli_session_open(engine, entry, kind, owner);
     if (!session)
-        session = begin(holds, entry, kind, owner);
-    return session && rli_session_enter(holds, session, false) ? session : NULL;
+        session = begin(engine, entry, kind, owner);
+    return session && rli_session_enter(engine, session, false) ? session : NULL;
 }
 
-bool rli_session_enter(rli_holds *holds, rli_session *session, bool gives_back)
+bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back)
 {
-    if (!rli_extras_ensure(&holds->extras, &session->extra, session->count, gives_back))
+    if (!rli_extras_ensure(&engine->extras, &session->extra, session->count, gives_back))
         return false;
     session->extra->attempts++;
     return true;
 }
 
-void rli_session_leave(rli_holds *holds, rli_session *session)
+void rli_session_leave(rli_engine *engine, rli_session *session)
 {
     session->extra->attempts--;
-    rli_session_settle(holds, session);
+    rli_session_settle(engine, session);
 }
 
 int rli_session_attempts(const rli_session *session)
@@ -276,77 +257,77 @@ int rli_session_attempts(const rli_session *session)
     return session->extra ? session->extra->attempts : 0;
 }
 
-static void forget_over(rli_holds *holds, rli_session *session)
+static void forget_over(rli_engine *engine, rli_session *session)
 {
     rli_session *before = NULL;
-    for (rli_session *over = holds->first_over; over != session; over = over->next_over)
+    for (rli_session *over = engine->first_over; over != session; over = over->next_over)
         before = over;
     if (before)
         before->next_over = session->next_over;
     else
-        holds->first_over = session->next_over;
-    if (holds->last_over == session)
-        holds->last_over = before;
-    holds->over_count--;
+        engine->first_over = session->next_over;
+    if (engine->last_over == session)
+        engine->last_over = before;
+    engine->over_count--;
 }
 
-void rli_session_forget_departure(rli_holds *holds, rli_session *session)
+void rli_session_forget_departure(rli_engine *engine, rli_session *session)
 {
     free(session->extra->departure);
     session->extra->departure = NULL;
-    if (--holds->departures == 0)
-        pthread_cond_broadcast(&holds->departed);
+    if (--engine->departures == 0)
+        pthread_cond_broadcast(&engine->departed);
 }
 
-static void end(rli_holds *holds, rli_session *session)
+static void end(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     if (entry->queues)
         rli_chances_drop(&entry->queues->chances, session);
     if (session->extra && session->extra->departure)
-        rli_session_forget_departure(holds, session);
+        rli_session_forget_departure(engine, session);
     if (session->phase != RLI_OVER)
-        rli_agenda_remove(&holds->agenda, &session->due);
-    rli_agenda_unreserve(&holds->agenda);
-    rli_table_remove(&holds->sessions, &session->link);
+        rli_agenda_remove(&engine->agenda, &session->due);
+    rli_agenda_unreserve(&engine->agenda);
+    rli_table_remove(&engine->sessions, &session->link);
     RLI_LIST_REMOVE(entry->sessions, session);
     if (session->has_life)
         rli_life_release(session->life);
-    rli_extras_give(&holds->extras, session->extra);
+    rli_extras_give(&engine->extras, session->extra);
     discard(session);
-    rli_holds_exit(holds, entry);
+    rli_entry_exit(engine, entry);
 }
 
 /* A plain hold, of which no call is under way, has nothing to remember. */
-static void slim(rli_holds *holds, rli_session *session)
+static void slim(rli_engine *engine, rli_session *session)
 {
     if (session->extra && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
         rli_extra_is_plain(session->extra)) {
-        rli_extras_give(&holds->extras, session->extra);
+        rli_extras_give(&engine->extras, session->extra);
         session->extra = NULL;
     }
 }
 
 /* The place that it may have in a queue on the server is left with what else is in doubt. */
-static void doubt_place(rli_holds *holds, rli_session *session)
+static void doubt_place(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
-        rli_session_doubt(holds, session, session->extra->place_ms + PLACE_DOUBT_MS);
+        rli_session_doubt(engine, session, session->extra->place_ms + PLACE_DOUBT_MS);
     session->queued = false;
 }
 
 /* A lost session stays until its owner has unlocked; what the server may keep of it is released at once: by another
  * session of its owner with the same number. Out of memory: when its owner has unlocked. */
-static void release_lost(rli_holds *holds, rli_session *lost)
+static void release_lost(rli_engine *engine, rli_session *lost)
 {
     rli_extra *extra = lost->extra;
     if (!extra || lost->busy || lost->renewing)
         return; /* not yet, while a request of it is under way */
-    doubt_place(holds, lost);
+    doubt_place(engine, lost);
     if (extra->doubt_ms == 0)
         return;
     rli_owner owner = rli_session_owner(lost);
-    rli_session *session = make(holds, lost->entry, lost->kind, &owner);
+    rli_session *session = make(engine, lost->entry, lost->kind, &owner);
     if (!session)
         return;
     session->number = lost->number;
@@ -360,78 +341,78 @@ static void release_lost(rli_holds *holds, rli_session *lost)
     session->extra->unheard_ms = extra->unheard_ms;
     extra->unheard = NULL;
     extra->doubt_ms = 0;
-    rli_session_settle(holds, session);
+    rli_session_settle(engine, session);
 }
 
-void rli_session_settle(rli_holds *holds, rli_session *session)
+void rli_session_settle(rli_engine *engine, rli_session *session)
 {
     if (session->phase == RLI_OVER)
-        release_lost(holds, session);
+        release_lost(engine, session);
     if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting ||
         session->phase == RLI_LEAVING) {
-        slim(holds, session);
+        slim(engine, session);
         return;
     }
     if (session->phase == RLI_OVER) {
-        forget_over(holds, session);
+        forget_over(engine, session);
         session->phase = RLI_DONE;
         session->deadline_ms = 0;
         session->due = (rli_due){0};
     }
     rli_extra *extra = session->extra;
-    doubt_place(holds, session);
+    doubt_place(engine, session);
     if (session->phase != RLI_UNDOING && extra && extra->doubt_ms > 0) {
         int64_t from_ms = rli_now_ms() < extra->release_from_ms ? extra->release_from_ms : rli_now_ms();
         session->phase = RLI_UNDOING;
         extra->release_until_ms = from_ms + extra->doubt_ms;
         bool later = extra->unheard && extra->doubt_ms == RLI_UNHEARD_DOUBT_MS;
         extra->doubt_ms = 0;
-        rli_agenda_set(&holds->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : from_ms);
+        rli_agenda_set(&engine->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : from_ms);
         return;
     }
     if (session->phase == RLI_UNDOING && rli_now_ms() < extra->release_until_ms)
         return;
-    end(holds, session);
+    end(engine, session);
 }
 
-void rli_session_forgo(rli_holds *holds, rli_session *session)
+void rli_session_forgo(rli_engine *engine, rli_session *session)
 {
-    rli_agenda_remove(&holds->agenda, &session->due);
+    rli_agenda_remove(&engine->agenda, &session->due);
     session->count = 0;
     session->phase = RLI_DONE;
-    rli_session_settle(holds, session);
+    rli_session_settle(engine, session);
 }
 
-void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard)
+void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard)
 {
     rli_owner nobody = {.number = 0}; /* no thread has it */
-    rli_session *session = begin(holds, entry, kind, &nobody);
+    rli_session *session = begin(engine, entry, kind, &nobody);
     if (!session)
         return; /* out of memory: its time on the server will come */
     session->phase = RLI_DONE;
     rli_session_note_unheard(session, unheard);
-    rli_session_settle(holds, session);
+    rli_session_settle(engine, session);
 }
 
-static void queue_report(rli_holds *holds, rli_session *session)
+static void queue_report(rli_engine *engine, rli_session *session)
 {
     session->reporting = true;
     session->next_report = NULL;
-    if (holds->last_report)
-        holds->last_report->next_report = session;
+    if (engine->last_report)
+        engine->last_report->next_report = session;
     else
-        holds->first_report = session;
-    holds->last_report = session;
-    pthread_cond_broadcast(&holds->reports);
+        engine->first_report = session;
+    engine->last_report = session;
+    pthread_cond_broadcast(&engine->reports);
 }
 
 /* Until then the server keeps what has not been lengthened since. It counts from later than we do, and by its own clock:
  * the deadline is 1 % of the lease earlier. The leases of a write hold add up. */
-static int64_t end_on_server(const rli_holds *holds, const rli_session *session)
+static int64_t end_on_server(const rli_engine *engine, const rli_session *session)
 {
     const rli_extra *extra = session->extra;
-    int64_t lease_ms = extra->renewed > 0 && extra->explicit_lease_ms < holds->settings->watchdog_timeout_ms
-                           ? holds->settings->watchdog_timeout_ms : extra->explicit_lease_ms;
+    int64_t lease_ms = extra->renewed > 0 && extra->explicit_lease_ms < engine->settings->watchdog_timeout_ms
+                           ? engine->settings->watchdog_timeout_ms : extra->explicit_lease_ms;
     int64_t hundredth_ms = (lease_ms + 99) / 100;
     return session->deadline_ms + (session->kind->writes ? extra->highest * hundredth_ms : hundredth_ms);
 }
@@ -442,56 +423,52 @@ static bool ends_itself(rlock_lost_reason reason)
     return reason == RLOCK_LOST_EXPIRED || reason == RLOCK_LOST_OWNER_EXITED;
 }
 
-void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report)
+void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report)
 {
     /* A renewal that was never answered may still stand, or come. */
     if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed(session) > 0)
-        rli_session_doubt(holds, session, holds->settings->watchdog_timeout_ms);
+        rli_session_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     /* The owner's other hold on a read-write lock may keep the key, and with it this one's field; force keeps nothing. */
     if ((session->kind->crowd || session->kind->writes) && !session->forced)
-        rli_session_doubt(holds, session, 1);
+        rli_session_doubt(engine, session, 1);
     if (session->extra) {
-        rli_session_doubt(holds, session, session->extra->more_doubt_ms);
-        session->extra->release_from_ms = ends_itself(reason) ? end_on_server(holds, session) : 0;
+        rli_session_doubt(engine, session, session->extra->more_doubt_ms);
+        session->extra->release_from_ms = ends_itself(reason) ? end_on_server(engine, session) : 0;
     }
-    rli_agenda_remove(&holds->agenda, &session->due);
+    rli_agenda_remove(&engine->agenda, &session->due);
     session->phase = RLI_OVER;
     session->reason = reason;
     if (session->entry->queues)
         rli_chances_drop(&session->entry->queues->chances, session);
     session->reported_count = session->count;
     session->next_over = NULL;
-    if (holds->last_over)
-        holds->last_over->next_over = session;
+    if (engine->last_over)
+        engine->last_over->next_over = session;
     else
-        holds->first_over = session;
-    holds->last_over = session;
-    holds->over_count++;
-    if (report && holds->reports_wanted)
-        queue_report(holds, session);
-    release_lost(holds, session);
-    if (holds->over_count > OVER_KEPT) {
-        rli_session *oldest = holds->first_over;
+        engine->first_over = session;
+    engine->last_over = session;
+    engine->over_count++;
+    if (report && engine->reports_wanted)
+        queue_report(engine, session);
+    release_lost(engine, session);
+    if (engine->over_count > OVER_KEPT) {
+        rli_session *oldest = engine->first_over;
         oldest->count = 0;
-        rli_session_settle(holds, oldest);
+        rli_session_settle(engine, oldest);
     }
 }
 
-void rli_holds_destroy(rli_holds *holds)
+void rli_holds_free(rli_engine *engine)
 {
-    holds->agenda.count = 0;
-    for (size_t i = 0; i < holds->sessions.bucket_count; i++) {
-        for (rli_link *first; (first = holds->sessions.buckets[i]);) {
+    engine->agenda.count = 0;
+    for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
+        for (rli_link *first; (first = engine->sessions.buckets[i]);) {
             rli_session *session = RLI_ITEM(rli_session, first, link);
             session->due.place = 0; /* of no more use, whether it was on the agenda or not */
-            end(holds, session);
+            end(engine, session);
         }
     }
-    rli_extras_free(&holds->extras);
-    rli_table_free(&holds->sessions);
-    rli_table_free(&holds->entries);
-    rli_agenda_destroy(&holds->agenda);
-    pthread_cond_destroy(&holds->reports);
-    pthread_cond_destroy(&holds->departed);
-    pthread_mutex_destroy(&holds->mutex);
+    rli_extras_free(&engine->extras);
+    rli_table_free(&engine->sessions);
+    rli_table_free(&engine->entries);
 }

@@ -1,18 +1,18 @@
 /* Holds: who in this process holds or wants what. An entry is a name in use here; a session is all
  * that one owner does on that name, from its first attempt until no hold and no attempt is left (session.h: what it
- * holds). All of it is guarded by holds->mutex, which every function here expects to be held. No I/O. */
+ * holds). All of it is guarded by engine->mutex, which every function here expects to be held. No I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_HOLDS_H
 #define RLI_HOLDS_H
 
+#include "base/agenda.h"
+#include "base/operation.h"
 #include "base/table.h"
-#include "client/caller.h"
 #include "engine/chance.h"
 #include "engine/extra.h"
 #include "engine/kind.h"
 #include "engine/owner.h"
 #include "redis/topology/route.h"
-#include "src/base/agenda.h"
 
 #include <pthread.h>
 #include <rlock/lock.h>
@@ -94,68 +94,48 @@ typedef struct rli_entry {
     char name[];               /* with the client's prefix */
 } rli_entry;
 
-typedef struct rli_holds {
-    pthread_mutex_t mutex;
-    const rli_settings *settings;
-    rli_table entries, sessions;
-    rli_extras extras;
-    uint64_t last_number, last_place;
-    rli_agenda agenda;
-    rli_session *first_over, *last_over;
-    int over_count;
-    rli_session *first_report, *last_report;
-    bool reports_wanted;
-    pthread_cond_t reports;          /* there is one */
-    int departures;                  /* sessions that have one */
-    int posted;                      /* of these, requests whose answer nobody has read */
-    pthread_cond_t departed;         /* there are none any more; CLOCK_MONOTONIC */
-    const char *client_id;
-} rli_holds;
+typedef struct rli_engine rli_engine;
 
-void rli_holds_init(rli_holds *holds, const rli_settings *settings, const char *client_id);
-void rli_holds_destroy(rli_holds *holds); /* frees every session and entry */
+void rli_holds_init(rli_engine *engine);
+void rli_holds_free(rli_engine *engine); /* every session and entry */
 
 /* The entry for a name, referenced; NULL: out of memory. */
-rli_entry *rli_holds_enter(rli_holds *holds, const rli_names *names);
-void rli_holds_exit(rli_holds *holds, rli_entry *entry);
+rli_entry *rli_entry_enter(rli_engine *engine, const rli_names *names);
+void rli_entry_exit(rli_engine *engine, rli_entry *entry);
 /* The entry without a reference, or NULL. */
-rli_entry *rli_holds_entry(const rli_holds *holds, const rli_names *names);
+rli_entry *rli_entry_of(const rli_engine *engine, const rli_names *names);
 
 /* The owner's open session, of the holds that the kind writes; declares it lost first when its
  * deadline has passed. NULL: none. */
-rli_session *rli_holds_open_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+rli_session *rli_session_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* A session of the owner that is over and has unlocks left to be told of; NULL: none. */
-rli_session *rli_holds_over_session(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* The owner's write hold, which its reads may go under; NULL: none. */
-rli_session *rli_holds_writer(rli_holds *holds, rli_entry *entry, const rli_owner *owner);
+rli_session *rli_session_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
 
 /* Room for waiters; false: out of memory. */
-bool rli_holds_open_queues(rli_entry *entry);
+bool rli_entry_open_queues(rli_entry *entry);
 
 /* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
-rli_session *rli_session_join(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* One attempt more, which keeps the session, and its extra part. False: out of memory. */
-bool rli_session_enter(rli_holds *holds, rli_session *session, bool gives_back);
+bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back);
 /* Its one plain hold is over here, without memory for its release: it is not renewed any more. Frees the session. */
-void rli_session_forgo(rli_holds *holds, rli_session *session);
+void rli_session_forgo(rli_engine *engine, rli_session *session);
 /* One attempt less; may end and free the session. */
-void rli_session_leave(rli_holds *holds, rli_session *session);
+void rli_session_leave(rli_engine *engine, rli_session *session);
 /* Frees the session, or starts its background release, once nothing needs it any more. */
-void rli_session_settle(rli_holds *holds, rli_session *session);
+void rli_session_settle(rli_engine *engine, rli_session *session);
 
 rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
 int rli_session_attempts(const rli_session *session);
 
 /* It is known what became of its last release. */
-void rli_session_forget_departure(rli_holds *holds, rli_session *session);
+void rli_session_forget_departure(rli_engine *engine, rli_session *session);
 /* A release that was no session's, as one by force, told the head of the queue on the server that the lock is free, and
  * nobody heard: as rli_session_note_unheard. */
-void rli_holds_note_unheard(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const char *unheard);
+void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);
 /* Over, from now on; `report`: tell rlock_on_lost. */
-void rli_session_lose(rli_holds *holds, rli_session *session, rlock_lost_reason reason, bool report);
-
-/* <client id>:<number> */
-#define RLI_OWNER_TEXT 64
-const char *rli_owner_text(const rli_holds *holds, uint64_t number, char text[RLI_OWNER_TEXT]);
+void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report);
 
 #endif

@@ -3,7 +3,6 @@
 #include "engine/keep.h"
 
 #include "base/clock.h"
-#include "client/client.h"
 #include "engine/session.h"
 
 /* So many turns, and so long, a hold may go from thread to thread before the server is told of a release. */
@@ -41,20 +40,20 @@ static void call(rli_waiter *waiter)
 /* --- giving --- */
 
 /* When the server last set the PTTL, as far as the deadline of a renewed hold tells. */
-static int64_t confirmed_ms(const rli_holds *holds, const rli_session *session)
+static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session)
 {
-    int64_t lease_ms = holds->settings->watchdog_timeout_ms;
+    int64_t lease_ms = engine->settings->watchdog_timeout_ms;
     return session->deadline_ms - rli_valid_until(0, lease_ms);
 }
 
 /* One plain hold, in good time, of which nothing is under way or may still come. */
-static bool is_plain(const rli_holds *holds, const rli_session *session)
+static bool is_plain(const rli_engine *engine, const rli_session *session)
 {
     const rli_extra *extra = session->extra;
     return session->phase == RLI_OPEN && session->count == 1 && extra->renewed == 1 &&
            extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && !session->renewing && !session->forced &&
            !session->queued &&
-           rli_now_ms() < confirmed_ms(holds, session) + holds->settings->watchdog_timeout_ms / 3;
+           rli_now_ms() < confirmed_ms(engine, session) + engine->settings->watchdog_timeout_ms / 3;
 }
 
 static bool may_pass_on(rli_extra *extra)
@@ -64,16 +63,16 @@ static bool may_pass_on(rli_extra *extra)
     return extra->passes < LOCAL_MAX && rli_now_ms() < extra->passes_from_ms + LOCAL_MS;
 }
 
-bool rli_keep(rli_holds *holds, rli_session *session)
+bool rli_keep(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
-    rli_waiter *waiter = holds->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
+    rli_waiter *waiter = engine->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
     /* Not for one that waits for an answer, however long that takes. */
-    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) || !is_plain(holds, session) ||
+    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) || !is_plain(engine, session) ||
         !may_pass_on(session->extra))
         return false;
     session->extra->passes++;
-    rli_session_drop(holds, session);
+    rli_session_drop(engine, session);
     session->phase = RLI_KEPT;
     session->extra->attempts++; /* the keeping */
     rli_session_end_turn(session);
@@ -94,11 +93,11 @@ static rli_session *unkeep(rli_entry *entry)
     return kept;
 }
 
-void rli_keep_forget(rli_holds *holds, rli_entry *entry)
+void rli_keep_forget(rli_engine *engine, rli_entry *entry)
 {
     rli_session *kept = unkeep(entry);
     if (kept)
-        rli_session_leave(holds, kept);
+        rli_session_leave(engine, kept);
 }
 
 bool rli_keep_take(rli_attempt *attempt)
@@ -110,7 +109,7 @@ bool rli_keep_take(rli_attempt *attempt)
         return false;
     if (rli_now_ms() >= kept->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
         session->extra->replaces = kept->number;
-        rli_keep_forget(attempt->holds, entry);
+        rli_keep_forget(attempt->engine, entry);
         return false;
     }
     session->number = kept->number; /* what stands on the server is its own from now on */
@@ -118,9 +117,9 @@ bool rli_keep_take(rli_attempt *attempt)
     session->extra->highest = 1;
     session->extra->passes = kept->extra->passes;
     session->extra->passes_from_ms = kept->extra->passes_from_ms;
-    rli_session_gain(attempt->holds, session, confirmed_ms(attempt->holds, kept), RLOCK_WATCHDOG);
+    rli_session_gain(attempt->engine, session, confirmed_ms(attempt->engine, kept), RLOCK_WATCHDOG);
     rli_chances_hold(&entry->queues->chances, session, true);
-    rli_keep_forget(attempt->holds, entry);
+    rli_keep_forget(attempt->engine, entry);
     rli_queue_owner_granted(entry, session);
     return true;
 }
@@ -138,12 +137,12 @@ static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
     return true;
 }
 
-void rli_keep_abandon(rli_holds *holds, rli_entry *entry)
+void rli_keep_abandon(rli_engine *engine, rli_entry *entry)
 {
     rli_session *kept = kept_of(entry);
     if (kept)
-        rli_session_doubt(holds, kept, holds->settings->watchdog_timeout_ms);
-    rli_keep_forget(holds, entry);
+        rli_session_doubt(engine, kept, engine->settings->watchdog_timeout_ms);
+    rli_keep_forget(engine, entry);
 }
 
 void rli_keep_look(rli_attempt *attempt)
@@ -153,7 +152,7 @@ void rli_keep_look(rli_attempt *attempt)
     bool missed = waiter->called && !waiter->handed, kept = kept_of(attempt->entry);
     waiter->missed |= missed && !kept;
     if (missed && kept && !call_another(attempt->entry, waiter))
-        rli_keep_abandon(attempt->holds, attempt->entry);
+        rli_keep_abandon(attempt->engine, attempt->entry);
     waiter->called = false;
 }
 

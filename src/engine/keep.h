@@ -1,5 +1,5 @@
 /* Keeping, the local hand-over: a last release that tells the server nothing and leaves the hold with this
- * process, for a waiter of it to take. Only with localHandOver. All of it expects the holds' mutex to be held.
+ * process, for a waiter of it to take. Only with localHandOver. All of it expects the engine's mutex to be held.
  *
  * Who runs takes a kept hold before the waiter that was called has woken up; a waiter that came too late once is
  * served next. After LOCAL_MAX turns, or LOCAL_MS, the hold goes back to the server, where others may wait. */
@@ -11,7 +11,7 @@
 
 /* Instead of its last release: keeps the session's one hold for the first waiter, which is called. In the session's
  * turn, which is then over. False: nobody waits that could take it, or others must have their chance. */
-bool rli_keep(rli_holds *holds, rli_session *session);
+bool rli_keep(rli_engine *engine, rli_session *session);
 
 /* The attempt takes what is kept, with no request. False: there is nothing for it. */
 bool rli_keep_take(rli_attempt *attempt);
@@ -27,9 +27,9 @@ bool rli_keep_answer_call(rli_attempt *attempt);
 rli_session *rli_keep_decline(rli_attempt *attempt);
 
 /* Nobody is to take any more what is kept of that name, if anything is: it is released in the background. */
-void rli_keep_abandon(rli_holds *holds, rli_entry *entry);
+void rli_keep_abandon(rli_engine *engine, rli_entry *entry);
 
 /* The server says that somebody else has the lock: what was kept has ended. */
-void rli_keep_forget(rli_holds *holds, rli_entry *entry);
+void rli_keep_forget(rli_engine *engine, rli_entry *entry);
 
 #endif

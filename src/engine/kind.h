@@ -94,8 +94,8 @@ typedef struct rli_kind {
 /* How long a head of a queue on the server may be unheard before it counts as dead. */
 #define RLI_UNHEARD_MS 10000
 
-extern const rli_kind rli_kind_reentrant, rli_kind_spin, rli_kind_fenced;
-extern const rli_kind rli_kind_non_reentrant;
+extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced;
+extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read, rli_kind_write;
 
 /* Parts that several kinds share (reentrant.c). */
 #define RLI_LOCK_CHANNEL "redisson_lock__channel"

@@ -3,7 +3,6 @@
 #include "engine/names.h"
 
 #include "base/error.h"
-#include "client/client.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,24 +81,19 @@ static bool keeps_together(const rli_names *names)
 }
 
 /* WIRE.md, Names: refused in a cluster. */
-static rlock_status check_in_cluster(const rli_names *names, const rlock_client *client, const rli_naming *naming)
+static rlock_status check_in_cluster(const rli_names *names, const rli_naming *naming)
 {
     char shown[RLI_NAME_SHOWN];
     if (!keeps_together(names))
         return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its keys in different slots of the cluster: "
                         "leave { and } out of it, or put a part of it between them, as in a{b}c",
                         naming->what, rli_show_name(names->name, shown));
-    /* Redisson puts braces around braces there; a script may publish in its own slot alone. */
-    if (naming->braces_always && memchr(names->name, '{', names->length) && atomic_load(&client->topology.spread) == RLI_SHARDED)
-        return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
-                        "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere",
-                        naming->what, rli_show_name(names->name, shown));
     return RLOCK_OK;
 }
 
-rlock_status rli_names_make(rli_names *names, const rlock_client *client, const char *name, const rli_naming *naming)
+rlock_status rli_names_make(rli_names *names, const rli_settings *settings, const char *name, const rli_naming *naming)
 {
-    const char *client_prefix = client ? client->settings.name_prefix : NULL;
+    const char *client_prefix = settings ? settings->name_prefix : NULL;
     *names = (rli_names){0};
     if (!name)
         return rli_fail(RLOCK_INVALID, "the %s's name is NULL", naming->what);
@@ -114,8 +108,8 @@ rlock_status rli_names_make(rli_names *names, const rlock_client *client, const 
     rlock_status status = RLOCK_OK;
     if (!make_all(names, client_prefix, name, naming))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);
-    else if (client && client->settings.mode == RLI_CLUSTER)
-        status = check_in_cluster(names, client, naming);
+    else if (settings && settings->mode == RLI_CLUSTER)
+        status = check_in_cluster(names, naming);
     if (status != RLOCK_OK)
         rli_names_free(names);
     return status;

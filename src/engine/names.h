@@ -3,11 +3,11 @@
 #ifndef RLI_NAMES_H
 #define RLI_NAMES_H
 
+#include "config/settings.h"
+
 #include <rlock/status.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-struct rlock_client;
 
 #define RLI_NAME_MAX ((size_t)512 * 1024 * 1024) /* Redis takes no longer key */
 
@@ -33,10 +33,10 @@ typedef struct rli_names {
     size_t key_lengths[RLI_NAMES_MORE];
 } rli_names;
 
-/* `name` with the client's prefix before it; `client` NULL: it has been through this before. RLOCK_OK;
+/* `name` with the client's prefix before it; `settings` NULL: it has been through this before. RLOCK_OK;
  * RLOCK_INVALID: NULL, empty, too long, or one whose keys a cluster would not keep together;
  * RLOCK_NO_MEMORY. End with rli_names_free. */
-rlock_status rli_names_make(rli_names *names, const struct rlock_client *client, const char *name,
+rlock_status rli_names_make(rli_names *names, const rli_settings *settings, const char *name,
                             const rli_naming *naming);
 void rli_names_free(rli_names *names);
 

@@ -1,5 +1,5 @@
 /* The queue of one name's waiters in this process: the first talks to the server for all, unless they
- * queue on the server. Guarded by the holds' mutex, which every function expects to be held. */
+ * queue on the server. Guarded by the engine's mutex, which every function expects to be held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_QUEUE_H
 #define RLI_QUEUE_H

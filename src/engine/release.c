@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/client.h"
 #include "engine/departure.h"
 #include "engine/hand_over.h"
 #include "engine/keep.h"
@@ -15,17 +14,17 @@
 #include <stdlib.h>
 
 /* Redisson's words, and then what they leave out. */
-static rlock_status not_owner(const rli_holds *holds, const rli_names *names, const rli_owner *owner)
+static rlock_status not_owner(const rli_engine *engine, const rli_names *names, const rli_owner *owner)
 {
     char shown[RLI_NAME_SHOWN];
     long long number = (long long)owner->number;
     rli_show_name(names->name, shown);
     if (owner->named)
         return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current owner by node id: %s owner-id: %lld; "
-                        "lock \"%s\" is not held by owner %lld", holds->client_id, number, shown, number);
+                        "lock \"%s\" is not held by owner %lld", engine->client_id, number, shown, number);
     return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; "
                     "lock \"%s\" is not held by this thread: unlock it in the thread that locked it, or lock it through "
-                    "rlock_for_owner(), for an owner that is no thread", holds->client_id, number, shown);
+                    "rlock_for_owner(), for an owner that is no thread", engine->client_id, number, shown);
 }
 
 static rlock_status lost(const rli_names *names)
@@ -36,30 +35,30 @@ static rlock_status lost(const rli_names *names)
 }
 
 /* Nothing is left even for the release: the hold must end all the same, and with it its renewal. */
-static rlock_status forgo(rli_holds *holds, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
+static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
 {
     char shown[RLI_NAME_SHOWN];
-    rli_entry *entry = rli_holds_entry(holds, names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
+    rli_entry *entry = rli_entry_of(engine, names);
+    rli_session *session = entry ? rli_session_open(engine, entry, kind, owner) : NULL;
     if (session && !session->extra)
-        rli_session_forgo(holds, session);
+        rli_session_forgo(engine, session);
     return rli_fail(RLOCK_NO_MEMORY, "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
                     "its lease has ended", rli_show_name(names->name, shown));
 }
 
 /* An owner that holds nothing now, but perhaps did. */
-static rlock_status release_nothing(rli_holds *holds, const rli_kind *kind, const rli_names *names,
+static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                                     const rli_owner *owner)
 {
-    rli_entry *entry = rli_holds_entry(holds, names);
-    rli_session *over = entry ? rli_holds_over_session(holds, entry, kind, owner) : NULL;
+    rli_entry *entry = rli_entry_of(engine, names);
+    rli_session *over = entry ? rli_session_over(engine, entry, kind, owner) : NULL;
     if (!over)
-        return not_owner(holds, names, owner);
+        return not_owner(engine, names, owner);
     over->count--;
     /* The lock ran out unnoticed by those who queue for it on the server: the background tells the head. */
     if (kind->queues)
-        rli_session_doubt(holds, over, 1);
-    rli_session_settle(holds, over);
+        rli_session_doubt(engine, over, 1);
+    rli_session_settle(engine, over);
     return lost(names);
 }
 
@@ -81,7 +80,7 @@ static rlock_status judge_last(rli_session *session, const rli_call *call, const
     return lost(names);
 }
 
-static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
+static rlock_status release_last(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call,
                                  const rli_kind *kind, const rli_names *names)
 {
     if (session->phase == RLI_OPEN)
@@ -89,7 +88,7 @@ static rlock_status release_last(rli_holds *holds, rli_session *session, rlock_s
     if (status == RLOCK_OK)
         return judge_last(session, call, kind, names);
     /* Not heard of: it is released again in the background. */
-    rli_session_doubt_release(holds, session);
+    rli_session_doubt_release(engine, session);
     return status;
 }
 
@@ -101,7 +100,7 @@ static bool was_inner(const rli_call *call, rli_released released, int64_t stand
     return since_ms < stands_ms && (released == RLI_RELEASED || (call->unanswered && call->same_run));
 }
 
-static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_status status, const rli_call *call,
+static rlock_status release_one(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call,
                                 const rli_kind *kind, const rli_names *names, int64_t lease_ms, int64_t stands_ms)
 {
     const char *unheard;
@@ -112,7 +111,7 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
         return rli_reply_unexpected(call->reply, names->name);
     bool is_open = session->phase == RLI_OPEN;
     if (is_open && released == RLI_NOT_HELD)
-        rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+        rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
     /* The outer holds may have ended before this one did; they are told of at their own unlocks. */
     if (!is_open || released == RLI_NOT_HELD)
         return was_inner(call, released, stands_ms) ? RLOCK_OK : lost(names);
@@ -121,81 +120,80 @@ static rlock_status release_one(rli_holds *holds, rli_session *session, rlock_st
     return RLOCK_OK;
 }
 
-static bool has_replicas(const rlock_client *client, const rli_entry *entry)
+static bool has_replicas(const rli_engine *engine, const rli_entry *entry)
 {
-    const rli_topology *topology = &client->topology;
+    const rli_topology *topology = engine->topology;
     return rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length));
 }
 
 /* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
-static rlock_status release(rli_holds *holds, rli_session *session, rli_caller *caller, const rli_kind *kind,
+static rlock_status release(rli_engine *engine, rli_session *session, rli_operation *op, const rli_kind *kind,
                             const rli_names *names)
 {
     char owner[RLI_OWNER_TEXT];
     rli_hand_over over;
     rli_call call;
-    rli_owner_text(holds, session->number, owner);
+    rli_owner_text(engine, session->number, owner);
     int highest = session->extra->highest;
     int64_t stands_ms = session->kind->levels ? session->deadline_ms : 0;
     /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
-    rli_session_drop(holds, session);
+    rli_session_drop(engine, session);
     int count = session->count;
     session->releasing = count == 0;
-    int64_t lease_ms = rli_session_lease(holds, session);
+    int64_t lease_ms = rli_session_lease(engine, session);
     rli_request request = {
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
     /* An heir's grant, too, would have to be confirmed by replicas. */
-    bool hands_over = count == 0 && !has_replicas(caller->client, session->entry);
-    hands_over = hands_over && rli_hand_over_begin(&over, holds, session, kind, &request, &call);
+    bool hands_over = count == 0 && !has_replicas(engine, session->entry);
+    hands_over = hands_over && rli_hand_over_begin(&over, engine, session, kind, &request, &call);
     if (count == 0 && !hands_over && session->entry->queues) {
         rli_chances_drop(&session->entry->queues->chances, session);
         rli_queue_rouse(&session->entry->queues->of[RLI_BY_MESSAGE]);
     }
     kind->release(&call, &request);
     call.synced = true; /* not confirmed by any, it is a release all the same */
-    call.learns = !holds->settings->unlock_waits;
+    call.learns = !engine->settings->unlock_waits;
     call.witness = hands_over ? &over.witness : NULL;
-    if (count == 0 && !hands_over && rli_departure_send(caller->client, session, &call)) {
+    if (count == 0 && !hands_over && rli_departure_send(engine, session, &call)) {
         rli_session_end_turn(session);
         rli_call_clear(&call);
         return RLOCK_OK;
     }
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
 
-    rlock_status status = rli_call_run(&call, caller, &session->entry->route);
+    rlock_status status = rli_call_run(&call, engine->topology, op, &session->entry->route);
 
-    pthread_mutex_lock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
     if (hands_over)
         rli_hand_over_end(&over, status);
-    status = count == 0 ? release_last(holds, session, status, &call, kind, names)
-                        : release_one(holds, session, status, &call, kind, names, lease_ms, stands_ms);
+    status = count == 0 ? release_last(engine, session, status, &call, kind, names)
+                        : release_one(engine, session, status, &call, kind, names, lease_ms, stands_ms);
     rli_session_end_turn(session);
     rli_call_clear(&call);
     return status;
 }
 
-rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const rli_names *names,
+rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                              const rli_owner *owner, int64_t answer_ms)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    caller.deadline_ms = rli_after_ms(answer_ms);
-    rli_holds *holds = &client->holds;
+    op.deadline_ms = rli_after_ms(answer_ms);
     rli_session *session;
-    pthread_mutex_lock(&holds->mutex);
-    status = rli_session_take_turn(holds, names, kind, owner, &caller, RLI_NEVER, true, &session);
+    pthread_mutex_lock(&engine->mutex);
+    status = rli_session_take_turn(engine, names, kind, owner, &op, RLI_NEVER, true, &session);
     if (session) {
-        status = rli_keep(holds, session) ? RLOCK_OK : release(holds, session, &caller, kind, names);
-        rli_session_leave(holds, session);
+        status = rli_keep(engine, session) ? RLOCK_OK : release(engine, session, &op, kind, names);
+        rli_session_leave(engine, session);
     } else if (status == RLOCK_OK) {
-        status = release_nothing(holds, kind, names, owner);
+        status = release_nothing(engine, kind, names, owner);
     } else if (status == RLOCK_NO_MEMORY) {
-        status = forgo(holds, kind, names, owner);
+        status = forgo(engine, kind, names, owner);
     }
-    pthread_mutex_unlock(&holds->mutex);
-    rli_caller_end(&caller);
+    pthread_mutex_unlock(&engine->mutex);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -204,30 +202,29 @@ rlock_status rli_release_run(rlock_client *client, const rli_kind *kind, const r
 /* How long its answer is waited for. */
 #define KEPT_MS 250
 
-static void release_kept(rlock_client *client, rli_session *kept, const rli_names *names)
+static void release_kept(rli_engine *engine, rli_session *kept, const rli_names *names)
 {
-    rli_holds *holds = &client->holds;
-    rli_caller caller;
-    bool begun = rli_caller_begin(&caller, client, NULL) == RLOCK_OK;
-    pthread_mutex_lock(&holds->mutex);
+    rli_operation op;
+    bool begun = rli_operation_begin(&op, engine->gate, NULL) == RLOCK_OK;
+    pthread_mutex_lock(&engine->mutex);
     if (begun) {
-        caller.deadline_ms = rli_after_ms(KEPT_MS);
-        (void)release(holds, kept, &caller, kept->kind, names); /* unanswered, it is repeated in the background */
+        op.deadline_ms = rli_after_ms(KEPT_MS);
+        (void)release(engine, kept, &op, kept->kind, names); /* unanswered, it is repeated in the background */
     } else {
-        rli_session_drop(holds, kept);
+        rli_session_drop(engine, kept);
         rli_session_end_turn(kept);
     }
-    rli_session_leave(holds, kept);
-    pthread_mutex_unlock(&holds->mutex);
+    rli_session_leave(engine, kept);
+    pthread_mutex_unlock(&engine->mutex);
     if (begun)
-        rli_caller_end(&caller);
+        rli_operation_end(&op);
 }
 
-void rli_release_kept(rlock_client *client, rli_session *kept, const rli_names *names)
+void rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names)
 {
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
-    release_kept(client, kept, names);
+    release_kept(engine, kept, names);
     rli_fail_as(RLOCK_OK, message);
 }
 
@@ -250,68 +247,67 @@ static rli_session *next_marked(rli_entry *entry)
 }
 
 /* `unknown`: a field that was not removed would stand, and nobody give it back, as long as its lease. */
-static void lose_marked(rli_holds *holds, rli_entry *entry, bool gone, bool unknown)
+static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool unknown)
 {
     for (rli_session *session; (session = next_marked(entry));) {
         if (gone && session->phase == RLI_OPEN && session->count > 0) {
             if (unknown)
-                rli_session_doubt(holds, session, rli_session_lease(holds, session));
-            rli_session_lose(holds, session, RLOCK_LOST_GONE, true);
+                rli_session_doubt(engine, session, rli_session_lease(engine, session));
+            rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
         }
         session->forced = false;
     }
 }
 
-static rlock_status force(rli_holds *holds, rli_entry *entry, const rli_kind *kind, const rli_names *names,
-                          rli_caller *caller, int64_t *freed)
+static rlock_status force(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_names *names,
+                          rli_operation *op, int64_t *freed)
 {
     rli_call call;
     const char *unheard = NULL;
     kind->force(&call, names);
-    rlock_status status = rli_call_run(&call, caller, &entry->route);
+    rlock_status status = rli_call_run(&call, engine->topology, op, &entry->route);
     if (status == RLOCK_OK && kind->released(call.reply, &unheard) == RLI_RELEASED && unheard)
         *freed = 1;
     else if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))
         status = rli_reply_unexpected(call.reply, names->name);
     if (unheard) {
-        pthread_mutex_lock(&holds->mutex);
-        if (rli_watchdog_start(&caller->client->watchdog) == RLOCK_OK)
-            rli_holds_note_unheard(holds, entry, kind, unheard);
-        pthread_mutex_unlock(&holds->mutex);
+        pthread_mutex_lock(&engine->mutex);
+        if (engine->attend(engine) == RLOCK_OK)
+            rli_entry_note_unheard(engine, entry, kind, unheard);
+        pthread_mutex_unlock(&engine->mutex);
     }
     rli_call_clear(&call);
     return status;
 }
 
-rlock_status rli_release_force(rlock_client *client, const rli_kind *kind, const rli_names *names,
+rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                                bool *was_locked)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    rli_holds *holds = &client->holds;
-    pthread_mutex_lock(&holds->mutex);
-    rli_entry *entry = rli_holds_enter(holds, names);
+    pthread_mutex_lock(&engine->mutex);
+    rli_entry *entry = rli_entry_enter(engine, names);
     if (entry) {
-        rli_keep_abandon(holds, entry); /* else a waiter here might take what is freed meanwhile */
+        rli_keep_abandon(engine, entry); /* else a waiter here might take what is freed meanwhile */
         mark_held(entry);
     }
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     if (entry) {
         int64_t freed = 0;
-        status = force(holds, entry, kind, names, &caller, &freed);
+        status = force(engine, entry, kind, names, &op, &freed);
         /* One side of a read-write lock that was free says nothing about the other. */
         bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->crowd || kind->writes)));
-        pthread_mutex_lock(&holds->mutex);
-        lose_marked(holds, entry, gone, status == RLOCK_UNKNOWN);
-        rli_holds_exit(holds, entry);
-        pthread_mutex_unlock(&holds->mutex);
+        pthread_mutex_lock(&engine->mutex);
+        lose_marked(engine, entry, gone, status == RLOCK_UNKNOWN);
+        rli_entry_exit(engine, entry);
+        pthread_mutex_unlock(&engine->mutex);
         if (status == RLOCK_OK && was_locked)
             *was_locked = freed;
     } else {
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     }
-    rli_caller_end(&caller);
+    rli_operation_end(&op);
     return status;
 }

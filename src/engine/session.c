@@ -11,19 +11,19 @@
 
 /* --- turns --- */
 
-rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms)
+rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms)
 {
     while (session->busy) {
-        rlock_status status = rli_caller_check(caller);
+        rlock_status status = rli_operation_check(op);
         if (status != RLOCK_OK)
             return status;
         if (rli_now_ms() >= until_ms)
             return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
-        rli_turn_join(&session->extra->turns, &caller->turn);
-        pthread_mutex_unlock(&holds->mutex);
-        rli_caller_sleep(caller, until_ms);
-        pthread_mutex_lock(&holds->mutex);
-        rli_turn_leave(&session->extra->turns, &caller->turn);
+        rli_turn_join(&session->extra->turns, &op->turn);
+        pthread_mutex_unlock(&engine->mutex);
+        rli_operation_sleep(op, until_ms);
+        pthread_mutex_lock(&engine->mutex);
+        rli_turn_leave(&session->extra->turns, &op->turn);
     }
     session->busy = true;
     return RLOCK_OK;
@@ -36,34 +36,34 @@ void rli_session_end_turn(rli_session *session)
         rli_turn_wake_all(session->extra->turns);
 }
 
-rlock_status rli_session_take_turn(rli_holds *holds, const rli_names *names, const rli_kind *kind,
-                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, bool gives_back,
+rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, const rli_kind *kind,
+                                   const rli_owner *owner, rli_operation *op, int64_t until_ms, bool gives_back,
                                    rli_session **held)
 {
     *held = NULL;
-    rli_entry *entry = rli_holds_entry(holds, names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, kind, owner) : NULL;
+    rli_entry *entry = rli_entry_of(engine, names);
+    rli_session *session = entry ? rli_session_open(engine, entry, kind, owner) : NULL;
     if (!session)
         return RLOCK_OK;
-    if (!rli_session_enter(holds, session, gives_back))
+    if (!rli_session_enter(engine, session, gives_back))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
-    rlock_status status = rli_session_begin_turn(holds, session, caller, until_ms);
+    rlock_status status = rli_session_begin_turn(engine, session, op, until_ms);
     /* Another thread of a named owner may have had its turn first. */
-    if (status == RLOCK_OK && rli_holds_open_session(holds, entry, kind, owner) == session && session->count > 0) {
+    if (status == RLOCK_OK && rli_session_open(engine, entry, kind, owner) == session && session->count > 0) {
         *held = session;
         return RLOCK_OK;
     }
     if (status == RLOCK_OK)
         rli_session_end_turn(session);
-    rli_session_leave(holds, session);
+    rli_session_leave(engine, session);
     return status;
 }
 
 /* --- until when it may be relied on --- */
 
-int64_t rli_lease_on_server(const rli_holds *holds, int64_t lease_ms)
+int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms)
 {
-    return lease_ms == RLOCK_WATCHDOG ? holds->settings->watchdog_timeout_ms : lease_ms;
+    return lease_ms == RLOCK_WATCHDOG ? engine->settings->watchdog_timeout_ms : lease_ms;
 }
 
 /* The leases of a write hold add up; a server may say anything. */
@@ -122,29 +122,29 @@ bool rli_session_is_renewed(const rli_session *session)
 
 /* Every third of the timeout, with some time for the answer; counted from the last request that is known to have set
  * the PTTL. */
-static int64_t renewal_span_ms(const rli_holds *holds)
+static int64_t renewal_span_ms(const rli_engine *engine)
 {
-    return holds->settings->watchdog_timeout_ms / 3 - holds->settings->watchdog_timeout_ms / 60;
+    return engine->settings->watchdog_timeout_ms / 3 - engine->settings->watchdog_timeout_ms / 60;
 }
 
 /* In a cluster, where a request is for one slot, the holds of a slot are due together, and the slots one after the other:
  * the first time earlier than needed. */
-static int64_t with_its_slot(const rli_holds *holds, const rli_entry *entry, int64_t renew_ms)
+static int64_t with_its_slot(const rli_engine *engine, const rli_entry *entry, int64_t renew_ms)
 {
-    int64_t span_ms = renewal_span_ms(holds);
-    if (holds->settings->mode != RLI_CLUSTER || span_ms == 0)
+    int64_t span_ms = renewal_span_ms(engine);
+    if (engine->settings->mode != RLI_CLUSTER || span_ms == 0)
         return renew_ms;
     int64_t phase_ms = rli_slot_of(entry->name, entry->length) * span_ms / RLI_SLOTS;
     return renew_ms - (renew_ms - phase_ms) % span_ms;
 }
 
-void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms)
+void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms)
 {
     int64_t at_ms = session->deadline_ms;
-    int64_t renew_ms = with_its_slot(holds, session->entry, sent_ms + renewal_span_ms(holds));
+    int64_t renew_ms = with_its_slot(engine, session->entry, sent_ms + renewal_span_ms(engine));
     if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
         at_ms = renew_ms;
-    rli_agenda_set(&holds->agenda, &session->due, at_ms);
+    rli_agenda_set(&engine->agenda, &session->due, at_ms);
 }
 
 /* --- what it holds --- */
@@ -163,7 +163,7 @@ bool rli_session_make_room(rli_session *session)
     return true;
 }
 
-void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms)
+void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     rli_extra *extra = session->extra;
     bool renewed = lease_ms == RLOCK_WATCHDOG;
@@ -172,7 +172,7 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
     extra->missed_levels <<= 1;
     if (!renewed && lease_ms > extra->explicit_lease_ms)
         extra->explicit_lease_ms = lease_ms;
-    lease_ms = rli_lease_on_server(holds, lease_ms);
+    lease_ms = rli_lease_on_server(engine, lease_ms);
     if (session->kind->levels) { /* its own end alone: it lengthens no other */
         extra->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
         if (extra->level_ends_ms[session->count] > session->deadline_ms)
@@ -183,7 +183,7 @@ void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, i
     session->count++;
     /* A renewal that is planned stands. */
     if (!session->due.place || renewed || extra->renewed == 0)
-        rli_session_plan(holds, session, sent_ms);
+        rli_session_plan(engine, session, sent_ms);
 }
 
 void rli_session_miss(rli_session *session)
@@ -199,7 +199,7 @@ bool rli_session_drop_missed(rli_session *session)
     return missed;
 }
 
-void rli_session_drop(rli_holds *holds, rli_session *session)
+void rli_session_drop(rli_engine *engine, rli_session *session)
 {
     rli_extra *extra = session->extra;
     /* Beyond 64 levels the bits of the outer ones are gone; the counts still tell enough. */
@@ -215,38 +215,38 @@ void rli_session_drop(rli_holds *holds, rli_session *session)
     if (session->kind->levels && session->count > 0)
         session->deadline_ms = latest_end(session);
     if (session->count == 0)
-        rli_agenda_remove(&holds->agenda, &session->due);
+        rli_agenda_remove(&engine->agenda, &session->due);
     else if (extra->renewed == 0 && (renewed || session->kind->levels))
-        rli_session_plan(holds, session, rli_now_ms());
+        rli_session_plan(engine, session, rli_now_ms());
 }
 
-int64_t rli_session_lease(const rli_holds *holds, const rli_session *session)
+int64_t rli_session_lease(const rli_engine *engine, const rli_session *session)
 {
-    return rli_session_renewed(session) > 0 ? holds->settings->watchdog_timeout_ms : session->extra->explicit_lease_ms;
+    return rli_session_renewed(session) > 0 ? engine->settings->watchdog_timeout_ms : session->extra->explicit_lease_ms;
 }
 
 /* --- what may still come, or be told --- */
 
-void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms)
+void rli_session_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
-    if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) && lease_ms > session->extra->doubt_ms)
+    if (rli_extras_ensure(&engine->extras, &session->extra, session->count, false) && lease_ms > session->extra->doubt_ms)
         session->extra->doubt_ms = lease_ms;
 }
 
-void rli_session_doubt_more(rli_holds *holds, rli_session *session, int64_t lease_ms)
+void rli_session_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
     if (session->phase == RLI_OVER)
-        rli_session_doubt(holds, session, lease_ms);
-    else if (rli_extras_ensure(&holds->extras, &session->extra, session->count, false) && lease_ms > session->extra->more_doubt_ms)
+        rli_session_doubt(engine, session, lease_ms);
+    else if (rli_extras_ensure(&engine->extras, &session->extra, session->count, false) && lease_ms > session->extra->more_doubt_ms)
         session->extra->more_doubt_ms = lease_ms;
 }
 
-void rli_session_doubt_release(rli_holds *holds, rli_session *session)
+void rli_session_doubt_release(rli_engine *engine, rli_session *session)
 {
-    rli_session_doubt(holds, session, holds->settings->watchdog_timeout_ms);
-    rli_session_doubt(holds, session, session->extra->explicit_lease_ms);
-    rli_session_doubt(holds, session, session->extra->more_doubt_ms);
-    rli_session_doubt(holds, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
+    rli_session_doubt(engine, session, engine->settings->watchdog_timeout_ms);
+    rli_session_doubt(engine, session, session->extra->explicit_lease_ms);
+    rli_session_doubt(engine, session, session->extra->more_doubt_ms);
+    rli_session_doubt(engine, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
 }
 
 void rli_session_note_unheard(rli_session *session, const char *unheard)

@@ -4,21 +4,21 @@
 #ifndef RLI_SESSION_H
 #define RLI_SESSION_H
 
-#include "engine/holds.h"
+#include "engine/engine.h"
 
 /* Within a session, which has an attempt, one request is under way at a time. Waits (without the mutex meanwhile)
  * until it is this call's turn, `until_ms`, or the call was ended. RLOCK_OK: end the turn. RLOCK_TIMEOUT. */
-rlock_status rli_session_begin_turn(rli_holds *holds, rli_session *session, rli_caller *caller, int64_t until_ms);
+rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms);
 void rli_session_end_turn(rli_session *session);
 /* The same in the session by which the owner holds the lock, with an attempt: to be left. RLOCK_OK with *held NULL: it
  * holds nothing. RLOCK_NO_MEMORY. */
-rlock_status rli_session_take_turn(rli_holds *holds, const rli_names *names, const rli_kind *kind,
-                                   const rli_owner *owner, rli_caller *caller, int64_t until_ms, bool gives_back,
+rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, const rli_kind *kind,
+                                   const rli_owner *owner, rli_operation *op, int64_t until_ms, bool gives_back,
                                    rli_session **held);
 
 /* What the server is told of a lease that was asked for: RLOCK_WATCHDOG has a length there, too.
  * Needs no mutex. */
-int64_t rli_lease_on_server(const rli_holds *holds, int64_t lease_ms);
+int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms);
 /* Until when a lease asked for at `sent_ms` may be relied on. */
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* What an answer to a request sent at `sent_ms`, which set the PTTL to lease_ms at least, is worth. */
@@ -29,30 +29,30 @@ int rli_session_renewed(const rli_session *session);
 /* Whether the watchdog has something to send for it before its deadline. */
 bool rli_session_is_renewed(const rli_session *session);
 /* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */
-void rli_session_plan(rli_holds *holds, rli_session *session, int64_t sent_ms);
+void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms);
 
 /* Room for one hold more, made before it is asked for. False: out of memory. */
 bool rli_session_make_room(rli_session *session);
 /* The server granted one hold more, asked for at `sent_ms`; the session has an attempt. */
-void rli_session_gain(rli_holds *holds, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* A red lock took one hold more without this member, which it holds already: that hold is not given back here. */
 void rli_session_miss(rli_session *session);
 /* Whether the innermost hold is one that was missed; it is over then. */
 bool rli_session_drop_missed(rli_session *session);
 /* The innermost hold is given back; the session has an attempt. */
-void rli_session_drop(rli_holds *holds, rli_session *session);
+void rli_session_drop(rli_engine *engine, rli_session *session);
 /* The lease that the holds left ask for. */
-int64_t rli_session_lease(const rli_holds *holds, const rli_session *session);
+int64_t rli_session_lease(const rli_engine *engine, const rli_session *session);
 
 /* A request with a lease of so many ms may still run late: once the session ends, it is released in the
  * background for as long. Forgotten if there is no attempt, and no memory. */
-void rli_session_doubt(rli_holds *holds, rli_session *session, int64_t lease_ms);
+void rli_session_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* The same of a re-entry or an extension. It changes nothing once the hold is gone, and may keep the lock for so long if
  * the hold runs out first: only a session that is lost is released in the background for it. */
-void rli_session_doubt_more(rli_holds *holds, rli_session *session, int64_t lease_ms);
+void rli_session_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* Its last release may not have run: the same for the longest lease that the server may keep it for. The session
  * has an extra part. */
-void rli_session_doubt_release(rli_holds *holds, rli_session *session);
+void rli_session_doubt_release(rli_engine *engine, rli_session *session);
 /* The head of the queue on the server was told that the lock is free, and nobody heard (NULL: somebody
  * did): the background release tells it again after RLI_UNHEARD_MS, and removes it if need be. */
 void rli_session_note_unheard(rli_session *session, const char *unheard);

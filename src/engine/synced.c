@@ -4,22 +4,21 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/client.h"
 
 /* Also when the caller's time is up by now: it would be held by nobody who knows. */
-static bool take_back(const rli_grantable *grantable, rli_caller *caller, rli_route *route)
+static bool take_back(const rli_grantable *grantable, rli_topology *topology, rli_operation *op, rli_route *route)
 {
     rli_call call;
-    int64_t deadline_ms = caller->deadline_ms, answer_by_ms = rli_after_ms(caller->client->settings.timeout_ms);
-    rlock_cancel *cancel = caller->cancel;
+    int64_t deadline_ms = op->deadline_ms, answer_by_ms = rli_after_ms(topology->settings->timeout_ms);
+    rlock_cancel *cancel = op->cancel;
     grantable->take_back(&call, grantable->what);
-    if (caller->deadline_ms < answer_by_ms)
-        caller->deadline_ms = answer_by_ms;
-    caller->cancel = NULL;
-    rlock_status status = rli_call_run(&call, caller, route);
+    if (op->deadline_ms < answer_by_ms)
+        op->deadline_ms = answer_by_ms;
+    op->cancel = NULL;
+    rlock_status status = rli_call_run(&call, topology, op, route);
     rli_call_clear(&call);
-    caller->cancel = cancel;
-    caller->deadline_ms = deadline_ms;
+    op->cancel = cancel;
+    op->deadline_ms = deadline_ms;
     return status == RLOCK_OK;
 }
 
@@ -30,25 +29,25 @@ static rlock_status not_synced(const rli_settings *settings, int done)
                     "false", (long long)settings->sync_timeout_ms, done, done == 1 ? "attempt" : "attempts");
 }
 
-rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_caller *caller, rli_route *route)
+rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route)
 {
-    const rli_settings *settings = &caller->client->settings;
+    const rli_settings *settings = topology->settings;
     int left = 0;
     for (int done = 1;; done++) {
         grantable->ask(call, grantable->what);
         call->synced = true;
-        rlock_status status = rli_call_run(call, caller, route);
+        rlock_status status = rli_call_run(call, topology, op, route);
         if (status != RLOCK_OK || !call->unconfirmed || !settings->check_synced ||
             !grantable->granted(call->reply, grantable->what)) {
             call->unanswered += left;
             return status;
         }
-        left += call->unanswered + !take_back(grantable, caller, route);
-        if (done > settings->retry_attempts || rli_now_ms() >= rli_caller_attempts_until(caller)) {
+        left += call->unanswered + !take_back(grantable, topology, op, route);
+        if (done > settings->retry_attempts || rli_now_ms() >= rli_operation_attempts_until(op)) {
             call->unanswered = left;
             return not_synced(settings, done);
         }
-        status = rli_call_rest(caller, done);
+        status = rli_call_rest(topology, op, done);
         if (status != RLOCK_OK) {
             call->unanswered = left;
             return status;
@@ -57,9 +56,8 @@ rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_
     }
 }
 
-int64_t rli_synced_patience_ms(const rli_caller *caller, const char *key, size_t length)
+int64_t rli_synced_patience_ms(const rli_topology *topology, const char *key, size_t length)
 {
-    const rli_topology *topology = &caller->client->topology;
     unsigned slot = rli_topology_slot(topology, key, length);
     return rli_topology_has_replicas(topology, slot) ? topology->settings->sync_timeout_ms : 0;
 }

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/client.h"
 
 /* Connecting and queueing may take so long before the request is sent. The lane's own limit then ends before the caller's,
  * and finds the connection silent for all requests on it. */
@@ -12,11 +11,11 @@
 
 void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
 {
-    rli_caller *caller = wait->caller;
+    rli_operation *op = wait->op;
     int64_t end_ms = wait_ms > 0 ? wait->deadline_ms : 0;
-    int64_t answered_ms = rli_after_ms(rli_earlier(caller->client->settings.timeout_ms, answer_ms) + more_ms);
-    caller->attempts_until_ms = end_ms > answered_ms ? end_ms : answered_ms;
-    caller->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
+    int64_t answered_ms = rli_after_ms(rli_earlier(wait->topology->settings->timeout_ms, answer_ms) + more_ms);
+    op->attempts_until_ms = end_ms > answered_ms ? end_ms : answered_ms;
+    op->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
 }
 
 static rlock_status unconfirmed(const rli_wait *wait)
@@ -35,9 +34,9 @@ static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms
             wait->heard = true;
         if (wait->heard || (wait->look && wait->look(wait)))
             return true;
-        if (rli_now_ms() >= until_ms || rli_caller_check(wait->caller) != RLOCK_OK)
+        if (rli_now_ms() >= until_ms || rli_operation_check(wait->op) != RLOCK_OK)
             return false;
-        rli_caller_sleep(wait->caller, until_ms);
+        rli_operation_sleep(wait->op, until_ms);
     }
 }
 
@@ -47,7 +46,7 @@ static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
-    bool moving = wait->channel && rli_topology_is_moving(&wait->caller->client->topology);
+    bool moving = wait->channel && rli_topology_is_moving(wait->topology);
     return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }
 
@@ -70,7 +69,7 @@ static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel,
 rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const char *channel,
                            size_t channel_length)
 {
-    const rli_topology *topology = &wait->caller->client->topology;
+    const rli_topology *topology = wait->topology;
     wait->slot = rli_topology_slot(topology, key, key_length);
     for (;;) {
         rli_node *node = rli_topology_hold(topology, wait->slot);
@@ -99,7 +98,7 @@ void rli_wait_leave(rli_wait *wait)
  * short, the wait stays where it is: the question that follows fails, or is asked again. */
 static bool follow(rli_wait *wait, rli_listener *listener)
 {
-    rli_node *node = rli_topology_hold(&wait->caller->client->topology, wait->slot);
+    rli_node *node = rli_topology_hold(wait->topology, wait->slot);
     if (!node || node == wait->node) {
         rli_node_release(node);
         return false;
@@ -109,7 +108,7 @@ static bool follow(rli_wait *wait, rli_listener *listener)
         return false;
     rli_channel_unlisten(before.subscriber, before.channel, listener);
     leave(&before, false);
-    rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->caller->parker);
+    rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->op->parker);
     return true;
 }
 
@@ -148,7 +147,7 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
             return ended;
         int64_t until_ms = look_ahead(wait, rli_earlier(rli_earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms));
         bool reason = sleep_until(wait, listener, until_ms);
-        ended = rli_caller_check(wait->caller);
+        ended = rli_operation_check(wait->op);
         if (ended != RLOCK_OK)
             return ended;
         int64_t now_ms = rli_now_ms();
@@ -164,7 +163,7 @@ rlock_status rli_wait_run(rli_wait *wait)
     rli_listener listener;
     if (!wait->channel)
         return loop(wait, NULL);
-    rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->caller->parker);
+    rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->op->parker);
     /* A confirmation that came before this listener did will not wake it. */
     if (wait->asked && rli_channel_is_confirmed(wait->subscriber, wait->channel))
         wait->asked = false;

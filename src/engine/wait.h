@@ -4,13 +4,15 @@
 #ifndef RLI_WAIT_H
 #define RLI_WAIT_H
 
-#include "client/caller.h"
+#include "base/operation.h"
 #include "redis/node.h"
+#include "redis/topology/topology.h"
 
 #include <stddef.h>
 
 typedef struct rli_wait {
-    rli_caller *caller;
+    rli_operation *op;
+    rli_topology *topology;      /* where the object is looked for */
     /* Of the node that serves the object, and its channel; rli_wait_join. NULL: nobody sends
      * messages, only time passes. */
     rli_subscriber *subscriber;

@@ -22,7 +22,7 @@ static int compare_names(const rli_place *a, const rli_place *b)
 /* By server, database and name; not by client, of which other processes have others. */
 static int compare_places(const rlock *a, const rlock *b)
 {
-    rli_place left = a->operations->place(a), right = b->operations->place(b);
+    rli_place left = a->methods->place(a), right = b->methods->place(b);
     const rli_settings *here = &left.client->settings, *there = &right.client->settings;
     int order = strcmp(here->addresses[0].text, there->addresses[0].text);
     if (order == 0)
@@ -53,13 +53,13 @@ static void settle(rli_composite *set)
 
 /* --- handles --- */
 
-static rli_composite *allocate(const rli_operations *operations, size_t n)
+static rli_composite *allocate(const rli_methods *methods, size_t n)
 {
     rli_composite *set = calloc(1, sizeof *set + 2 * n * sizeof *set->members);
     if (!set)
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a handle on %zu locks", n);
     else
-        set->base.operations = operations;
+        set->base.methods = methods;
     return set;
 }
 
@@ -80,7 +80,7 @@ static rlock *finish(rli_composite *set)
     return &set->base;
 }
 
-rlock *rli_composite_make(const rli_operations *operations, const char *what, rlock *const *locks, size_t n)
+rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n)
 {
     if (!locks || n == 0) {
         rli_fail(RLOCK_INVALID, "a %s of no locks; give it at least one", what);
@@ -96,11 +96,11 @@ rlock *rli_composite_make(const rli_operations *operations, const char *what, rl
             return NULL;
         }
     }
-    rli_composite *set = allocate(operations, n);
+    rli_composite *set = allocate(methods, n);
     if (!set)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        if (!add(set, locks[i]->operations->copy(locks[i])))
+        if (!add(set, locks[i]->methods->copy(locks[i])))
             return NULL;
     }
     return finish(set);
@@ -108,9 +108,9 @@ rlock *rli_composite_make(const rli_operations *operations, const char *what, rl
 
 rlock *rli_composite_copy(rlock *handle)
 {
-    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->operations, from->count);
+    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->methods, from->count);
     for (size_t i = 0; set && i < from->count; i++) {
-        if (!add(set, from->members[i]->operations->copy(from->members[i])))
+        if (!add(set, from->members[i]->methods->copy(from->members[i])))
             return NULL;
     }
     return set ? finish(set) : NULL;
@@ -118,9 +118,9 @@ rlock *rli_composite_copy(rlock *handle)
 
 rlock *rli_composite_for_owner(rlock *handle, int64_t owner)
 {
-    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->operations, from->count);
+    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->methods, from->count);
     for (size_t i = 0; set && i < from->count; i++) {
-        if (!add(set, from->members[i]->operations->for_owner(from->members[i], owner)))
+        if (!add(set, from->members[i]->methods->for_owner(from->members[i], owner)))
             return NULL;
     }
     return set ? finish(set) : NULL;
@@ -129,7 +129,7 @@ rlock *rli_composite_for_owner(rlock *handle, int64_t owner)
 rli_place rli_composite_place(const rlock *handle)
 {
     const rlock *first = rli_composite_of(handle)->members[0];
-    rli_place place = first->operations->place(first);
+    rli_place place = first->methods->place(first);
     place.several = true;
     return place;
 }
@@ -144,7 +144,7 @@ void rli_composite_free(rlock *handle)
 {
     rli_composite *set = rli_composite_of(handle);
     for (size_t i = 0; i < set->count; i++)
-        set->members[i]->operations->free(set->members[i]);
+        set->members[i]->methods->free(set->members[i]);
     free(set);
 }
 
@@ -158,46 +158,46 @@ rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *
     if (!view) {
         char why[512];
         snprintf(why, sizeof why, "%s", rlock_last_error());
-        rlock_status status = handle->operations->check(handle);
+        rlock_status status = handle->methods->check(handle);
         return status == RLOCK_OK ? rli_fail_as(RLOCK_NO_MEMORY, why) : status;
     }
-    rlock_status status = view->operations->acquire(view, &owned, answer_ms, NULL);
+    rlock_status status = view->methods->acquire(view, &owned, answer_ms, NULL);
     rli_composite_free(view);
     return status;
 }
 
 void rli_composite_refresh(rlock *member, int64_t lease_ms)
 {
-    int64_t left_ms = member->operations->valid_for(member);
+    int64_t left_ms = member->methods->valid_for(member);
     if (left_ms > 0 && left_ms < lease_ms - lease_ms / 10)
-        member->operations->extend(member, lease_ms, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
+        member->methods->extend(member, lease_ms, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
 }
 
 rlock_status rli_composite_release(rlock *member, int64_t answer_ms)
 {
-    int64_t most_ms = member->operations->place(member).client->settings.timeout_ms;
-    return member->operations->release(member, rli_earlier(answer_ms, most_ms));
+    int64_t most_ms = member->methods->place(member).client->settings.timeout_ms;
+    return member->methods->release(member, rli_earlier(answer_ms, most_ms));
 }
 
-static rlock_status begin(const rli_composite *set, rli_caller *caller, rlock_cancel *cancel)
+static rlock_status begin(const rli_composite *set, rli_operation *op, rlock_cancel *cancel)
 {
     rlock_status status = RLOCK_CLOSED;
     for (size_t i = 0; i < set->count && status != RLOCK_OK; i++) {
-        rli_place place = set->members[i]->operations->place(set->members[i]);
-        status = rli_caller_begin(caller, place.client, cancel);
+        rli_place place = set->members[i]->methods->place(set->members[i]);
+        status = rli_operation_begin(op, &place.client->gate, cancel);
     }
     return status;
 }
 
 static rlock_status pause(const rli_composite *set, rlock_cancel *cancel, int64_t until_ms)
 {
-    rli_caller caller;
-    rlock_status status = begin(set, &caller, cancel);
+    rli_operation op;
+    rlock_status status = begin(set, &op, cancel);
     if (status != RLOCK_OK)
         return status;
-    while ((status = rli_caller_check(&caller)) == RLOCK_OK && rli_now_ms() < until_ms)
-        rli_caller_sleep(&caller, until_ms);
-    rli_caller_end(&caller);
+    while ((status = rli_operation_check(&op)) == RLOCK_OK && rli_now_ms() < until_ms)
+        rli_operation_sleep(&op, until_ms);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -213,7 +213,7 @@ bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t
 const char *rli_composite_show(const rlock *member, char shown[RLI_MEMBER_SHOWN])
 {
     char name[RLI_NAME_SHOWN];
-    const char *text = member->operations->name(member);
+    const char *text = member->methods->name(member);
     if (text)
         snprintf(shown, RLI_MEMBER_SHOWN, "\"%s\"", rli_show_name(text, name));
     else

@@ -30,7 +30,7 @@ static inline rli_composite *rli_composite_of(const rlock *handle)
 rlock *const *rli_composite_settled(const rli_composite *set);
 
 /* A handle on `n` locks, copied; NULL: rlock_last_error(). `what`: "multi lock"… */
-rlock *rli_composite_make(const rli_operations *operations, const char *what, rlock *const *locks, size_t n);
+rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n);
 
 /* Whether two locks are one on their server. */
 bool rli_composite_same_place(const rlock *a, const rlock *b);

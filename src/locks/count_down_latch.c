@@ -9,6 +9,8 @@
 #include "locks/object.h"
 #include "net/reply.h"
 
+#include <string.h>
+
 struct rlock_count_down_latch {
     rli_object object;
 };
@@ -29,9 +31,28 @@ static rlock_status check(const rlock_count_down_latch *latch)
     return rli_object_check(object_of(latch), "latch");
 }
 
+/* Redisson puts braces around braces in the channel's name; in a cluster with sharded messages, a script may publish in
+ * its own slot alone. */
+static bool keeps_together(const rli_object *object)
+{
+    char shown[RLI_NAME_SHOWN];
+    if (!memchr(object->names.name, '{', object->names.length) ||
+        atomic_load(&object->client->topology.spread) != RLI_SHARDED)
+        return true;
+    rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
+             "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere", naming.what,
+             rli_show_name(object->names.name, shown));
+    return false;
+}
+
 rlock_count_down_latch *rlock_get_count_down_latch(rlock_client *client, const char *name)
 {
-    return rli_object_new(sizeof(rlock_count_down_latch), client, name, &naming);
+    rlock_count_down_latch *latch = rli_object_new(sizeof *latch, client, name, &naming);
+    if (latch && !keeps_together(&latch->object)) {
+        rli_object_free(&latch->object);
+        return NULL;
+    }
+    return latch;
 }
 
 void rlock_count_down_latch_free(rlock_count_down_latch *latch)
@@ -125,7 +146,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     start(&call, object, &rli_script_count_down_latch_state);
     rli_wait_bound(wait, waiting->wait_ms, RLI_NEVER, 0);
-    rlock_status status = rli_call_run(&call, &waiting->caller, NULL);
+    rlock_status status = rli_call_run(&call, waiting->wait.topology, &waiting->op, NULL);
     if (status == RLOCK_OK)
         status = read_state(object, call.reply, &count, &ttl_ms);
     rli_call_clear(&call);

@@ -16,7 +16,7 @@ typedef struct rli_place {
 
 /* Arguments are checked: no place for an answer is NULL, a lease is in its range. A NULL operation
  * is one that this lock does not have: RLOCK_UNSUPPORTED. */
-typedef struct rli_operations {
+typedef struct rli_methods {
     rlock_status (*check)(const rlock *lock); /* RLOCK_OK, RLOCK_CLOSED, RLOCK_FORKED; touches no mutex */
     /* Waits answer_ms at least for the answer to a question, however soon the wait ends; RLI_NEVER: the configured timeout.
      * `token` may be NULL; only a lock with get_token is asked for one. */
@@ -42,11 +42,11 @@ typedef struct rli_operations {
     rli_place (*place)(const rlock *lock);
     const char *(*name)(const rlock *lock);
     void (*free)(rlock *lock);
-} rli_operations;
+} rli_methods;
 
 /* What every handle begins with. */
 struct rlock {
-    const rli_operations *operations;
+    const rli_methods *methods;
 };
 
 #endif

@@ -13,25 +13,25 @@ rlock *rlock_for_owner(rlock *lock, int64_t owner)
         rli_fail(RLOCK_INVALID, "lock is NULL");
         return NULL;
     }
-    return lock->operations->for_owner(lock, owner);
+    return lock->methods->for_owner(lock, owner);
 }
 
 void rlock_free(rlock *lock)
 {
     if (lock)
-        lock->operations->free(lock);
+        lock->methods->free(lock);
 }
 
 const char *rlock_name(const rlock *lock)
 {
-    return lock ? lock->operations->name(lock) : NULL;
+    return lock ? lock->methods->name(lock) : NULL;
 }
 
 static rlock_status check(const rlock *lock)
 {
     if (!lock)
         return rli_fail(RLOCK_INVALID, "lock is NULL; did rlock_get_lock fail?");
-    return lock->operations->check(lock);
+    return lock->methods->check(lock);
 }
 
 static rlock_status check_place(const rlock *lock, const void *place, const char *what)
@@ -50,7 +50,7 @@ static rlock_status unsupported(const char *operation)
 /* A failure below may be that of a connection: whoever reads of it wants to know for which lock that was. */
 static rlock_status told(const rlock *lock, rlock_status status)
 {
-    const char *name = status == RLOCK_OK ? NULL : lock->operations->name(lock);
+    const char *name = status == RLOCK_OK ? NULL : lock->methods->name(lock);
     return name ? rli_fail_of(status, "lock", name) : status;
 }
 
@@ -65,7 +65,7 @@ static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint
     if (lease_ms != RLOCK_WATCHDOG && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
         return rli_fail(RLOCK_INVALID, "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
                         "RLOCK_WATCHDOG (-1)", (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
-    return told(lock, lock->operations->acquire(lock, options, RLI_NEVER, token));
+    return told(lock, lock->methods->acquire(lock, options, RLI_NEVER, token));
 }
 
 static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
@@ -105,7 +105,7 @@ rlock_status rlock_lock(rlock *lock)
 rlock_status rlock_try_lock_and_get_token(rlock *lock, int64_t wait_ms, int64_t lease_ms, uint64_t *token)
 {
     rlock_status status = check_place(lock, token, "the token");
-    if (status == RLOCK_OK && !lock->operations->get_token)
+    if (status == RLOCK_OK && !lock->methods->get_token)
         status = unsupported("a fencing token");
     rlock_lock_options options = waiting(wait_ms, lease_ms);
     return status == RLOCK_OK ? acquire(lock, &options, token) : status;
@@ -119,15 +119,15 @@ rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token)
 rlock_status rlock_unlock(rlock *lock)
 {
     rlock_status status = check(lock);
-    return status == RLOCK_OK ? told(lock, lock->operations->release(lock, RLI_NEVER)) : status;
+    return status == RLOCK_OK ? told(lock, lock->methods->release(lock, RLI_NEVER)) : status;
 }
 
 rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
 {
     rlock_status status = check(lock);
-    if (status == RLOCK_OK && !lock->operations->force)
+    if (status == RLOCK_OK && !lock->methods->force)
         status = unsupported("force unlock");
-    return status == RLOCK_OK ? told(lock, lock->operations->force(lock, was_locked)) : status;
+    return status == RLOCK_OK ? told(lock, lock->methods->force(lock, was_locked)) : status;
 }
 
 /* --- asking --- */
@@ -135,9 +135,9 @@ rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
 static rlock_status ask_state(rlock *lock, const void *place, const char *what, int64_t *pttl_ms, int *count)
 {
     rlock_status status = check_place(lock, place, what);
-    if (status == RLOCK_OK && !lock->operations->state)
+    if (status == RLOCK_OK && !lock->methods->state)
         status = unsupported(what);
-    return status == RLOCK_OK ? told(lock, lock->operations->state(lock, pttl_ms, count)) : status;
+    return status == RLOCK_OK ? told(lock, lock->methods->state(lock, pttl_ms, count)) : status;
 }
 
 rlock_status rlock_is_locked(rlock *lock, bool *locked)
@@ -173,20 +173,20 @@ rlock_status rlock_get_hold_count(rlock *lock, int *out)
 rlock_status rlock_is_held(rlock *lock, bool *held)
 {
     rlock_status status = check_place(lock, held, "the answer");
-    return status == RLOCK_OK ? told(lock, lock->operations->is_held(lock, held)) : status;
+    return status == RLOCK_OK ? told(lock, lock->methods->is_held(lock, held)) : status;
 }
 
 int64_t rlock_valid_for(rlock *lock)
 {
-    return check(lock) == RLOCK_OK ? lock->operations->valid_for(lock) : 0;
+    return check(lock) == RLOCK_OK ? lock->methods->valid_for(lock) : 0;
 }
 
 rlock_status rlock_get_token(rlock *lock, uint64_t *token)
 {
     rlock_status status = check_place(lock, token, "the token");
-    if (status == RLOCK_OK && !lock->operations->get_token)
+    if (status == RLOCK_OK && !lock->methods->get_token)
         status = unsupported("a fencing token");
-    return status == RLOCK_OK ? lock->operations->get_token(lock, token) : status;
+    return status == RLOCK_OK ? lock->methods->get_token(lock, token) : status;
 }
 
 /* --- RLOCK_WITH --- */

@@ -21,7 +21,7 @@ static rlock_status check(const rlock *handle)
     const rli_composite *set = rli_composite_of(handle);
     rlock_status status = RLOCK_OK;
     for (size_t i = 0; i < set->count && status == RLOCK_OK; i++)
-        status = set->members[i]->operations->check(set->members[i]);
+        status = set->members[i]->methods->check(set->members[i]);
     return status;
 }
 
@@ -30,7 +30,7 @@ static int64_t valid_for(rlock *handle)
     const rli_composite *set = rli_composite_of(handle);
     int64_t least_ms = RLI_NEVER;
     for (size_t i = 0; i < set->count && least_ms > 0; i++)
-        least_ms = rli_earlier(least_ms, set->members[i]->operations->valid_for(set->members[i]));
+        least_ms = rli_earlier(least_ms, set->members[i]->methods->valid_for(set->members[i]));
     return least_ms;
 }
 
@@ -40,7 +40,7 @@ static rlock_status is_held(rlock *handle, bool *held)
     rlock_status status = RLOCK_OK;
     bool all = true;
     for (size_t i = 0; i < set->count && status == RLOCK_OK && all; i++)
-        status = set->members[i]->operations->is_held(set->members[i], &all);
+        status = set->members[i]->methods->is_held(set->members[i], &all);
     if (status == RLOCK_OK)
         *held = all;
     return status;
@@ -81,7 +81,7 @@ static int64_t least_valid(const gathering *all)
 {
     int64_t least_ms = RLI_NEVER;
     for (size_t i = 0; i < all->taken; i++)
-        least_ms = rli_earlier(least_ms, row(all, i)->operations->valid_for(row(all, i)));
+        least_ms = rli_earlier(least_ms, row(all, i)->methods->valid_for(row(all, i)));
     return least_ms;
 }
 
@@ -121,7 +121,7 @@ static rlock_status take(gathering *all, size_t i)
             return rli_fail(RLOCK_TIMEOUT, "no time is left");
         all->options.wait_ms = 1; /* each is asked once, however short the wait */
     }
-    rlock_status status = member->operations->acquire(member, &all->options, member_answer(all, i), NULL);
+    rlock_status status = member->methods->acquire(member, &all->options, member_answer(all, i), NULL);
     if (status == RLOCK_OK)
         all->taken = i + 1;
     return status;
@@ -132,7 +132,7 @@ static void give_back(gathering *all)
 {
     while (all->taken > 0) {
         all->taken--;
-        row(all, all->taken)->operations->release(row(all, all->taken), RLI_COMPOSITE_ANSWER_MS);
+        row(all, all->taken)->methods->release(row(all, all->taken), RLI_COMPOSITE_ANSWER_MS);
     }
 }
 
@@ -238,11 +238,11 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
     const rli_composite *set = rli_composite_of(handle);
     rlock_status status = RLOCK_OK;
     for (size_t i = 0; i < set->count && status == RLOCK_OK; i++)
-        status = set->members[i]->operations->extend(set->members[i], lease_ms, answer_ms);
+        status = set->members[i]->methods->extend(set->members[i], lease_ms, answer_ms);
     return status;
 }
 
-static const rli_operations operations = {
+static const rli_methods methods = {
     .check = check,
     .acquire = acquire,
     .release = release,
@@ -258,5 +258,5 @@ static const rli_operations operations = {
 
 rlock *rlock_get_multi_lock(rlock *const *locks, size_t n)
 {
-    return rli_composite_make(&operations, "multi lock", locks, n);
+    return rli_composite_make(&methods, "multi lock", locks, n);
 }

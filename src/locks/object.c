@@ -22,13 +22,13 @@ void *rli_object_new(size_t size, rlock_client *client, const char *name, const 
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's handle", naming->what);
         return NULL;
     }
-    if (rli_names_make(&object->names, client, name, naming) != RLOCK_OK) {
+    if (rli_names_make(&object->names, &client->settings, name, naming) != RLOCK_OK) {
         free(object);
         return NULL;
     }
     object->client = client;
     object->what = naming->what;
-    rli_client_keep(client);
+    rli_gate_keep(&client->gate);
     return object;
 }
 
@@ -37,7 +37,7 @@ void rli_object_free(rli_object *object)
     if (!object)
         return;
     rli_names_free(&object->names);
-    rli_client_release(object->client);
+    rli_gate_release(&object->client->gate);
     free(object);
 }
 
@@ -72,12 +72,12 @@ static rlock_status told(const rli_object *object, rlock_status status)
 
 rlock_status rli_object_run(const rli_object *object, rli_call *call)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, object->client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, &object->client->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    status = rli_call_run(call, &caller, NULL);
-    rli_caller_end(&caller);
+    status = rli_call_run(call, &object->client->topology, &op, NULL);
+    rli_operation_end(&op);
     return told(object, status);
 }
 
@@ -131,18 +131,19 @@ rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int
                              rlock_cancel *cancel)
 {
     rli_wait *wait = &waiting->wait;
-    rlock_status status = rli_caller_begin(&waiting->caller, object->client, cancel);
+    rlock_status status = rli_operation_begin(&waiting->op, &object->client->gate, cancel);
     if (status != RLOCK_OK)
         return status;
     waiting->object = object;
     waiting->wait_ms = wait_ms;
-    wait->caller = &waiting->caller;
+    wait->op = &waiting->op;
+    wait->topology = &object->client->topology;
     wait->deadline_ms = wait_ms > 0 ? rli_after_ms(wait_ms) : RLI_NEVER;
-    status = rli_caller_check(&waiting->caller);
+    status = rli_operation_check(&waiting->op);
     if (status == RLOCK_OK)
         status = wait->ask(wait, &wait->again_ms);
     if (status == RLOCK_TIMEOUT && wait_ms > 0)
         status = wait_for_messages(waiting);
-    rli_caller_end(&waiting->caller);
+    rli_operation_end(&waiting->op);
     return told(object, status);
 }

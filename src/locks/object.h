@@ -45,7 +45,7 @@ rlock_status rli_object_int(const rli_object *object, int64_t number, int *answe
 /* One call that waits. */
 typedef struct rli_waiting {
     rli_wait wait; /* first: the wait loop hands it back. Its `ask` is set by who waits, all else here */
-    rli_caller caller;
+    rli_operation op;
     const rli_object *object;
     int64_t wait_ms;
 } rli_waiting;

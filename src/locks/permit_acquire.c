@@ -3,11 +3,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "client/client.h"
+#include "engine/permit_id.h"
 #include "engine/synced.h"
-#include "locks/permit_id.h"
 #include "locks/permit_semaphore.h"
 #include "net/reply.h"
-#include "watchdog/doubts.h"
 
 #include <stdio.h>
 
@@ -24,7 +23,7 @@ static void give_up(acquiring *attempt)
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
     if (attempt->unanswered)
-        rli_doubts_add(attempt->waiting.object->client, attempt->asked, attempt->lease_ms, attempt->unanswered);
+        rli_doubts_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms, attempt->unanswered);
     else
         rli_doubt_drop(attempt->asked);
     rli_fail_as(RLOCK_OK, message);
@@ -59,7 +58,7 @@ static rlock_status replace(acquiring *attempt)
     rli_call_add(&call, attempt->asked->ids, length);
     rli_call_add(&call, fresh->ids, length);
     call.once = true; /* run late, after the other late request, it would leave them under the new ids */
-    status = rli_call_run(&call, &attempt->waiting.caller, NULL);
+    status = rli_call_run(&call, attempt->waiting.wait.topology, &attempt->waiting.op, NULL);
     rli_call_clear(&call);
     if (status != RLOCK_OK)
         attempt->unanswered++; /* what was granted is in doubt, too */
@@ -67,7 +66,7 @@ static rlock_status replace(acquiring *attempt)
     attempt->asked = fresh;
     attempt->unanswered = call.unanswered;
     /* What may have been granted is undone, under the old ids or the new. */
-    if (status == RLOCK_UNKNOWN && (status = rli_caller_check(&attempt->waiting.caller)) == RLOCK_OK)
+    if (status == RLOCK_UNKNOWN && (status = rli_operation_check(&attempt->waiting.op)) == RLOCK_OK)
         status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; what it granted is given back");
     return status;
 }
@@ -118,10 +117,10 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     *again_ms = RLI_NEVER;
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
-    rli_caller *caller = &attempt->waiting.caller;
+    rli_operation *op = &attempt->waiting.op;
     rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER,
-                   rli_synced_patience_ms(caller, object->names.name, object->names.length));
-    rlock_status status = rli_synced_run(&grantable, &call, caller, NULL);
+                   rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));
+    rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
     attempt->unanswered += call.unanswered;
     if (status == RLOCK_OK)
         status = read_answer(attempt, call.reply, again_ms);

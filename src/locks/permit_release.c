@@ -1,7 +1,7 @@
 /* Giving permits back, and their leases. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "locks/permit_id.h"
+#include "engine/permit_id.h"
 #include "locks/permit_semaphore.h"
 
 #include <stdlib.h>

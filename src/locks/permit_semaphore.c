@@ -6,15 +6,8 @@
 #include "base/sized.h"
 #include "client/client.h"
 #include "net/reply.h"
-#include "watchdog/doubts.h"
 
 #include <limits.h>
-
-const rli_naming rli_permit_naming = {
-    .what = "permit-expirable semaphore",
-    .channel_prefix = "redisson_sc",
-    .key_suffix = "timeout",
-};
 
 static const rli_object *object_of(const rlock_permit_semaphore *semaphore)
 {
@@ -34,7 +27,7 @@ rlock_status rli_permit_check_place(const rlock_permit_semaphore *semaphore, con
 rlock_permit_semaphore *rlock_get_permit_expirable_semaphore(rlock_client *client, const char *name)
 {
     rlock_permit_semaphore *semaphore = rli_object_new(sizeof *semaphore, client, name, &rli_permit_naming);
-    if (semaphore && rli_doubts_prepare(client) != RLOCK_OK) {
+    if (semaphore && rli_doubts_prepare(&client->engine) != RLOCK_OK) {
         rli_object_free(&semaphore->object);
         return NULL;
     }
@@ -49,14 +42,6 @@ void rlock_permit_semaphore_free(rlock_permit_semaphore *semaphore)
 const char *rlock_permit_semaphore_name(const rlock_permit_semaphore *semaphore)
 {
     return rli_object_name(object_of(semaphore));
-}
-
-void rli_permit_call(rli_call *call, const rli_names *names, const rli_script *script)
-{
-    rli_call_script(call, script, 3);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add(call, names->keys[0], names->key_lengths[0]);
-    rli_call_add(call, names->channel, names->channel_length);
 }
 
 static void start(rli_call *call, const rlock_permit_semaphore *semaphore, const rli_script *script)

@@ -3,6 +3,7 @@
 #ifndef RLI_PERMIT_SEMAPHORE_H
 #define RLI_PERMIT_SEMAPHORE_H
 
+#include "engine/kinds/permit.h"
 #include "locks/object.h"
 
 #include <rlock/semaphore.h>
@@ -10,11 +11,6 @@
 struct rlock_permit_semaphore {
     rli_object object;
 };
-
-extern const rli_naming rli_permit_naming; /* keys[0]: the zset of permits */
-
-/* Starts a call on counter, permits and channel. */
-void rli_permit_call(rli_call *call, const rli_names *names, const rli_script *script);
 
 rlock_status rli_permit_check(const rlock_permit_semaphore *semaphore);
 rlock_status rli_permit_check_place(const rlock_permit_semaphore *semaphore, const void *place, const char *answer);

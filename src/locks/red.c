@@ -32,7 +32,7 @@ static rlock_status check(const rlock *handle)
     rlock_status failed = RLOCK_OK;
     size_t usable = 0;
     for (size_t i = 0; i < set->count; i++) {
-        rlock_status status = set->members[i]->operations->check(set->members[i]);
+        rlock_status status = set->members[i]->methods->check(set->members[i]);
         usable += status == RLOCK_OK;
         if (status != RLOCK_OK)
             failed = status;
@@ -51,7 +51,7 @@ static int64_t valid_for(rlock *handle)
     const rli_composite *set = rli_composite_of(handle);
     int64_t left_ms[RLI_MEMBERS_MAX];
     for (size_t i = 0; i < set->count; i++)
-        left_ms[i] = set->members[i]->operations->valid_for(set->members[i]);
+        left_ms[i] = set->members[i]->methods->valid_for(set->members[i]);
     qsort(left_ms, set->count, sizeof *left_ms, descending);
     int64_t least_ms = left_ms[majority(set) - 1] - DRIFT_MS;
     return least_ms > 0 ? least_ms : 0;
@@ -61,7 +61,7 @@ static size_t count_valid(const rli_composite *set)
 {
     size_t valid = 0;
     for (size_t i = 0; i < set->count; i++)
-        valid += set->members[i]->operations->valid_for(set->members[i]) > 0;
+        valid += set->members[i]->methods->valid_for(set->members[i]) > 0;
     return valid;
 }
 
@@ -75,7 +75,7 @@ static rlock_status is_held(rlock *handle, bool *held)
         rlock *member = set->members[i];
         bool one = false;
         rlock_status status =
-            member->operations->valid_for(member) > 0 ? member->operations->is_held(member, &one) : RLOCK_OK;
+            member->methods->valid_for(member) > 0 ? member->methods->is_held(member, &one) : RLOCK_OK;
         yes += status == RLOCK_OK && one;
         no += status == RLOCK_OK && !one;
         if (status != RLOCK_OK)
@@ -137,12 +137,12 @@ static rlock_status ask(voting *votes, size_t i)
     rlock *member = votes->order[i];
     /* Once more only where it holds already: else the inner hold's majority could be another than the
      * outer one's, and giving back the inner one would end both. */
-    if (votes->again && member->operations->valid_for(member) <= 0) {
+    if (votes->again && member->methods->valid_for(member) <= 0) {
         votes->refused++;
         return RLOCK_TIMEOUT;
     }
     votes->options.wait_ms = wait_for_member(votes);
-    rlock_status status = member->operations->acquire(member, &votes->options, RLI_COMPOSITE_ANSWER_MS, NULL);
+    rlock_status status = member->methods->acquire(member, &votes->options, RLI_COMPOSITE_ANSWER_MS, NULL);
     votes->taken[i] = status == RLOCK_OK;
     if (status == RLOCK_OK)
         votes->granted++;
@@ -158,7 +158,7 @@ static void give_back(voting *votes)
     for (size_t i = 0; i < votes->set->count; i++) {
         rlock *member = votes->order[i];
         if (votes->taken[i])
-            member->operations->release(member, RLI_COMPOSITE_ANSWER_MS);
+            member->methods->release(member, RLI_COMPOSITE_ANSWER_MS);
     }
 }
 
@@ -178,7 +178,7 @@ static void note_missed(const voting *votes)
 {
     for (size_t i = 0; votes->again && i < votes->set->count; i++) {
         if (!votes->taken[i])
-            votes->order[i]->operations->miss(votes->order[i]);
+            votes->order[i]->methods->miss(votes->order[i]);
     }
 }
 
@@ -284,7 +284,7 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
     for (size_t i = 0; i < set->count; i++) {
         rlock *member = set->members[i];
         rlock_status status = RLOCK_OK;
-        if (!member->operations->drop_missed(member))
+        if (!member->methods->drop_missed(member))
             status = rli_composite_release(member, answer_ms);
         released += status == RLOCK_OK;
         if (status == RLOCK_OK || (worst != RLOCK_OK && weight(status) <= weight(worst)))
@@ -305,9 +305,9 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
     size_t extended = 0;
     for (size_t i = 0; i < set->count; i++) {
         rlock *member = set->members[i];
-        if (member->operations->valid_for(member) <= 0)
+        if (member->methods->valid_for(member) <= 0)
             continue;
-        rlock_status status = member->operations->extend(member, lease_ms, answer_ms);
+        rlock_status status = member->methods->extend(member, lease_ms, answer_ms);
         extended += status == RLOCK_OK;
         if (status != RLOCK_OK)
             failed = status;
@@ -316,7 +316,7 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
                                                            extended, set->count, majority(set));
 }
 
-static const rli_operations operations = {
+static const rli_methods methods = {
     .check = check,
     .acquire = acquire,
     .release = release,
@@ -336,7 +336,7 @@ static bool check_votes(const rli_composite *set)
     char shown[RLI_MEMBER_SHOWN];
     for (size_t i = 0; i < set->count; i++) {
         const rlock *member = set->members[i];
-        if (member->operations->place(member).several) {
+        if (member->methods->place(member).several) {
             rli_fail(RLOCK_INVALID, "locks[%zu] of a red lock is itself made of several; its members are single locks",
                      i);
             return false;
@@ -354,7 +354,7 @@ static bool check_votes(const rli_composite *set)
 
 rlock *rlock_get_red_lock(rlock *const *locks, size_t n)
 {
-    rlock *lock = rli_composite_make(&operations, "red lock", locks, n);
+    rlock *lock = rli_composite_make(&methods, "red lock", locks, n);
     if (lock && !check_votes(rli_composite_of(lock))) {
         rli_composite_free(lock);
         return NULL;

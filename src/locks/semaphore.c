@@ -201,16 +201,16 @@ static void take_back(rli_call *call, const void *what)
 static rlock_status ask(rli_wait *wait, int64_t *again_ms)
 {
     acquiring *attempt = (acquiring *)(void *)wait;
-    rli_caller *caller = &attempt->waiting.caller;
+    rli_operation *op = &attempt->waiting.op;
     const rli_names *names = &attempt->semaphore->object.names;
-    rlock_cancel *cancel = caller->cancel;
+    rlock_cancel *cancel = op->cancel;
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
-    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER, rli_synced_patience_ms(caller, names->name, names->length));
-    caller->cancel = NULL;
-    rlock_status status = rli_synced_run(&grantable, &call, caller, NULL);
-    caller->cancel = cancel;
+    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER, rli_synced_patience_ms(wait->topology, names->name, names->length));
+    op->cancel = NULL;
+    rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
+    op->cancel = cancel;
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call);
     else if (status == RLOCK_NOT_SYNCED && call.unanswered)

@@ -53,7 +53,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
     if (status != RLOCK_OK)
         return status;
     rli_acquire asked = {
-        .client = lock->client,
+        .engine = &lock->client->engine,
         .kind = lock->kind,
         .names = &lock->names,
         .owner = owner,
@@ -72,31 +72,31 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
     single *lock = single_of(handle);
     rli_owner owner;
     rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK ? rli_release_run(lock->client, lock->kind, &lock->names, &owner, answer_ms) : status;
+    return status == RLOCK_OK ? rli_release_run(&lock->client->engine, lock->kind, &lock->names, &owner, answer_ms) : status;
 }
 
 /* With the owner's open session, if it has one. */
-static bool with_session(rlock *handle, bool (*act)(rli_holds *, rli_session *))
+static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *))
 {
     single *lock = single_of(handle);
     rli_owner owner;
     if (rli_client_check(lock->client) != RLOCK_OK || owner_of(lock, &owner) != RLOCK_OK)
         return false;
-    rli_holds *holds = &lock->client->holds;
-    pthread_mutex_lock(&holds->mutex);
-    rli_entry *entry = rli_holds_entry(holds, &lock->names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, &owner) : NULL;
-    bool done = session && session->count > 0 && act(holds, session);
-    pthread_mutex_unlock(&holds->mutex);
+    rli_engine *engine = &lock->client->engine;
+    pthread_mutex_lock(&engine->mutex);
+    rli_entry *entry = rli_entry_of(engine, &lock->names);
+    rli_session *session = entry ? rli_session_open(engine, entry, lock->kind, &owner) : NULL;
+    bool done = session && session->count > 0 && act(engine, session);
+    pthread_mutex_unlock(&engine->mutex);
     return done;
 }
 
-static bool miss_one(rli_holds *holds, rli_session *session)
+static bool miss_one(rli_engine *engine, rli_session *session)
 {
-    if (!rli_session_enter(holds, session, false)) /* out of memory: the member is given back with that hold */
+    if (!rli_session_enter(engine, session, false)) /* out of memory: the member is given back with that hold */
         return false;
     rli_session_miss(session);
-    rli_session_leave(holds, session);
+    rli_session_leave(engine, session);
     return true;
 }
 
@@ -105,10 +105,10 @@ static void miss(rlock *handle)
     with_session(handle, miss_one);
 }
 
-static bool drop_missed_one(rli_holds *holds, rli_session *session)
+static bool drop_missed_one(rli_engine *engine, rli_session *session)
 {
     bool missed = rli_session_drop_missed(session);
-    rli_session_settle(holds, session);
+    rli_session_settle(engine, session);
     return missed;
 }
 
@@ -120,7 +120,7 @@ static bool drop_missed(rlock *handle)
 static rlock_status force(rlock *handle, bool *was_locked)
 {
     single *lock = single_of(handle);
-    return rli_release_force(lock->client, lock->kind, &lock->names, was_locked);
+    return rli_release_force(&lock->client->engine, lock->kind, &lock->names, was_locked);
 }
 
 static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
@@ -128,7 +128,7 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
     single *lock = single_of(handle);
     rli_owner owner;
     rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK ? rli_extend_run(lock->client, lock->kind, &lock->names, &owner, lease_ms, answer_ms)
+    return status == RLOCK_OK ? rli_extend_run(&lock->client->engine, lock->kind, &lock->names, &owner, lease_ms, answer_ms)
                               : status;
 }
 
@@ -143,45 +143,45 @@ typedef struct question {
 
 static question begin_question(single *lock, const rli_owner *owner)
 {
-    rli_holds *holds = &lock->client->holds;
-    pthread_mutex_lock(&holds->mutex);
-    question asked = {.entry = rli_holds_entry(holds, &lock->names)};
-    rli_session *session = asked.entry ? rli_holds_open_session(holds, asked.entry, lock->kind, owner) : NULL;
+    rli_engine *engine = &lock->client->engine;
+    pthread_mutex_lock(&engine->mutex);
+    question asked = {.entry = rli_entry_of(engine, &lock->names)};
+    rli_session *session = asked.entry ? rli_session_open(engine, asked.entry, lock->kind, owner) : NULL;
     if (asked.entry)
         asked.entry->references++;
     asked.number = session ? session->number : 0;
     asked.known = session ? session->count : 0;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     return asked;
 }
 
 static void end_question(single *lock, const question *asked)
 {
-    rli_holds *holds = &lock->client->holds;
+    rli_engine *engine = &lock->client->engine;
     if (!asked->entry)
         return;
-    pthread_mutex_lock(&holds->mutex);
-    rli_holds_exit(holds, asked->entry);
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_lock(&engine->mutex);
+    rli_entry_exit(engine, asked->entry);
+    pthread_mutex_unlock(&engine->mutex);
 }
 
 static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
 {
     single *lock = single_of(handle);
     rli_owner owner;
-    rli_caller caller;
+    rli_operation op;
     rlock_status status = owner_of(lock, &owner);
     if (status == RLOCK_OK)
-        status = rli_caller_begin(&caller, lock->client, NULL);
+        status = rli_operation_begin(&op, &lock->client->gate, NULL);
     if (status != RLOCK_OK)
         return status;
     char text[RLI_OWNER_TEXT];
     rli_call call;
     int64_t held = 0;
     question asked = begin_question(lock, &owner);
-    rli_owner_text(&lock->client->holds, asked.number, text);
+    rli_owner_text(&lock->client->engine, asked.number, text);
     lock->kind->state(&call, &lock->names, text);
-    status = rli_call_run(&call, &caller, asked.entry ? &asked.entry->route : NULL);
+    status = rli_call_run(&call, &lock->client->topology, &op, asked.entry ? &asked.entry->route : NULL);
     end_question(lock, &asked);
     if (status == RLOCK_OK &&
         (call.reply->type != REDIS_REPLY_ARRAY || call.reply->elements != 2 ||
@@ -190,7 +190,7 @@ static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
     /* The server says whether; how often, we know better: a re-entry whose answer was lost is not ours. */
     *count = held > asked.known ? asked.known : held > 0 ? (int)held : 0;
     rli_call_clear(&call);
-    rli_caller_end(&caller);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -211,13 +211,13 @@ static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
     rlock_status status = owner_of(lock, &owner);
     if (status != RLOCK_OK)
         return status;
-    rli_holds *holds = &lock->client->holds;
-    pthread_mutex_lock(&holds->mutex);
-    rli_entry *entry = rli_holds_entry(holds, &lock->names);
-    rli_session *session = entry ? rli_holds_open_session(holds, entry, lock->kind, &owner) : NULL;
+    rli_engine *engine = &lock->client->engine;
+    pthread_mutex_lock(&engine->mutex);
+    rli_entry *entry = rli_entry_of(engine, &lock->names);
+    rli_session *session = entry ? rli_session_open(engine, entry, lock->kind, &owner) : NULL;
     *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
     *token = session && session->extra ? session->extra->token : 0;
-    pthread_mutex_unlock(&holds->mutex);
+    pthread_mutex_unlock(&engine->mutex);
     return RLOCK_OK;
 }
 
@@ -285,7 +285,7 @@ static void end(rlock *handle)
 {
     single *lock = single_of(handle);
     rli_names_free(&lock->names);
-    rli_client_release(lock->client);
+    rli_gate_release(&lock->client->gate);
     free(lock);
 }
 
@@ -294,8 +294,8 @@ static void end(rlock *handle)
     .state = state, .valid_for = valid_for, .extend = extend, .copy = copy, .miss = miss,          \
     .drop_missed = drop_missed,                                                                    \
     .for_owner = for_owner, .place = place, .name = name, .free = end
-static const rli_operations plain = {OPERATIONS};
-static const rli_operations fenced = {OPERATIONS, .get_token = get_token};
+static const rli_methods plain = {OPERATIONS};
+static const rli_methods fenced = {OPERATIONS, .get_token = get_token};
 
 rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *kind, const rlock_back_off *back_off)
 {
@@ -309,15 +309,15 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's handle");
         return NULL;
     }
-    if (rli_names_make(&lock->names, client, text, &kind->naming) != RLOCK_OK) {
+    if (rli_names_make(&lock->names, &client->settings, text, &kind->naming) != RLOCK_OK) {
         free(lock);
         return NULL;
     }
-    lock->base.operations = kind->fenced ? &fenced : &plain;
+    lock->base.methods = kind->fenced ? &fenced : &plain;
     lock->client = client;
     lock->kind = kind;
     lock->back_off = slept;
-    rli_client_keep(client);
+    rli_gate_keep(&client->gate);
     return &lock->base;
 }
 
@@ -344,4 +344,14 @@ rlock *rlock_get_fenced_lock(rlock_client *client, const char *text)
 rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *text)
 {
     return rli_single_make(client, text, &rli_kind_non_reentrant, NULL);
+}
+
+rlock *rlock_get_fair_lock(rlock_client *client, const char *name)
+{
+    return rli_single_make(client, name, &rli_kind_fair, NULL);
+}
+
+rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name)
+{
+    return rli_single_make(client, name, &rli_kind_non_reentrant_fair, NULL);
 }

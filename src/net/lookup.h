@@ -5,7 +5,7 @@
 #ifndef RLI_LOOKUP_H
 #define RLI_LOOKUP_H
 
-#include "client/caller.h"
+#include "base/operation.h"
 
 #include <netdb.h>
 #include <stdbool.h>

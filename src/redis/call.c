@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "client/client.h"
 #include "net/reply.h"
 #include "redis/topology/topology.h"
 
@@ -101,7 +100,7 @@ void rli_call_clear(rli_call *call)
 /* A call under way: what became of its latest attempt, and what is known of those before. */
 typedef struct course {
     rli_call *call;
-    rli_caller *caller;
+    rli_operation *op;
     rli_topology *topology;
     rli_route *route;
     unsigned slot;
@@ -140,7 +139,7 @@ static void send_once(course *run, rli_lane *lane, const char *word, const char 
     rli_command command = {
         .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->asking,
         .witness = call->witness};
-    run->outcome = rli_lane_call(lane, run->caller, &command, timeout_ms, &run->answer);
+    run->outcome = rli_lane_call(lane, run->op, &command, timeout_ms, &run->answer);
 }
 
 static void send_whole(course *run, rli_lane *lane, rli_spread spread)
@@ -268,7 +267,7 @@ static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
 /* The attempt came to nothing: whether another may follow. */
 static bool worth_another(const course *run, int done, int attempts)
 {
-    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_caller_attempts_until(run->caller))
+    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
         return false;
     if (run->outcome == RLI_UNSENT)
         return run->answer.status == RLOCK_UNAVAILABLE;
@@ -302,7 +301,7 @@ static rlock_status failed(const course *run, int done)
                         "before you repeat it", run->node->address.text);
     /* A token ends the making of a connection, too, which then says that there is none. */
     bool gave_up = run->outcome == RLI_GAVE_UP || run->outcome == RLI_UNSENT;
-    rlock_status ended = gave_up ? rli_caller_check(run->caller) : RLOCK_OK;
+    rlock_status ended = gave_up ? rli_operation_check(run->op) : RLOCK_OK;
     if (ended != RLOCK_OK)
         return ended;
     char why[400];
@@ -327,12 +326,11 @@ static int64_t pause_ms(const rli_settings *settings, int done)
 }
 
 /* At the latest when the pause is over, at once when the topology changes. */
-static rlock_status pause(rli_caller *caller, int done, unsigned version)
+static rlock_status pause(rli_topology *topology, rli_operation *op, int done, unsigned version)
 {
-    rli_topology *topology = &caller->client->topology;
-    int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)), rli_caller_attempts_until(caller));
-    rli_topology_await_change(topology, caller, version, until_ms);
-    return rli_caller_check(caller);
+    int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)), rli_operation_attempts_until(op));
+    rli_topology_await_change(topology, op, version, until_ms);
+    return rli_operation_check(op);
 }
 
 /* Until it is worth another attempt. */
@@ -341,12 +339,12 @@ static rlock_status rest(course *run, int done, unsigned version)
     /* A connection that broke under us says nothing about the server: ask again at once. */
     if (run->outcome == RLI_BROKEN && done == 1)
         return RLOCK_OK;
-    return pause(run->caller, done, version);
+    return pause(run->topology, run->op, done, version);
 }
 
-rlock_status rli_call_rest(rli_caller *caller, int done)
+rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done)
 {
-    return pause(caller, done, atomic_load(&caller->client->topology.version));
+    return pause(topology, op, done, atomic_load(&topology->version));
 }
 
 /* The node was given up after it was chosen, and another serves the slot. */
@@ -395,10 +393,10 @@ static rlock_status go(course *run)
     }
 }
 
-rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route)
+rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route)
 {
     rli_route any = {NULL};
-    course run = {.call = call, .caller = caller, .topology = &caller->client->topology, .route = route ? route : &any};
+    course run = {.call = call, .op = op, .topology = topology, .route = route ? route : &any};
     call->sent_ms = rli_now_ms();
     if (call->no_memory)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");

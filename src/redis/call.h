@@ -3,7 +3,7 @@
 #ifndef RLI_CALL_H
 #define RLI_CALL_H
 
-#include "client/caller.h"
+#include "base/operation.h"
 #include "net/buffer.h"
 #include "redis/pipeline/lane.h"
 #include "redis/script.h"
@@ -62,7 +62,7 @@ void rli_call_add_number(rli_call *call, int64_t number);
  * RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts, or the
  * caller's time for them, used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
-rlock_status rli_call_run(rli_call *call, rli_caller *caller, rli_route *route);
+rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);
 /* The lane by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to
  * confirm it, or it is not known that the server knows the script. Does not block. The lane is one of that server until the call is cleared. */
 rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_route *route);
@@ -70,7 +70,7 @@ rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_rout
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run);
 /* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the
  * caller's deadline. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
-rlock_status rli_call_rest(rli_caller *caller, int done);
+rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done);
 void rli_call_clear(rli_call *call);
 
 #endif

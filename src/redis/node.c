@@ -50,11 +50,11 @@ bool rli_node_collect(rli_node *node, int64_t until_ms)
     return rli_pool_collect(&node->pool, until_ms);
 }
 
-bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms)
+bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms)
 {
-    return rli_pool_ping_if_idle(&node->pool, caller, idle_ms) &&
-           rli_lane_ping_if_idle(&node->synced, caller, idle_ms) &&
-           rli_lane_ping_if_idle(&node->background, caller, idle_ms);
+    return rli_pool_ping_if_idle(&node->pool, op, idle_ms) &&
+           rli_lane_ping_if_idle(&node->synced, op, idle_ms) &&
+           rli_lane_ping_if_idle(&node->background, op, idle_ms);
 }
 
 void rli_node_renew(rli_node *node)

@@ -59,7 +59,7 @@ void rli_node_learn(rli_node *node, const rli_script *script);
 bool rli_node_collect(rli_node *node, int64_t until_ms);
 /* Pings the server on connections that were idle for so long. False: one of them is dead, and given up;
  * the others are for the next time, since each may take a whole timeout. */
-bool rli_node_ping_if_idle(rli_node *node, rli_caller *caller, int64_t idle_ms);
+bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms);
 /* Whoever holds a node may use it, and finds it at the same address, until it is released. */
 void rli_node_hold(rli_node *node);
 void rli_node_release(rli_node *node); /* NULL allowed */

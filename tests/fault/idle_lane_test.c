@@ -1,6 +1,7 @@
 /* Lanes that nobody uses: a connection that died without a sign is found by a ping, not by a request; and
  * lanes that are told to make a new connection. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "client/client.h"
 #include "tests/fault/support/lanes.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -26,10 +27,10 @@ TestSuite(dropped_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
 
 static bool ping(rli_lane *lane, int64_t idle_ms)
 {
-    rli_caller caller;
-    assert_ok(rli_caller_begin(&caller, stage.client, NULL));
+    rli_operation caller;
+    assert_ok(rli_operation_begin(&caller, &stage.client->gate, NULL));
     bool alive = rli_lane_ping_if_idle(lane, &caller, idle_ms);
-    rli_caller_end(&caller);
+    rli_operation_end(&caller);
     return alive;
 }
 

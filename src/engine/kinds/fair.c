@@ -2,7 +2,6 @@
  * first served, each with a channel of its own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
-#include "locks/single.h"
 #include "net/reply.h"
 
 static void start(rli_call *call, const rli_script *script, const rli_names *names)
@@ -92,15 +91,5 @@ static rli_released released(const redisReply *reply, const char **unheard)
     .force = force, .state = rli_reentrant_state, .give_up = give_up, .granted = granted, .released = released,     \
     .inherited = rli_reentrant_inherited
 
-static const rli_kind fair = {.name = "fair", FAIR};
-static const rli_kind non_reentrant_fair = {.name = "fair", FAIR, .once = true};
-
-rlock *rlock_get_fair_lock(rlock_client *client, const char *name)
-{
-    return rli_single_make(client, name, &fair, NULL);
-}
-
-rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name)
-{
-    return rli_single_make(client, name, &non_reentrant_fair, NULL);
-}
+const rli_kind rli_kind_fair = {.name = "fair", FAIR};
+const rli_kind rli_kind_non_reentrant_fair = {.name = "fair", FAIR, .once = true};

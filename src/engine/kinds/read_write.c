@@ -1,14 +1,8 @@
 /* The read-write lock, Redisson's RReadWriteLock: a hash with a mode, the readers' and the writer's
  * counts, and a key of its own for each read hold. Its two sides are two kinds of lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <rlock/read_write_lock.h>
-
-#include "base/error.h"
-#include "client/client.h"
-#include "locks/single.h"
+#include "engine/kind.h"
 #include "net/reply.h"
-
-#include <stdlib.h>
 
 /* --- the read side --- */
 
@@ -125,7 +119,7 @@ static rli_verdict write_granted(const redisReply *reply)
 /* The further "key" is what the timeout keys of read holds begin with. */
 #define NAMING {.what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""}
 
-static const rli_kind read_kind = {
+const rli_kind rli_kind_read = {
     .name = "read",
     .naming = NAMING,
     .renew = &rli_script_read_renew,
@@ -139,7 +133,7 @@ static const rli_kind read_kind = {
     .released = rli_reentrant_released,
 };
 
-static const rli_kind write_kind = {
+const rli_kind rli_kind_write = {
     .name = "write",
     .naming = NAMING,
     .renew = &rli_script_write_renew,
@@ -151,54 +145,3 @@ static const rli_kind write_kind = {
     .granted = write_granted,
     .released = rli_reentrant_released,
 };
-
-/* --- the pair --- */
-
-struct rlock_read_write_lock {
-    rlock *read; /* the name, its check and the client's reference are this one's */
-    rlock_client *client;
-};
-
-rlock_read_write_lock *rlock_get_read_write_lock(rlock_client *client, const char *name)
-{
-    rlock *read = rli_single_make(client, name, &read_kind, NULL);
-    rlock_read_write_lock *lock = read ? malloc(sizeof *lock) : NULL;
-    if (lock) {
-        *lock = (rlock_read_write_lock){read, client};
-    } else if (read) {
-        rlock_free(read);
-        rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's handle");
-    }
-    return lock;
-}
-
-static rlock *side(rlock_read_write_lock *lock, const rli_kind *kind)
-{
-    if (lock)
-        return rli_single_make(lock->client, rlock_name(lock->read), kind, NULL);
-    rli_fail(RLOCK_INVALID, "the read-write lock is NULL; did rlock_get_read_write_lock fail?");
-    return NULL;
-}
-
-rlock *rlock_read_lock(rlock_read_write_lock *lock)
-{
-    return side(lock, &read_kind);
-}
-
-rlock *rlock_write_lock(rlock_read_write_lock *lock)
-{
-    return side(lock, &write_kind);
-}
-
-const char *rlock_read_write_lock_name(const rlock_read_write_lock *lock)
-{
-    return lock ? rlock_name(lock->read) : NULL;
-}
-
-void rlock_read_write_lock_free(rlock_read_write_lock *lock)
-{
-    if (!lock)
-        return;
-    rlock_free(lock->read);
-    free(lock);
-}

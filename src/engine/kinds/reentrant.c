@@ -107,8 +107,8 @@ rli_verdict rli_reentrant_inherited(const redisReply *reply)
     if (!rli_reply_integer(fenced ? reply->element[0] : reply, &how) ||
         (fenced && !rli_reply_integer(reply->element[1], &token)))
         return (rli_verdict){.grant = RLI_DENIED};
-    bool holds = how == HANDED_OVER || how == HEIR_HOLDS;
-    return (rli_verdict){.grant = holds ? RLI_GRANTED : RLI_DENIED, .token = (uint64_t)token,
+    bool is_held = how == HANDED_OVER || how == HEIR_HOLDS;
+    return (rli_verdict){.grant = is_held ? RLI_GRANTED : RLI_DENIED, .token = (uint64_t)token,
                          .free = how <= 0, .heard = how > 0 ? 0 : how < -HEARD_MAX ? HEARD_MAX : (int)-how};
 }
 

@@ -20,7 +20,7 @@ static const rli_naming fair = {.what = "lock",
 static const rli_naming others = {.what = "lock", .key_prefixes = {NULL, "redisson_lock_token"},
                                   .key_suffix = PERMITS_SUFFIX};
 
-static rlock_status look(rli_caller *caller, const rli_names *queue, const rli_names *more,
+static rlock_status look(rli_topology *topology, rli_operation *op, const rli_names *queue, const rli_names *more,
                          rlock_inspection **inspection)
 {
     rli_call call;
@@ -32,7 +32,7 @@ static rlock_status look(rli_caller *caller, const rli_names *queue, const rli_n
         rli_call_add(&call, more->keys[i], more->key_lengths[i]);
     /* What the timeout keys of read holds begin with: the permits' key without its end. */
     rli_call_add(&call, more->keys[0], more->key_lengths[0] - strlen(PERMITS_SUFFIX));
-    rlock_status status = rli_call_run(&call, caller, NULL);
+    rlock_status status = rli_call_run(&call, topology, op, NULL);
     if (status == RLOCK_OK)
         status = rli_inspection_read(call.reply, queue->name, inspection);
     rli_call_clear(&call);
@@ -43,21 +43,21 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
 {
     rlock_status status = rli_client_check(client);
     rli_names queue, more;
-    rli_caller caller;
+    rli_operation op;
     if (status == RLOCK_OK && !inspection)
         status = rli_fail(RLOCK_INVALID, "the place for the inspection is NULL");
     if (status == RLOCK_OK)
-        status = rli_names_make(&queue, client, name, &fair);
+        status = rli_names_make(&queue, &client->settings, name, &fair);
     if (status != RLOCK_OK)
         return status;
-    status = rli_names_make(&more, client, name, &others);
+    status = rli_names_make(&more, &client->settings, name, &others);
     if (status == RLOCK_OK) {
-        status = rli_caller_begin(&caller, client, NULL);
+        status = rli_operation_begin(&op, &client->gate, NULL);
         if (status == RLOCK_OK) {
-            status = look(&caller, &queue, &more, inspection);
+            status = look(&client->topology, &op, &queue, &more, inspection);
             if (status != RLOCK_OK)
                 rli_fail_of(status, "inspection of", name);
-            rli_caller_end(&caller);
+            rli_operation_end(&op);
         }
         rli_names_free(&more);
     }
@@ -68,15 +68,15 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
 /* --- whose it is --- */
 
 /* In one attempt: this only adds to what is known. */
-static rlock_status list_clients_of(rli_node *node, rli_caller *caller, redisReply **reply)
+static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t timeout_ms, redisReply **reply)
 {
     static const char *const words[] = {"CLIENT", "LIST"};
     static const size_t lengths[] = {6, 4};
     rli_route route = {NULL};
     rli_answer answer;
-    rli_outcome outcome = rli_lane_call(rli_route_to(&route, node), caller,
+    rli_outcome outcome = rli_lane_call(rli_route_to(&route, node), op,
                                         &(rli_command){.count = 2, .words = words, .lengths = lengths},
-                                        caller->client->settings.timeout_ms, &answer);
+                                        timeout_ms, &answer);
     if (outcome == RLI_UNSENT)
         return answer.status;
     if (outcome != RLI_ANSWERED)
@@ -86,21 +86,21 @@ static rlock_status list_clients_of(rli_node *node, rli_caller *caller, redisRep
 }
 
 /* By the server that serves `names`. */
-static rlock_status list_clients(rli_caller *caller, const rli_names *names, redisReply **reply)
+static rlock_status list_clients(rli_topology *topology, rli_operation *op, const rli_names *names, redisReply **reply)
 {
-    rli_topology *topology = &caller->client->topology;
     rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, names->name, names->length));
     if (!node)
         return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
-    rlock_status status = list_clients_of(node, caller, reply);
+    rlock_status status = list_clients_of(node, op, topology->settings->timeout_ms, reply);
     rli_node_release(node);
     return status;
 }
 
-static rlock_status find_processes(rli_caller *caller, const rli_names *names, rlock_inspection *inspection)
+static rlock_status find_processes(rli_topology *topology, rli_operation *op, const rli_names *names,
+                                   rlock_inspection *inspection)
 {
     redisReply *reply = NULL;
-    rlock_status status = list_clients(caller, names, &reply);
+    rlock_status status = list_clients(topology, op, names, &reply);
     if (status != RLOCK_OK)
         return status;
     if (reply->type == REDIS_REPLY_ERROR)
@@ -117,17 +117,17 @@ rlock_status rlock_inspect_processes(rlock_client *client, const char *name, rlo
 {
     rlock_status status = rli_client_check(client);
     rli_names names;
-    rli_caller caller;
+    rli_operation op;
     if (status == RLOCK_OK && !inspection)
         status = rli_fail(RLOCK_INVALID, "inspection must not be NULL");
     if (status == RLOCK_OK)
-        status = rli_names_make(&names, client, name, &fair);
+        status = rli_names_make(&names, &client->settings, name, &fair);
     if (status != RLOCK_OK)
         return status;
-    status = rli_caller_begin(&caller, client, NULL);
+    status = rli_operation_begin(&op, &client->gate, NULL);
     if (status == RLOCK_OK) {
-        status = find_processes(&caller, &names, inspection);
-        rli_caller_end(&caller);
+        status = find_processes(&client->topology, &op, &names, inspection);
+        rli_operation_end(&op);
     }
     rli_names_free(&names);
     return status;

@@ -40,9 +40,9 @@ static rlock_status dropped(const rli_lane *lane)
                     "changes its part", lane->address->text);
 }
 
-static rlock_status connect_lane(rli_lane *lane, const rli_caller *caller, int64_t deadline_ms)
+static rlock_status connect_lane(rli_lane *lane, const rli_operation *op, int64_t deadline_ms)
 {
-    rli_patience patience = {.deadline_ms = deadline_ms, .cancel = caller->cancel, .closed = caller->closed,
+    rli_patience patience = {.deadline_ms = deadline_ms, .cancel = op->cancel, .closed = &op->gate->closed,
                              .drops = &lane->drops, .drops_before = atomic_load(&lane->drops)};
     lane->connecting = true;
     pthread_mutex_unlock(&lane->mutex);
@@ -60,39 +60,39 @@ static rlock_status connect_lane(rli_lane *lane, const rli_caller *caller, int64
     else if (is_dropped && (status == RLOCK_OK || status == RLOCK_UNAVAILABLE))
         status = dropped(lane);
     /* When only this caller's own patience ended, the others are to try for themselves. */
-    bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(caller->cancel) || rli_now_ms() >= caller->deadline_ms);
+    bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(op->cancel) || rli_now_ms() >= op->deadline_ms);
     tell_connectors(lane, own_end ? RLOCK_OK : status, rlock_last_error());
     return status;
 }
 
-static rlock_status await_connection(rli_lane *lane, rli_caller *caller, int64_t deadline_ms)
+static rlock_status await_connection(rli_lane *lane, rli_operation *op, int64_t deadline_ms)
 {
     unsigned before = lane->connects;
     rlock_status status = RLOCK_OK;
-    rli_turn_join(&lane->connectors, &caller->turn);
+    rli_turn_join(&lane->connectors, &op->turn);
     while (lane->connects == before && status == RLOCK_OK) {
         pthread_mutex_unlock(&lane->mutex);
-        rli_park(&caller->parker, deadline_ms);
-        status = rli_caller_check(caller);
+        rli_park(&op->parker, deadline_ms);
+        status = rli_operation_check(op);
         if (status == RLOCK_OK && rli_now_ms() >= deadline_ms)
             status = rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given",
                               lane->address->text);
         pthread_mutex_lock(&lane->mutex);
     }
-    rli_turn_leave(&lane->connectors, &caller->turn);
+    rli_turn_leave(&lane->connectors, &op->turn);
     if (lane->connects == before)
         return status;
     return lane->connect_status == RLOCK_OK ? RLOCK_OK : rli_fail_as(lane->connect_status, lane->connect_message);
 }
 
 /* With the mutex held on entry and return. RLOCK_OK: lane->wire is up. */
-static rlock_status connected(rli_lane *lane, rli_caller *caller, int64_t timeout_ms)
+static rlock_status connected(rli_lane *lane, rli_operation *op, int64_t timeout_ms)
 {
     if (lane->wire)
         return RLOCK_OK;
     int64_t deadline_ms = rli_after_ms(timeout_ms + lane->settings->connect_timeout_ms);
-    if (deadline_ms > caller->deadline_ms)
-        deadline_ms = caller->deadline_ms;
+    if (deadline_ms > op->deadline_ms)
+        deadline_ms = op->deadline_ms;
     rlock_status status = RLOCK_OK;
     while (status == RLOCK_OK && !lane->wire) {
         if (lane->closed)
@@ -100,17 +100,17 @@ static rlock_status connected(rli_lane *lane, rli_caller *caller, int64_t timeou
         else if (lane->shut)
             status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", lane->address->text);
         else if (lane->connecting)
-            status = await_connection(lane, caller, deadline_ms);
+            status = await_connection(lane, op, deadline_ms);
         else
-            status = connect_lane(lane, caller, deadline_ms);
+            status = connect_lane(lane, op, deadline_ms);
     }
     return status;
 }
 
-rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller)
+rlock_status rli_lane_connect(rli_lane *lane, rli_operation *op)
 {
     pthread_mutex_lock(&lane->mutex);
-    rlock_status status = connected(lane, caller, lane->settings->timeout_ms);
+    rlock_status status = connected(lane, op, lane->settings->timeout_ms);
     pthread_mutex_unlock(&lane->mutex);
     return status;
 }
@@ -161,7 +161,7 @@ static void stop_leading(rli_lane *lane, rli_wire *wire, const rli_slot *own)
 
 /* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
  * held on entry and return. */
-static void lead(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *slot, int64_t deadline_ms)
+static void lead(rli_lane *lane, rli_operation *op, rli_wire *wire, rli_slot *slot, int64_t deadline_ms)
 {
     while (!rli_slot_finished(slot)) {
         if (!rli_wire_flush(wire, &lane->mutex)) {
@@ -170,10 +170,10 @@ static void lead(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *s
         }
         if (rli_slot_finished(slot))
             break;
-        rli_received received = rli_wire_receive(wire, &lane->mutex, deadline_ms, rli_cancel_fd(caller->cancel));
+        rli_received received = rli_wire_receive(wire, &lane->mutex, deadline_ms, rli_cancel_fd(op->cancel));
         if (received == RLI_ENDED) /* by the guard, when time is up */
             drop_wire(lane, wire, rli_now_ms() >= deadline_ms ? RLI_SILENT : RLI_BROKEN);
-        else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(caller->cancel)))
+        else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel)))
             break;
     }
     stop_leading(lane, wire, slot);
@@ -192,22 +192,22 @@ static void give_up(rli_lane *lane, rli_wire *wire, rli_slot *slot, bool silent)
 
 /* Mutex held on entry, not on return. Whoever is woken with the outcome needs neither it nor the wire: of
  * many that are woken together, none runs into another. */
-static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli_slot *slot,
+static rli_outcome await(rli_lane *lane, rli_operation *op, rli_wire *wire, rli_slot *slot,
                          int64_t timeout_at_ms)
 {
-    bool silent = timeout_at_ms <= caller->deadline_ms;
-    int64_t deadline_ms = silent ? timeout_at_ms : caller->deadline_ms;
+    bool silent = timeout_at_ms <= op->deadline_ms;
+    int64_t deadline_ms = silent ? timeout_at_ms : op->deadline_ms;
     /* Where all requests have the same timeout, a leader's time is up before that of those who wait behind, and
      * that ends the wire for all, or else the guard does; they sleep without a timer. */
     bool is_bounded = silent && lane->guard;
     while (!rli_slot_finished(slot)) {
         if (rli_wire_take_lead(wire, slot))
-            lead(lane, caller, wire, slot, deadline_ms);
+            lead(lane, op, wire, slot, deadline_ms);
         if (rli_slot_finished(slot))
             break;
         bool over = rli_now_ms() >= deadline_ms;
         /* a reply that another thread is handing over right now comes first */
-        if (!slot->popped && (over || rli_cancel_fired(caller->cancel))) {
+        if (!slot->popped && (over || rli_cancel_fired(op->cancel))) {
             give_up(lane, wire, slot, over && silent);
             slot->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
             break;
@@ -215,7 +215,7 @@ static rli_outcome await(rli_lane *lane, rli_caller *caller, rli_wire *wire, rli
         bool is_popped = slot->popped;
         pthread_mutex_unlock(&lane->mutex);
         bool is_timeless = is_popped || (is_bounded && rli_guard_call(lane->guard));
-        rli_park_together(&caller->parker, slot->place, is_timeless ? RLI_NEVER : deadline_ms);
+        rli_park_together(&op->parker, slot->place, is_timeless ? RLI_NEVER : deadline_ms);
         if (rli_slot_finished(slot))
             return slot->outcome;
         pthread_mutex_lock(&lane->mutex);
@@ -248,11 +248,11 @@ static void call_witness(rli_lane *lane, rli_wire *wire, const rli_slot *slot, r
 }
 
 /* One request on `wire`. Mutex held on entry, not on return. */
-static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const rli_command *command,
+static rli_outcome ask(rli_lane *lane, rli_operation *op, rli_wire *wire, const rli_command *command,
                        int64_t timeout_ms, rli_answer *answer)
 {
     rli_slot slot;
-    if (!rli_wire_queue(wire, &slot, &caller->parker, command)) {
+    if (!rli_wire_queue(wire, &slot, &op->parker, command)) {
         pthread_mutex_unlock(&lane->mutex);
         answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         return RLI_UNSENT;
@@ -269,7 +269,7 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
             call_witness(lane, wire, &slot, command->witness, until_ms);
         rli_wire_leave(wire);
     }
-    rli_outcome outcome = await(lane, caller, wire, &slot, until_ms);
+    rli_outcome outcome = await(lane, op, wire, &slot, until_ms);
     answer->left = slot.left;
     answer->garbled = slot.garbled;
     if (outcome == RLI_ANSWERED) {
@@ -280,16 +280,16 @@ static rli_outcome ask(rli_lane *lane, rli_caller *caller, rli_wire *wire, const
     return outcome;
 }
 
-rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
+rli_outcome rli_lane_call(rli_lane *lane, rli_operation *op, const rli_command *command,
                           int64_t timeout_ms, rli_answer *answer)
 {
     rli_outcome outcome = RLI_UNSENT;
     atomic_fetch_add_explicit(&lane->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&lane->mutex);
     drop_stale(lane, RLI_LANE_IDLE_MS);
-    *answer = (rli_answer){.status = connected(lane, caller, timeout_ms)};
+    *answer = (rli_answer){.status = connected(lane, op, timeout_ms)};
     if (answer->status == RLOCK_OK)
-        outcome = ask(lane, caller, lane->wire, command, timeout_ms, answer);
+        outcome = ask(lane, op, lane->wire, command, timeout_ms, answer);
     else
         pthread_mutex_unlock(&lane->mutex);
     atomic_fetch_sub_explicit(&lane->load, 1, memory_order_relaxed);
@@ -367,15 +367,15 @@ bool rli_lane_collect(rli_lane *lane, int64_t until_ms)
 
 /* --- the lead, given --- */
 
-void rli_lane_lead(const rli_lead *lead, const rli_caller *caller, int64_t deadline_ms)
+void rli_lane_lead(const rli_lead *lead, const rli_operation *op, int64_t deadline_ms)
 {
     rli_lane *lane = lead->lane;
     rli_wire *wire = lead->wire;
     int64_t until_ms = rli_earlier(lead->until_ms, deadline_ms);
     pthread_mutex_lock(&lane->mutex);
-    while (!rli_wire_is_past(wire, lead->last) && rli_now_ms() < until_ms && !rli_cancel_fired(caller->cancel)) {
+    while (!rli_wire_is_past(wire, lead->last) && rli_now_ms() < until_ms && !rli_cancel_fired(op->cancel)) {
         if (!rli_wire_flush(wire, &lane->mutex) ||
-            rli_wire_receive(wire, &lane->mutex, until_ms, rli_cancel_fd(caller->cancel)) == RLI_ENDED)
+            rli_wire_receive(wire, &lane->mutex, until_ms, rli_cancel_fd(op->cancel)) == RLI_ENDED)
             drop_wire(lane, wire, rli_now_ms() >= lead->until_ms ? RLI_SILENT : RLI_BROKEN);
     }
     stop_leading(lane, wire, NULL);
@@ -392,7 +392,7 @@ void rli_lane_condemn(rli_lane *lane)
     pthread_mutex_unlock(&lane->mutex);
 }
 
-bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
+bool rli_lane_ping_if_idle(rli_lane *lane, rli_operation *op, int64_t idle_ms)
 {
     const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4},
                               .unsynced = true};
@@ -400,7 +400,7 @@ bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms)
     rli_outcome outcome = RLI_ANSWERED;
     pthread_mutex_lock(&lane->mutex);
     if (lane->wire && rli_wire_is_idle(lane->wire, idle_ms))
-        outcome = ask(lane, caller, lane->wire, &ping, lane->settings->timeout_ms, &answer);
+        outcome = ask(lane, op, lane->wire, &ping, lane->settings->timeout_ms, &answer);
     else
         pthread_mutex_unlock(&lane->mutex);
     if (answer.reply)

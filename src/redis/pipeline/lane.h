@@ -4,7 +4,7 @@
 #ifndef RLI_LANE_H
 #define RLI_LANE_H
 
-#include "client/caller.h"
+#include "base/operation.h"
 #include "config/settings.h"
 #include "net/buffer.h"
 #include "redis/pipeline/guard.h"
@@ -88,13 +88,13 @@ void rli_lane_init_synced(rli_lane *lane, const rli_settings *settings, const rl
 /* For the guard: ends waits that are overdue. Whether any request on the lane is unanswered. */
 bool rli_lane_guarded(rli_lane *lane);
 /* Connects if it is not. RLOCK_OK or why not. */
-rlock_status rli_lane_connect(rli_lane *lane, rli_caller *caller);
+rlock_status rli_lane_connect(rli_lane *lane, rli_operation *op);
 /* Sends `command` and waits for the answer, for `timeout_ms` at most (on a synced lane, longer by what
  * WAIT may take) and not beyond the caller's deadline. Connects first when needed. Any thread. */
-rli_outcome rli_lane_call(rli_lane *lane, rli_caller *caller, const rli_command *command,
+rli_outcome rli_lane_call(rli_lane *lane, rli_operation *op, const rli_command *command,
                           int64_t timeout_ms, rli_answer *answer);
 /* Takes a lead that was given: reads answers, for everybody, until `deadline_ms` at most, or the caller is cancelled. */
-void rli_lane_lead(const rli_lead *lead, const rli_caller *caller, int64_t deadline_ms);
+void rli_lane_lead(const rli_lead *lead, const rli_operation *op, int64_t deadline_ms);
 /* Sends `command` and does not wait for the answer; its bytes have left on return, unless the connection had no room for
  * them within the timeout. `slot` has its `done`, which is told, perhaps before the return, and with no
  * reply unless RLI_ANSWERED. The answer is read by whoever waits there next for his own, or by rli_lane_collect.
@@ -113,7 +113,7 @@ void rli_lane_condemn(rli_lane *lane);
 void rli_lane_refresh(rli_lane *lane, int64_t idle_ms);
 /* Pings the server when the lane is connected and had no request for `idle_ms`, so that a connection
  * that is dead without a sign is found before a request needs it. False: it was, and is dropped. */
-bool rli_lane_ping_if_idle(rli_lane *lane, rli_caller *caller, int64_t idle_ms);
+bool rli_lane_ping_if_idle(rli_lane *lane, rli_operation *op, int64_t idle_ms);
 /* From now on, requests go over a new connection: the name of the server may lead elsewhere, or its role
  * has changed. What is under way is still waited for on the old one; a second drop ends that. Who is
  * connecting gets RLI_UNSENT, to see for itself where it should go now. */

@@ -71,11 +71,11 @@ bool rli_pool_collect(rli_pool *pool, int64_t until_ms)
     return more;
 }
 
-bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms)
+bool rli_pool_ping_if_idle(rli_pool *pool, rli_operation *op, int64_t idle_ms)
 {
     bool alive = true;
     for (int i = 0; i < atomic_load(&pool->in_use) && alive; i++)
-        alive = rli_lane_ping_if_idle(&pool->lanes[i], caller, idle_ms);
+        alive = rli_lane_ping_if_idle(&pool->lanes[i], op, idle_ms);
     return alive;
 }
 

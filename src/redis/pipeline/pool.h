@@ -18,7 +18,7 @@ rli_lane *rli_pool_pick(rli_pool *pool);
 /* On its lanes: rli_lane_collect. Whether there is more to come. */
 bool rli_pool_collect(rli_pool *pool, int64_t until_ms);
 /* On its lanes: rli_lane_ping_if_idle, until one does not answer. False: one did not. */
-bool rli_pool_ping_if_idle(rli_pool *pool, rli_caller *caller, int64_t idle_ms);
+bool rli_pool_ping_if_idle(rli_pool *pool, rli_operation *op, int64_t idle_ms);
 /* On all of its lanes: rli_lane_drop. */
 void rli_pool_drop(rli_pool *pool);
 void rli_pool_renew(rli_pool *pool); /* rli_lane_renew */

@@ -11,7 +11,7 @@
 /* How long one server is given to answer. */
 #define ASK_MS 1000
 
-rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
+rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply)
 {
     size_t lengths[8], count = 0;
@@ -20,9 +20,9 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_no
     int64_t timeout_ms = topology->settings->timeout_ms < ASK_MS ? topology->settings->timeout_ms : ASK_MS;
     rli_command command = {.count = count, .words = words, .lengths = lengths};
     rli_answer answer;
-    caller->deadline_ms = rli_after_ms(ASK_MS);
-    rli_outcome outcome = rli_lane_call(&node->background, caller, &command, timeout_ms, &answer);
-    caller->deadline_ms = RLI_NEVER;
+    op->deadline_ms = rli_after_ms(ASK_MS);
+    rli_outcome outcome = rli_lane_call(&node->background, op, &command, timeout_ms, &answer);
+    op->deadline_ms = RLI_NEVER;
     *reply = NULL;
     if (outcome == RLI_UNSENT)
         return answer.status;
@@ -47,11 +47,11 @@ bool rli_topology_is_mute(const rli_node *node)
     return rli_now_ms() < node->mute_until_ms;
 }
 
-rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master)
+rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master)
 {
     redisReply *reply;
     rlock_status status =
-        rli_topology_ask(topology, caller, node, (const char *const[]){"INFO", "replication", NULL}, &reply);
+        rli_topology_ask(topology, op, node, (const char *const[]){"INFO", "replication", NULL}, &reply);
     if (status != RLOCK_OK)
         return status;
     if (reply->type == REDIS_REPLY_STRING) {

@@ -24,11 +24,11 @@ static uint64_t number_after(const char *info, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static rlock_status ask_condition(rli_topology *topology, rli_caller *caller, rli_node *node, word *said)
+static rlock_status ask_condition(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
 {
     redisReply *info;
     rlock_status status =
-        rli_topology_ask(topology, caller, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
+        rli_topology_ask(topology, op, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
     *said = (word){.whole = true};
     if (status == RLOCK_OK && info->type == REDIS_REPLY_STRING)
         *said = (word){number_after(info->str, "cluster_current_epoch:"), strstr(info->str, "cluster_state:ok"), NULL};
@@ -38,10 +38,10 @@ static rlock_status ask_condition(rli_topology *topology, rli_caller *caller, rl
 }
 
 /* RLOCK_OK: *said, whose map is to be freed. */
-static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *node, word *said)
+static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
 {
-    rlock_status status = ask_condition(topology, caller, node, said);
-    return status == RLOCK_OK ? rli_cluster_map_ask(topology, caller, node, &said->map) : status;
+    rlock_status status = ask_condition(topology, op, node, said);
+    return status == RLOCK_OK ? rli_cluster_map_ask(topology, op, node, &said->map) : status;
 }
 
 /* --- whom to ask --- */
@@ -118,12 +118,12 @@ static void note_trouble(survey *found, rlock_status status)
 }
 
 /* Whether it told a map that is believed. */
-static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, survey *found)
+static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *node, survey *found)
 {
     word said;
     node->look = topology->looks;
     found->asked++;
-    rlock_status status = ask(topology, caller, node, &said);
+    rlock_status status = ask(topology, op, node, &said);
     rli_topology_note_answer(node, status);
     if (status != RLOCK_OK) {
         note_trouble(found, status);
@@ -137,7 +137,7 @@ static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, 
     }
     if (!said.epoch)
         said.epoch = topology->epoch;
-    status = rli_cluster_spread_learn(topology, caller, node);
+    status = rli_cluster_spread_learn(topology, op, node);
     rli_topology_note_answer(node, status);
     if (status == RLOCK_OK)
         status = believe(topology, node, &said);
@@ -149,23 +149,23 @@ static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *node, 
 
 /* Those of one standing, until one tells a map; `mute`: those that did not answer a moment ago, else the others. Another
  * node is first each time: when one is wrong, the next look hears the next. */
-static bool ask_those(rli_topology *topology, rli_caller *caller, standing whom, bool mute, survey *found)
+static bool ask_those(rli_topology *topology, rli_operation *op, standing whom, bool mute, survey *found)
 {
     rli_node *start = after(topology, topology->asked), *node = start;
     do {
         if (standing_of(topology, node) == whom && rli_topology_is_mute(node) == mute && node->look != topology->looks &&
-            ask_one(topology, caller, node, found))
+            ask_one(topology, op, node, found))
             return true;
         node = after(topology, node);
     } while (node != start);
     return false;
 }
 
-static bool ask_around(rli_topology *topology, rli_caller *caller, survey *found)
+static bool ask_around(rli_topology *topology, rli_operation *op, survey *found)
 {
     for (int mute = 0; mute < 2; mute++) {
         for (standing whom = MASTER; whom < STANDINGS; whom++) {
-            if (ask_those(topology, caller, whom, mute, found))
+            if (ask_those(topology, op, whom, mute, found))
                 return true;
         }
     }
@@ -179,14 +179,14 @@ static bool is_made_anew(rli_topology *topology, const survey *found)
     return found->outsider && (rli_topology_doubts_for_long(topology) || 2 * found->outside > found->asked);
 }
 
-static rlock_status look(rli_topology *topology, rli_caller *caller)
+static rlock_status look(rli_topology *topology, rli_operation *op)
 {
     bool first = !topology->asked;
     rlock_status status = first ? rli_topology_meet_all_configured(topology, &topology->nodes) : RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
     survey found = {.trouble = RLOCK_UNAVAILABLE};
-    bool believed = ask_around(topology, caller, &found);
+    bool believed = ask_around(topology, op, &found);
     if (!believed && is_made_anew(topology, &found))
         believed = believe(topology, found.outsider, &found.said) == RLOCK_OK;
     if (found.outsider)

@@ -41,11 +41,11 @@ static bool is_map(const redisReply *map)
     return slots <= RLI_SLOTS;
 }
 
-rlock_status rli_cluster_map_ask(rli_topology *topology, rli_caller *caller, rli_node *from, redisReply **map)
+rlock_status rli_cluster_map_ask(rli_topology *topology, rli_operation *op, rli_node *from, redisReply **map)
 {
     const char *at = from->address.text;
     rlock_status status =
-        rli_topology_ask(topology, caller, from, (const char *const[]){"CLUSTER", "SLOTS", NULL}, map);
+        rli_topology_ask(topology, op, from, (const char *const[]){"CLUSTER", "SLOTS", NULL}, map);
     if (status != RLOCK_OK)
         return status;
     if ((*map)->type == REDIS_REPLY_ERROR)

@@ -7,7 +7,7 @@
 
 /* Asks that node. RLOCK_OK: *map, to be freed, is one. RLOCK_SERVER: it refused, or told something else;
  * RLOCK_UNAVAILABLE: it does not answer, or knows of no node. */
-rlock_status rli_cluster_map_ask(rli_topology *topology, rli_caller *caller, rli_node *from, redisReply **map);
+rlock_status rli_cluster_map_ask(rli_topology *topology, rli_operation *op, rli_node *from, redisReply **map);
 /* Whether it is of the same cluster as the latest map: most of the masters that had slots there are in it, or their
  * replicas are in their place. Nodes are known by the names that they give themselves. True where there are none. */
 bool rli_cluster_map_is_kin(const rli_topology *topology, const redisReply *map);

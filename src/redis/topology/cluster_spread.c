@@ -21,13 +21,13 @@ static rlock_status hear(rli_node *node, const redisReply *reply)
                     reply->str);
 }
 
-rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_caller *caller, rli_node *node)
+rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_operation *op, rli_node *node)
 {
     redisReply *reply;
     if (topology->settings->sharding != RLI_SHARDING_AUTO)
         return RLOCK_OK;
     rlock_status status =
-        rli_topology_ask(topology, caller, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL}, &reply);
+        rli_topology_ask(topology, op, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL}, &reply);
     if (status == RLOCK_OK)
         status = hear(node, reply);
     if (reply)

@@ -9,7 +9,7 @@
 
 /* Asks a node whether it knows SPUBLISH, unless the settings say what is to be used. RLOCK_OK; while nothing is known:
  * RLOCK_UNAVAILABLE: it does not answer, or not yet; RLOCK_SERVER: it does not let the user ask. */
-rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_caller *caller, rli_node *node);
+rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_operation *op, rli_node *node);
 /* Goes by what is known of the masters of the map, after each look. */
 void rli_cluster_spread_decide(rli_topology *topology);
 

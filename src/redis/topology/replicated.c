@@ -15,10 +15,10 @@ typedef struct failure {
 
 /* Whether it is the master, which then serves everything. What one server said outweighs that others are
  * silent, and both that they are replicas. */
-static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node, failure *trouble)
+static bool is_master(rli_topology *topology, rli_operation *op, rli_node *node, failure *trouble)
 {
     bool master = false;
-    rlock_status status = rli_topology_ask_role(topology, caller, node, &master);
+    rlock_status status = rli_topology_ask_role(topology, op, node, &master);
     if (status != RLOCK_OK && trouble->status != RLOCK_SERVER) {
         trouble->status = status;
         snprintf(trouble->why, sizeof trouble->why, "%.299s", rlock_last_error());
@@ -31,19 +31,19 @@ static bool is_master(rli_topology *topology, rli_caller *caller, rli_node *node
     return true;
 }
 
-static rlock_status look(rli_topology *topology, rli_caller *caller)
+static rlock_status look(rli_topology *topology, rli_operation *op)
 {
     const rli_settings *settings = topology->settings;
     failure trouble = {RLOCK_UNAVAILABLE, "every server there says that it is a replica"};
     rli_node *present = rli_topology_owner(topology, 0);
-    if (present && is_master(topology, caller, present, &trouble))
+    if (present && is_master(topology, op, present, &trouble))
         return RLOCK_OK;
     for (size_t i = 0; i < settings->address_count; i++) {
         rli_node *node;
         rlock_status status = rli_topology_meet_configured(topology, &topology->nodes, &settings->addresses[i], &node);
         if (status != RLOCK_OK)
             return status;
-        if (node != present && is_master(topology, caller, node, &trouble))
+        if (node != present && is_master(topology, op, node, &trouble))
             return RLOCK_OK;
     }
     return rli_fail(trouble.status, "no master among the %zu addresses: %.280s", settings->address_count, trouble.why);

@@ -53,10 +53,10 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
 }
 
 /* One question to a sentinel. RLOCK_OK: *reply, an array. */
-static rlock_status question(rli_topology *topology, rli_caller *caller, rli_node *sentinel, const char *what,
+static rlock_status question(rli_topology *topology, rli_operation *op, rli_node *sentinel, const char *what,
                              redisReply **reply)
 {
-    rlock_status status = rli_topology_ask(topology, caller, sentinel, (const char *const[]){
+    rlock_status status = rli_topology_ask(topology, op, sentinel, (const char *const[]){
         "SENTINEL", what, topology->settings->master_name, NULL}, reply);
     if (status != RLOCK_OK || (*reply)->type == REDIS_REPLY_ARRAY)
         return status;
@@ -68,17 +68,17 @@ static rlock_status question(rli_topology *topology, rli_caller *caller, rli_nod
 /* The epoch is in MASTER's answer. The address there is the former master's until every replica follows the
  * new one; GET-MASTER-ADDR-BY-NAME tells the new one as soon as it is a master. It is asked second: an
  * address newer than its epoch does no harm, an older one would seem to be the latest. */
-static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *sentinel, saying *said)
+static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sentinel, saying *said)
 {
     redisReply *reply;
-    rlock_status status = question(topology, caller, sentinel, "MASTER", &reply);
+    rlock_status status = question(topology, op, sentinel, "MASTER", &reply);
     if (status != RLOCK_OK)
         return status;
     const char *epoch = field(reply, "config-epoch");
     said->by = sentinel;
     said->epoch = epoch ? strtoull(epoch, NULL, 10) : 0;
     freeReplyObject(reply);
-    status = question(topology, caller, sentinel, "GET-MASTER-ADDR-BY-NAME", &reply);
+    status = question(topology, op, sentinel, "GET-MASTER-ADDR-BY-NAME", &reply);
     if (status != RLOCK_OK)
         return status;
     bool told = reply->elements == 2 && reply->element[0]->str && reply->element[1]->str;
@@ -93,10 +93,10 @@ static rlock_status ask(rli_topology *topology, rli_caller *caller, rli_node *se
 }
 
 /* Those that it knows are asked, too, and heard, from now on; those that the one before knew alone are not any more. */
-static void meet_others(rli_topology *topology, rli_caller *caller, rli_node *sentinel)
+static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sentinel)
 {
     redisReply *reply;
-    if (question(topology, caller, sentinel, "SENTINELS", &reply) != RLOCK_OK)
+    if (question(topology, op, sentinel, "SENTINELS", &reply) != RLOCK_OK)
         return;
     rli_topology_begin_naming(topology, &topology->sentinels);
     rli_topology_name(topology, &topology->sentinels, sentinel);
@@ -161,7 +161,7 @@ static void listen_to_all(rli_topology *topology)
 }
 
 /* What a sentinel says is true when that server agrees: it may not know yet that it is the master. */
-static rlock_status follow(rli_topology *topology, rli_caller *caller, const saying *said)
+static rlock_status follow(rli_topology *topology, rli_operation *op, const saying *said)
 {
     rli_node *node;
     bool master = false;
@@ -171,7 +171,7 @@ static rlock_status follow(rli_topology *topology, rli_caller *caller, const say
         return status;
     rli_topology_begin_naming(topology, &topology->nodes);
     rli_topology_name(topology, &topology->nodes, node);
-    status = rli_topology_ask_role(topology, caller, node, &master);
+    status = rli_topology_ask_role(topology, op, node, &master);
     if (status != RLOCK_OK) {
         char why[300];
         snprintf(why, sizeof why, "%.299s", rlock_last_error());
@@ -202,11 +202,11 @@ static bool is_enough(const rli_topology *topology, const saying *said)
 }
 
 /* Whether it knows enough. */
-static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *sentinel, survey *found)
+static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentinel, survey *found)
 {
     saying said;
     sentinel->look = topology->looks;
-    rlock_status status = ask(topology, caller, sentinel, &said);
+    rlock_status status = ask(topology, op, sentinel, &said);
     rli_topology_note_answer(sentinel, status);
     if (status != RLOCK_OK && found->trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
         found->trouble = status;
@@ -220,11 +220,11 @@ static bool ask_one(rli_topology *topology, rli_caller *caller, rli_node *sentin
 }
 
 /* Asks one after the other until one knows enough; `mute`: those that did not answer a moment ago, else the others. */
-static void ask_those(rli_topology *topology, rli_caller *caller, bool mute, survey *found)
+static void ask_those(rli_topology *topology, rli_operation *op, bool mute, survey *found)
 {
     for (rli_node *sentinel = NULL; (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
         if (rli_nodes_is_current(&topology->sentinels, sentinel) && rli_topology_is_mute(sentinel) == mute &&
-            sentinel->look != topology->looks && ask_one(topology, caller, sentinel, found))
+            sentinel->look != topology->looks && ask_one(topology, op, sentinel, found))
             return;
     }
 }
@@ -238,10 +238,10 @@ static int count_known(const rli_topology *topology)
 }
 
 /* Whether it reaches as many others as a failover takes: a sentinel that is cut off does not. */
-static bool has_quorum(rli_topology *topology, rli_caller *caller, rli_node *sentinel)
+static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sentinel)
 {
     redisReply *reply;
-    rlock_status status = rli_topology_ask(topology, caller, sentinel, (const char *const[]){
+    rlock_status status = rli_topology_ask(topology, op, sentinel, (const char *const[]){
         "SENTINEL", "CKQUORUM", topology->settings->master_name, NULL}, &reply);
     bool has = status == RLOCK_OK && reply->type == REDIS_REPLY_STATUS;
     if (reply)
@@ -251,31 +251,31 @@ static bool has_quorum(rli_topology *topology, rli_caller *caller, rli_node *sen
 
 /* Those that know less than was known before are cut off from the others, unless they are the others: the sentinels were set
  * up anew. Either most of them say so, or none of the former ones has been heard of for long. */
-static bool is_cut_off(rli_topology *topology, rli_caller *caller, const survey *found)
+static bool is_cut_off(rli_topology *topology, rli_operation *op, const survey *found)
 {
     if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
         return false;
-    return !rli_topology_doubts_for_long(topology) || !has_quorum(topology, caller, found->newest.by);
+    return !rli_topology_doubts_for_long(topology) || !has_quorum(topology, op, found->newest.by);
 }
 
-static rlock_status look(rli_topology *topology, rli_caller *caller)
+static rlock_status look(rli_topology *topology, rli_operation *op)
 {
     bool first = !rli_nodes_next(&topology->sentinels, NULL);
     rlock_status status = first ? rli_topology_meet_all_configured(topology, &topology->sentinels) : RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
     survey found = {.trouble = RLOCK_UNAVAILABLE, .known = count_known(topology)};
-    ask_those(topology, caller, false, &found);
+    ask_those(topology, op, false, &found);
     if (found.answered == 0)
-        ask_those(topology, caller, true, &found);
+        ask_those(topology, op, true, &found);
     if (found.answered == 0)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
                         found.why);
-    if (is_cut_off(topology, caller, &found))
+    if (is_cut_off(topology, op, &found))
         return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer have not heard of the last failover");
-    meet_others(topology, caller, found.newest.by);
+    meet_others(topology, op, found.newest.by);
     listen_to_all(topology);
-    return follow(topology, caller, &found.newest);
+    return follow(topology, op, &found.newest);
 }
 
 /* What one of them has published, the others may not know yet: all are asked then. So they are when one can

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
-static rlock_status look(rli_topology *topology, rli_caller *caller)
+static rlock_status look(rli_topology *topology, rli_operation *op)
 {
-    (void)caller;
+    (void)op;
     rli_node *node;
     rlock_status status =
         rli_topology_meet_configured(topology, &topology->nodes, &topology->settings->addresses[0], &node);

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
-#include "client/client.h"
 #include "redis/topology/slot.h"
 
 #include <stdio.h>
@@ -21,15 +20,14 @@ static const rli_scout *const scouts[] = {
     [RLI_MASTER_SLAVE] = &rli_scout_replicated,
 };
 
-void rli_topology_init(rli_topology *topology, rlock_client *client)
+void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate)
 {
-    const rli_settings *settings = &client->settings;
-    *topology = (rli_topology){.client = client, .settings = settings, .scout = scouts[settings->mode]};
+    *topology = (rli_topology){.gate = gate, .settings = settings, .scout = scouts[settings->mode]};
     /* Who listens may do so at a replica. */
     atomic_init(&topology->spread, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
-    rli_nodes_init(&topology->nodes, settings, &topology->spread, &client->closed);
-    rli_nodes_init(&topology->sentinels, settings, &topology->spread, &client->closed);
+    rli_nodes_init(&topology->nodes, settings, &topology->spread, &gate->closed);
+    rli_nodes_init(&topology->sentinels, settings, &topology->spread, &gate->closed);
     pthread_mutex_init(&topology->mutex, NULL);
     rli_parker_init(&topology->parker);
 }
@@ -194,18 +192,18 @@ static void forget(rli_topology *topology, const rli_nodes *list)
 
 static rlock_status look(rli_topology *topology)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, topology->client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, topology->gate, NULL);
     if (status != RLOCK_OK)
         return status;
     topology->looks++;
-    status = topology->scout->look(topology, &caller);
+    status = topology->scout->look(topology, &op);
     if (status == RLOCK_OK)
         topology->doubted_ms = 0;
     rli_topology_announce(topology);
     forget(topology, &topology->nodes);
     forget(topology, &topology->sentinels);
-    rli_caller_end(&caller);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -220,12 +218,12 @@ bool rli_topology_doubts_for_long(rli_topology *topology)
 
 static void ping(rli_topology *topology)
 {
-    rli_caller caller;
-    if (rli_caller_begin(&caller, topology->client, NULL) != RLOCK_OK)
+    rli_operation op;
+    if (rli_operation_begin(&op, topology->gate, NULL) != RLOCK_OK)
         return;
     for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));)
-        rli_node_ping_if_idle(node, &caller, topology->settings->ping_interval_ms);
-    rli_caller_end(&caller);
+        rli_node_ping_if_idle(node, &op, topology->settings->ping_interval_ms);
+    rli_operation_end(&op);
 }
 
 /* When it is due to look, while nothing gives reason to do so earlier. */
@@ -286,12 +284,12 @@ static void *run(void *argument)
 
 static rlock_status connect_to(rli_topology *topology, rli_node *node)
 {
-    rli_caller caller;
-    rlock_status status = rli_caller_begin(&caller, topology->client, NULL);
+    rli_operation op;
+    rlock_status status = rli_operation_begin(&op, topology->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    status = rli_lane_connect(&node->pool.lanes[0], &caller);
-    rli_caller_end(&caller);
+    status = rli_lane_connect(&node->pool.lanes[0], &op);
+    rli_operation_end(&op);
     return status;
 }
 
@@ -342,16 +340,16 @@ void rli_topology_suspect(rli_topology *topology)
     rli_unpark(&topology->parker);
 }
 
-void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsigned version, int64_t until_ms)
+void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms)
 {
     pthread_mutex_lock(&topology->mutex);
-    rli_turn_join(&topology->waiting, &caller->turn);
+    rli_turn_join(&topology->waiting, &op->turn);
     pthread_mutex_unlock(&topology->mutex);
     while (atomic_load(&topology->version) == version && rli_now_ms() < until_ms &&
-           rli_now_ms() < caller->deadline_ms && rli_caller_check(caller) == RLOCK_OK)
-        rli_caller_sleep(caller, rli_earlier(until_ms, caller->deadline_ms));
+           rli_now_ms() < op->deadline_ms && rli_operation_check(op) == RLOCK_OK)
+        rli_operation_sleep(op, rli_earlier(until_ms, op->deadline_ms));
     pthread_mutex_lock(&topology->mutex);
-    rli_turn_leave(&topology->waiting, &caller->turn);
+    rli_turn_leave(&topology->waiting, &op->turn);
     pthread_mutex_unlock(&topology->mutex);
 }
 

@@ -4,7 +4,7 @@
 #ifndef RLI_TOPOLOGY_H
 #define RLI_TOPOLOGY_H
 
-#include "client/caller.h"
+#include "base/operation.h"
 #include "redis/script.h"
 #include "redis/topology/nodes.h"
 
@@ -19,7 +19,7 @@ typedef struct rli_topology rli_topology;
 /* How one kind of topology finds out who serves what (single.c, sentinel.c, cluster.c, replicated.c). */
 typedef struct rli_scout {
     /* Asks around once and says what it found by rli_topology_serve. RLOCK_OK, or why it found nothing. */
-    rlock_status (*look)(rli_topology *topology, rli_caller *caller);
+    rlock_status (*look)(rli_topology *topology, rli_operation *op);
     /* How often that is due while nothing gives reason to, ms; 0: never. */
     int64_t (*interval_ms)(const rli_settings *settings);
     bool (*has_heard)(rli_topology *topology); /* NULL: nobody tells it; else whether somebody has */
@@ -29,7 +29,7 @@ typedef struct rli_scout {
 extern const rli_scout rli_scout_single, rli_scout_sentinel, rli_scout_cluster, rli_scout_replicated;
 
 struct rli_topology {
-    rlock_client *client;
+    rli_gate *gate;                   /* of the client */
     const rli_settings *settings;
     const rli_scout *scout;
     _Atomic rli_spread spread;        /* how messages reach those who wait; in a cluster it may change */
@@ -60,7 +60,7 @@ struct rli_topology {
     struct heard *heard;              /* sentinel.c: whose messages it hears */
 };
 
-void rli_topology_init(rli_topology *topology, rlock_client *client);
+void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate);
 /* Finds out for the first time, and connects. RLOCK_OK; RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY. */
 rlock_status rli_topology_open(rli_topology *topology);
 void rli_topology_close(rli_topology *topology);   /* ends all that is under way… */
@@ -89,7 +89,7 @@ void rli_topology_suspect(rli_topology *topology);
 /* Reads the answers to what was posted to any node (rli_lane_post), those that come until `until_ms`. */
 void rli_topology_collect(rli_topology *topology, int64_t until_ms);
 /* Sleeps until the topology is no longer of that version, the call was ended, or `until_ms`. */
-void rli_topology_await_change(rli_topology *topology, rli_caller *caller, unsigned version, int64_t until_ms);
+void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);
 
 /* What was served is announced: whoever waits for a change, or for a message from a server that serves less now, looks
  * again. */
@@ -103,7 +103,7 @@ rli_node *rli_topology_owner(const rli_topology *topology, unsigned slot);
 void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node);
 /* One command to a node on its background connection, within a short time of the scout's own.
  * RLOCK_OK: *reply, which may be an error, is to be freed. RLOCK_UNAVAILABLE, RLOCK_SERVER (no connection). */
-rlock_status rli_topology_ask(rli_topology *topology, rli_caller *caller, rli_node *node, const char *const words[],
+rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply);
 /* Notes whether a node answered a scout at all; whether it did not lately, and is asked only when nobody else answers: a
  * machine that is gone costs a second each time. */
@@ -113,7 +113,7 @@ bool rli_topology_is_mute(const rli_node *node);
  * servers now. By then all holds that this client renewed at the former ones have ended. */
 bool rli_topology_doubts_for_long(rli_topology *topology);
 /* Asks a node whether it is a master, and notes how many replicas are in step with it. */
-rlock_status rli_topology_ask_role(rli_topology *topology, rli_caller *caller, rli_node *node, bool *master);
+rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
 /* Finds the node in that list, or puts it there, that a server named: at the address that natMapper gives for this one.
  * An empty host means that of `like`, whose user and password are used there, too. As rli_nodes_meet. */
 rlock_status rli_topology_meet(rli_topology *topology, rli_nodes *list, const char *host, size_t length, int port,

@@ -1,5 +1,6 @@
 /* The scene of lanes: a master with its replicas, the proxy before it, and lanes that the test drives. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "client/client.h"
 #include "tests/fault/support/lanes.h"
 
 #include "tests/integration/support/stage.h"
@@ -106,9 +107,9 @@ rlock_status lane_run(void *arg)
         lengths[count] = strlen(call->words[count]);
     rli_command command = {.count = count, .words = call->words, .lengths = lengths, .asking = call->asking,
                            .unsynced = call->unsynced};
-    rli_caller caller;
+    rli_operation caller;
     int64_t since_ms = now_ms();
-    assert_ok(rli_caller_begin(&caller, stage.client, NULL));
+    assert_ok(rli_operation_begin(&caller, &stage.client->gate, NULL));
     if (call->limit_ms)
         caller.deadline_ms = rli_after_ms(call->limit_ms);
     call->outcome = rli_lane_call(call->lane, &caller, &command, lanes.settings.timeout_ms, &call->answer);
@@ -116,7 +117,7 @@ rlock_status lane_run(void *arg)
     if (call->outcome == RLI_ANSWERED)
         show(call->answer.reply, call->text);
     call->answer.reply = NULL;
-    rli_caller_end(&caller);
+    rli_operation_end(&caller);
     return call->answer.status;
 }
 

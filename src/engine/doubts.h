@@ -1,17 +1,18 @@
 /* Doubts: permits that a request which was never answered may have taken, or may take yet, and that are
- * given back in the background for as long as that can be. Guarded by the holds' mutex. */
+ * given back in the background for as long as that can be. Guarded by the engine's mutex. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_DOUBTS_H
 #define RLI_DOUBTS_H
 
+#include "base/agenda.h"
 #include "engine/names.h"
-#include "src/base/agenda.h"
 
-#include <rlock/client.h>
 #include <rlock/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+typedef struct rli_engine rli_engine;
 
 /* Permits asked for together. Made before they are asked for, so that no doubt is forgotten for want of
  * memory. */
@@ -31,20 +32,22 @@ typedef struct rli_doubts {
     rli_doubt *first; /* in no order */
 } rli_doubts;
 
-/* Once a client, before there can be a doubt. RLOCK_OK or RLOCK_NO_MEMORY. */
-rlock_status rli_doubts_prepare(rlock_client *client);
+/* Once an engine, before there can be a doubt. RLOCK_OK or RLOCK_NO_MEMORY. */
+rlock_status rli_doubts_prepare(rli_engine *engine);
 /* Room for `count` ids, which are not set; to be added or dropped. NULL: out of memory. */
 rli_doubt *rli_doubt_make(const rli_names *names, int count);
 void rli_doubt_drop(rli_doubt *doubt);
 /* Has its permits given back at once, and again with growing pauses while one of the `unanswered` requests
  * may still run and leave permits: for the lease that they asked for, or, without one, for a day.
  * Takes the doubt over. */
-void rli_doubts_add(rlock_client *client, rli_doubt *doubt, int64_t lease_ms, int unanswered);
-/* What the watchdog's thread does when the first of them is due. Holds' mutex held on entry and return, not
- * meanwhile. */
-struct rli_watchdog;
-void rli_doubts_attend(struct rli_watchdog *watchdog);
+void rli_doubts_add(rli_engine *engine, rli_doubt *doubt, int64_t lease_ms, int unanswered);
 /* Drops them all. */
 void rli_doubts_destroy(rli_doubts *doubts);
+
+/* --- for the watchdog; mutex held --- */
+
+/* The one that is due first, taken out: to be put back or dropped. There is one. */
+rli_doubt *rli_doubts_take(rli_engine *engine);
+void rli_doubts_put_back(rli_engine *engine, rli_doubt *doubt);
 
 #endif

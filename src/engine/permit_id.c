@@ -1,6 +1,6 @@
 /* Permit ids: 16 random bytes on the wire, 32 hex digits for the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "locks/permit_id.h"
+#include "engine/permit_id.h"
 
 #include "base/error.h"
 

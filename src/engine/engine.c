@@ -1,0 +1,56 @@
+/* The engine: what its parts share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/engine.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "net/buffer.h"
+
+#include <string.h>
+
+/* A loss is told so much later at most than it could be. While calls go on they read the answers, and the watchdog's
+ * thread wakes ten times a second in vain, which is nothing. */
+#define COLLECT_MS 100
+
+void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,
+                     rli_topology *topology, rlock_status (*attend)(rli_engine *engine))
+{
+    *engine = (rli_engine){.settings = settings, .client_id = client_id, .gate = gate, .topology = topology,
+                           .attend = attend, .collect_at_ms = RLI_NEVER};
+    rli_mutex_init_brief(&engine->mutex);
+    pthread_cond_init(&engine->reports, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&engine->departed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    rli_agenda_init(&engine->agenda);
+    rli_holds_init(engine);
+}
+
+void rli_engine_destroy(rli_engine *engine)
+{
+    rli_holds_free(engine);
+    rli_doubts_destroy(&engine->doubts);
+    rli_agenda_destroy(&engine->agenda);
+    pthread_cond_destroy(&engine->reports);
+    pthread_cond_destroy(&engine->departed);
+    pthread_mutex_destroy(&engine->mutex);
+}
+
+void rli_engine_collect_soon(rli_engine *engine)
+{
+    if (engine->collect_at_ms != RLI_NEVER)
+        return;
+    engine->collect_at_ms = rli_after_ms(COLLECT_MS);
+    rli_agenda_expect(&engine->agenda, engine->collect_at_ms);
+}
+
+const char *rli_owner_text(const rli_engine *engine, uint64_t number, char text[RLI_OWNER_TEXT])
+{
+    size_t length = strlen(engine->client_id);
+    memcpy(text, engine->client_id, length);
+    text[length] = ':';
+    rli_decimal((int64_t)number, text + length + 1);
+    return text;
+}
