@@ -85,20 +85,37 @@ static void fill(rli_watchdog *watchdog, rli_flight *flight)
 
 typedef char owner_text[RLI_OWNER_TEXT];
 
-/* Its sessions keep their names and numbers while they are marked. False: out of memory. The call is to be cleared, then
- * the texts freed. */
-static bool word(const rli_flight *flight, rli_call *call, owner_text **texts)
+typedef struct wording {
+    rli_call call;
+    owner_text *owners;
+    rli_names first; /* of the first lock, where its script looks at further keys of its slot */
+} wording;
+
+/* Its sessions keep their names and numbers while they are marked. False: out of memory. To be cleared in any case. */
+static bool word(const rli_flight *flight, wording *to)
 {
     rli_engine *engine = flight->watchdog->engine;
-    owner_text *owners = malloc((size_t)flight->count * sizeof *owners);
-    *texts = owners;
-    rli_call_script(call, flight->sessions[0]->kind->renew, flight->count);
+    const rli_kind *kind = flight->sessions[0]->kind;
+    rli_call *call = &to->call;
+    *to = (wording){.owners = malloc((size_t)flight->count * sizeof *to->owners)};
+    rli_call_script(call, kind->renew, flight->count + kind->levels);
     for (int i = 0; i < flight->count; i++)
         rli_call_add(call, flight->sessions[i]->entry->name, flight->sessions[i]->entry->length);
+    if (kind->levels && rli_names_make(&to->first, NULL, flight->sessions[0]->entry->name, &kind->naming) != RLOCK_OK)
+        return false;
+    if (kind->levels)
+        rli_call_add(call, to->first.keys[0], to->first.key_lengths[0]);
     rli_call_add_number(call, flight->lengthens ? engine->settings->watchdog_timeout_ms : 0);
-    for (int i = 0; owners && i < flight->count; i++)
-        rli_call_add_text(call, rli_owner_text(engine, flight->sessions[i]->number, owners[i]));
-    return owners && !call->no_memory;
+    for (int i = 0; to->owners && i < flight->count; i++)
+        rli_call_add_text(call, rli_owner_text(engine, flight->sessions[i]->number, to->owners[i]));
+    return to->owners && !call->no_memory;
+}
+
+static void clear(wording *self)
+{
+    rli_call_clear(&self->call);
+    rli_names_free(&self->first);
+    free(self->owners);
 }
 
 /* With its own short patience, not the callers' long retries: what fails is tried again soon. RLOCK_OK: the call has
@@ -196,17 +213,15 @@ static void close_by_asking(rli_flight *flight)
 {
     rli_watchdog *watchdog = flight->watchdog;
     rli_engine *engine = watchdog->engine;
-    rli_call call;
-    owner_text *owners;
+    wording own;
     pthread_mutex_unlock(&engine->mutex);
     int64_t since_ms = rli_now_ms();
-    rlock_status status = word(flight, &call, &owners) ? ask(flight, &call) : RLOCK_NO_MEMORY;
+    rlock_status status = word(flight, &own) ? ask(flight, &own.call) : RLOCK_NO_MEMORY;
     pthread_mutex_lock(&engine->mutex);
     if (status == RLOCK_UNAVAILABLE && flight->node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, flight->node);
-    close_flight(flight, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
-    rli_call_clear(&call);
-    free(owners);
+    close_flight(flight, status == RLOCK_OK ? own.call.reply : NULL, own.call.sent_ms);
+    clear(&own);
 }
 
 /* Whether the same request, asked with patience, may do better. */
@@ -304,12 +319,10 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
         return;
     }
     pthread_mutex_unlock(&engine->mutex);
-    rli_call call;
-    owner_text *owners;
+    wording own;
     int64_t since_ms = rli_now_ms();
-    bool sent = word(flight, &call, &owners) && launch(flight, &call);
-    rli_call_clear(&call);
-    free(owners);
+    bool sent = word(flight, &own) && launch(flight, &own.call);
+    clear(&own);
     if (!sent)
         rli_topology_suspect(watchdog->engine->topology);
     pthread_mutex_lock(&engine->mutex);

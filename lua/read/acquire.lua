@@ -1,16 +1,16 @@
 -- read/acquire: take the read lock, or take it once more.         WIRE.md ReadWriteLock/read acquire
--- KEYS  1 lock hash   derived, in its slot: the holds' timeout keys, <prefix><owner>:rwlock_timeout:<n>
+-- KEYS  1 lock hash   2 what timeout keys begin with (no key)   derived, in their slot: the holds' timeout keys,
+--       <prefix><owner>:rwlock_timeout:<n>
 -- ARGV  1 owner   2 lease ms   3 the count that the hold will have
 --       4 an owner whose session is over and whose field this one replaces, or ''
---       5 the owner's write hold, under which it may read, or ''   6 what timeout keys begin with
---       7 channel; only with 4
+--       5 the owner's write hold, under which it may read, or ''   6 channel; only with 4
 -- nil  held, with that count | { 1 }  held beneath the write hold, with that count
 -- n ≥ -1  a writer holds it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- Publishes `0` when the replaced field was the only one: waiters were told of a PTTL that may have been longer.
 -- May be repeated: it only raises the count and PTTLs.
-local lock, owner, lease_ms, count = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
-local over, writer, prefix, channel = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local lock, prefix, owner, lease_ms, count = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])
+local over, writer, channel = ARGV[4], ARGV[5], ARGV[6]
 --@include read/levels.inc
 local mode = redis.call('hget', lock, 'mode')
 local held = levels_in(redis.call('hget', lock, owner))

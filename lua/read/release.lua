@@ -1,15 +1,14 @@
 -- read/release: give back one read hold, or the last one.         WIRE.md ReadWriteLock/read release
--- KEYS  1 lock hash   derived, in the lock's slot: the holds' timeout keys
+-- KEYS  1 lock hash   2 what timeout keys begin with (no key)   derived, in their slot: the holds' timeout keys
 -- ARGV  1 channel   2 owner   3 the count that the hold will have   4 the most it was ever asked to have
---       5 what timeout keys begin with
 -- nil  not the owner, nothing changed (no lock there: `0` published) | 0  others hold it, or this owner
 -- still does | 1  freed, `0` published; also when only holds are left whose timeouts have all passed
 -- May be repeated: it sets the count; a second last release finds no field and changes nothing.
 -- In mode read the PTTL becomes what the remaining holds still have, which may be less. By more than a second, it is
 -- published: `0`; waiters sleep for the PTTL that they were told. Under a writer it is never lowered: the write hold
 -- has the same key.
-local lock, channel, owner, count, highest = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local prefix = ARGV[5]
+local lock, prefix, channel, owner = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local count, highest = tonumber(ARGV[3]), tonumber(ARGV[4])
 --@include read/levels.inc
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')

@@ -1,15 +1,16 @@
 -- read/renew: keep the read holds of living owners going.         WIRE.md ReadWriteLock/read renew
--- KEYS  1… lock hashes   derived, in their slots: the owners' timeout keys
+-- KEYS  1… lock hashes   last: what timeout keys of the first begin with (no key)   derived, in their slots: the owners'
+--       timeout keys
 -- ARGV  1 lease ms; 0: lengthen no hold, only let the lock stand as long as the owner's holds do,
 --         since another reader's renewal may have cut it shorter   2… the owner of each
--- a list in the order of the keys: 1  renewed | 2  renewed, beneath the owner's write hold | 0  not the owner's any more, nothing changed
+-- a list in the order of the locks: 1  renewed | 2  renewed, beneath the owner's write hold | 0  not the owner's any more, nothing changed
 -- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error stays
 -- with it and does not spoil the others.
 local lease_ms = tonumber(ARGV[1])
 --@include read/levels.inc
 local answers = {}
-for i, lock in ipairs(KEYS) do
-    local owner = ARGV[i + 1]
+for i = 1, #KEYS - 1 do
+    local lock, owner = KEYS[i], ARGV[i + 1]
     local value = redis.pcall('hget', lock, owner)
     local levels = type(value) == 'string' and levels_in(value) or 0
     answers[i] = 0

@@ -1,16 +1,15 @@
 -- write/acquire: take the write lock, or take it once more.       WIRE.md ReadWriteLock/write acquire
--- KEYS  1 lock hash   derived, in the lock's slot: the timeout keys of read holds
+-- KEYS  1 lock hash   2 what timeout keys begin with (no key)   derived, in their slot: the timeout keys of read holds
 -- ARGV  1 channel   2 owner   3 lease ms   4 the count that the hold will have
 --       5 an owner whose session is over and whose field this one replaces, or ''
---       6 what timeout keys begin with
 -- { PTTL }  held, with that count | n ≥ -1  others hold it, for n more ms (-1: no end)
 -- -3   the count is above 1, but the outer holds are gone: nothing changed
 -- Re-entry adds its lease to what is left. May be repeated: it adds only when the count changes. Where an earlier
 -- request of the same count went unanswered, its own lease may be another: the PTTL is this one's at least.
 -- `1` is published when a field was replaced: reads of the same owner beneath it stay, alone, as long as they last;
 -- and waiters were told of a PTTL that may have been longer.
-local lock, channel, field = KEYS[1], ARGV[1], ARGV[2] .. ':write'
-local lease_ms, count, over, prefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local lock, prefix, channel, field = KEYS[1], KEYS[2], ARGV[1], ARGV[2] .. ':write'
+local lease_ms, count, over = ARGV[3], tonumber(ARGV[4]), ARGV[5]
 --@include read/levels.inc
 --@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')

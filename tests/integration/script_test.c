@@ -89,11 +89,11 @@ Test(script, of_a_fenced_lock_that_replaces_a_field_tells_those_who_wait)
 Test(script, of_a_read_lock_that_replaces_a_field_tells_those_who_wait)
 {
     replace(&rli_script_read_acquire, "old", "read", "redisson_rwlock:{" NAME "}", "0",
-            "1 " NAME " new 60000 1 old %s {" NAME "}: redisson_rwlock:{" NAME "}");
+            "2 " NAME " {" NAME "}: new 60000 1 old %s redisson_rwlock:{" NAME "}");
 }
 
 Test(script, of_a_write_lock_that_replaces_a_field_tells_those_who_wait)
 {
     replace(&rli_script_write_acquire, "old:write", "write", "redisson_rwlock:{" NAME "}", "1",
-            "1 " NAME " redisson_rwlock:{" NAME "} new 60000 1 old {" NAME "}:");
+            "2 " NAME " {" NAME "}: redisson_rwlock:{" NAME "} new 60000 1 old");
 }

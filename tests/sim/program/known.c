@@ -3,7 +3,6 @@
 #include "tests/sim/program/known.h"
 
 #include "tests/sim/check/ledger.h"
-#include "tests/sim/program/run.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/threads.h"
 
@@ -209,17 +208,6 @@ shard *known_slot_from(void)
     return moving.from;
 }
 
-/* A lock with several keys, of which a script names one, as a read-write lock has: what is missed may have gone ahead. */
-static void note_apart(int slot)
-{
-    for (int i = 0; i < run_of->object_count; i++) {
-        const plan_object *one = &run_of->objects[i];
-        bool apart = (one->kind == READ || one->kind == WRITE) && sim_slot_of(one->name, strlen(one->name)) == slot;
-        if (apart)
-            run_void(i, "its keys are at two servers");
-    }
-}
-
 void known_slot_begins(int slot, shard *to)
 {
     moving.slot = slot;
@@ -230,7 +218,6 @@ void known_slot_begins(int slot, shard *to)
              to->master->at->machine->name);
     views[to_place].importing_from[slot] = from_place;
     views[from_place].migrating_to[slot] = to_place;
-    note_apart(slot);
     ledger_note_restart(); /* what is repeated may go to either */
 }
 
@@ -247,7 +234,6 @@ bool known_slot_key_goes(void)
             continue;
         timeline("world", "key %.*s goes to %s", (int)before_length, before, to->machine->name);
         sim_server_move_key(from->server, to->server, before, before_length);
-        note_apart(moving.slot);
         shard_note_change(moving.from);
         shard_note_change(moving.to);
         ledger_note_restart(); /* what was under way there is in doubt */

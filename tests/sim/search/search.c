@@ -86,12 +86,18 @@ totals search_around(const search_settings *by, const plan *of, int seeds)
     return found;
 }
 
-/* Threads that take turns do so fastest on one processor. */
+/* Threads that take turns do so fastest on one processor: one of those that this process may use. */
 static void stay_on_one(int job)
 {
-    cpu_set_t own;
+    cpu_set_t allowed, own;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) == 0)
+        return;
+    int which = job % CPU_COUNT(&allowed), cpu = -1;
+    do
+        which -= CPU_ISSET((size_t)++cpu, &allowed) != 0;
+    while (which >= 0);
     CPU_ZERO(&own);
-    CPU_SET((size_t)job % (size_t)sysconf(_SC_NPROCESSORS_ONLN), &own);
+    CPU_SET((size_t)cpu, &own);
     sched_setaffinity(0, sizeof own, &own);
 }
 
