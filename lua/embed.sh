@@ -2,7 +2,7 @@
 # Turns the scripts named on the command line into C: lua/lock/acquire.lua becomes
 # `const rli_script rli_script_lock_acquire` with its text and the SHA1 that EVALSHA wants.
 # Comment lines and indentation stay out of the text that the server gets. A script that publishes
-# has three forms, one for each way in which messages are spread (src/redis/script.h). Each text is
+# has three forms, one for each way in which messages are published (src/redis/script.h). Each text is
 # embedded once: where the forms differ, and where others include the same, a byte above 127 names
 # the part that src/redis/script.c puts there.
 # SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@ mark_forms() {
     sed -e "s/call('publish'/call('@200@publish'/g" -e "s/'numsub'/'@201@numsub'/g" \
         -e 's/^local counted = true/local counted = @202@/'
 }
-form() { # spread: the marked text on standard input as that one wants it
+form() { # mode: the marked text on standard input as that one wants it
     case $1 in
     counted) sed -e 's/@200@//g; s/@201@//g; s/@202@/true/' ;;
     scattered) sed -e 's/@200@//g; s/@201@//g; s/@202@/false/' ;;
@@ -52,15 +52,15 @@ for file do
     name=$(echo "$file" | sed 's,^lua/,,; s,\.lua$,,; s,/,_,g')
     text=$(bare "$file" | include whole)
     shas=
-    for spread in counted scattered sharded; do
-        shas="$shas    \"$(printf '%s' "$text" | form $spread | sha1sum | cut -d' ' -f1)\",
+    for mode in counted scattered sharded; do
+        shas="$shas    \"$(printf '%s' "$text" | form $mode | sha1sum | cut -d' ' -f1)\",
 "
     done
     printf 'const rli_script rli_script_%s = {{\n%s},\n%s};\n' "$name" "$shas" "$(bare "$file" | include marked | quote)"
     all="${all:-}    &rli_script_$name,\n"
 done
 printf "const rli_script *const rli_scripts[] = {\n${all:-}    0,\n};\n"
-printf 'const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_SPREADS] = {%s};\n' "$forms"
+printf 'const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_PUBSUB_MODES] = {%s};\n' "$forms"
 echo 'const char *const rli_script_includes[] = {'
 for part in lua/*/*.inc; do
     printf '%s,\n' "$(bare "$part" | quote)"

@@ -10,7 +10,7 @@
 #define LONGEST_PAUSE_MS 3600000
 
 /* How many of the permits there were; -1: not answered, or not even sent. */
-static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt, int64_t answer_by_ms)
+static int64_t give_back(rli_watchdog *watchdog, const rli_permits_doubt *in_doubt, int64_t answer_by_ms)
 {
     rli_call call;
     rli_operation op;
@@ -18,13 +18,13 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubt *doubt, int64_t
     int64_t found = 0;
     if (rli_operation_begin(&op, watchdog->engine->gate, NULL) != RLOCK_OK)
         return -1;
-    rlock_status status = rli_names_make(&names, NULL, doubt->name, &rli_permit_naming);
+    rlock_status status = rli_names_make(&names, NULL, in_doubt->name, &rli_permit_naming);
     if (status == RLOCK_OK) {
         rli_permit_call(&call, &names, &rli_script_permit_semaphore_undo);
-        rli_call_add_number(&call, doubt->count);
-        rli_call_add(&call, doubt->ids, (size_t)doubt->count * RLI_PERMIT_ID);
+        rli_call_add_number(&call, in_doubt->count);
+        rli_call_add(&call, in_doubt->ids, (size_t)in_doubt->count * RLI_PERMIT_ID);
         call.background = true;
-        call.whole = doubt->no_answer;
+        call.whole = in_doubt->no_answer;
         call.attempts = 1;
         op.deadline_ms = answer_by_ms;
         status = rli_call_run(&call, watchdog->engine->topology, &op, NULL);
@@ -42,24 +42,24 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     rli_engine *engine = watchdog->engine;
     int64_t put_off_ms = rli_watchdog_put_off(watchdog);
     if (put_off_ms) {
-        rli_agenda_set(&engine->agenda, &engine->doubts.due, put_off_ms);
+        rli_timer_heap_set(&engine->timers, &engine->permits_in_doubt.timer, put_off_ms);
         return;
     }
-    rli_doubt *doubt = rli_doubts_take(engine);
+    rli_permits_doubt *in_doubt = rli_permits_in_doubt_take(engine);
     int64_t answer_by_ms = rli_watchdog_tidy_by(watchdog);
     pthread_mutex_unlock(&engine->mutex);
-    int64_t found = give_back(watchdog, doubt, answer_by_ms);
+    int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
     pthread_mutex_lock(&engine->mutex);
-    doubt->no_answer = found < 0;
+    in_doubt->no_answer = found < 0;
     rli_watchdog_note_undo(watchdog, found >= 0);
-    doubt->pause_ms = rli_watchdog_tidy_pause(doubt->pause_ms, found >= 0);
-    if (doubt->pause_ms > LONGEST_PAUSE_MS)
-        doubt->pause_ms = LONGEST_PAUSE_MS;
-    doubt->at_ms = rli_after_ms(doubt->pause_ms);
-    bool settled = found > 0 && doubt->unanswered == 1; /* that one request has run now */
-    if (settled || doubt->at_ms >= doubt->until_ms) {
-        rli_doubt_drop(doubt);
+    in_doubt->pause_ms = rli_watchdog_tidy_pause(in_doubt->pause_ms, found >= 0);
+    if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
+        in_doubt->pause_ms = LONGEST_PAUSE_MS;
+    in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
+    bool settled = found > 0 && in_doubt->unanswered == 1; /* that one request has run now */
+    if (settled || in_doubt->at_ms >= in_doubt->until_ms) {
+        rli_permits_doubt_drop(in_doubt);
         return;
     }
-    rli_doubts_put_back(engine, doubt);
+    rli_permits_in_doubt_put_back(engine, in_doubt);
 }

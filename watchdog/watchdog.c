@@ -1,4 +1,4 @@
-/* The watchdog: its thread, which does what is on the agenda when it is due. */
+/* The watchdog: its thread, which does what is on the timer heap when it is due. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/watchdog.h"
 
@@ -7,10 +7,10 @@
 #include "base/thread.h"
 #include "engine/session.h"
 #include "watchdog/collect.h"
-#include "watchdog/flight.h"
+#include "watchdog/renewal_batch.h"
 #include "watchdog/permits.h"
 #include "watchdog/renew.h"
-#include "watchdog/undo.h"
+#include "watchdog/compensate.h"
 
 void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 {
@@ -19,13 +19,13 @@ void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
-    rli_flights_destroy(&watchdog->flights);
+    rli_renewal_batchs_destroy(&watchdog->batches);
 }
 
 /* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
-static bool sleep_on(rli_engine *engine, const rli_due *first, bool called)
+static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
 {
-    rli_agenda *agenda = &engine->agenda;
+    rli_timer_heap *timers = &engine->timers;
     int64_t until_ms = RLI_NEVER;
     if (first)
         until_ms = first->at_ms;
@@ -33,42 +33,42 @@ static bool sleep_on(rli_engine *engine, const rli_due *first, bool called)
         until_ms = rli_after_ms(engine->settings->watchdog_timeout_ms / 3);
     if (engine->collect_at_ms < until_ms)
         until_ms = engine->collect_at_ms;
-    agenda->awake_at_ms = until_ms;
+    timers->awake_at_ms = until_ms;
     struct timespec at = rli_monotonic_at(until_ms);
-    int error = until_ms == RLI_NEVER ? pthread_cond_wait(&agenda->earlier, &engine->mutex)
-                                      : pthread_cond_timedwait(&agenda->earlier, &engine->mutex, &at);
-    agenda->awake_at_ms = INT64_MIN; /* awake: nobody needs to call */
+    int error = until_ms == RLI_NEVER ? pthread_cond_wait(&timers->earlier, &engine->mutex)
+                                      : pthread_cond_timedwait(&timers->earlier, &engine->mutex, &at);
+    timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to call */
     return error == 0;
 }
 
 void rli_watchdog_note_undo(rli_watchdog *watchdog, bool answered)
 {
-    watchdog->undo_unanswered = !answered;
+    watchdog->compensation_unanswered = !answered;
     if (answered)
         return;
-    watchdog->undo_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
+    watchdog->compensate_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
     watchdog->put_off = 0;
 }
 
 int64_t rli_watchdog_put_off(rli_watchdog *watchdog)
 {
-    return rli_now_ms() < watchdog->undo_after_ms ? watchdog->undo_after_ms + watchdog->put_off++ : 0;
+    return rli_now_ms() < watchdog->compensate_after_ms ? watchdog->compensate_after_ms + watchdog->put_off++ : 0;
 }
 
 static void attend_session(rli_watchdog *watchdog, rli_session *session)
 {
     rli_engine *engine = watchdog->engine;
-    int64_t put_off_ms = session->phase == RLI_UNDOING ? rli_watchdog_put_off(watchdog) : 0;
+    int64_t put_off_ms = session->phase == RLI_COMPENSATING ? rli_watchdog_put_off(watchdog) : 0;
     if (put_off_ms)
-        rli_agenda_set(&engine->agenda, &session->due, put_off_ms);
-    else if (session->phase == RLI_UNDOING)
-        rli_undo(watchdog, session);
+        rli_timer_heap_set(&engine->timers, &session->timer, put_off_ms);
+    else if (session->phase == RLI_COMPENSATING)
+        rli_compensate(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)
         rli_session_lose(engine, session, RLOCK_LOST_EXPIRED, true);
     else if (rli_session_is_renewed(session) && !session->renewing)
         rli_renew_due(watchdog, session);
     else
-        rli_agenda_set(&engine->agenda, &session->due, session->deadline_ms);
+        rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
 }
 
 #define TIDY_MS 250
@@ -80,19 +80,19 @@ int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
     return answered ? next_ms : rli_earlier(next_ms, RLI_TIDY_UNANSWERED_MS);
 }
 
-static bool tidies(const rli_watchdog *watchdog, const rli_due *due)
+static bool tidies(const rli_watchdog *watchdog, const rli_timer *timer)
 {
-    return due == &watchdog->engine->doubts.due || RLI_ITEM(rli_session, due, due)->phase == RLI_UNDOING;
+    return timer == &watchdog->engine->permits_in_doubt.timer || RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING;
 }
 
 /* The first instant before by_ms at which something else than tidying up is due, in that part of the heap; else by_ms. */
 static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
 {
-    const rli_agenda *agenda = &watchdog->engine->agenda;
-    if (place > agenda->count || agenda->items[place]->at_ms >= by_ms)
+    const rli_timer_heap *timers = &watchdog->engine->timers;
+    if (place > timers->count || timers->items[place]->at_ms >= by_ms)
         return by_ms;
-    if (!tidies(watchdog, agenda->items[place]))
-        return agenda->items[place]->at_ms;
+    if (!tidies(watchdog, timers->items[place]))
+        return timers->items[place]->at_ms;
     return cut(watchdog, place * 2 + 1, cut(watchdog, place * 2, by_ms));
 }
 
@@ -102,7 +102,7 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
         return watchdog->engine->closes_ms;
     int64_t sixth_ms = watchdog->engine->settings->watchdog_timeout_ms / 6 + 1;
     /* Without an answer the last time there may be a connection to make, over a slow link. */
-    int64_t most_ms = watchdog->undo_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
+    int64_t most_ms = watchdog->compensation_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
     /* What else is to be tidied up does not end this: while none has time for an answer over a new connection, none is done. */
     int64_t next_ms = cut(watchdog, 1, by_ms);
@@ -110,14 +110,14 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
 }
 
 /* Until something is due or has changed; with the answers to come, if any are. */
-static bool rest(rli_watchdog *watchdog, const rli_due *first, bool called)
+static bool rest(rli_watchdog *watchdog, const rli_timer *first, bool called)
 {
     rli_engine *engine = watchdog->engine;
-    if (!watchdog->flights.first)
+    if (!watchdog->batches.first)
         return sleep_on(engine, first, called);
     int64_t until_ms = first && first->at_ms < engine->collect_at_ms ? first->at_ms : engine->collect_at_ms;
     pthread_mutex_unlock(&engine->mutex);
-    rli_flight_await(watchdog, until_ms);
+    rli_renewal_batch_await(watchdog, until_ms);
     pthread_mutex_lock(&engine->mutex);
     return called;
 }
@@ -131,16 +131,16 @@ static void *run(void *argument)
     while (!watchdog->stopping) {
         if (rli_renew_land(watchdog))
             continue;
-        rli_due *first = rli_agenda_first(&engine->agenda);
+        rli_timer *first = rli_timer_heap_first(&engine->timers);
         int64_t now_ms = rli_now_ms();
         if (engine->collect_at_ms <= now_ms)
             rli_collect(watchdog);
         else if (!first || first->at_ms > now_ms)
             called = rest(watchdog, first, called);
-        else if (first == &engine->doubts.due)
+        else if (first == &engine->permits_in_doubt.timer)
             rli_permits_give_back(watchdog);
         else
-            attend_session(watchdog, RLI_ITEM(rli_session, first, due));
+            attend_session(watchdog, RLI_ITEM(rli_session, first, timer));
     }
     pthread_mutex_unlock(&engine->mutex);
     return NULL;
@@ -164,7 +164,7 @@ void rli_watchdog_stop(rli_watchdog *watchdog)
     bool running = watchdog->running;
     watchdog->stopping = true;
     watchdog->running = false;
-    pthread_cond_signal(&engine->agenda.earlier);
+    pthread_cond_signal(&engine->timers.earlier);
     pthread_mutex_unlock(&engine->mutex);
     if (running)
         pthread_join(watchdog->thread, NULL);

@@ -10,22 +10,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct rli_flight;
+struct rli_renewal_batch;
 
-/* Renewals under way (flight.h); of the watchdog's thread, but for those that have landed. */
-typedef struct rli_flights {
-    struct rli_flight *first, *last;     /* as they left; with those that are back, and not yet taken up */
-    struct rli_flight *_Atomic landed;   /* back, the latest first */
-    struct rli_flight *back;             /* of these, those that are taken up next */
-} rli_flights;
+/* Renewals under way (renewal_batch.h); of the watchdog's thread, but for those that have landed. */
+typedef struct rli_renewal_batchs {
+    struct rli_renewal_batch *first, *last;     /* as they left; with those that are back, and not yet taken up */
+    struct rli_renewal_batch *_Atomic landed;   /* back, the latest first */
+    struct rli_renewal_batch *back;             /* of these, those that are taken up next */
+} rli_renewal_batchs;
 
 typedef struct rli_watchdog {
     rli_engine *engine;
     pthread_t thread;
     bool running, stopping; /* guarded by the engine's mutex */
-    rli_flights flights;
-    bool undo_unanswered;   /* the last undoing had no answer… */
-    int64_t undo_after_ms;  /* …so none before that instant… */
+    rli_renewal_batchs batches;
+    bool compensation_unanswered;   /* the last undoing had no answer… */
+    int64_t compensate_after_ms;  /* …so none before that instant… */
     int put_off;            /* …and so many have been put off to then, each 1 ms behind the one before: in their order */
 } rli_watchdog;
 

@@ -36,7 +36,7 @@ typedef struct rli_operation {
 } rli_operation;
 
 /* Begins an operation behind `gate`. RLOCK_OK: end it with rli_operation_end. RLOCK_FORKED, RLOCK_CLOSED: nothing begun.
- * Keeps the thread from being cancelled in between: a cancelled leader would strand the others on its lane. */
+ * Keeps the thread from being cancelled in between: a cancelled leader would strand the others on its pipeline. */
 rlock_status rli_operation_begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel);
 void rli_operation_end(rli_operation *op);
 

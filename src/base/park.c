@@ -97,64 +97,64 @@ void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
     atomic_fetch_and(&parker->state, ~(TOGETHER | RLI_WOKEN));
 }
 
-static void end_group(rli_ring *ring)
+static void end_group(rli_wake_batch *batch)
 {
-    if (!ring->who)
+    if (!batch->who)
         return;
-    atomic_fetch_add(&rung[ring->group], 1);
-    syscall(FUTEX, &rung[ring->group], FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, ring->who);
-    ring->who = 0;
+    atomic_fetch_add(&rung[batch->group], 1);
+    syscall(FUTEX, &rung[batch->group], FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, batch->who);
+    batch->who = 0;
 }
 
-static void ring_for(rli_ring *ring, unsigned place)
+static void ring_for(rli_wake_batch *batch, unsigned place)
 {
-    if (ring->group != place / GROUP)
-        end_group(ring);
-    ring->group = place / GROUP;
-    ring->who |= 1u << place % GROUP;
+    if (batch->group != place / GROUP)
+        end_group(batch);
+    batch->group = place / GROUP;
+    batch->who |= 1u << place % GROUP;
 }
 
 /* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
-static void end_alone(rli_ring *ring)
+static void end_alone(rli_wake_batch *batch)
 {
-    if (!ring->alone)
+    if (!batch->alone)
         return;
-    syscall(FUTEX, ring->alone, FUTEX_WAKE | private_flag(ring->how), 1, NULL, NULL, 0);
-    ring->alone = NULL;
+    syscall(FUTEX, batch->alone, FUTEX_WAKE | private_flag(batch->how), 1, NULL, NULL, 0);
+    batch->alone = NULL;
 }
 
-static void ring_alone(rli_ring *ring, rli_parker *parker, unsigned how)
+static void ring_alone(rli_wake_batch *batch, rli_parker *parker, unsigned how)
 {
-    end_alone(ring);
-    ring->alone = &parker->state;
-    ring->how = how;
+    end_alone(batch);
+    batch->alone = &parker->state;
+    batch->how = how;
 }
 
-void rli_ring_end(rli_ring *ring)
+void rli_wake_batch_end(rli_wake_batch *batch)
 {
-    end_alone(ring);
-    end_group(ring);
+    end_alone(batch);
+    end_group(batch);
 }
 
 /* --- waking --- */
 
-void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring)
+void rli_unpark_later(rli_parker *parker, unsigned news, rli_wake_batch *batch)
 {
     const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | TOGETHER;
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
         continue;
     if (state & RLI_ASLEEP)
-        ring_alone(ring, parker, state);
+        ring_alone(batch, parker, state);
     else if (state & RLI_TOGETHER)
-        ring_for(ring, (state & TOGETHER) >> PLACE_SHIFT);
+        ring_for(batch, (state & TOGETHER) >> PLACE_SHIFT);
 }
 
 void rli_unpark_with(rli_parker *parker, unsigned news)
 {
-    rli_ring ring = {0};
-    rli_unpark_later(parker, news, &ring);
-    rli_ring_end(&ring);
+    rli_wake_batch batch = {0};
+    rli_unpark_later(parker, news, &batch);
+    rli_wake_batch_end(&batch);
 }
 
 void rli_unpark(rli_parker *parker)

@@ -28,11 +28,11 @@ enum {
 
 /* Threads to be woken later: one that sleeps alone, and those that sleep at places with one system call, as far as
  * these are of one group: the same place / 32. All zero: none. */
-typedef struct rli_ring {
+typedef struct rli_wake_batch {
     unsigned group, who;
     atomic_uint *alone; /* where that one sleeps… */
     unsigned how;       /* …and how */
-} rli_ring;
+} rli_wake_batch;
 
 void rli_parker_init(rli_parker *parker);
 
@@ -53,8 +53,8 @@ void rli_unpark(rli_parker *parker);
 void rli_unpark_with(rli_parker *parker, unsigned news);
 /* The same, but who sleeps goes on sleeping until the ring is ended, as it must be: best without the mutex that who is
  * woken needs first. The parker may be gone by then. */
-void rli_unpark_later(rli_parker *parker, unsigned news, rli_ring *ring);
-void rli_ring_end(rli_ring *ring);
+void rli_unpark_later(rli_parker *parker, unsigned news, rli_wake_batch *batch);
+void rli_wake_batch_end(rli_wake_batch *batch);
 bool rli_parker_has(const rli_parker *parker, unsigned news);
 /* Whether it had them; it has them no longer. */
 bool rli_parker_take(rli_parker *parker, unsigned news);

@@ -3,7 +3,7 @@
 #include "client/client.h"
 
 #include "base/error.h"
-#include "engine/departure.h"
+#include "engine/async_release.h"
 #include "net/tls_context.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ void rlock_client_close(rlock_client *client)
         return;
     }
     int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
-    rli_departures_await(&client->engine, rli_after_ms(patience_ms));
+    rli_async_releases_await(&client->engine, rli_after_ms(patience_ms));
     rli_gate_close(&client->gate);
     rli_topology_close(&client->topology);
     rli_watchdog_stop(&client->watchdog);

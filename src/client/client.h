@@ -12,7 +12,7 @@
 
 #include <rlock/client.h>
 
-/* Mutexes are not held together, except that the topology's is taken before a lane's or a subscriber's, and a lane's
+/* Mutexes are not held together, except that the topology's is taken before a pipeline's or a subscriber's, and a pipeline's
  * before the engine's. */
 struct rlock_client {
     rli_gate gate;

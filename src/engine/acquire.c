@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/ask.h"
-#include "engine/hand_over.h"
-#include "engine/keep.h"
+#include "engine/handoff.h"
+#include "engine/local_handoff.h"
 #include "engine/release.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 /* Whether its waiters here have one of them ask for all. */
 static bool queues_here(const rli_kind *kind)
 {
-    return !kind->crowd && !kind->queues;
+    return !kind->shared && !kind->queues;
 }
 
 /* Who hears messages does not queue behind one that spins, and would sleep through them. */
@@ -32,8 +32,8 @@ static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     pthread_mutex_lock(&attempt->engine->mutex);
-    rli_hand_over_attend(attempt);
-    bool may = rli_keep_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
+    rli_handoff_attend(attempt);
+    bool may = rli_local_handoff_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     attempt->waiter.asleep = !may;
     pthread_mutex_unlock(&attempt->engine->mutex);
@@ -44,26 +44,26 @@ static bool may_ask(rli_wait *wait)
 static bool comes_next(const rli_attempt *attempt)
 {
     const rli_waiter *before = attempt->waiter.previous;
-    return before && before->handed && !before->previous && attempt->asked->kind->inherited &&
+    return before && before->handed && !before->previous && attempt->asked->kind->parse_handoff &&
            !attempt->engine->settings->local_hand_over;
 }
 
-/* Sleeps on until this waiter is woken; when it comes next, as talker at the end of the calm at the latest. Mutex held
+/* Sleeps on until this waiter is woken; when it comes next, as queue leader at the end of the calm at the latest. Mutex held
  * on entry and return, not meanwhile. */
 static void sleep_on(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     int64_t until_ms = attempt->wait.deadline_ms;
-    int64_t calm_ms = comes_next(attempt) ? rli_chances_calm_until(&attempt->entry->queues->chances) : 0;
+    int64_t calm_ms = comes_next(attempt) ? rli_yield_calm_until(&attempt->entry->queues->yield) : 0;
     waiter->asleep = true;
-    waiter->dozes = calm_ms > rli_now_ms();
-    if (waiter->dozes)
+    waiter->deferred = calm_ms > rli_now_ms();
+    if (waiter->deferred)
         until_ms = rli_earlier(until_ms, calm_ms);
     pthread_mutex_unlock(&attempt->engine->mutex);
     rli_operation_sleep(&attempt->op, until_ms);
     pthread_mutex_lock(&attempt->engine->mutex);
-    waiter->dozes = false;
-    rli_hand_over_attend(attempt);
+    waiter->deferred = false;
+    rli_handoff_attend(attempt);
 }
 
 /* Sleeps until this waiter may talk to the server, was handed the lock, or its wait has ended. */
@@ -73,7 +73,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&attempt->engine->mutex);
     rli_note_listening(attempt);
-    while (status == RLOCK_OK && !waiter->talker && !waiter->look && !waiter->handed) {
+    while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
         if (waiter->ended)
             status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);
         else if ((status = rli_operation_check(&attempt->op)) == RLOCK_OK &&
@@ -90,7 +90,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
 }
 
 /* "Not acquired in the time given" says that the server did answer. Whoever queued here all the time
- * has that from the talker, or asks once before it says so. */
+ * has that from the queue leader, or asks once before it says so. */
 static bool answered_meanwhile(rli_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->engine->mutex);
@@ -159,7 +159,7 @@ static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
     pthread_mutex_lock(&attempt->engine->mutex);
-    rli_hand_over_attend(attempt);
+    rli_handoff_attend(attempt);
     if (status != RLOCK_OK) {
         pthread_mutex_unlock(&attempt->engine->mutex);
         status = rli_give_up(attempt, status);
@@ -167,21 +167,21 @@ static rlock_status queue_up(rli_attempt *attempt)
     }
     if (attempt->waiter.handed)
         status = RLOCK_OK;
-    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.talker)
+    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.leader)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
-    rli_ring ring = {0};
-    rli_queue_leave(queue_of(attempt), &attempt->waiter, &ring);
-    rli_session *kept = NULL;
+    rli_wake_batch batch = {0};
+    rli_queue_leave(queue_of(attempt), &attempt->waiter, &batch);
+    rli_session *offered = NULL;
     if (status != RLOCK_OK) {
-        rli_hand_over_decline(attempt);
-        kept = rli_keep_decline(attempt);
+        rli_handoff_decline(attempt);
+        offered = rli_local_handoff_decline(attempt);
     }
     pthread_mutex_unlock(&attempt->engine->mutex);
-    rli_ring_end(&ring);
+    rli_wake_batch_end(&batch);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
-    if (kept)
-        rli_release_kept(attempt->engine, kept, attempt->asked->names);
+    if (offered)
+        rli_release_offered(attempt->engine, offered, attempt->asked->names);
     return status;
 }
 
@@ -234,7 +234,7 @@ static bool queues_first(rli_attempt *attempt)
     if (!attempt->entry->queues)
         return false;
     return queue_of(attempt)->first ||
-           (!attempt->asked->kind->spins && rli_chances_are_gone(&attempt->entry->queues->chances));
+           (!attempt->asked->kind->spins && rli_yield_defers_newcomers(&attempt->entry->queues->yield));
 }
 
 /* Mutex held on entry, not on return. */
@@ -244,7 +244,7 @@ static rlock_status acquire(rli_attempt *attempt)
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
     /* Those who hold it pass by the queue; so do those who won't wait. */
     bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
-    bool taken = queues && !attempt->session->busy && rli_keep_take(attempt);
+    bool taken = queues && !attempt->session->busy && rli_local_handoff_take(attempt);
     if (queue_first && !taken)
         rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
     pthread_mutex_unlock(&attempt->engine->mutex);

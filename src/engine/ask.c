@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/back_off.h"
-#include "engine/hand_over.h"
-#include "engine/keep.h"
+#include "engine/handoff.h"
+#include "engine/local_handoff.h"
 #include "engine/session.h"
 #include "engine/synced.h"
 #include "net/reply.h"
@@ -83,7 +83,7 @@ static void note_writer(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_acquire *asked = attempt->asked;
     rli_session *writer =
-        asked->kind->crowd ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
+        asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
     if (writer && gain->verdict->beneath)
         rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
     else if (writer && !writer->busy)
@@ -95,36 +95,36 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
     const rli_verdict *verdict = gain->verdict;
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN) { /* declared lost while the question was under way */
-        rli_session_doubt_more(attempt->engine, session, gain->lease_ms);
+        rli_session_in_doubt_more(attempt->engine, session, gain->lease_ms);
         return outer_lost(attempt);
     }
     if (session->count == 0 && granted_in_vain(attempt, gain)) {
-        rli_session_doubt(attempt->engine, session, gain->lease_ms);
+        rli_session_in_doubt(attempt->engine, session, gain->lease_ms);
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
                         (long long)gain->lease_ms);
     }
     /* Adds to holds that ended meanwhile: the new one would be as worthless. */
     if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
-        rli_session_doubt_more(attempt->engine, session, gain->lease_ms);
+        rli_session_in_doubt_more(attempt->engine, session, gain->lease_ms);
         rli_session_lose(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
         return outer_lost(attempt);
     }
     rli_session_gain(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
     if (attempt->asked->kind->queues) /* another kind's grant leaves the owner's place where it is */
         session->queued = false;
-    rli_keep_forget(attempt->engine, attempt->entry); /* what was kept has ended, or this could not have been had */
+    rli_local_handoff_forget(attempt->engine, attempt->entry); /* what was kept has ended, or this could not have been had */
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
-    session->extra->replaces = 0;
+    session->cold->replaces = 0;
     if (attempt->asked->kind->fenced) /* the same field may also be had through other kinds */
-        session->extra->token = verdict->token;
+        session->cold->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
-    if (attempt->entry->queues && attempt->asked->kind->inherited && !attempt->asked->kind->queues &&
+    if (attempt->entry->queues && attempt->asked->kind->parse_handoff && !attempt->asked->kind->queues &&
         session->count == 1)
-        rli_chances_hold(&attempt->entry->queues->chances, session, gain->handed);
-    if (session->extra->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
+        rli_yield_note_holder(&attempt->entry->queues->yield, session, gain->handed);
+    if (session->cold->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
         rli_queue_owner_granted(attempt->entry, session);
     return RLOCK_OK;
 }
@@ -176,7 +176,7 @@ static bool is_prompted(const rli_attempt *attempt, const rli_call *call)
 
 static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
 {
-    rli_verdict verdict = attempt->asked->kind->granted(call->reply);
+    rli_verdict verdict = attempt->asked->kind->parse_acquire(call->reply);
     const rli_gain gain = {
         .verdict = &verdict, .lease_ms = lease_ms, .sent_ms = call->sent_ms, .repeated = call->unanswered > 0};
     switch (verdict.grant) {
@@ -186,7 +186,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
         *again_ms = ask_again_ms(attempt, &verdict);
-        if (attempt->entry->doubted && !is_prompted(attempt, call))
+        if (attempt->entry->in_doubt && !is_prompted(attempt, call))
             rli_queue_let_doubtful_look(attempt->entry, attempt->session);
         return denied(attempt->asked);
     case RLI_OUTER_LOST:
@@ -223,22 +223,22 @@ void rli_note_listening(rli_attempt *attempt)
 {
     const rli_wait *wait = &attempt->wait;
     if (wait->channel)
-        attempt->entry->queues->chances.listening = rli_channel_is_asked_for(wait->subscriber, wait->channel);
+        attempt->entry->queues->yield.listening = rli_channel_is_asked_for(wait->subscriber, wait->channel);
 }
 
 /* Whether it would ask in vain, or out of turn; then *again_ms. Mutex held. */
-static bool has_no_chance(rli_attempt *attempt, int64_t *again_ms)
+static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
 {
     const rli_kind *kind = attempt->asked->kind;
     const rli_session *session = attempt->session;
-    if (kind->crowd || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
+    if (kind->shared || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
     rli_note_listening(attempt);
     /* It may have the lock, by a late request of its own, or another thread of its owner has it; or its session is
      * over, and it can't be handed the lock before it asks in another. */
-    if (session->phase != RLI_OPEN || session->count > 0 || session->extra->doubt_ms > 0 || attempt->entry->queues->kept)
+    if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 || attempt->entry->queues->offered)
         return false;
-    return rli_chance_is_gone(&attempt->entry->queues->chances, &attempt->chance, attempt->wait.heard, again_ms);
+    return rli_yield_defers(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
 }
 
 /* The wire owners that a request speaks of; its texts. */
@@ -250,19 +250,19 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
 {
     const rli_acquire *asked = attempt->asked;
     rli_session *session = attempt->session;
-    rli_extra *extra = session->extra;
+    rli_cold *cold = session->cold;
     rli_session *writer =
-        asked->kind->crowd ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
+        asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
     *texts = (owners){.over = "", .writer = ""};
     rli_owner_text(attempt->engine, session->number, texts->own);
-    if (extra->replaces)
-        rli_owner_text(attempt->engine, extra->replaces, texts->over);
+    if (cold->replaces)
+        rli_owner_text(attempt->engine, cold->replaces, texts->over);
     if (writer)
         rli_owner_text(attempt->engine, writer->number, texts->writer);
-    if (session->count + 1 > extra->highest)
-        extra->highest = session->count + 1;
+    if (session->count + 1 > cold->highest)
+        cold->highest = session->count + 1;
     if (asked->kind->queues && !session->queued)
-        extra->place = ++attempt->engine->last_place;
+        cold->place = ++attempt->engine->last_place;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
                                                       : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
@@ -271,11 +271,11 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
         .owner = texts->own,
         .lease_ms = lease_ms,
         .count = session->count + 1,
-        .highest = extra->highest,
+        .highest = cold->highest,
         .over = texts->over,
         .writer = texts->writer,
         .wait_ms = wait_ms > 0 ? wait_ms : 0,
-        .place_ms = session->queued ? extra->place_ms : wait_ms > 0 ? wait_ms : 0,
+        .place_ms = session->queued ? cold->place_ms : wait_ms > 0 ? wait_ms : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
 }
@@ -296,7 +296,7 @@ static void put(rli_call *call, const void *what)
 static bool is_grant(const redisReply *reply, const void *what)
 {
     const question_of *asked = what;
-    return asked->kind->granted(reply).grant == RLI_GRANTED;
+    return asked->kind->parse_acquire(reply).grant == RLI_GRANTED;
 }
 
 static void take_back(rli_call *call, const void *what)
@@ -319,10 +319,10 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&engine->mutex);
-    rli_hand_over_attend(attempt);
+    rli_handoff_attend(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !wait->heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
-    if (has_no_chance(attempt, again_ms)) {
+    if (is_deferred(attempt, again_ms)) {
         pthread_mutex_unlock(&engine->mutex);
         return denied(asked);
     }
@@ -331,7 +331,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     rli_session *session = attempt->session;
     bool turn = status == RLOCK_OK && !attempt->moved;
     if (turn && !attempt->waiter.handed)
-        rli_keep_look(attempt);
+        rli_local_handoff_look(attempt);
     bool asks = turn && !attempt->waiter.handed;
     if (asks)
         status = may_take(attempt);
@@ -357,15 +357,15 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
      * its middle may have left a part of one, which perhaps has no end. */
     bool in_doubt = call.unanswered || (status != RLOCK_OK && call.broke_off);
     if (in_doubt && request.count == 1) {
-        rli_session_doubt(attempt->engine, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
-        attempt->entry->doubted = true;
+        rli_session_in_doubt(attempt->engine, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
+        attempt->entry->in_doubt = true;
     } else if (in_doubt) {
-        rli_session_doubt_more(attempt->engine, session, lease_ms);
+        rli_session_in_doubt_more(attempt->engine, session, lease_ms);
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
         session->queued = true; /* unless it is granted now */
-        session->extra->queue_kind = asked->kind;
-        session->extra->place_ms = request.place_ms;
+        session->cold->queue_kind = asked->kind;
+        session->cold->place_ms = request.place_ms;
     }
     if (status == RLOCK_OK && attempt->entry->queues)
         attempt->entry->queues->answered_ms = rli_now_ms();
@@ -394,7 +394,7 @@ static bool leave_queue(rli_attempt *attempt, rli_operation *op)
     pthread_mutex_lock(&engine->mutex);
     const char *unheard = NULL;
     if (status == RLOCK_OK)
-        attempt->asked->kind->released(call.reply, &unheard);
+        attempt->asked->kind->parse_release(call.reply, &unheard);
     if (unheard)
         rli_session_note_unheard(session, unheard);
     rli_call_clear(&call);
@@ -413,10 +413,10 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
     op.deadline_ms = rli_after_ms(GIVE_UP_MS);
     pthread_mutex_lock(&engine->mutex);
     /* The place is another kind's when this one has no queue on the server: the background release leaves it. */
-    bool last = session->extra->attempts == 1 && attempt->asked->kind->give_up;
+    bool last = session->cold->attempts == 1 && attempt->asked->kind->give_up;
     /* In the session's turn: another thread of the owner that comes now queues after it, not before.
      * Nor may it wait in this session when the request may run late and take its place away. */
-    if ((session->queued ? last : session->extra->taker == &attempt->waiter) &&
+    if ((session->queued ? last : session->cold->taker == &attempt->waiter) &&
         rli_session_begin_turn(engine, session, &op, op.deadline_ms) == RLOCK_OK) {
         if (attempt->waiter.handed)
             why = RLOCK_OK;

@@ -17,7 +17,7 @@ typedef struct rli_attempt {
     rli_session *session; /* joined */
     rli_waiter waiter;
     int64_t failed_ms;    /* of the last question: since when the server was out of reach */
-    rli_chance chance;
+    rli_yield_seen chance;
     int denied;           /* questions in a row that are worth another soon */
     int64_t prompted_until_ms; /* answered before, the question under way has no reason but that another was refused */
     bool moved;           /* to a session that hears messages on another channel */

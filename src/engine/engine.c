@@ -22,19 +22,19 @@ void rli_engine_init(rli_engine *engine, const rli_settings *settings, const cha
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&engine->departed, &attributes);
+    pthread_cond_init(&engine->async_releases_done, &attributes);
     pthread_condattr_destroy(&attributes);
-    rli_agenda_init(&engine->agenda);
+    rli_timer_heap_init(&engine->timers);
     rli_holds_init(engine);
 }
 
 void rli_engine_destroy(rli_engine *engine)
 {
     rli_holds_free(engine);
-    rli_doubts_destroy(&engine->doubts);
-    rli_agenda_destroy(&engine->agenda);
+    rli_permits_in_doubt_destroy(&engine->permits_in_doubt);
+    rli_timer_heap_destroy(&engine->timers);
     pthread_cond_destroy(&engine->reports);
-    pthread_cond_destroy(&engine->departed);
+    pthread_cond_destroy(&engine->async_releases_done);
     pthread_mutex_destroy(&engine->mutex);
 }
 
@@ -43,7 +43,7 @@ void rli_engine_collect_soon(rli_engine *engine)
     if (engine->collect_at_ms != RLI_NEVER)
         return;
     engine->collect_at_ms = rli_after_ms(COLLECT_MS);
-    rli_agenda_expect(&engine->agenda, engine->collect_at_ms);
+    rli_timer_heap_expect(&engine->timers, engine->collect_at_ms);
 }
 
 const char *rli_owner_text(const rli_engine *engine, uint64_t number, char text[RLI_OWNER_TEXT])

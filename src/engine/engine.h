@@ -4,12 +4,12 @@
 #ifndef RLI_ENGINE_H
 #define RLI_ENGINE_H
 
-#include "base/agenda.h"
+#include "base/timer_heap.h"
 #include "base/gate.h"
 #include "base/table.h"
 #include "config/settings.h"
-#include "engine/doubts.h"
-#include "engine/extra.h"
+#include "engine/permits_in_doubt.h"
+#include "engine/cold_fields.h"
 #include "engine/holds.h"
 #include "redis/topology/topology.h"
 
@@ -22,26 +22,26 @@ struct rli_engine {
     const char *client_id;
     rli_gate *gate;
     rli_topology *topology;
-    /* From now on somebody does what is on the agenda when it is due; the mutex is held. RLOCK_OK, RLOCK_NO_MEMORY,
+    /* From now on somebody does what is on the timer heap when it is due; the mutex is held. RLOCK_OK, RLOCK_NO_MEMORY,
      * RLOCK_CLOSED. */
     rlock_status (*attend)(rli_engine *engine);
 
     pthread_mutex_t mutex;           /* guards the rest */
     rli_table entries, sessions;
-    rli_extras extras;
+    rli_colds colds;
     uint64_t last_number, last_place;
-    rli_agenda agenda;
+    rli_timer_heap timers;
     rli_session *first_over, *last_over;
     int over_count;
     rli_session *first_report, *last_report;
     bool reports_wanted;
     pthread_cond_t reports;          /* there is one */
-    int departures;                  /* sessions that have one */
+    int async_releases;                  /* sessions that have one */
     int posted;                      /* of these, requests whose answer nobody has read */
-    pthread_cond_t departed;         /* there are none any more; CLOCK_MONOTONIC */
+    pthread_cond_t async_releases_done;         /* there are none any more; CLOCK_MONOTONIC */
     int64_t collect_at_ms;           /* when answers are read that nobody waits for; RLI_NEVER: there are none */
     int64_t closes_ms;               /* when the client ends that is being closed; 0: it is not */
-    rli_doubts doubts;
+    rli_permits_in_doubt permits_in_doubt;
 };
 
 /* `settings` to `topology` outlive it. */

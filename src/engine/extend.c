@@ -34,7 +34,7 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
         return lost(engine, session, RLOCK_LOST_GONE, names);
     /* Later than that, what was to be extended may have ended on the server before it was. */
     if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms) {
-        rli_session_doubt_more(engine, session, lease_ms);
+        rli_session_in_doubt_more(engine, session, lease_ms);
         return lost(engine, session, RLOCK_LOST_EXPIRED, names);
     }
     rli_session_confirm(session, call->sent_ms, lease_ms);
@@ -60,7 +60,7 @@ static rlock_status extend(rli_engine *engine, rli_session *session, rli_operati
     pthread_mutex_lock(&engine->mutex);
     rli_session_end_turn(session);
     if (call.unanswered)
-        rli_session_doubt_more(engine, session, lease_ms);
+        rli_session_in_doubt_more(engine, session, lease_ms);
     if (status == RLOCK_OK)
         status = judge(engine, session, &call, names, lease_ms);
     rli_call_clear(&call);

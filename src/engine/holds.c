@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "engine/departure.h"
+#include "engine/async_release.h"
 #include "engine/engine.h"
 #include "engine/session.h"
 
@@ -35,7 +35,7 @@ static uint32_t session_hash(const rli_link *link)
     return owner_hash(session->entry, session->kind->writes, owner.number, owner.named);
 }
 
-/* With a short name a plain hold is 160 bytes of the allocator's, and 30 in tables and on the agenda. */
+/* With a short name a plain hold is 160 bytes of the allocator's, and 30 in tables and on the timer heap. */
 _Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_extra, or rli_queues");
 
 void rli_holds_init(rli_engine *engine)
@@ -87,7 +87,7 @@ void rli_entry_exit(rli_engine *engine, rli_entry *entry)
 bool rli_entry_open_queues(rli_entry *entry)
 {
     if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
-        rli_chances_begin(&entry->queues->chances);
+        rli_yield_begin(&entry->queues->yield);
     return entry->queues;
 }
 
@@ -155,15 +155,15 @@ rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_ki
 /* Of the owner's sessions that have ended here, the latest whose field may stand on the server yet; 0: none. */
 static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    static const rli_phase phases[] = {RLI_OVER, RLI_LEAVING, RLI_UNDOING};
+    static const rli_phase phases[] = {RLI_OVER, RLI_LEAVING, RLI_COMPENSATING};
     rli_session *latest = NULL;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         rli_session *ended = find(engine, entry, writes, owner, phases[i], 0);
         if (ended && (!latest || ended->number > latest->number))
             latest = ended;
     }
-    if (latest && latest->extra && latest->extra->departure)
-        latest->extra->departure->replaced = true;
+    if (latest && latest->cold && latest->cold->async_release)
+        latest->cold->async_release->replaced = true;
     return latest ? latest->number : 0;
 }
 
@@ -171,7 +171,7 @@ static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry,
  * next read hold must not be touched by a late request of this one. */
 static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *writer = kind->crowd ? rli_session_writer(engine, entry, owner) : NULL;
+    rli_session *writer = kind->shared ? rli_session_writer(engine, entry, owner) : NULL;
     if (!writer || writer->lent)
         return ++engine->last_number;
     writer->lent = true;
@@ -189,17 +189,17 @@ static void discard(rli_session *session)
 
 static bool enlist(rli_engine *engine, rli_session *session)
 {
-    if (!rli_agenda_reserve(&engine->agenda))
+    if (!rli_timer_heap_reserve(&engine->timers))
         return false;
-    if (rli_extras_ensure(&engine->extras, &session->extra, session->count, false) &&
+    if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) &&
         rli_table_add(&engine->sessions, &session->link))
         return true;
-    rli_agenda_unreserve(&engine->agenda);
-    rli_extras_give(&engine->extras, session->extra);
+    rli_timer_heap_unreserve(&engine->timers);
+    rli_colds_give(&engine->colds, session->cold);
     return false;
 }
 
-/* Without a number, and with its extra part. */
+/* Without a number, and with its cold fields. */
 static rli_session *make(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     rli_session *session = entry->own.entry ? malloc(sizeof *session) : &entry->own;
@@ -225,7 +225,7 @@ static rli_session *begin(rli_engine *engine, rli_entry *entry, const rli_kind *
     rli_session *session = make(engine, entry, kind, owner);
     if (!session)
         return NULL;
-    session->extra->replaces = standing_field(engine, entry, kind->writes, owner);
+    session->cold->replaces = standing_field(engine, entry, kind->writes, owner);
     session->number = number_for(engine, entry, kind, owner);
     return session;
 }
@@ -240,21 +240,21 @@ rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_ki
 
 bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back)
 {
-    if (!rli_extras_ensure(&engine->extras, &session->extra, session->count, gives_back))
+    if (!rli_colds_ensure(&engine->colds, &session->cold, session->count, gives_back))
         return false;
-    session->extra->attempts++;
+    session->cold->attempts++;
     return true;
 }
 
 void rli_session_leave(rli_engine *engine, rli_session *session)
 {
-    session->extra->attempts--;
+    session->cold->attempts--;
     rli_session_settle(engine, session);
 }
 
 int rli_session_attempts(const rli_session *session)
 {
-    return session->extra ? session->extra->attempts : 0;
+    return session->cold ? session->cold->attempts : 0;
 }
 
 static void forget_over(rli_engine *engine, rli_session *session)
@@ -271,29 +271,29 @@ static void forget_over(rli_engine *engine, rli_session *session)
     engine->over_count--;
 }
 
-void rli_session_forget_departure(rli_engine *engine, rli_session *session)
+void rli_session_forget_async_release(rli_engine *engine, rli_session *session)
 {
-    free(session->extra->departure);
-    session->extra->departure = NULL;
-    if (--engine->departures == 0)
-        pthread_cond_broadcast(&engine->departed);
+    free(session->cold->async_release);
+    session->cold->async_release = NULL;
+    if (--engine->async_releases == 0)
+        pthread_cond_broadcast(&engine->async_releases_done);
 }
 
 static void end(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     if (entry->queues)
-        rli_chances_drop(&entry->queues->chances, session);
-    if (session->extra && session->extra->departure)
-        rli_session_forget_departure(engine, session);
+        rli_yield_drop_holder(&entry->queues->yield, session);
+    if (session->cold && session->cold->async_release)
+        rli_session_forget_async_release(engine, session);
     if (session->phase != RLI_OVER)
-        rli_agenda_remove(&engine->agenda, &session->due);
-    rli_agenda_unreserve(&engine->agenda);
+        rli_timer_heap_remove(&engine->timers, &session->timer);
+    rli_timer_heap_unreserve(&engine->timers);
     rli_table_remove(&engine->sessions, &session->link);
     RLI_LIST_REMOVE(entry->sessions, session);
     if (session->has_life)
         rli_life_release(session->life);
-    rli_extras_give(&engine->extras, session->extra);
+    rli_colds_give(&engine->colds, session->cold);
     discard(session);
     rli_entry_exit(engine, entry);
 }
@@ -301,10 +301,10 @@ static void end(rli_engine *engine, rli_session *session)
 /* A plain hold, of which no call is under way, has nothing to remember. */
 static void slim(rli_engine *engine, rli_session *session)
 {
-    if (session->extra && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
-        rli_extra_is_plain(session->extra)) {
-        rli_extras_give(&engine->extras, session->extra);
-        session->extra = NULL;
+    if (session->cold && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
+        rli_cold_is_plain(session->cold)) {
+        rli_colds_give(&engine->colds, session->cold);
+        session->cold = NULL;
     }
 }
 
@@ -312,7 +312,7 @@ static void slim(rli_engine *engine, rli_session *session)
 static void doubt_place(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
-        rli_session_doubt(engine, session, session->extra->place_ms + PLACE_DOUBT_MS);
+        rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_DOUBT_MS);
     session->queued = false;
 }
 
@@ -320,11 +320,11 @@ static void doubt_place(rli_engine *engine, rli_session *session)
  * session of its owner with the same number. Out of memory: when its owner has unlocked. */
 static void release_lost(rli_engine *engine, rli_session *lost)
 {
-    rli_extra *extra = lost->extra;
-    if (!extra || lost->busy || lost->renewing)
+    rli_cold *cold = lost->cold;
+    if (!cold || lost->busy || lost->renewing)
         return; /* not yet, while a request of it is under way */
     doubt_place(engine, lost);
-    if (extra->doubt_ms == 0)
+    if (cold->in_doubt_ms == 0)
         return;
     rli_owner owner = rli_session_owner(lost);
     rli_session *session = make(engine, lost->entry, lost->kind, &owner);
@@ -332,15 +332,15 @@ static void release_lost(rli_engine *engine, rli_session *lost)
         return;
     session->number = lost->number;
     session->phase = RLI_DONE;
-    session->extra->highest = extra->highest;
-    session->extra->queue_kind = extra->queue_kind;
-    session->extra->place_ms = extra->place_ms;
-    session->extra->doubt_ms = extra->doubt_ms;
-    session->extra->release_from_ms = extra->release_from_ms;
-    session->extra->unheard = extra->unheard;
-    session->extra->unheard_ms = extra->unheard_ms;
-    extra->unheard = NULL;
-    extra->doubt_ms = 0;
+    session->cold->highest = cold->highest;
+    session->cold->queue_kind = cold->queue_kind;
+    session->cold->place_ms = cold->place_ms;
+    session->cold->in_doubt_ms = cold->in_doubt_ms;
+    session->cold->release_from_ms = cold->release_from_ms;
+    session->cold->unheard = cold->unheard;
+    session->cold->unheard_ms = cold->unheard_ms;
+    cold->unheard = NULL;
+    cold->in_doubt_ms = 0;
     rli_session_settle(engine, session);
 }
 
@@ -357,27 +357,27 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
         forget_over(engine, session);
         session->phase = RLI_DONE;
         session->deadline_ms = 0;
-        session->due = (rli_due){0};
+        session->timer = (rli_timer){0};
     }
-    rli_extra *extra = session->extra;
+    rli_cold *cold = session->cold;
     doubt_place(engine, session);
-    if (session->phase != RLI_UNDOING && extra && extra->doubt_ms > 0) {
-        int64_t from_ms = rli_now_ms() < extra->release_from_ms ? extra->release_from_ms : rli_now_ms();
-        session->phase = RLI_UNDOING;
-        extra->release_until_ms = from_ms + extra->doubt_ms;
-        bool later = extra->unheard && extra->doubt_ms == RLI_UNHEARD_DOUBT_MS;
-        extra->doubt_ms = 0;
-        rli_agenda_set(&engine->agenda, &session->due, later ? extra->unheard_ms + RLI_UNHEARD_MS : from_ms);
+    if (session->phase != RLI_COMPENSATING && cold && cold->in_doubt_ms > 0) {
+        int64_t from_ms = rli_now_ms() < cold->release_from_ms ? cold->release_from_ms : rli_now_ms();
+        session->phase = RLI_COMPENSATING;
+        cold->release_until_ms = from_ms + cold->in_doubt_ms;
+        bool later = cold->unheard && cold->in_doubt_ms == RLI_UNHEARD_DOUBT_MS;
+        cold->in_doubt_ms = 0;
+        rli_timer_heap_set(&engine->timers, &session->timer, later ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
         return;
     }
-    if (session->phase == RLI_UNDOING && rli_now_ms() < extra->release_until_ms)
+    if (session->phase == RLI_COMPENSATING && rli_now_ms() < cold->release_until_ms)
         return;
     end(engine, session);
 }
 
 void rli_session_forgo(rli_engine *engine, rli_session *session)
 {
-    rli_agenda_remove(&engine->agenda, &session->due);
+    rli_timer_heap_remove(&engine->timers, &session->timer);
     session->count = 0;
     session->phase = RLI_DONE;
     rli_session_settle(engine, session);
@@ -410,11 +410,11 @@ static void queue_report(rli_engine *engine, rli_session *session)
  * the deadline is 1 % of the lease earlier. The leases of a write hold add up. */
 static int64_t end_on_server(const rli_engine *engine, const rli_session *session)
 {
-    const rli_extra *extra = session->extra;
-    int64_t lease_ms = extra->renewed > 0 && extra->explicit_lease_ms < engine->settings->watchdog_timeout_ms
-                           ? engine->settings->watchdog_timeout_ms : extra->explicit_lease_ms;
+    const rli_cold *cold = session->cold;
+    int64_t lease_ms = cold->renewed > 0 && cold->explicit_lease_ms < engine->settings->watchdog_timeout_ms
+                           ? engine->settings->watchdog_timeout_ms : cold->explicit_lease_ms;
     int64_t hundredth_ms = (lease_ms + 99) / 100;
-    return session->deadline_ms + (session->kind->writes ? extra->highest * hundredth_ms : hundredth_ms);
+    return session->deadline_ms + (session->kind->writes ? cold->highest * hundredth_ms : hundredth_ms);
 }
 
 /* Whether the lock is left to the end of its lease, and is not to be freed before. */
@@ -427,19 +427,19 @@ void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reaso
 {
     /* A renewal that was never answered may still stand, or come. */
     if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed(session) > 0)
-        rli_session_doubt(engine, session, engine->settings->watchdog_timeout_ms);
+        rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     /* The owner's other hold on a read-write lock may keep the key, and with it this one's field; force keeps nothing. */
-    if ((session->kind->crowd || session->kind->writes) && !session->forced)
-        rli_session_doubt(engine, session, 1);
-    if (session->extra) {
-        rli_session_doubt(engine, session, session->extra->more_doubt_ms);
-        session->extra->release_from_ms = ends_itself(reason) ? end_on_server(engine, session) : 0;
+    if ((session->kind->shared || session->kind->writes) && !session->forced)
+        rli_session_in_doubt(engine, session, 1);
+    if (session->cold) {
+        rli_session_in_doubt(engine, session, session->cold->in_doubt_more_ms);
+        session->cold->release_from_ms = ends_itself(reason) ? end_on_server(engine, session) : 0;
     }
-    rli_agenda_remove(&engine->agenda, &session->due);
+    rli_timer_heap_remove(&engine->timers, &session->timer);
     session->phase = RLI_OVER;
     session->reason = reason;
     if (session->entry->queues)
-        rli_chances_drop(&session->entry->queues->chances, session);
+        rli_yield_drop_holder(&session->entry->queues->yield, session);
     session->reported_count = session->count;
     session->next_over = NULL;
     if (engine->last_over)
@@ -460,15 +460,15 @@ void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reaso
 
 void rli_holds_free(rli_engine *engine)
 {
-    engine->agenda.count = 0;
+    engine->timers.count = 0;
     for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
         for (rli_link *first; (first = engine->sessions.buckets[i]);) {
             rli_session *session = RLI_ITEM(rli_session, first, link);
-            session->due.place = 0; /* of no more use, whether it was on the agenda or not */
+            session->timer.place = 0; /* of no more use, whether it was on the timer heap or not */
             end(engine, session);
         }
     }
-    rli_extras_free(&engine->extras);
+    rli_colds_free(&engine->colds);
     rli_table_free(&engine->sessions);
     rli_table_free(&engine->entries);
 }

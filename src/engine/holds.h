@@ -5,11 +5,11 @@
 #ifndef RLI_HOLDS_H
 #define RLI_HOLDS_H
 
-#include "base/agenda.h"
+#include "base/timer_heap.h"
 #include "base/operation.h"
 #include "base/table.h"
-#include "engine/chance.h"
-#include "engine/extra.h"
+#include "engine/yield.h"
+#include "engine/cold_fields.h"
 #include "engine/kind.h"
 #include "engine/owner.h"
 #include "redis/topology/route.h"
@@ -32,21 +32,21 @@ typedef struct rli_queue {
 typedef struct rli_queues {
     rli_queue of[RLI_QUEUES]; /* by rli_queueing */
     int64_t answered_ms;      /* when the server last answered a question about it */
-    struct rli_session *kept; /* the session whose hold waits to be taken (keep.h); NULL: none */
-    rli_chances chances;      /* of those that go by messages */
+    struct rli_session *offered; /* the session whose hold waits to be taken (local_handoff.h); NULL: none */
+    rli_yield yield;      /* of those that go by messages */
 } rli_queues;
 
 typedef enum rli_phase {
     RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
     RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
                     that release may have been sent twice and may run late */
-    RLI_LEAVING, /* the same, and that release is on the wire without anybody waiting for its answer (departure.h) */
-    RLI_KEPT,    /* its last hold was given back here alone, and waits for one here to take it (keep.h) */
+    RLI_LEAVING, /* the same, and that release is on the wire without anybody waiting for its answer (async release.h) */
+    RLI_OFFERED,    /* its last hold was given back here alone, and waits for one here to take it (local_handoff.h) */
     RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
-    RLI_UNDOING  /* nobody's any more; released in the background while a request may run late */
+    RLI_COMPENSATING  /* nobody's any more; released in the background while a request may run late */
 } rli_phase;
 
-/* There may be a million of them: what is rare is in the extra part. */
+/* There may be a million of them: what is rare is in the cold fields. */
 typedef struct rli_session {
     rli_link link;
     struct rli_entry *entry;
@@ -60,7 +60,7 @@ typedef struct rli_session {
     union {
         struct {               /* until it is over */
             int64_t deadline_ms; /* until then it may be relied on */
-            rli_due due;       /* on the watchdog's agenda */
+            rli_timer timer;       /* on the watchdog's timer heap */
         };
         struct {               /* RLI_OVER */
             struct rli_session *next_over;   /* oldest first, among the sessions that are over */
@@ -69,7 +69,7 @@ typedef struct rli_session {
             int reported_count;
         };
     };
-    rli_extra *extra;          /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
+    rli_cold *cold;          /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
     int count;                 /* holds; in RLI_OVER: unlocks that are still to be told */
     rli_phase phase : 4;
     bool has_life : 1, named : 1; /* of the owner */
@@ -88,7 +88,7 @@ typedef struct rli_entry {
     rli_session *sessions;     /* all of them, in no order */
     rli_queues *queues;        /* NULL: nobody has waited here */
     unsigned references : 31;  /* sessions and calls under way */
-    unsigned doubted : 1;      /* a first acquire of it went unanswered */
+    unsigned in_doubt : 1;      /* a first acquire of it went unanswered */
     uint32_t length;
     rli_session own;           /* mostly there is one; in use if it has an entry */
     char name[];               /* with the client's prefix */
@@ -118,7 +118,7 @@ bool rli_entry_open_queues(rli_entry *entry);
 
 /* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
 rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* One attempt more, which keeps the session, and its extra part. False: out of memory. */
+/* One attempt more, which keeps the session, and its cold fields. False: out of memory. */
 bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back);
 /* Its one plain hold is over here, without memory for its release: it is not renewed any more. Frees the session. */
 void rli_session_forgo(rli_engine *engine, rli_session *session);
@@ -131,7 +131,7 @@ rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
 int rli_session_attempts(const rli_session *session);
 
 /* It is known what became of its last release. */
-void rli_session_forget_departure(rli_engine *engine, rli_session *session);
+void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
 /* A release that was no session's, as one by force, told the head of the queue on the server that the lock is free, and
  * nobody heard: as rli_session_note_unheard. */
 void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);

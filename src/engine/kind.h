@@ -23,9 +23,9 @@ typedef struct rli_request {
     const char *unheard; /* the head of that queue that nobody heard for some time, or "" */
     /* A last release: the wire owner that it hands the lock to if that one comes next, NULL: none; the lease
      * that it asked for, and how long it asked to keep its place. */
-    const char *heir;
+    const char *successor;
     int64_t heir_lease_ms, heir_place_ms;
-    const char *heir_counter; /* where the heir is to have a token from, NULL: none */
+    const char *heir_counter; /* where the successor is to have a token from, NULL: none */
     size_t heir_counter_length;
     int64_t listening;   /* how many of the channel's listeners are this process's own: where there are more, nothing
                             is handed over this time; -1: nobody is looked for */
@@ -47,7 +47,7 @@ typedef struct rli_verdict {
     uint64_t token;      /* granted by a fenced lock */
     bool beneath;        /* granted under the same owner's write hold */
     bool free;           /* denied though nobody holds it: it is another's turn */
-    int heard;           /* of an heir, and free: how many were told */
+    int heard;           /* of an successor, and free: how many were told */
     const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
 } rli_verdict;
 
@@ -66,12 +66,12 @@ typedef struct rli_kind {
 
     bool writes;             /* its field is OWNER:write: a hold apart from the owner's other ones */
     bool once;               /* who holds it can't take it again */
-    bool crowd;              /* many may hold it: its waiters here do not queue behind one that asks for all */
+    bool shared;              /* many may hold it: its waiters here do not queue behind one that asks for all */
     bool queues;             /* on the server, each waiter with a channel of its own */
     bool spins;              /* its waiters ask again and again; nothing is published */
     bool levels;             /* each hold has a time of its own, and is not lengthened by the next */
     bool fenced;             /* a grant carries a token */
-    bool keeps;              /* a hold may go from thread to thread here without the server (keep.h) */
+    bool keeps;              /* a hold may go from thread to thread here without the server (local_handoff.h) */
 
     void (*acquire)(rli_call *call, const rli_request *request);
     void (*release)(rli_call *call, const rli_request *request);
@@ -81,11 +81,11 @@ typedef struct rli_kind {
     /* Leaves the queue on the server; NULL where there is none. Its answers read as those of release. */
     void (*give_up)(rli_call *call, const rli_request *request);
 
-    rli_verdict (*granted)(const redisReply *reply);
+    rli_verdict (*parse_acquire)(const redisReply *reply);
     /* *unheard: the head of the queue that was told and did not hear, NULL: none; in the reply. */
-    rli_released (*released)(const redisReply *reply, const char **unheard);
-    /* What a release says of the heir that was named: granted, or denied; NULL: it can't be handed over. */
-    rli_verdict (*inherited)(const redisReply *reply);
+    rli_released (*parse_release)(const redisReply *reply, const char **unheard);
+    /* What a release says of the successor that was named: granted, or denied; NULL: it can't be handed over. */
+    rli_verdict (*parse_handoff)(const redisReply *reply);
 } rli_kind;
 
 /* So many read holds an owner may have at a time: scripts look at each (lua/read/levels.inc). */
@@ -105,8 +105,8 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request);
 void rli_reentrant_release(rli_call *call, const rli_request *request);
 void rli_reentrant_force(rli_call *call, const rli_names *names);
 void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner);
-rli_verdict rli_reentrant_granted(const redisReply *reply);
-rli_released rli_reentrant_released(const redisReply *reply, const char **unheard);
-rli_verdict rli_reentrant_inherited(const redisReply *reply);
+rli_verdict rli_reentrant_parse_acquire(const redisReply *reply);
+rli_released rli_reentrant_parse_release(const redisReply *reply, const char **unheard);
+rli_verdict rli_reentrant_parse_handoff(const redisReply *reply);
 
 #endif

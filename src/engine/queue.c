@@ -7,13 +7,13 @@
 
 #include <stdio.h>
 
-static void make_talker(rli_waiter *waiter, rli_ring *ring)
+static void make_leader(rli_waiter *waiter, rli_wake_batch *batch)
 {
-    if (!waiter || waiter->talker)
+    if (!waiter || waiter->leader)
         return;
-    waiter->talker = true;
-    if (!waiter->dozes) /* who dozes has nothing to ask yet: who was before it holds the lock */
-        rli_unpark_later(waiter->parker, 0, ring);
+    waiter->leader = true;
+    if (!waiter->deferred) /* who dozes has nothing to ask yet: who was before it holds the lock */
+        rli_unpark_later(waiter->parker, 0, batch);
 }
 
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
@@ -25,27 +25,27 @@ void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *ses
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
     rli_queue_join_apart(queue, waiter, session, parker);
-    waiter->talker = queue->first == waiter;
+    waiter->leader = queue->first == waiter;
 }
 
-void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_ring *ring)
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch)
 {
     if (waiter->ended)
         return;
     RLI_QUEUE_REMOVE(queue, waiter);
-    if (!waiter->talker)
+    if (!waiter->leader)
         return;
     if (queue->first)
-        queue->first->dozes &= waiter->handed;
-    make_talker(queue->first, ring);
+        queue->first->deferred &= waiter->handed;
+    make_leader(queue->first, batch);
 }
 
 void rli_queue_rouse(rli_queue *queue)
 {
     rli_waiter *first = queue->first;
-    if (!first || !first->dozes)
+    if (!first || !first->deferred)
         return;
-    first->dozes = false;
+    first->deferred = false;
     rli_unpark(first->parker);
 }
 
@@ -69,7 +69,7 @@ void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
 {
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
         for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
-            if (waiter->session == denied || waiter->session->extra->doubt_ms == 0)
+            if (waiter->session == denied || waiter->session->cold->in_doubt_ms == 0)
                 continue;
             waiter->prompted = true;
             let_look(waiter);
@@ -81,7 +81,7 @@ void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
 {
     for (rli_waiter *waiter = queue->first, *next; waiter; waiter = next) {
         next = waiter->next;
-        if (waiter->talker || waiter->queued_ms > failed_ms)
+        if (waiter->leader || waiter->queued_ms > failed_ms)
             continue;
         RLI_QUEUE_REMOVE(queue, waiter);
         waiter->ended = true;

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/departure.h"
-#include "engine/hand_over.h"
-#include "engine/keep.h"
+#include "engine/async_release.h"
+#include "engine/handoff.h"
+#include "engine/local_handoff.h"
 #include "engine/session.h"
 #include "net/reply.h"
 
@@ -40,7 +40,7 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
     char shown[RLI_NAME_SHOWN];
     rli_entry *entry = rli_entry_of(engine, names);
     rli_session *session = entry ? rli_session_open(engine, entry, kind, owner) : NULL;
-    if (session && !session->extra)
+    if (session && !session->cold)
         rli_session_forgo(engine, session);
     return rli_fail(RLOCK_NO_MEMORY, "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
                     "its lease has ended", rli_show_name(names->name, shown));
@@ -57,7 +57,7 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
     over->count--;
     /* The lock ran out unnoticed by those who queue for it on the server: the background tells the head. */
     if (kind->queues)
-        rli_session_doubt(engine, over, 1);
+        rli_session_in_doubt(engine, over, 1);
     rli_session_settle(engine, over);
     return lost(names);
 }
@@ -67,7 +67,7 @@ static rlock_status judge_last(rli_session *session, const rli_call *call, const
                                const rli_names *names)
 {
     const char *unheard;
-    rli_released released = kind->released(call->reply, &unheard);
+    rli_released released = kind->parse_release(call->reply, &unheard);
     rli_session_note_unheard(session, unheard);
     if (released == RLI_ODD_RELEASE)
         return rli_reply_unexpected(call->reply, names->name);
@@ -88,7 +88,7 @@ static rlock_status release_last(rli_engine *engine, rli_session *session, rlock
     if (status == RLOCK_OK)
         return judge_last(session, call, kind, names);
     /* Not heard of: it is released again in the background. */
-    rli_session_doubt_release(engine, session);
+    rli_session_release_in_doubt(engine, session);
     return status;
 }
 
@@ -104,7 +104,7 @@ static rlock_status release_one(rli_engine *engine, rli_session *session, rlock_
                                 const rli_kind *kind, const rli_names *names, int64_t lease_ms, int64_t stands_ms)
 {
     const char *unheard;
-    rli_released released = status == RLOCK_OK ? kind->released(call->reply, &unheard) : RLI_ODD_RELEASE;
+    rli_released released = status == RLOCK_OK ? kind->parse_release(call->reply, &unheard) : RLI_ODD_RELEASE;
     if (status != RLOCK_OK)
         return status;
     if (released == RLI_ODD_RELEASE)
@@ -131,10 +131,10 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
                             const rli_names *names)
 {
     char owner[RLI_OWNER_TEXT];
-    rli_hand_over over;
+    rli_handoff over;
     rli_call call;
     rli_owner_text(engine, session->number, owner);
-    int highest = session->extra->highest;
+    int highest = session->cold->highest;
     int64_t stands_ms = session->kind->levels ? session->deadline_ms : 0;
     /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
     rli_session_drop(engine, session);
@@ -143,18 +143,18 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
     int64_t lease_ms = rli_session_lease(engine, session);
     rli_request request = {
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
-    /* An heir's grant, too, would have to be confirmed by replicas. */
+    /* An successor's grant, too, would have to be confirmed by replicas. */
     bool hands_over = count == 0 && !has_replicas(engine, session->entry);
-    hands_over = hands_over && rli_hand_over_begin(&over, engine, session, kind, &request, &call);
+    hands_over = hands_over && rli_handoff_begin(&over, engine, session, kind, &request, &call);
     if (count == 0 && !hands_over && session->entry->queues) {
-        rli_chances_drop(&session->entry->queues->chances, session);
+        rli_yield_drop_holder(&session->entry->queues->yield, session);
         rli_queue_rouse(&session->entry->queues->of[RLI_BY_MESSAGE]);
     }
     kind->release(&call, &request);
     call.synced = true; /* not confirmed by any, it is a release all the same */
     call.learns = !engine->settings->unlock_waits;
     call.witness = hands_over ? &over.witness : NULL;
-    if (count == 0 && !hands_over && rli_departure_send(engine, session, &call)) {
+    if (count == 0 && !hands_over && rli_async_release_send(engine, session, &call)) {
         rli_session_end_turn(session);
         rli_call_clear(&call);
         return RLOCK_OK;
@@ -165,7 +165,7 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
 
     pthread_mutex_lock(&engine->mutex);
     if (hands_over)
-        rli_hand_over_end(&over, status);
+        rli_handoff_end(&over, status);
     status = count == 0 ? release_last(engine, session, status, &call, kind, names)
                         : release_one(engine, session, status, &call, kind, names, lease_ms, stands_ms);
     rli_session_end_turn(session);
@@ -185,7 +185,7 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
     pthread_mutex_lock(&engine->mutex);
     status = rli_session_take_turn(engine, names, kind, owner, &op, RLI_NEVER, true, &session);
     if (session) {
-        status = rli_keep(engine, session) ? RLOCK_OK : release(engine, session, &op, kind, names);
+        status = rli_local_handoff(engine, session) ? RLOCK_OK : release(engine, session, &op, kind, names);
         rli_session_leave(engine, session);
     } else if (status == RLOCK_OK) {
         status = release_nothing(engine, kind, names, owner);
@@ -202,29 +202,29 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
 /* How long its answer is waited for. */
 #define KEPT_MS 250
 
-static void release_kept(rli_engine *engine, rli_session *kept, const rli_names *names)
+static void release_offered(rli_engine *engine, rli_session *offered, const rli_names *names)
 {
     rli_operation op;
     bool begun = rli_operation_begin(&op, engine->gate, NULL) == RLOCK_OK;
     pthread_mutex_lock(&engine->mutex);
     if (begun) {
         op.deadline_ms = rli_after_ms(KEPT_MS);
-        (void)release(engine, kept, &op, kept->kind, names); /* unanswered, it is repeated in the background */
+        (void)release(engine, offered, &op, offered->kind, names); /* unanswered, it is repeated in the background */
     } else {
-        rli_session_drop(engine, kept);
-        rli_session_end_turn(kept);
+        rli_session_drop(engine, offered);
+        rli_session_end_turn(offered);
     }
-    rli_session_leave(engine, kept);
+    rli_session_leave(engine, offered);
     pthread_mutex_unlock(&engine->mutex);
     if (begun)
         rli_operation_end(&op);
 }
 
-void rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names)
+void rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names)
 {
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
-    release_kept(engine, kept, names);
+    release_offered(engine, offered, names);
     rli_fail_as(RLOCK_OK, message);
 }
 
@@ -252,7 +252,7 @@ static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool un
     for (rli_session *session; (session = next_marked(entry));) {
         if (gone && session->phase == RLI_OPEN && session->count > 0) {
             if (unknown)
-                rli_session_doubt(engine, session, rli_session_lease(engine, session));
+                rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
             rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
         }
         session->forced = false;
@@ -266,7 +266,7 @@ static rlock_status force(rli_engine *engine, rli_entry *entry, const rli_kind *
     const char *unheard = NULL;
     kind->force(&call, names);
     rlock_status status = rli_call_run(&call, engine->topology, op, &entry->route);
-    if (status == RLOCK_OK && kind->released(call.reply, &unheard) == RLI_RELEASED && unheard)
+    if (status == RLOCK_OK && kind->parse_release(call.reply, &unheard) == RLI_RELEASED && unheard)
         *freed = 1;
     else if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))
         status = rli_reply_unexpected(call.reply, names->name);
@@ -290,7 +290,7 @@ rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const r
     pthread_mutex_lock(&engine->mutex);
     rli_entry *entry = rli_entry_enter(engine, names);
     if (entry) {
-        rli_keep_abandon(engine, entry); /* else a waiter here might take what is freed meanwhile */
+        rli_local_handoff_abandon(engine, entry); /* else a waiter here might take what is freed meanwhile */
         mark_held(entry);
     }
     pthread_mutex_unlock(&engine->mutex);
@@ -298,7 +298,7 @@ rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const r
         int64_t freed = 0;
         status = force(engine, entry, kind, names, &op, &freed);
         /* One side of a read-write lock that was free says nothing about the other. */
-        bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->crowd || kind->writes)));
+        bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->shared || kind->writes)));
         pthread_mutex_lock(&engine->mutex);
         lose_marked(engine, entry, gone, status == RLOCK_UNKNOWN);
         rli_entry_exit(engine, entry);

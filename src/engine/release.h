@@ -17,8 +17,8 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
 rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                                bool *was_locked);
 
-/* Gives back on the server what was kept for a waiter (keep.h), which has gone; what is not answered soon is done
+/* Gives back on the server what was kept for a waiter (local_handoff.h), which has gone; what is not answered soon is done
  * again in the background. The thread's last error stays. Mutex not held. */
-void rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names);
+void rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names);
 
 #endif

@@ -19,11 +19,11 @@ rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rl
             return status;
         if (rli_now_ms() >= until_ms)
             return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
-        rli_turn_join(&session->extra->turns, &op->turn);
+        rli_turn_join(&session->cold->turns, &op->turn);
         pthread_mutex_unlock(&engine->mutex);
         rli_operation_sleep(op, until_ms);
         pthread_mutex_lock(&engine->mutex);
-        rli_turn_leave(&session->extra->turns, &op->turn);
+        rli_turn_leave(&session->cold->turns, &op->turn);
     }
     session->busy = true;
     return RLOCK_OK;
@@ -32,8 +32,8 @@ rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rl
 void rli_session_end_turn(rli_session *session)
 {
     session->busy = false;
-    if (session->extra)
-        rli_turn_wake_all(session->extra->turns);
+    if (session->cold)
+        rli_turn_wake_all(session->cold->turns);
 }
 
 rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, const rli_kind *kind,
@@ -80,15 +80,15 @@ static int64_t latest_end(const rli_session *session)
 {
     int64_t latest_ms = 0;
     for (int i = 0; i < session->count; i++) {
-        if (session->extra->level_ends_ms[i] > latest_ms)
-            latest_ms = session->extra->level_ends_ms[i];
+        if (session->cold->level_ends_ms[i] > latest_ms)
+            latest_ms = session->cold->level_ends_ms[i];
     }
     return latest_ms;
 }
 
 static void confirm_levels(rli_session *session, int64_t until_ms)
 {
-    int64_t *ends_ms = session->extra->level_ends_ms;
+    int64_t *ends_ms = session->cold->level_ends_ms;
     for (int i = 0; i < session->count; i++) {
         /* one that has ended stays so */
         if (ends_ms[i] > rli_now_ms() && until_ms > ends_ms[i])
@@ -111,7 +111,7 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
 
 int rli_session_renewed(const rli_session *session)
 {
-    return session->extra ? session->extra->renewed : session->count;
+    return session->cold ? session->cold->renewed : session->count;
 }
 
 bool rli_session_is_renewed(const rli_session *session)
@@ -144,117 +144,117 @@ void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms)
     int64_t renew_ms = with_its_slot(engine, session->entry, sent_ms + renewal_span_ms(engine));
     if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
         at_ms = renew_ms;
-    rli_agenda_set(&engine->agenda, &session->due, at_ms);
+    rli_timer_heap_set(&engine->timers, &session->timer, at_ms);
 }
 
 /* --- what it holds --- */
 
 bool rli_session_make_room(rli_session *session)
 {
-    rli_extra *extra = session->extra;
-    if (!session->kind->levels || session->count < extra->level_room)
+    rli_cold *cold = session->cold;
+    if (!session->kind->levels || session->count < cold->level_room)
         return true;
-    int room = extra->level_room ? extra->level_room * 2 : 4;
-    int64_t *ends_ms = realloc(extra->level_ends_ms, (size_t)room * sizeof *ends_ms);
+    int room = cold->level_room ? cold->level_room * 2 : 4;
+    int64_t *ends_ms = realloc(cold->level_ends_ms, (size_t)room * sizeof *ends_ms);
     if (!ends_ms)
         return false;
-    extra->level_ends_ms = ends_ms;
-    extra->level_room = room;
+    cold->level_ends_ms = ends_ms;
+    cold->level_room = room;
     return true;
 }
 
 void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
-    rli_extra *extra = session->extra;
+    rli_cold *cold = session->cold;
     bool renewed = lease_ms == RLOCK_WATCHDOG;
-    extra->renewed_levels = extra->renewed_levels << 1 | renewed;
-    extra->renewed += renewed;
-    extra->missed_levels <<= 1;
-    if (!renewed && lease_ms > extra->explicit_lease_ms)
-        extra->explicit_lease_ms = lease_ms;
+    cold->renewed_levels = cold->renewed_levels << 1 | renewed;
+    cold->renewed += renewed;
+    cold->missed_levels <<= 1;
+    if (!renewed && lease_ms > cold->explicit_lease_ms)
+        cold->explicit_lease_ms = lease_ms;
     lease_ms = rli_lease_on_server(engine, lease_ms);
     if (session->kind->levels) { /* its own end alone: it lengthens no other */
-        extra->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
-        if (extra->level_ends_ms[session->count] > session->deadline_ms)
-            session->deadline_ms = extra->level_ends_ms[session->count];
+        cold->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
+        if (cold->level_ends_ms[session->count] > session->deadline_ms)
+            session->deadline_ms = cold->level_ends_ms[session->count];
     } else {
         rli_session_confirm(session, sent_ms, lease_ms);
     }
     session->count++;
     /* A renewal that is planned stands. */
-    if (!session->due.place || renewed || extra->renewed == 0)
+    if (!session->timer.place || renewed || cold->renewed == 0)
         rli_session_plan(engine, session, sent_ms);
 }
 
 void rli_session_miss(rli_session *session)
 {
-    session->extra->missed_levels = session->extra->missed_levels << 1 | 1;
+    session->cold->missed_levels = session->cold->missed_levels << 1 | 1;
 }
 
 bool rli_session_drop_missed(rli_session *session)
 {
-    bool missed = session->extra && session->extra->missed_levels & 1;
+    bool missed = session->cold && session->cold->missed_levels & 1;
     if (missed)
-        session->extra->missed_levels >>= 1;
+        session->cold->missed_levels >>= 1;
     return missed;
 }
 
 void rli_session_drop(rli_engine *engine, rli_session *session)
 {
-    rli_extra *extra = session->extra;
+    rli_cold *cold = session->cold;
     /* Beyond 64 levels the bits of the outer ones are gone; the counts still tell enough. */
-    bool renewed = extra->renewed_levels & 1;
-    if (session->count == extra->renewed)
+    bool renewed = cold->renewed_levels & 1;
+    if (session->count == cold->renewed)
         renewed = true;
-    else if (extra->renewed == 0)
+    else if (cold->renewed == 0)
         renewed = false;
-    extra->renewed_levels >>= 1;
-    extra->missed_levels >>= 1;
-    extra->renewed -= renewed;
+    cold->renewed_levels >>= 1;
+    cold->missed_levels >>= 1;
+    cold->renewed -= renewed;
     session->count--;
     if (session->kind->levels && session->count > 0)
         session->deadline_ms = latest_end(session);
     if (session->count == 0)
-        rli_agenda_remove(&engine->agenda, &session->due);
-    else if (extra->renewed == 0 && (renewed || session->kind->levels))
+        rli_timer_heap_remove(&engine->timers, &session->timer);
+    else if (cold->renewed == 0 && (renewed || session->kind->levels))
         rli_session_plan(engine, session, rli_now_ms());
 }
 
 int64_t rli_session_lease(const rli_engine *engine, const rli_session *session)
 {
-    return rli_session_renewed(session) > 0 ? engine->settings->watchdog_timeout_ms : session->extra->explicit_lease_ms;
+    return rli_session_renewed(session) > 0 ? engine->settings->watchdog_timeout_ms : session->cold->explicit_lease_ms;
 }
 
 /* --- what may still come, or be told --- */
 
-void rli_session_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
+void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
-    if (rli_extras_ensure(&engine->extras, &session->extra, session->count, false) && lease_ms > session->extra->doubt_ms)
-        session->extra->doubt_ms = lease_ms;
+    if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) && lease_ms > session->cold->in_doubt_ms)
+        session->cold->in_doubt_ms = lease_ms;
 }
 
-void rli_session_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms)
+void rli_session_in_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
     if (session->phase == RLI_OVER)
-        rli_session_doubt(engine, session, lease_ms);
-    else if (rli_extras_ensure(&engine->extras, &session->extra, session->count, false) && lease_ms > session->extra->more_doubt_ms)
-        session->extra->more_doubt_ms = lease_ms;
+        rli_session_in_doubt(engine, session, lease_ms);
+    else if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) && lease_ms > session->cold->in_doubt_more_ms)
+        session->cold->in_doubt_more_ms = lease_ms;
 }
 
-void rli_session_doubt_release(rli_engine *engine, rli_session *session)
+void rli_session_release_in_doubt(rli_engine *engine, rli_session *session)
 {
-    rli_session_doubt(engine, session, engine->settings->watchdog_timeout_ms);
-    rli_session_doubt(engine, session, session->extra->explicit_lease_ms);
-    rli_session_doubt(engine, session, session->extra->more_doubt_ms);
-    rli_session_doubt(engine, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
+    rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
+    rli_session_in_doubt(engine, session, session->cold->explicit_lease_ms);
+    rli_session_in_doubt(engine, session, session->cold->in_doubt_more_ms);
+    rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
 }
 
 void rli_session_note_unheard(rli_session *session, const char *unheard)
 {
-    rli_extra *extra = session->extra;
-    free(extra->unheard);
-    extra->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
-    extra->unheard_ms = rli_now_ms();
-    if (extra->unheard && extra->doubt_ms < RLI_UNHEARD_DOUBT_MS)
-        extra->doubt_ms = RLI_UNHEARD_DOUBT_MS;
+    rli_cold *cold = session->cold;
+    free(cold->unheard);
+    cold->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
+    cold->unheard_ms = rli_now_ms();
+    if (cold->unheard && cold->in_doubt_ms < RLI_UNHEARD_DOUBT_MS)
+        cold->in_doubt_ms = RLI_UNHEARD_DOUBT_MS;
 }

@@ -28,7 +28,7 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
 int rli_session_renewed(const rli_session *session);
 /* Whether the watchdog has something to send for it before its deadline. */
 bool rli_session_is_renewed(const rli_session *session);
-/* Puts what is next on the agenda; the last request that set the PTTL was sent at `sent_ms`. */
+/* Puts what is next on the timer heap; the last request that set the PTTL was sent at `sent_ms`. */
 void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms);
 
 /* Room for one hold more, made before it is asked for. False: out of memory. */
@@ -46,13 +46,13 @@ int64_t rli_session_lease(const rli_engine *engine, const rli_session *session);
 
 /* A request with a lease of so many ms may still run late: once the session ends, it is released in the
  * background for as long. Forgotten if there is no attempt, and no memory. */
-void rli_session_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms);
+void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* The same of a re-entry or an extension. It changes nothing once the hold is gone, and may keep the lock for so long if
  * the hold runs out first: only a session that is lost is released in the background for it. */
-void rli_session_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms);
+void rli_session_in_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* Its last release may not have run: the same for the longest lease that the server may keep it for. The session
- * has an extra part. */
-void rli_session_doubt_release(rli_engine *engine, rli_session *session);
+ * has an cold fields. */
+void rli_session_release_in_doubt(rli_engine *engine, rli_session *session);
 /* The head of the queue on the server was told that the lock is free, and nobody heard (NULL: somebody
  * did): the background release tells it again after RLI_UNHEARD_MS, and removes it if need be. */
 void rli_session_note_unheard(rli_session *session, const char *unheard);

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Connecting and queueing may take so long before the request is sent. The lane's own limit then ends before the caller's,
+/* Connecting and queueing may take so long before the request is sent. The pipeline's own limit then ends before the caller's,
  * and finds the connection silent for all requests on it. */
 #define SEND_MS 100
 

@@ -37,7 +37,7 @@ static bool keeps_together(const rli_object *object)
 {
     char shown[RLI_NAME_SHOWN];
     if (!memchr(object->names.name, '{', object->names.length) ||
-        atomic_load(&object->client->topology.spread) != RLI_SHARDED)
+        atomic_load(&object->client->topology.pubsub_mode) != RLI_SHARDED)
         return true;
     rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
              "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere", naming.what,

@@ -13,7 +13,7 @@
 typedef struct acquiring {
     rli_waiting waiting; /* first: the wait loop hands it back */
     int64_t lease_ms;
-    rli_doubt *asked;    /* the ids */
+    rli_permits_doubt *asked;    /* the ids */
     int unanswered;      /* requests for them that may have run, or may run yet, without our hearing */
 } acquiring;
 
@@ -23,20 +23,20 @@ static void give_up(acquiring *attempt)
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
     if (attempt->unanswered)
-        rli_doubts_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms, attempt->unanswered);
+        rli_permits_in_doubt_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms, attempt->unanswered);
     else
-        rli_doubt_drop(attempt->asked);
+        rli_permits_doubt_drop(attempt->asked);
     rli_fail_as(RLOCK_OK, message);
 }
 
-static rli_doubt *make_ids(const rli_object *object, int count, rlock_status *status)
+static rli_permits_doubt *make_ids(const rli_object *object, int count, rlock_status *status)
 {
-    rli_doubt *ids = rli_doubt_make(&object->names, count);
+    rli_permits_doubt *ids = rli_permits_doubt_make(&object->names, count);
     *status = ids ? rli_permit_ids_make(ids->ids, (size_t)count)
                   : rli_fail(RLOCK_NO_MEMORY, "out of memory for %d permits", count);
     if (*status == RLOCK_OK)
         return ids;
-    rli_doubt_drop(ids);
+    rli_permits_doubt_drop(ids);
     return NULL;
 }
 
@@ -48,7 +48,7 @@ static rlock_status replace(acquiring *attempt)
     rlock_status status;
     int count = attempt->asked->count;
     size_t length = (size_t)count * RLI_PERMIT_ID;
-    rli_doubt *fresh = make_ids(object, count, &status);
+    rli_permits_doubt *fresh = make_ids(object, count, &status);
     if (!fresh)
         return status;
     rli_call call;
@@ -146,6 +146,6 @@ rlock_status rli_permits_acquire(const rli_object *object, int count, const rloc
     }
     for (int i = 0; i < count; i++)
         rli_permit_id_show(attempt.asked->ids + i * RLI_PERMIT_ID, permits[i].id);
-    rli_doubt_drop(attempt.asked);
+    rli_permits_doubt_drop(attempt.asked);
     return RLOCK_OK;
 }

@@ -27,7 +27,7 @@ rlock_status rli_permit_check_place(const rlock_permit_semaphore *semaphore, con
 rlock_permit_semaphore *rlock_get_permit_expirable_semaphore(rlock_client *client, const char *name)
 {
     rlock_permit_semaphore *semaphore = rli_object_new(sizeof *semaphore, client, name, &rli_permit_naming);
-    if (semaphore && rli_doubts_prepare(&client->engine) != RLOCK_OK) {
+    if (semaphore && rli_permits_in_doubt_prepare(&client->engine) != RLOCK_OK) {
         rli_object_free(&semaphore->object);
         return NULL;
     }

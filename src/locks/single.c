@@ -216,7 +216,7 @@ static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
     rli_entry *entry = rli_entry_of(engine, &lock->names);
     rli_session *session = entry ? rli_session_open(engine, entry, lock->kind, &owner) : NULL;
     *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
-    *token = session && session->extra ? session->extra->token : 0;
+    *token = session && session->cold ? session->cold->token : 0;
     pthread_mutex_unlock(&engine->mutex);
     return RLOCK_OK;
 }

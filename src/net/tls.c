@@ -21,7 +21,7 @@ struct rli_tls_stream {
     SSL *ssl;
     BIO *coming, *leaving; /* its ends in memory: off the socket, and for it; the SSL's own */
     int fd;
-    size_t owed;           /* bytes of a record that has not wholly left: the caller will offer them again */
+    size_t turns_owed;           /* bytes of a record that has not wholly left: the caller will offer them again */
     bool ended;
     rli_tls_trouble trouble;
 };
@@ -242,7 +242,7 @@ static bool encrypt(rli_tls_stream *stream, const char *bytes, size_t length)
         rli_tls_trouble_note(&stream->trouble);
         return false;
     }
-    stream->owed = length;
+    stream->turns_owed = length;
     return true;
 }
 
@@ -252,8 +252,8 @@ ssize_t rli_tls_send(rli_tls_stream *stream, const char *bytes, size_t length)
     pthread_mutex_lock(&stream->mutex);
     bool alive = !stream->ended && push(stream);
     while (alive && all_left(stream)) {
-        sent += stream->owed;
-        stream->owed = 0;
+        sent += stream->turns_owed;
+        stream->turns_owed = 0;
         if (sent >= length)
             break;
         size_t rest = length - sent;

@@ -98,7 +98,7 @@ void rli_call_clear(rli_call *call)
 #define REDIRECTS 5
 
 /* A call under way: what became of its latest attempt, and what is known of those before. */
-typedef struct course {
+typedef struct call_state {
     rli_call *call;
     rli_operation *op;
     rli_topology *topology;
@@ -112,9 +112,9 @@ typedef struct course {
     rli_outcome outcome;
     rli_answer answer;
     rli_advice advice;     /* of the answer, when it is an error */
-} course;
+} call_state;
 
-static rli_lane *lane_to(course *run, rli_node *node)
+static rli_pipeline *lane_to(call_state *run, rli_node *node)
 {
     if (run->call->background)
         return &node->background;
@@ -131,23 +131,23 @@ static void name_script(rli_call *call, const char *word, const char *script, si
     call->lengths[1] = length;
 }
 
-static void send_once(course *run, rli_lane *lane, const char *word, const char *script, size_t length)
+static void send_once(call_state *run, rli_pipeline *pipeline, const char *word, const char *script, size_t length)
 {
     rli_call *call = run->call;
     name_script(call, word, script, length);
-    int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : lane->settings->timeout_ms;
+    int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : pipeline->settings->timeout_ms;
     rli_command command = {
         .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->asking,
         .witness = call->witness};
-    run->outcome = rli_lane_call(lane, run->op, &command, timeout_ms, &run->answer);
+    run->outcome = rli_pipeline_call(pipeline, run->op, &command, timeout_ms, &run->answer);
 }
 
-static void send_whole(course *run, rli_lane *lane, rli_spread spread)
+static void send_whole(call_state *run, rli_pipeline *pipeline, rli_pubsub_mode pubsub_mode)
 {
     size_t length;
-    char *text = rli_script_text(run->call->script, spread, &length);
+    char *text = rli_script_text(run->call->script, pubsub_mode, &length);
     if (text) {
-        send_once(run, lane, "EVAL", text, length);
+        send_once(run, pipeline, "EVAL", text, length);
         free(text);
         return;
     }
@@ -157,7 +157,7 @@ static void send_whole(course *run, rli_lane *lane, rli_spread spread)
 
 /* By SHA1, and with the text when the server does not know the script (yet, or any more after a restart
  * or SCRIPT FLUSH). */
-static void attempt(course *run)
+static void attempt(call_state *run)
 {
     rli_node_release(run->node);
     run->asking = run->redirected != NULL;
@@ -171,25 +171,25 @@ static void attempt(course *run)
                  run->slot, rli_show_name(run->call->key, shown));
         return;
     }
-    rli_lane *lane = lane_to(run, run->node);
+    rli_pipeline *pipeline = lane_to(run, run->node);
     if (run->call->once)
-        rli_lane_refresh(lane, 0);
-    rli_spread spread = atomic_load_explicit(&run->topology->spread, memory_order_relaxed);
+        rli_pipeline_refresh(pipeline, 0);
+    rli_pubsub_mode pubsub_mode = atomic_load_explicit(&run->topology->pubsub_mode, memory_order_relaxed);
     if (run->call->whole) {
-        send_whole(run, lane, spread);
+        send_whole(run, pipeline, pubsub_mode);
         return;
     }
-    const char *sha1 = run->call->script->sha1[spread];
-    send_once(run, lane, "EVALSHA", sha1, sizeof run->call->script->sha1[spread] - 1);
+    const char *sha1 = run->call->script->sha1[pubsub_mode];
+    send_once(run, pipeline, "EVALSHA", sha1, sizeof run->call->script->sha1[pubsub_mode] - 1);
     if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {
         freeReplyObject(run->answer.reply);
-        send_whole(run, lane, spread);
+        send_whole(run, pipeline, pubsub_mode);
     }
 }
 
 /* --- without waiting --- */
 
-rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_route *route)
+rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route)
 {
     rli_node_release(call->node);
     rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, call->key, call->key_length));
@@ -200,19 +200,19 @@ rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_rout
     return rli_route_to(route, node);
 }
 
-bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run)
+bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot, uint64_t *run)
 {
-    rli_spread spread = atomic_load_explicit(&topology->spread, memory_order_relaxed);
-    name_script(call, "EVALSHA", call->script->sha1[spread], sizeof call->script->sha1[0] - 1);
+    rli_pubsub_mode pubsub_mode = atomic_load_explicit(&topology->pubsub_mode, memory_order_relaxed);
+    name_script(call, "EVALSHA", call->script->sha1[pubsub_mode], sizeof call->script->sha1[0] - 1);
     const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
-    rli_lane_refresh(lane, RLI_LANE_IDLE_MS);
-    return rli_lane_post(lane, &command, slot, run);
+    rli_pipeline_refresh(pipeline, RLI_PIPELINE_IDLE_MS);
+    return rli_pipeline_post(pipeline, &command, slot, run);
 }
 
 /* --- what comes of it --- */
 
 /* An attempt that was sent got no answer. */
-static void note_unanswered(course *run)
+static void note_unanswered(call_state *run)
 {
     rli_call *call = run->call;
     call->unanswered++;
@@ -222,7 +222,7 @@ static void note_unanswered(course *run)
         call->same_run = false;
 }
 
-static void take(course *run)
+static void take(call_state *run)
 {
     rli_call *call = run->call;
     call->reply = run->answer.reply;
@@ -236,7 +236,7 @@ static void take(course *run)
 }
 
 /* Whether there is somebody else to be asked at once. */
-static bool redirect(course *run, rli_advice advice)
+static bool redirect(call_state *run, rli_advice advice)
 {
     rli_redirect to;
     if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
@@ -249,7 +249,7 @@ static bool redirect(course *run, rli_advice advice)
 }
 
 /* What the server said that is not the script's answer. False: it is final, and *status says what. */
-static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
+static bool may_ask_again(call_state *run, rlock_status *status, bool *at_once)
 {
     rli_advice advice = rli_reply_advice(run->answer.reply);
     run->advice = advice;
@@ -265,7 +265,7 @@ static bool may_ask_again(course *run, rlock_status *status, bool *at_once)
 }
 
 /* The attempt came to nothing: whether another may follow. */
-static bool worth_another(const course *run, int done, int attempts)
+static bool worth_another(const call_state *run, int done, int attempts)
 {
     if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
         return false;
@@ -274,7 +274,7 @@ static bool worth_another(const course *run, int done, int attempts)
     return run->outcome == RLI_ANSWERED || !run->call->once || !run->answer.left;
 }
 
-static rlock_status unavailable(const course *run, int done, const char *why)
+static rlock_status unavailable(const call_state *run, int done, const char *why)
 {
     const char *word = done == 1 ? "attempt" : "attempts", *address = run->node ? run->node->address.text : "";
     if (run->outcome == RLI_SILENT)
@@ -292,7 +292,7 @@ static rlock_status unavailable(const course *run, int done, const char *why)
     return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, done, word);
 }
 
-static rlock_status failed(const course *run, int done)
+static rlock_status failed(const call_state *run, int done)
 {
     if (run->outcome == RLI_UNSENT && run->answer.status != RLOCK_UNAVAILABLE)
         return run->answer.status;
@@ -334,7 +334,7 @@ static rlock_status pause(rli_topology *topology, rli_operation *op, int done, u
 }
 
 /* Until it is worth another attempt. */
-static rlock_status rest(course *run, int done, unsigned version)
+static rlock_status rest(call_state *run, int done, unsigned version)
 {
     /* A connection that broke under us says nothing about the server: ask again at once. */
     if (run->outcome == RLI_BROKEN && done == 1)
@@ -348,13 +348,13 @@ rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done)
 }
 
 /* The node was given up after it was chosen, and another serves the slot. */
-static bool is_gone(course *run)
+static bool is_gone(call_state *run)
 {
     return run->outcome == RLI_UNSENT && run->node && !atomic_load(&run->node->in_service) &&
            ++run->redirects <= REDIRECTS;
 }
 
-static rlock_status go(course *run)
+static rlock_status go(call_state *run)
 {
     rli_call *call = run->call;
     int attempts = call->attempts ? call->attempts : run->topology->settings->retry_attempts + 1;
@@ -396,7 +396,7 @@ static rlock_status go(course *run)
 rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route)
 {
     rli_route any = {NULL};
-    course run = {.call = call, .op = op, .topology = topology, .route = route ? route : &any};
+    call_state run = {.call = call, .op = op, .topology = topology, .route = route ? route : &any};
     call->sent_ms = rli_now_ms();
     if (call->no_memory)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");

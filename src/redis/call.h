@@ -5,7 +5,7 @@
 
 #include "base/operation.h"
 #include "net/buffer.h"
-#include "redis/pipeline/lane.h"
+#include "redis/pipeline/pipeline.h"
 #include "redis/script.h"
 #include "redis/topology/route.h"
 #include "redis/topology/topology.h"
@@ -58,16 +58,16 @@ void rli_call_add(rli_call *call, const char *word, size_t length);
 void rli_call_add_text(rli_call *call, const char *text);
 void rli_call_add_number(rli_call *call, int64_t number);
 
-/* Runs it where its first key is served. `route`: of that key's name; NULL: any lane will do.
+/* Runs it where its first key is served. `route`: of that key's name; NULL: any pipeline will do.
  * RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts, or the
  * caller's time for them, used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);
-/* The lane by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to
- * confirm it, or it is not known that the server knows the script. Does not block. The lane is one of that server until the call is cleared. */
-rli_lane *rli_call_lane_to_post(rli_call *call, rli_topology *topology, rli_route *route);
-/* Sends it there; as rli_lane_post. */
-bool rli_call_post(rli_call *call, const rli_topology *topology, rli_lane *lane, struct rli_slot *slot, uint64_t *run);
+/* The pipeline by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to
+ * confirm it, or it is not known that the server knows the script. Does not block. The pipeline is one of that server until the call is cleared. */
+rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route);
+/* Sends it there; as rli_pipeline_post. */
+bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot, uint64_t *run);
 /* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the
  * caller's deadline. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done);

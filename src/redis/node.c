@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_spread *spread,
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_pubsub_mode *pubsub_mode,
                         const atomic_bool *closed)
 {
     rli_node *node = calloc(1, sizeof *node);
@@ -21,9 +21,9 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     }
     node->address = *address;
     *address = (rli_address){0};
-    rli_lane_init_synced(&node->synced, settings, &node->address, &node->replicas);
-    rli_lane_init(&node->background, settings, &node->address, NULL); /* its limits are short */
-    rli_subscriber_init(&node->subscriber, settings, &node->address, spread, closed);
+    rli_pipeline_init_synced(&node->synced, settings, &node->address, &node->replicas);
+    rli_pipeline_init(&node->background, settings, &node->address, NULL); /* its limits are short */
+    rli_subscriber_init(&node->subscriber, settings, &node->address, pubsub_mode, closed);
     return node;
 }
 
@@ -53,15 +53,15 @@ bool rli_node_collect(rli_node *node, int64_t until_ms)
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms)
 {
     return rli_pool_ping_if_idle(&node->pool, op, idle_ms) &&
-           rli_lane_ping_if_idle(&node->synced, op, idle_ms) &&
-           rli_lane_ping_if_idle(&node->background, op, idle_ms);
+           rli_pipeline_ping_if_idle(&node->synced, op, idle_ms) &&
+           rli_pipeline_ping_if_idle(&node->background, op, idle_ms);
 }
 
 void rli_node_renew(rli_node *node)
 {
     rli_pool_renew(&node->pool);
-    rli_lane_renew(&node->synced);
-    rli_lane_renew(&node->background);
+    rli_pipeline_renew(&node->synced);
+    rli_pipeline_renew(&node->background);
     rli_subscriber_drop(&node->subscriber);
 }
 
@@ -69,8 +69,8 @@ void rli_node_abandon(rli_node *node)
 {
     for (int twice = 0; twice < 2; twice++) { /* once would let requests under way be answered yet */
         rli_pool_drop(&node->pool);
-        rli_lane_drop(&node->synced);
-        rli_lane_drop(&node->background);
+        rli_pipeline_drop(&node->synced);
+        rli_pipeline_drop(&node->background);
     }
     rli_subscriber_drop(&node->subscriber);
 }
@@ -89,8 +89,8 @@ void rli_node_release(rli_node *node)
 void rli_node_retire(rli_node *node)
 {
     rli_pool_shut(&node->pool);
-    rli_lane_shut(&node->synced);
-    rli_lane_shut(&node->background);
+    rli_pipeline_shut(&node->synced);
+    rli_pipeline_shut(&node->background);
     rli_subscriber_stop(&node->subscriber);
 }
 
@@ -108,16 +108,16 @@ void rli_node_revive(rli_node *node, rli_address *address)
     for (int i = 0; i < RLI_NODE_KNOWN; i++)
         atomic_store(&node->known[i], NULL);
     rli_pool_reopen(&node->pool);
-    rli_lane_reopen(&node->synced);
-    rli_lane_reopen(&node->background);
+    rli_pipeline_reopen(&node->synced);
+    rli_pipeline_reopen(&node->background);
     rli_subscriber_reopen(&node->subscriber);
 }
 
 void rli_node_close(rli_node *node)
 {
     rli_pool_close(&node->pool);
-    rli_lane_close(&node->synced);
-    rli_lane_close(&node->background);
+    rli_pipeline_close(&node->synced);
+    rli_pipeline_close(&node->background);
 }
 
 void rli_node_stop(rli_node *node)
@@ -128,8 +128,8 @@ void rli_node_stop(rli_node *node)
 void rli_node_free(rli_node *node)
 {
     rli_subscriber_destroy(&node->subscriber);
-    rli_lane_destroy(&node->background);
-    rli_lane_destroy(&node->synced);
+    rli_pipeline_destroy(&node->background);
+    rli_pipeline_destroy(&node->synced);
     rli_pool_destroy(&node->pool);
     rli_address_free(&node->address);
     free(node);

@@ -3,7 +3,7 @@
 #ifndef RLI_NODE_H
 #define RLI_NODE_H
 
-#include "redis/pipeline/lane.h"
+#include "redis/pipeline/pipeline.h"
 #include "redis/pipeline/pool.h"
 #include "redis/pubsub/subscriber.h"
 #include "redis/script.h"
@@ -13,7 +13,7 @@
 
 /* Of the watchdog's thread alone: its renewals at one server. */
 typedef struct rli_renewals {
-    int flights, names;     /* under way */
+    int batches, names;     /* under way */
     int64_t heard_ms;       /* when it last answered one, or since when one is under way */
     int64_t mute_until_ms;  /* it did not answer, and is not asked again before */
 } rli_renewals;
@@ -30,32 +30,32 @@ typedef struct rli_node {
     int64_t needed_until_ms;/* a redirect led there, and until then requests may be under way for it; 0: none did */
     bool left;              /* it serves less than before */
 
-    /* of the topology's scout alone */
+    /* of the topology's discovery alone */
     int64_t mute_until_ms;  /* it did not answer: until then it is asked only when nobody else does */
     unsigned look;          /* the last one in which it was asked */
     enum { RLI_SPUBLISH_UNASKED, RLI_SPUBLISH_KNOWN, RLI_SPUBLISH_UNKNOWN } spublish; /* to its server */
     bool replica;           /* as the cluster's map has it… */
     char id[RLI_NODE_ID + 1]; /* …which calls it by that name, at whatever address; "": by none */
 
-    atomic_int replicas;    /* that it is said to have; the synced lane asks it for those that are in step */
+    atomic_int replicas;    /* that it is said to have; the synced pipeline asks it for those that are in step */
     const rli_script *_Atomic known[RLI_NODE_KNOWN]; /* scripts that it has run; a hint: it may have restarted since */
     rli_pool pool;
-    rli_lane synced;        /* for requests that replicas have to confirm */
+    rli_pipeline synced;        /* for requests that replicas have to confirm */
     /* Of the watchdog and the topology, made when there is first something to send: renewals then
      * wait for nobody's requests, and a short deadline ends no one else's connection. */
-    rli_lane background;
+    rli_pipeline background;
     rli_subscriber subscriber;
     rli_renewals renewals;
 } rli_node;
 
 /* Makes one, which connects when it is first used; takes over what `address` points to, also on
  * failure. `spread`: how messages reach those who wait, which may change. `closed`: of the client. NULL: out of memory. */
-rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_spread *spread,
+rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_pubsub_mode *pubsub_mode,
                         const atomic_bool *closed);
 /* Whether it has run that script for us, as far as was noted: of the few scripts that are posted. Any thread. */
 bool rli_node_knows(const rli_node *node, const rli_script *script);
 void rli_node_learn(rli_node *node, const rli_script *script);
-/* On its lanes that take such: rli_lane_collect. Whether there is more to come. */
+/* On its pipelines that take such: rli_pipeline_collect. Whether there is more to come. */
 bool rli_node_collect(rli_node *node, int64_t until_ms);
 /* Pings the server on connections that were idle for so long. False: one of them is dead, and given up;
  * the others are for the next time, since each may take a whole timeout. */

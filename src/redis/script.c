@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Writes it at `to`, or only counts where that is NULL. */
-static size_t unpack(const char *packed, rli_spread spread, char *to)
+static size_t unpack(const char *packed, rli_pubsub_mode pubsub_mode, char *to)
 {
     size_t length = 0;
     for (; *packed; packed++) {
@@ -18,18 +18,18 @@ static size_t unpack(const char *packed, rli_spread spread, char *to)
         }
         const unsigned part = byte - 128U;
         const char *text =
-            part < RLI_SCRIPT_FORMS ? rli_script_forms[part][spread] : rli_script_includes[part - RLI_SCRIPT_FORMS];
-        length += unpack(text, spread, to ? to + length : NULL);
+            part < RLI_SCRIPT_FORMS ? rli_script_forms[part][pubsub_mode] : rli_script_includes[part - RLI_SCRIPT_FORMS];
+        length += unpack(text, pubsub_mode, to ? to + length : NULL);
     }
     return length;
 }
 
-char *rli_script_text(const rli_script *script, rli_spread spread, size_t *length)
+char *rli_script_text(const rli_script *script, rli_pubsub_mode pubsub_mode, size_t *length)
 {
-    *length = unpack(script->packed, spread, NULL);
+    *length = unpack(script->packed, pubsub_mode, NULL);
     char *text = malloc(*length + 1);
     if (text) {
-        unpack(script->packed, spread, text);
+        unpack(script->packed, pubsub_mode, text);
         text[*length] = 0;
     }
     return text;

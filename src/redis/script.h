@@ -6,31 +6,31 @@
 #include <stddef.h>
 
 /* How messages reach those who wait, and so which form of a script is the right one. */
-typedef enum rli_spread {
+typedef enum rli_pubsub_mode {
     RLI_COUNTED,   /* PUBLISH, whose count of receivers is complete */
     RLI_SCATTERED, /* PUBLISH; others may have been heard by other servers' subscribers */
     RLI_SHARDED,   /* SPUBLISH */
-    RLI_SPREADS
-} rli_spread;
+    RLI_PUBSUB_MODES
+} rli_pubsub_mode;
 
 typedef struct rli_script {
-    char sha1[RLI_SPREADS][41]; /* what EVALSHA wants, 40 hex digits */
+    char sha1[RLI_PUBSUB_MODES][41]; /* what EVALSHA wants, 40 hex digits */
     const char *packed;         /* the text; a byte above 127 stands for a part of it */
 } rli_script;
 
 /* The text that EVAL wants, terminated; *length without that. The caller frees it. NULL: out of memory. */
-char *rli_script_text(const rli_script *script, rli_spread spread, size_t *length);
+char *rli_script_text(const rli_script *script, rli_pubsub_mode pubsub_mode, size_t *length);
 
 /* The parts, in the order of the bytes that stand for them: where the forms differ, then what scripts share. */
 enum { RLI_SCRIPT_FORMS = 3 };
-extern const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_SPREADS];
+extern const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_PUBSUB_MODES];
 extern const char *const rli_script_includes[];
 
 extern const rli_script *const rli_scripts[]; /* all of them, ended by NULL */
 
 extern const rli_script rli_script_lock_acquire;
 extern const rli_script rli_script_lock_release;
-extern const rli_script rli_script_lock_hand_over;
+extern const rli_script rli_script_lock_handoff;
 extern const rli_script rli_script_lock_renew;
 extern const rli_script rli_script_lock_force;
 extern const rli_script rli_script_lock_state;

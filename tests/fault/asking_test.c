@@ -47,14 +47,14 @@ TestSuite(asking, .init = open_importing, .fini = close_importing, .timeout = 60
 TestSuite(asking_without_cluster, .init = open_plain, .fini = lanes_close, .timeout = 60);
 TestSuite(asking_synced, .init = open_replica, .fini = lanes_close, .timeout = 60);
 
-static lane_call increment(rli_lane *lane, bool asks)
+static lane_call increment(rli_pipeline *lane, bool asks)
 {
     lane_call call = {.lane = lane, .words = {"INCR", key}, .asking = asks};
     lane_run(&call);
     return call;
 }
 
-static void assert_counted(rli_lane *lane, bool asks, const char *text)
+static void assert_counted(rli_pipeline *lane, bool asks, const char *text)
 {
     lane_call call = increment(lane, asks);
     assert_answered(&call, text);

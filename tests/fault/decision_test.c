@@ -131,7 +131,7 @@ Test(decision, lock_that_is_handed_late_to_one_who_left_is_released)
     assert_ok(rlock_lock(lock));
     actor_begin_with(waiter, lock, &options);
     cr_assert(wait_listened(NAME, SOON_MS) && actor_asleep(waiter, SOON_MS));
-    int handed = on_script(&rli_script_lock_hand_over, PROXY_HOLD_REQUEST, 0);
+    int handed = on_script(&rli_script_lock_handoff, PROXY_HOLD_REQUEST, 0);
     int released = on_script(&rli_script_lock_release, PROXY_HOLD_REQUEST, 0);
     int asked = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
     assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
@@ -156,7 +156,7 @@ Test(decision, kept_hold_is_not_taken_after_its_time)
     assert_ok(rlock_lock(lock));
     actor_begin_lock(waiter, lock);
     cr_assert(wait_listened(NAME, SOON_MS) && actor_asleep(waiter, SOON_MS));
-    int handed = on_script(&rli_script_lock_hand_over, PROXY_NOTE, 0);
+    int handed = on_script(&rli_script_lock_handoff, PROXY_NOTE, 0);
     actor_stop(waiter);
     assert_ok(rlock_unlock(lock));
     cr_assert(seen_by(handed) == 0, "the hold was not kept");

@@ -41,7 +41,7 @@ static const rli_script *acquiring(const kind *of)
 
 static const rli_script *releasing(const kind *of)
 {
-    return of->fair ? &rli_script_fair_release : &rli_script_lock_hand_over;
+    return of->fair ? &rli_script_fair_release : &rli_script_lock_handoff;
 }
 
 static int on_release(const kind *of, proxy_act act, int times)

@@ -38,7 +38,7 @@ static trio line_up(const kind *of, rlock_client *client, rlock_cancel *firsts)
 /* The holder unlocks; the server has done it, and the answer does not come yet. */
 static int begin_unlock(const trio *self)
 {
-    int rule = on_script(self->of->fair ? &rli_script_fair_release : &rli_script_lock_hand_over, PROXY_HOLD_REPLY, 1);
+    int rule = on_script(self->of->fair ? &rli_script_fair_release : &rli_script_lock_handoff, PROXY_HOLD_REPLY, 1);
     actor_begin_unlock(self->holder, self->lock);
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
     cr_assert(actor_asleep(self->holder, 5000) && actor_asleep(self->first, 5000));

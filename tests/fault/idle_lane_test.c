@@ -25,16 +25,16 @@ TestSuite(idle_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
 TestSuite(idle_synced_lane, .init = open_with_replica, .fini = lanes_close, .timeout = 60);
 TestSuite(dropped_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
 
-static bool ping(rli_lane *lane, int64_t idle_ms)
+static bool ping(rli_pipeline *lane, int64_t idle_ms)
 {
     rli_operation caller;
     assert_ok(rli_operation_begin(&caller, &stage.client->gate, NULL));
-    bool alive = rli_lane_ping_if_idle(lane, &caller, idle_ms);
+    bool alive = rli_pipeline_ping_if_idle(lane, &caller, idle_ms);
     rli_operation_end(&caller);
     return alive;
 }
 
-static void assert_counts(rli_lane *lane, const char *text)
+static void assert_counts(rli_pipeline *lane, const char *text)
 {
     lane_call call = lane_ask(lane, "INCR", "n", NULL);
     assert_answered(&call, text);
@@ -182,7 +182,7 @@ Test(dropped_lane, lets_what_is_under_way_have_its_answer)
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
     actor_begin(asker, lane_run, &call);
     cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     assert_counts(lanes.plain, "1");
     cr_assert(proxy_accepted(lanes.proxy) == 2);
     proxy_release(lanes.proxy, held);
@@ -197,7 +197,7 @@ Test(dropped_lane, lets_what_is_under_way_have_its_answer)
 Test(dropped_lane, closes_a_connection_that_nobody_uses)
 {
     assert_counts(lanes.plain, "1");
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     cr_assert(proxy_connected(lanes.proxy) == 0);
     assert_counts(lanes.plain, "2");
     cr_assert(proxy_accepted(lanes.proxy) == 2);
@@ -210,8 +210,8 @@ Test(dropped_lane, ends_what_is_under_way_when_it_is_dropped_twice)
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
     actor_begin(asker, lane_run, &call);
     cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
-    rli_lane_drop(lanes.plain);
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     assert_ok(actor_finish(asker, SOON_MS));
     cr_assert(call.outcome == RLI_BROKEN, "%s", outcome_word(call.outcome));
     actor_end(asker);
@@ -226,7 +226,7 @@ Test(dropped_lane, keeps_the_limit_of_what_is_under_way)
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
     actor_begin(asker, lane_run, &call);
     cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     assert_ok(actor_finish(asker, SOON_MS));
     cr_assert(call.outcome == RLI_SILENT, "%s", outcome_word(call.outcome));
     assert_between(call.took_ms, LANE_TIMEOUT_MS - 1, at_most_ms(LANE_TIMEOUT_MS + 300));
@@ -241,9 +241,9 @@ Test(dropped_lane, ends_what_is_under_way_when_it_is_closed)
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "first"}};
     actor_begin(asker, lane_run, &call);
     cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     int64_t since_ms = now_ms();
-    rli_lane_close(lanes.plain);
+    rli_pipeline_close(lanes.plain);
     assert_ok(actor_finish(asker, SOON_MS));
     cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
     assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
@@ -262,7 +262,7 @@ static int open_descriptors(void)
 static rlock_status ask_and_condemn(void *call)
 {
     rlock_status status = lane_run(call);
-    rli_lane_condemn(lanes.plain);
+    rli_pipeline_condemn(lanes.plain);
     return status;
 }
 
@@ -270,7 +270,7 @@ Test(dropped_lane, is_freed_when_it_ends_as_the_lead_is_handed_on)
 {
     actor *leader = actor_start(), *follower = actor_start();
     assert_counts(lanes.plain, "1");
-    rli_lane_condemn(lanes.plain);
+    rli_pipeline_condemn(lanes.plain);
     int64_t until_ms = now_ms() + SOON_MS;
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
@@ -308,7 +308,7 @@ Test(dropped_lane, does_not_use_a_connection_that_was_being_made)
     actor_begin(asker, lane_run, &call);
     cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
     int64_t since_ms = now_ms();
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     assert_status(actor_finish(asker, SOON_MS), RLOCK_UNAVAILABLE);
     cr_assert(call.outcome == RLI_UNSENT && call.answer.status == RLOCK_UNAVAILABLE, "%s", outcome_word(call.outcome));
     assert_between(now_ms() - since_ms, 0, at_most_ms(200));
@@ -328,7 +328,7 @@ Test(dropped_lane, does_not_use_a_connection_that_comes_up_as_it_is_dropped)
         lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}};
         actor_begin(asker, lane_run, &call);
         cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
-        rli_lane_drop(lanes.plain);
+        rli_pipeline_drop(lanes.plain);
         proxy_release(lanes.proxy, held);
         (void)actor_finish(asker, SOON_MS);
         cr_assert(call.outcome == RLI_UNSENT && call.answer.status == RLOCK_UNAVAILABLE, "%s", outcome_word(call.outcome));

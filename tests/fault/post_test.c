@@ -1,7 +1,7 @@
 /* Requests that nobody waits for, on a lane: sent at once, and whoever posted them is told what became of them,
  * whoever reads the answer, and however the connection ends. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/pipeline/slots.h"
+#include "redis/pipeline/pending.h"
 #include "tests/fault/support/lanes.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -21,14 +21,14 @@ TestSuite(posted, .init = open_alone, .fini = lanes_close, .timeout = 60);
 
 /* One request, and what its owner was told. */
 typedef struct post {
-    rli_slot slot;
+    rli_pending slot;
     event told;
     rli_outcome outcome;
     int64_t number;
     bool left;
 } post;
 
-static void note(rli_slot *slot)
+static void note(rli_pending *slot)
 {
     post *own = (post *)(void *)slot;
     own->outcome = slot->outcome;
@@ -45,7 +45,7 @@ static bool send_post(post *own, const char *key)
                               .lengths = (const size_t[]){4, strlen(key)}};
     *own = (post){.slot = {.done = note}};
     event_init(&own->told);
-    return rli_lane_post(lanes.plain, &incr, &own->slot, &run);
+    return rli_pipeline_post(lanes.plain, &incr, &own->slot, &run);
 }
 
 static void assert_told(post *own, rli_outcome outcome)
@@ -69,7 +69,7 @@ static int rule_for_incr(proxy_act act)
 static void collect(void)
 {
     int64_t until_ms = now_ms() + SOON_MS;
-    while (rli_lane_collect(lanes.plain, rli_after_ms(50)))
+    while (rli_pipeline_collect(lanes.plain, rli_after_ms(50)))
         cr_assert(now_ms() < until_ms, "there are requests left that nobody was told of");
 }
 
@@ -109,7 +109,7 @@ Test(posted, is_told_its_answer_though_nobody_asks_any_more)
         assert_told(&own[i], RLI_ANSWERED);
         cr_assert(own[i].number == i + 1);
     }
-    cr_assert(!rli_lane_collect(lanes.plain, 0));
+    cr_assert(!rli_pipeline_collect(lanes.plain, 0));
 }
 
 Test(posted, is_not_sent_where_there_is_no_connection)
@@ -128,7 +128,7 @@ Test(posted, is_left_alone_while_its_answer_is_on_its_way)
     int rule = rule_for_incr(PROXY_HOLD_REPLY);
     cr_assert(send_post(&own, "n"));
     int64_t since_ms = now_ms();
-    cr_assert(rli_lane_collect(lanes.plain, rli_now_ms()));
+    cr_assert(rli_pipeline_collect(lanes.plain, rli_now_ms()));
     assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
     cr_assert(event_count(&own.told) == 0);
     proxy_release(lanes.proxy, rule);
@@ -190,7 +190,7 @@ Test(posted, does_not_hide_that_the_server_has_closed_the_connection)
     int64_t until_ms = now_ms() + SOON_MS;
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
-    rli_lane_refresh(lanes.plain, 0);
+    rli_pipeline_refresh(lanes.plain, 0);
     assert_told(&own, RLI_BROKEN);
     lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
     assert_answered(&call, "1");
@@ -202,11 +202,11 @@ Test(posted, is_told_when_the_lane_is_dropped_or_closed)
     connect_lane();
     rule_for_incr(PROXY_HOLD_REPLY);
     cr_assert(send_post(&own[0], "n"));
-    rli_lane_drop(lanes.plain);
+    rli_pipeline_drop(lanes.plain);
     assert_told(&own[0], RLI_BROKEN);
     connect_lane();
     cr_assert(send_post(&own[1], "n"));
-    rli_lane_close(lanes.plain);
+    rli_pipeline_close(lanes.plain);
     assert_told(&own[1], RLI_GAVE_UP);
 }
 
@@ -220,7 +220,7 @@ static rlock_status send_many(void *unused)
     (void)unused;
     for (int i = 0; i < MANY; i++) {
         while (!send_post(&many[i], "n"))
-            rli_lane_collect(lanes.plain, rli_after_ms(10));
+            rli_pipeline_collect(lanes.plain, rli_after_ms(10));
     }
     return RLOCK_OK;
 }

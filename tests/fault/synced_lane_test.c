@@ -45,8 +45,8 @@ static void await_replicas(int64_t count)
 /* The next request makes another. */
 static void drop_connection(void)
 {
-    rli_lane_drop(&lanes.synced);
-    rli_lane_drop(&lanes.synced);
+    rli_pipeline_drop(&lanes.synced);
+    rli_pipeline_drop(&lanes.synced);
 }
 
 /* A request whose WAIT is under way at the server, for as long as the replica sleeps. */
@@ -91,7 +91,7 @@ Test(synced_lane, waits_for_no_replica_that_is_only_said_to_be_there)
     await_replicas(0);
     drop_connection();
     call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    assert_synced(&call, "2", RLI_SYNC_NONE);
+    assert_synced(&call, "2", RLI_REPLICA_ACK_NONE);
 }
 
 /* The connection was made while it lived: the first request does not hear of it, those behind it do without. */
@@ -104,7 +104,7 @@ Test(synced_lane, waits_once_for_a_replica_that_has_ended)
     await_replicas(0);
     for (int i = 0; i < 2; i++)
         call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    assert_synced(&call, "3", RLI_SYNC_NONE);
+    assert_synced(&call, "3", RLI_REPLICA_ACK_NONE);
     cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
 }
 
@@ -114,7 +114,7 @@ Test(synced_lane, waits_for_a_replica_that_has_come_back)
     server_kill(fleet_node(lanes.fleet, 1));
     await_replicas(0);
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    assert_synced(&call, "1", RLI_SYNC_NONE);
+    assert_synced(&call, "1", RLI_REPLICA_ACK_NONE);
     server_restart(fleet_node(lanes.fleet, 1));
     fleet_follow(lanes.fleet, 1, 0);
     for (int64_t end_ms = now_ms() + LONG_MS; call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
@@ -137,11 +137,11 @@ Test(synced_lane, waits_for_those_it_is_told_of_where_the_server_does_not_count_
 Test(synced_lane_alone, sends_no_wait_when_there_are_no_replicas)
 {
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    assert_synced(&call, "1", RLI_SYNC_NONE);
+    assert_synced(&call, "1", RLI_REPLICA_ACK_NONE);
     cr_assert(call.answer.asked == 0);
     atomic_store(&lanes.replicas, -1); /* not known */
     call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    assert_synced(&call, "2", RLI_SYNC_NONE);
+    assert_synced(&call, "2", RLI_REPLICA_ACK_NONE);
     cr_assert(server_times(lanes.master, "wait") == 0);
 }
 
@@ -155,7 +155,7 @@ Test(synced_lane, gives_errors_of_a_command_as_its_answer)
 Test(synced_lane, of_plain_lanes_says_nothing)
 {
     lane_call call = lane_ask(lanes.plain, "INCR", "n", NULL);
-    assert_synced(&call, "1", RLI_SYNC_NONE);
+    assert_synced(&call, "1", RLI_REPLICA_ACK_NONE);
     cr_assert(server_times(lanes.master, "wait") == 0);
 }
 
@@ -252,7 +252,7 @@ Test(synced_lane_without_wait, does_without_it)
 {
     for (int i = 0; i < 3; i++) {
         lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-        assert_synced(&call, i == 0 ? "1" : i == 1 ? "2" : "3", RLI_SYNC_REFUSED);
+        assert_synced(&call, i == 0 ? "1" : i == 1 ? "2" : "3", RLI_REPLICA_ACK_REFUSED);
     }
     cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
 }
@@ -261,7 +261,7 @@ Test(synced_lane, does_without_wait_as_long_as_the_user_may_not_use_it)
 {
     freeReplyObject(server_command(lanes.master, "ACL SETUSER default -wait"));
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    assert_synced(&call, "1", RLI_SYNC_REFUSED);
+    assert_synced(&call, "1", RLI_REPLICA_ACK_REFUSED);
     freeReplyObject(server_command(lanes.master, "ACL SETUSER default +wait"));
     for (int64_t end_ms = now_ms() + LONG_MS; call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
         cr_assert(now_ms() < end_ms, "the right is not used that was given");
@@ -386,7 +386,7 @@ Test(synced_lane, ends_all_that_is_under_way_when_it_is_closed)
         cr_assert(actor_asleep(actors[i], SOON_MS));
     }
     int64_t since_ms = now_ms();
-    rli_lane_close(&lanes.synced);
+    rli_pipeline_close(&lanes.synced);
     for (int i = 0; i < 3; i++) {
         assert_ok(actor_finish(actors[i], SOON_MS));
         cr_assert(calls[i].outcome == RLI_GAVE_UP, "%s", outcome_word(calls[i].outcome));

@@ -209,7 +209,7 @@ Test(acl, rule_suffices_for_latches)
 /* --- and allows no more --- */
 
 /* Fails the test unless what the script calls in that form is there: call('hset' and call('pubsub', 'numsub'. */
-static void assert_calls(const rli_script *script, rli_spread spread, const char *words, const char *more)
+static void assert_calls(const rli_script *script, rli_pubsub_mode spread, const char *words, const char *more)
 {
     char *text = script_text(script, spread);
     for (const char *at = text; (at = strstr(at, "call('"));) {

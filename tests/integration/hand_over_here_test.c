@@ -62,7 +62,7 @@ static void costs_one_request_a_turn(const kind *of)
     int64_t took_ms = now_ms() - since_ms;
     /* Where this machine was slow, the next one has looked; a turn may then be told instead of handed over. */
     int64_t slow = took_ms / CALM_MS;
-    int64_t handed = (int64_t)monitor_ran(tap, &rli_script_lock_hand_over);
+    int64_t handed = (int64_t)monitor_ran(tap, &rli_script_lock_handoff);
     assert_between(handed, 4 - slow, 4);
     cr_assert(handed + (int64_t)monitor_ran(tap, &rli_script_lock_release) == 5);
     const rli_script *asks = of == &kind_fenced ? &rli_script_fenced_acquire : &rli_script_lock_acquire;
@@ -131,7 +131,7 @@ static void run_hand_over(int64_t pttl_ms, int64_t lease_ms)
     freeReplyObject(server_command(stage.server, "HSET " NAME " from 1"));
     freeReplyObject(server_command(stage.server, "PEXPIRE " NAME " %lld", (long long)pttl_ms));
     size_t length;
-    char *text = rli_script_text(&rli_script_lock_hand_over, RLI_COUNTED, &length);
+    char *text = rli_script_text(&rli_script_lock_handoff, RLI_COUNTED, &length);
     cr_assert(server_integer(stage.server, "EVAL %s 1 " NAME " %s from to %lld ", text, channel_of(NAME),
                              (long long)lease_ms) == 2);
     free(text);
@@ -171,7 +171,7 @@ Test(hand_over_here, gives_a_fenced_heir_its_token)
     assert_ok(actor_unlock(second, fenced));
     assert_ok(actor_finish(third, 5000));
     assert_ok(actor_unlock(third, plain));
-    cr_assert(monitor_ran(tap, &rli_script_lock_hand_over) == 3);
+    cr_assert(monitor_ran(tap, &rli_script_lock_handoff) == 3);
     cr_assert(server_integer(stage.server, "GET %s", COUNTER) == 9007199254740995);
     monitor_close(tap);
     actor_end(first);
@@ -255,7 +255,7 @@ typedef struct rounds {
 static void note_round(const char *line, void *arg)
 {
     rounds *self = arg;
-    if (strcasestr(line, rli_script_lock_hand_over.sha1[RLI_COUNTED]) && !strcasestr(line, "script")) {
+    if (strcasestr(line, rli_script_lock_handoff.sha1[RLI_COUNTED]) && !strcasestr(line, "script")) {
         if (++self->handed > self->most)
             self->most = self->handed;
     } else if (strcasestr(line, "\"publish\"")) {
@@ -308,7 +308,7 @@ static void assert_not_freed_for_nobody(crowd *busy, int threads)
     /* By plain releases alone, of those who met no waiter, or one who was asking just then. */
     size_t told = monitor_saw(tap, "] \"publish\""), released = monitor_ran(tap, &rli_script_lock_release);
     cr_assert(told == released, "%zu published, %zu by a plain release", told, released);
-    cr_assert((int)monitor_ran(tap, &rli_script_lock_hand_over) == threads * busy->turns - (int)released);
+    cr_assert((int)monitor_ran(tap, &rli_script_lock_handoff) == threads * busy->turns - (int)released);
     monitor_close(tap);
 }
 

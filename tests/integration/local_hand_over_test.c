@@ -53,7 +53,7 @@ static void hand_over(rlock *lock, int64_t lease_ms, int64_t waiters_lease_ms, b
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiter, 5000));
     cr_assert((wire_number(NAME, stage.client) == number) == stays);
-    cr_assert((monitor_ran(tap, &rli_script_lock_hand_over) +
+    cr_assert((monitor_ran(tap, &rli_script_lock_handoff) +
                monitor_ran(tap, &rli_script_lock_release) == 0) == stays);
     if (waiters_lease_ms != RLOCK_WATCHDOG)
         assert_between(pttl_of(NAME), 1, waiters_lease_ms);

@@ -16,7 +16,7 @@ Test(script, every_form_of_each_has_the_sha1_that_it_is_called_by)
 {
     size_t count = 0;
     for (; rli_scripts[count]; count++) {
-        for (rli_spread spread = 0; spread < RLI_SPREADS; spread++)
+        for (rli_pubsub_mode spread = 0; spread < RLI_PUBSUB_MODES; spread++)
             server_load(stage.server, rli_scripts[count], spread);
     }
     cr_assert(count > 40);

@@ -47,8 +47,8 @@ static const struct {
     {&rli_script_lock_acquire, "1 $l $o $m $c $v ch", 8},
     {&rli_script_lock_acquire, "1 $l $o $m $c ~", 2},
     {&rli_script_lock_release, "1 $l ch $o $r $m", 6},
-    {&rli_script_lock_hand_over, "1 $l ch $o $o $m $u", 4},
-    {&rli_script_lock_hand_over, "2 $l token ch $o $o $m $u", 3},
+    {&rli_script_lock_handoff, "1 $l ch $o $o $m $u", 4},
+    {&rli_script_lock_handoff, "2 $l token ch $o $o $m $u", 3},
     {&rli_script_lock_renew, "1 $l $m $o", 2},
     {&rli_script_lock_renew, "2 order other $m $o $o", 2},
     {&rli_script_lock_force, "1 $l ch", 1},
@@ -116,7 +116,7 @@ static const hunt_phrase hands[] = {
 };
 #define HANDS (sizeof hands / sizeof *hands)
 
-static void run_scripts(rli_spread spread)
+static void run_scripts(rli_pubsub_mode spread)
 {
     static char words[RUNS][200];
     static hunt_phrase phrases[RUNS + HANDS + 1];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *script_text(const rli_script *script, rli_spread spread)
+char *script_text(const rli_script *script, rli_pubsub_mode spread)
 {
     size_t length;
     char *text = rli_script_text(script, spread, &length);
@@ -15,7 +15,7 @@ char *script_text(const rli_script *script, rli_spread spread)
     return text;
 }
 
-void server_load(server *self, const rli_script *script, rli_spread spread)
+void server_load(server *self, const rli_script *script, rli_pubsub_mode spread)
 {
     char *text = script_text(script, spread);
     char *sha1 = server_text(self, "SCRIPT LOAD %s", text);

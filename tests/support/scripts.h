@@ -8,8 +8,8 @@
 
 /* Has the server know that form of it. Fails the test unless the server calls it by the SHA1 that the
  * library does. */
-void server_load(server *self, const rli_script *script, rli_spread spread);
+void server_load(server *self, const rli_script *script, rli_pubsub_mode spread);
 /* Its text; free it. */
-char *script_text(const rli_script *script, rli_spread spread);
+char *script_text(const rli_script *script, rli_pubsub_mode spread);
 
 #endif

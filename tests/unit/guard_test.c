@@ -1,6 +1,6 @@
 /* The guard: whoever calls it is looked after, also when it was stopped and begins anew. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/pipeline/guard.h"
+#include "redis/pipeline/receive_timeout.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
@@ -23,11 +23,11 @@ static bool look(void *lanes)
 
 static void *stop(void *guard)
 {
-    rli_guard_stop(guard);
+    rli_receive_timeout_stop(guard);
     return NULL;
 }
 
-static bool is_stopping(rli_guard *guard)
+static bool is_stopping(rli_receive_timeout *guard)
 {
     pthread_mutex_lock(&guard->mutex);
     bool stopping = guard->stopping;
@@ -39,12 +39,12 @@ static bool is_stopping(rli_guard *guard)
  * took itself for awake would leave that server's requests to nobody. */
 Test(guard, that_was_stopped_in_a_look_looks_again_when_it_is_called)
 {
-    rli_guard guard;
+    rli_receive_timeout guard;
     pthread_t stopper;
     event_init(&looked);
     event_init(&may_go_on);
-    rli_guard_init(&guard, PACE_MS, look, NULL);
-    cr_assert(rli_guard_call(&guard));
+    rli_receive_timeout_init(&guard, PACE_MS, look, NULL);
+    cr_assert(rli_receive_timeout_call(&guard));
     cr_assert(event_wait_ms(&looked, SOON_MS));
     cr_assert(pthread_create(&stopper, NULL, stop, &guard) == 0);
     while (!is_stopping(&guard))
@@ -52,12 +52,12 @@ Test(guard, that_was_stopped_in_a_look_looks_again_when_it_is_called)
     int before = event_count(&looked);
     event_set(&may_go_on);
     pthread_join(stopper, NULL);
-    cr_assert(!rli_guard_call(&guard), "it was stopped");
-    rli_guard_reopen(&guard);
-    cr_assert(rli_guard_call(&guard));
+    cr_assert(!rli_receive_timeout_call(&guard), "it was stopped");
+    rli_receive_timeout_reopen(&guard);
+    cr_assert(rli_receive_timeout_call(&guard));
     cr_assert(event_wait_count(&looked, before + 1, SOON_MS), "nobody looks");
-    rli_guard_stop(&guard);
-    rli_guard_destroy(&guard);
+    rli_receive_timeout_stop(&guard);
+    rli_receive_timeout_destroy(&guard);
     event_destroy(&looked);
     event_destroy(&may_go_on);
 }

@@ -142,10 +142,10 @@ Test(park, a_ring_wakes_all_who_were_told)
     lay_down(all, CROWD, ALL_WAYS, &woken, RLI_NEVER);
     await_asleep(all, CROWD);
     for (int half = 0; half < 2; half++) {
-        rli_ring ring = {0};
+        rli_wake_batch ring = {0};
         for (int i = half; i < CROWD; i += 2)
             rli_unpark_later(&all[i].parker, RLI_NEWS, &ring);
-        rli_ring_end(&ring);
+        rli_wake_batch_end(&ring);
         cr_assert(event_wait_count(&woken, (half + 1) * CROWD / 2, SOON_MS), "%d", event_count(&woken));
         cr_assert(event_count(&woken) == (half + 1) * CROWD / 2);
     }
@@ -176,11 +176,11 @@ static void *play(void *argument)
 {
     partner *self = argument;
     for (int i = 0; i < ROUNDS; i++) {
-        rli_ring ring = {0};
+        rli_wake_batch ring = {0};
         if (!self->begins)
             await_news(self);
         rli_unpark_later(self->other, RLI_NEWS, &ring);
-        rli_ring_end(&ring);
+        rli_wake_batch_end(&ring);
         if (self->begins)
             await_news(self);
     }

@@ -32,7 +32,7 @@ static void release(rli_call *call, const rli_request *request)
     rli_call_add_number(call, request->count);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_text(call, request->unheard);
-    rli_call_add_text(call, request->heir ? request->heir : "");
+    rli_call_add_text(call, request->successor ? request->successor : "");
     rli_call_add_number(call, request->heir_lease_ms);
     rli_call_add_number(call, request->heir_place_ms);
     rli_call_add_text(call, request->calm ? request->calm : "");
@@ -61,23 +61,23 @@ static bool read_head(const redisReply *reply, int64_t *number, const char **unh
     return true;
 }
 
-static rli_verdict granted(const redisReply *reply)
+static rli_verdict parse_acquire(const redisReply *reply)
 {
     rli_verdict verdict = {.grant = RLI_DENIED};
     if (reply->type != REDIS_REPLY_ARRAY)
-        return rli_reentrant_granted(reply);
+        return rli_reentrant_parse_acquire(reply);
     verdict.free = true;
     if (!read_head(reply, &verdict.pttl_ms, &verdict.unheard))
         verdict.grant = RLI_ODD_GRANT;
     return verdict;
 }
 
-static rli_released released(const redisReply *reply, const char **unheard)
+static rli_released parse_release(const redisReply *reply, const char **unheard)
 {
     int64_t freed = 0;
     *unheard = NULL;
     if (reply->type != REDIS_REPLY_ARRAY)
-        return rli_reentrant_released(reply, unheard);
+        return rli_reentrant_parse_release(reply, unheard);
     if (!read_head(reply, &freed, unheard))
         return RLI_ODD_RELEASE;
     return freed ? RLI_RELEASED : RLI_NOT_HELD;
@@ -88,8 +88,8 @@ static rli_released released(const redisReply *reply, const char **unheard)
                .channel_prefix = RLI_LOCK_CHANNEL,                                                 \
                .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}},                  \
     .renew = &rli_script_lock_renew, .queues = true, .acquire = acquire, .release = release,      \
-    .force = force, .state = rli_reentrant_state, .give_up = give_up, .granted = granted, .released = released,     \
-    .inherited = rli_reentrant_inherited
+    .force = force, .state = rli_reentrant_state, .give_up = give_up, .parse_acquire = parse_acquire, .parse_release = parse_release,     \
+    .parse_handoff = rli_reentrant_parse_handoff
 
 const rli_kind rli_kind_fair = {.name = "fair", FAIR};
 const rli_kind rli_kind_non_reentrant_fair = {.name = "fair", FAIR, .once = true};

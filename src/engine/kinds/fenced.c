@@ -16,11 +16,11 @@ static void acquire(rli_call *call, const rli_request *request)
 }
 
 /* { token } when granted, else as the reentrant lock's answer. */
-static rli_verdict granted(const redisReply *reply)
+static rli_verdict parse_acquire(const redisReply *reply)
 {
     int64_t token = 0;
     if (reply->type != REDIS_REPLY_ARRAY)
-        return rli_reentrant_granted(reply);
+        return rli_reentrant_parse_acquire(reply);
     if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &token))
         return (rli_verdict){.grant = RLI_ODD_GRANT};
     return (rli_verdict){.grant = RLI_GRANTED, .token = (uint64_t)token};
@@ -35,7 +35,7 @@ const rli_kind rli_kind_fenced = {
     .release = rli_reentrant_release,
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
-    .granted = granted,
-    .released = rli_reentrant_released,
-    .inherited = rli_reentrant_inherited,
+    .parse_acquire = parse_acquire,
+    .parse_release = rli_reentrant_parse_release,
+    .parse_handoff = rli_reentrant_parse_handoff,
 };

@@ -13,7 +13,7 @@ const rli_kind rli_kind_non_reentrant = {
     .release = rli_reentrant_release,
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
-    .granted = rli_reentrant_granted,
-    .released = rli_reentrant_released,
-    .inherited = rli_reentrant_inherited,
+    .parse_acquire = rli_reentrant_parse_acquire,
+    .parse_release = rli_reentrant_parse_release,
+    .parse_handoff = rli_reentrant_parse_handoff,
 };

@@ -65,11 +65,11 @@ static void read_state(rli_call *call, const rli_names *names, const char *owner
 }
 
 /* { 1 } when granted beneath the owner's write hold; else as the reentrant lock's answer. */
-static rli_verdict read_granted(const redisReply *reply)
+static rli_verdict read_parse_acquire(const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
         return (rli_verdict){.grant = RLI_GRANTED, .beneath = true};
-    return rli_reentrant_granted(reply);
+    return rli_reentrant_parse_acquire(reply);
 }
 
 /* --- the write side --- */
@@ -106,11 +106,11 @@ static void write_state(rli_call *call, const rli_names *names, const char *owne
 }
 
 /* { PTTL } when granted, since leases add up; else as the reentrant lock's answer. */
-static rli_verdict write_granted(const redisReply *reply)
+static rli_verdict write_parse_acquire(const redisReply *reply)
 {
     int64_t pttl_ms = 0;
     if (reply->type != REDIS_REPLY_ARRAY)
-        return rli_reentrant_granted(reply);
+        return rli_reentrant_parse_acquire(reply);
     if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &pttl_ms))
         return (rli_verdict){.grant = RLI_ODD_GRANT};
     return (rli_verdict){.grant = RLI_GRANTED, .pttl_ms = pttl_ms};
@@ -125,14 +125,14 @@ const rli_kind rli_kind_read = {
     .name = "read",
     .naming = NAMING,
     .renew = &rli_script_read_renew,
-    .crowd = true,
+    .shared = true,
     .levels = true,
     .acquire = read_acquire,
     .release = read_release,
     .force = read_force,
     .state = read_state,
-    .granted = read_granted,
-    .released = rli_reentrant_released,
+    .parse_acquire = read_parse_acquire,
+    .parse_release = rli_reentrant_parse_release,
 };
 
 const rli_kind rli_kind_write = {
@@ -144,6 +144,6 @@ const rli_kind rli_kind_write = {
     .release = write_release,
     .force = write_force,
     .state = write_state,
-    .granted = write_granted,
-    .released = rli_reentrant_released,
+    .parse_acquire = write_parse_acquire,
+    .parse_release = rli_reentrant_parse_release,
 };

@@ -20,7 +20,7 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
     rli_reentrant_add_over(call, request);
 }
 
-/* What a hand-over answers, where it was made. */
+/* What a handoff answers, where it was made. */
 #define HANDED_OVER 2
 #define HEIR_HOLDS 3 /* by an earlier attempt */
 #define HEARD_MAX 1000000 /* more listeners than that are as many */
@@ -28,13 +28,13 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 static void hand_over(rli_call *call, const rli_request *request)
 {
     const rli_names *names = request->names;
-    rli_call_script(call, &rli_script_lock_hand_over, request->heir_counter ? 2 : 1);
+    rli_call_script(call, &rli_script_lock_handoff, request->heir_counter ? 2 : 1);
     rli_call_add(call, names->name, names->length);
     if (request->heir_counter)
         rli_call_add(call, request->heir_counter, request->heir_counter_length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);
-    rli_call_add_text(call, request->heir);
+    rli_call_add_text(call, request->successor);
     rli_call_add_number(call, request->heir_lease_ms);
     if (request->listening < 0)
         rli_call_add_text(call, "");
@@ -44,7 +44,7 @@ static void hand_over(rli_call *call, const rli_request *request)
 
 void rli_reentrant_release(rli_call *call, const rli_request *request)
 {
-    if (request->heir) {
+    if (request->successor) {
         hand_over(call, request);
         return;
     }
@@ -71,7 +71,7 @@ void rli_reentrant_state(rli_call *call, const rli_names *names, const char *own
     rli_call_add_text(call, owner);
 }
 
-rli_verdict rli_reentrant_granted(const redisReply *reply)
+rli_verdict rli_reentrant_parse_acquire(const redisReply *reply)
 {
     int64_t pttl_ms = 0;
     if (rli_reply_is_nil(reply))
@@ -89,7 +89,7 @@ static bool with_token(const redisReply *reply)
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
 }
 
-rli_released rli_reentrant_released(const redisReply *reply, const char **unheard)
+rli_released rli_reentrant_parse_release(const redisReply *reply, const char **unheard)
 {
     int64_t how = 0;
     *unheard = NULL;
@@ -100,7 +100,7 @@ rli_released rli_reentrant_released(const redisReply *reply, const char **unhear
     return how == HEIR_HOLDS ? RLI_NOT_HELD : RLI_RELEASED;
 }
 
-rli_verdict rli_reentrant_inherited(const redisReply *reply)
+rli_verdict rli_reentrant_parse_handoff(const redisReply *reply)
 {
     int64_t how = HANDED_OVER + HEIR_HOLDS, token = 0;
     bool fenced = with_token(reply);
@@ -121,7 +121,7 @@ const rli_kind rli_kind_reentrant = {
     .release = rli_reentrant_release,
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
-    .granted = rli_reentrant_granted,
-    .released = rli_reentrant_released,
-    .inherited = rli_reentrant_inherited,
+    .parse_acquire = rli_reentrant_parse_acquire,
+    .parse_release = rli_reentrant_parse_release,
+    .parse_handoff = rli_reentrant_parse_handoff,
 };

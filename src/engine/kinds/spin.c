@@ -28,6 +28,6 @@ const rli_kind rli_kind_spin = {
     .release = release,
     .force = force,
     .state = rli_reentrant_state,
-    .granted = rli_reentrant_granted,
-    .released = rli_reentrant_released,
+    .parse_acquire = rli_reentrant_parse_acquire,
+    .parse_release = rli_reentrant_parse_release,
 };

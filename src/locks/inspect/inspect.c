@@ -74,7 +74,7 @@ static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t t
     static const size_t lengths[] = {6, 4};
     rli_route route = {NULL};
     rli_answer answer;
-    rli_outcome outcome = rli_lane_call(rli_route_to(&route, node), op,
+    rli_outcome outcome = rli_pipeline_call(rli_route_to(&route, node), op,
                                         &(rli_command){.count = 2, .words = words, .lengths = lengths},
                                         timeout_ms, &answer);
     if (outcome == RLI_UNSENT)

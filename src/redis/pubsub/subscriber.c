@@ -22,9 +22,9 @@
 #define ADRIFT_MS 500
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const _Atomic rli_spread *spread, const atomic_bool *closed)
+                         const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed)
 {
-    *subscriber = (rli_subscriber){.settings = settings, .address = address, .spread = spread, .closed = closed,
+    *subscriber = (rli_subscriber){.settings = settings, .address = address, .pubsub_mode = pubsub_mode, .closed = closed,
                                    .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER,
                                    .send_by_ms = RLI_NEVER};
     pthread_mutex_init(&subscriber->mutex, NULL);
@@ -180,7 +180,7 @@ static bool reconnect(rli_subscriber *subscriber)
         return false;
     }
     subscriber->connection = connection;
-    subscriber->sharded = atomic_load(subscriber->spread) == RLI_SHARDED;
+    subscriber->sharded = atomic_load(subscriber->pubsub_mode) == RLI_SHARDED;
     subscriber->heard_ms = rli_now_ms();
     subscriber->pinged = false;
     subscriber->drifted_ms = RLI_NEVER;

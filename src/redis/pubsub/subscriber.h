@@ -18,7 +18,7 @@ typedef struct rli_subscriber {
     const rli_address *address;
     const atomic_bool *closed;    /* of the client: ends connecting… */
     atomic_uint drops;            /* …and so does each rli_subscriber_drop or _stop, of which this is the number */
-    const _Atomic rli_spread *spread; /* whether by SSUBSCRIBE, the next time; it is dropped when that changes */
+    const _Atomic rli_pubsub_mode *pubsub_mode; /* whether by SSUBSCRIBE, the next time; it is dropped when that changes */
     pthread_mutex_t mutex;        /* guards all below and every channel and listener */
     rli_channels channels;
     rli_connection connection;    /* context NULL: not connected */
@@ -39,7 +39,7 @@ typedef struct rli_subscriber {
 } rli_subscriber;
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const _Atomic rli_spread *spread, const atomic_bool *closed);
+                         const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed);
 
 /* Subscribes to the channel unless it is. The confirmation comes later: rli_channel_is_confirmed.
  * Each join needs a leave; the last one unsubscribes: at once, or `later`, with what is sent next, or some 10 ms on.

@@ -1,10 +1,10 @@
-/* Asking: one question of a scout's to one node. */
+/* Asking: one question of a discovery's to one node. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "redis/pipeline/sync.h"
+#include "redis/pipeline/replica_ack.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_nod
     rli_command command = {.count = count, .words = words, .lengths = lengths};
     rli_answer answer;
     op->deadline_ms = rli_after_ms(ASK_MS);
-    rli_outcome outcome = rli_lane_call(&node->background, op, &command, timeout_ms, &answer);
+    rli_outcome outcome = rli_pipeline_call(&node->background, op, &command, timeout_ms, &answer);
     op->deadline_ms = RLI_NEVER;
     *reply = NULL;
     if (outcome == RLI_UNSENT)
@@ -56,7 +56,7 @@ rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rl
         return status;
     if (reply->type == REDIS_REPLY_STRING) {
         *master = strstr(reply->str, "role:master");
-        atomic_store(&node->replicas, rli_sync_online(reply->str));
+        atomic_store(&node->replicas, rli_replica_ack_online(reply->str));
     } else {
         status = rli_fail(RLOCK_SERVER, "the server at %s does not say whether it is a master: %.150s; the user needs "
                           "the right to INFO", node->address.text, reply->str ? reply->str : "");

@@ -1,7 +1,7 @@
 /* A cluster: its nodes know which of them serves which slots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/cluster_map.h"
-#include "redis/topology/cluster_spread.h"
+#include "redis/topology/cluster_pubsub_mode.h"
 
 #include "base/error.h"
 
@@ -137,7 +137,7 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *node, s
     }
     if (!said.epoch)
         said.epoch = topology->epoch;
-    status = rli_cluster_spread_learn(topology, op, node);
+    status = rli_cluster_pubsub_mode_learn(topology, op, node);
     rli_topology_note_answer(node, status);
     if (status == RLOCK_OK)
         status = believe(topology, node, &said);
@@ -176,7 +176,7 @@ static bool ask_around(rli_topology *topology, rli_operation *op, survey *found)
  * none of the former ones has been heard of for long. */
 static bool is_made_anew(rli_topology *topology, const survey *found)
 {
-    return found->outsider && (rli_topology_doubts_for_long(topology) || 2 * found->outside > found->asked);
+    return found->outsider && (rli_topology_in_doubt_for_long(topology) || 2 * found->outside > found->asked);
 }
 
 static rlock_status look(rli_topology *topology, rli_operation *op)
@@ -194,7 +194,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     if (!believed)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s"
                                                                           : "%s", found.why);
-    rli_cluster_spread_decide(topology);
+    rli_cluster_pubsub_mode_decide(topology);
     return RLOCK_OK;
 }
 
@@ -203,4 +203,4 @@ static int64_t interval_ms(const rli_settings *settings)
     return settings->scan_interval_ms;
 }
 
-const rli_scout rli_scout_cluster = {.look = look, .interval_ms = interval_ms};
+const rli_discovery rli_discovery_cluster = {.look = look, .interval_ms = interval_ms};

@@ -1,4 +1,4 @@
-/* A cluster's map: who serves which slots, as one of its nodes tells. The topology's scout alone. */
+/* A cluster's map: who serves which slots, as one of its nodes tells. The topology's discovery alone. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CLUSTER_MAP_H
 #define RLI_CLUSTER_MAP_H

@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 /* A list of nodes, which only grows and may be read without a mutex. A node that was given up stays in it, as memory for
- * another: that is made of it once nobody holds it any more (rli_node_hold). So a pointer to a node, or to a lane of one,
- * is always one to a node or a lane, and whoever holds the node knows that its address does not change.
+ * another: that is made of it once nobody holds it any more (rli_node_hold). So a pointer to a node, or to a pipeline of one,
+ * is always one to a node or a pipeline, and whoever holds the node knows that its address does not change.
  * A node is held for the first time in one of two ways: by a thread that has the topology's mutex, while the node is in
  * service; or by one that found it as the owner of a slot, and finds it there still after it counted itself among
  * its users (rli_topology_hold). An owner is in service: it is given up, under the mutex, only when it owns nothing. And
  * a node with users is not made into another, so neither way can lead to one that is just being made. */
 typedef struct rli_nodes {
     const rli_settings *settings;
-    const _Atomic rli_spread *spread;
+    const _Atomic rli_pubsub_mode *pubsub_mode;
     const atomic_bool *closed;     /* of the client */
     rli_node *_Atomic first;
     unsigned naming;               /* how often servers have named others; a node knows by which naming it was last */
@@ -30,7 +30,7 @@ typedef struct rli_nodes {
 /* Of these, such as were named by a redirect alone. */
 #define RLI_NODES_REDIRECTED 64
 
-void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_spread *spread,
+void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_pubsub_mode *pubsub_mode,
                     const atomic_bool *closed);
 
 /* The next node in service; the first one after NULL; NULL: there are no more. */

@@ -59,5 +59,5 @@ static int64_t interval_ms(const rli_settings *settings)
     return settings->dns_interval_ms > 0 ? settings->dns_interval_ms : DAY_MS;
 }
 
-const rli_scout rli_scout_replicated = {
+const rli_discovery rli_discovery_replicated = {
     .look = look, .interval_ms = interval_ms, .has_heard = rli_host_name_hear, .end = rli_host_name_end};

@@ -255,7 +255,7 @@ static bool is_cut_off(rli_topology *topology, rli_operation *op, const survey *
 {
     if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
         return false;
-    return !rli_topology_doubts_for_long(topology) || !has_quorum(topology, op, found->newest.by);
+    return !rli_topology_in_doubt_for_long(topology) || !has_quorum(topology, op, found->newest.by);
 }
 
 static rlock_status look(rli_topology *topology, rli_operation *op)
@@ -300,4 +300,4 @@ static int64_t interval_ms(const rli_settings *settings)
     return settings->scan_interval_ms;
 }
 
-const rli_scout rli_scout_sentinel = {.look = look, .interval_ms = interval_ms, .has_heard = has_heard, .end = end};
+const rli_discovery rli_discovery_sentinel = {.look = look, .interval_ms = interval_ms, .has_heard = has_heard, .end = end};

@@ -21,5 +21,5 @@ static int64_t interval_ms(const rli_settings *settings)
     return rli_host_name_is(&settings->addresses[0]) ? settings->dns_interval_ms : 0;
 }
 
-const rli_scout rli_scout_single = {
+const rli_discovery rli_discovery_single = {
     .look = look, .interval_ms = interval_ms, .has_heard = rli_host_name_hear, .end = rli_host_name_end};

@@ -14,20 +14,20 @@
 /* Between two looks while something is wrong. */
 #define HURRY_MS 100
 
-static const rli_scout *const scouts[] = {
-    [RLI_SINGLE] = &rli_scout_single,         [RLI_SENTINEL] = &rli_scout_sentinel,
-    [RLI_CLUSTER] = &rli_scout_cluster,       [RLI_REPLICATED] = &rli_scout_replicated,
-    [RLI_MASTER_SLAVE] = &rli_scout_replicated,
+static const rli_discovery *const scouts[] = {
+    [RLI_SINGLE] = &rli_discovery_single,         [RLI_SENTINEL] = &rli_discovery_sentinel,
+    [RLI_CLUSTER] = &rli_discovery_cluster,       [RLI_REPLICATED] = &rli_discovery_replicated,
+    [RLI_MASTER_SLAVE] = &rli_discovery_replicated,
 };
 
 void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate)
 {
-    *topology = (rli_topology){.gate = gate, .settings = settings, .scout = scouts[settings->mode]};
+    *topology = (rli_topology){.gate = gate, .settings = settings, .discovery = scouts[settings->mode]};
     /* Who listens may do so at a replica. */
-    atomic_init(&topology->spread, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
+    atomic_init(&topology->pubsub_mode, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
-    rli_nodes_init(&topology->nodes, settings, &topology->spread, &gate->closed);
-    rli_nodes_init(&topology->sentinels, settings, &topology->spread, &gate->closed);
+    rli_nodes_init(&topology->nodes, settings, &topology->pubsub_mode, &gate->closed);
+    rli_nodes_init(&topology->sentinels, settings, &topology->pubsub_mode, &gate->closed);
     pthread_mutex_init(&topology->mutex, NULL);
     rli_parker_init(&topology->parker);
 }
@@ -181,7 +181,7 @@ static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
     return node;
 }
 
-/* The scout alone does so: its pointers to nodes are good until here. */
+/* The discovery alone does so: its pointers to nodes are good until here. */
 static void forget(rli_topology *topology, const rli_nodes *list)
 {
     for (rli_node *node; (node = give_up_one(topology, list));)
@@ -197,7 +197,7 @@ static rlock_status look(rli_topology *topology)
     if (status != RLOCK_OK)
         return status;
     topology->looks++;
-    status = topology->scout->look(topology, &op);
+    status = topology->discovery->look(topology, &op);
     if (status == RLOCK_OK)
         topology->doubted_ms = 0;
     rli_topology_announce(topology);
@@ -207,7 +207,7 @@ static rlock_status look(rli_topology *topology)
     return status;
 }
 
-bool rli_topology_doubts_for_long(rli_topology *topology)
+bool rli_topology_in_doubt_for_long(rli_topology *topology)
 {
     if (!topology->doubted_ms)
         topology->doubted_ms = rli_now_ms();
@@ -229,7 +229,7 @@ static void ping(rli_topology *topology)
 /* When it is due to look, while nothing gives reason to do so earlier. */
 static int64_t look_at(const rli_topology *topology)
 {
-    int64_t interval_ms = topology->scout->interval_ms(topology->settings);
+    int64_t interval_ms = topology->discovery->interval_ms(topology->settings);
     int64_t due_ms = interval_ms > 0 ? topology->looked_ms + interval_ms : RLI_NEVER;
     int64_t soon_ms = topology->looked_ms + HURRY_MS;
     return topology->troubled && soon_ms < due_ms ? soon_ms : due_ms;
@@ -250,7 +250,7 @@ static bool go_on(rli_topology *topology, bool *heard)
     bool stopping = topology->stopping;
     topology->troubled = topology->wanted;
     pthread_mutex_unlock(&topology->mutex);
-    *heard = !stopping && topology->scout->has_heard && topology->scout->has_heard(topology);
+    *heard = !stopping && topology->discovery->has_heard && topology->discovery->has_heard(topology);
     return !stopping;
 }
 
@@ -288,7 +288,7 @@ static rlock_status connect_to(rli_topology *topology, rli_node *node)
     rlock_status status = rli_operation_begin(&op, topology->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    status = rli_lane_connect(&node->pool.lanes[0], &op);
+    status = rli_pipeline_connect(&node->pool.pipelines[0], &op);
     rli_operation_end(&op);
     return status;
 }
@@ -389,8 +389,8 @@ void rli_topology_stop(rli_topology *topology)
 
 void rli_topology_destroy(rli_topology *topology)
 {
-    if (topology->scout->end)
-        topology->scout->end(topology);
+    if (topology->discovery->end)
+        topology->discovery->end(topology);
     each_node(topology, rli_node_free);
     free(topology->owners);
     pthread_mutex_destroy(&topology->mutex);

@@ -17,22 +17,22 @@
 typedef struct rli_topology rli_topology;
 
 /* How one kind of topology finds out who serves what (single.c, sentinel.c, cluster.c, replicated.c). */
-typedef struct rli_scout {
+typedef struct rli_discovery {
     /* Asks around once and says what it found by rli_topology_serve. RLOCK_OK, or why it found nothing. */
     rlock_status (*look)(rli_topology *topology, rli_operation *op);
     /* How often that is due while nothing gives reason to, ms; 0: never. */
     int64_t (*interval_ms)(const rli_settings *settings);
     bool (*has_heard)(rli_topology *topology); /* NULL: nobody tells it; else whether somebody has */
     void (*end)(rli_topology *topology);       /* NULL: has nothing to free */
-} rli_scout;
+} rli_discovery;
 
-extern const rli_scout rli_scout_single, rli_scout_sentinel, rli_scout_cluster, rli_scout_replicated;
+extern const rli_discovery rli_discovery_single, rli_discovery_sentinel, rli_discovery_cluster, rli_discovery_replicated;
 
 struct rli_topology {
     rli_gate *gate;                   /* of the client */
     const rli_settings *settings;
-    const rli_scout *scout;
-    _Atomic rli_spread spread;        /* how messages reach those who wait; in a cluster it may change */
+    const rli_discovery *discovery;
+    _Atomic rli_pubsub_mode pubsub_mode;        /* how messages reach those who wait; in a cluster it may change */
     size_t slot_count;                /* 1; in a cluster RLI_SLOTS */
     _Atomic(rli_node *) *owners;      /* by slot; NULL: nobody serves it */
     atomic_uint version;              /* counts the changes of owners */
@@ -48,7 +48,7 @@ struct rli_topology {
     bool running, stopping;
     rli_parker parker;                /* of the thread */
 
-    /* of the scout alone */
+    /* of the discovery alone */
     unsigned looks;                   /* how many there were, this one included */
     int64_t looked_ms, pinged_ms;     /* when it did so last */
     bool troubled;                    /* it looks because something is wrong */
@@ -56,7 +56,7 @@ struct rli_topology {
     int64_t doubted_ms;               /* since when only such answer as are not believed; 0: others do */
     rli_node *asked;                  /* cluster.c: who answered last */
     struct rli_host_name *name;       /* host_name.c: what a node's name stood for */
-    bool spread_is_chosen;            /* cluster_spread.c */
+    bool spread_is_chosen;            /* cluster_pubsub_mode.c */
     struct heard *heard;              /* sentinel.c: whose messages it hears */
 };
 
@@ -86,7 +86,7 @@ bool rli_topology_gone_ahead(rli_topology *topology, unsigned slot, rli_node *fr
 bool rli_topology_is_moving(const rli_topology *topology);
 /* Something failed that a change would explain: has the topology looked at soon. */
 void rli_topology_suspect(rli_topology *topology);
-/* Reads the answers to what was posted to any node (rli_lane_post), those that come until `until_ms`. */
+/* Reads the answers to what was posted to any node (rli_pipeline_post), those that come until `until_ms`. */
 void rli_topology_collect(rli_topology *topology, int64_t until_ms);
 /* Sleeps until the topology is no longer of that version, the call was ended, or `until_ms`. */
 void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);
@@ -95,23 +95,23 @@ void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsign
  * again. */
 void rli_topology_announce(rli_topology *topology);
 
-/* --- for scouts; the topology's thread, or the one that opens the client --- */
+/* --- for discoveries; the topology's thread, or the one that opens the client --- */
 
-/* Who serves a slot now; NULL: nobody. Only scouts may look at a node that they do not hold. */
+/* Who serves a slot now; NULL: nobody. Only discoveries may look at a node that they do not hold. */
 rli_node *rli_topology_owner(const rli_topology *topology, unsigned slot);
 /* That node, which is in service, serves those slots from now on; NULL: nobody does. */
 void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node);
-/* One command to a node on its background connection, within a short time of the scout's own.
+/* One command to a node on its background connection, within a short time of the discovery's own.
  * RLOCK_OK: *reply, which may be an error, is to be freed. RLOCK_UNAVAILABLE, RLOCK_SERVER (no connection). */
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply);
-/* Notes whether a node answered a scout at all; whether it did not lately, and is asked only when nobody else answers: a
+/* Notes whether a node answered a discovery at all; whether it did not lately, and is asked only when nobody else answers: a
  * machine that is gone costs a second each time. */
 void rli_topology_note_answer(rli_node *node, rlock_status status);
 bool rli_topology_is_mute(const rli_node *node);
 /* In a look that nobody is believed in, though some answer: whether that has been so for long enough for those to be the
  * servers now. By then all holds that this client renewed at the former ones have ended. */
-bool rli_topology_doubts_for_long(rli_topology *topology);
+bool rli_topology_in_doubt_for_long(rli_topology *topology);
 /* Asks a node whether it is a master, and notes how many replicas are in step with it. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
 /* Finds the node in that list, or puts it there, that a server named: at the address that natMapper gives for this one.

@@ -42,7 +42,7 @@ static void ask(void)
 static void load_scripts(void)
 {
     for (size_t i = 0; rli_scripts[i]; i++) {
-        for (rli_spread spread = 0; spread < RLI_SPREADS; spread++)
+        for (rli_pubsub_mode spread = 0; spread < RLI_PUBSUB_MODES; spread++)
             server_load(stage.server, rli_scripts[i], spread);
     }
 }

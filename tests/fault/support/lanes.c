@@ -26,16 +26,16 @@ static void open_lanes(int timeout_ms, int sync_timeout_ms)
     assert_ok(rli_settings_make(&lanes.settings, &config));
     lanes.settings.sync_timeout_ms = sync_timeout_ms;
     assert_ok(rli_pool_init(&lanes.pool, &lanes.settings, &lanes.settings.addresses[0]));
-    lanes.plain = &lanes.pool.lanes[0];
-    rli_lane_init_synced(&lanes.synced, &lanes.settings, &lanes.settings.addresses[0], &lanes.replicas);
+    lanes.plain = &lanes.pool.pipelines[0];
+    rli_pipeline_init_synced(&lanes.synced, &lanes.settings, &lanes.settings.addresses[0], &lanes.replicas);
 }
 
 static void close_lanes(void)
 {
     rli_pool_close(&lanes.pool);
-    rli_lane_close(&lanes.synced);
+    rli_pipeline_close(&lanes.synced);
     rli_pool_destroy(&lanes.pool);
-    rli_lane_destroy(&lanes.synced);
+    rli_pipeline_destroy(&lanes.synced);
     rli_settings_free(&lanes.settings);
 }
 
@@ -112,7 +112,7 @@ rlock_status lane_run(void *arg)
     assert_ok(rli_operation_begin(&caller, &stage.client->gate, NULL));
     if (call->limit_ms)
         caller.deadline_ms = rli_after_ms(call->limit_ms);
-    call->outcome = rli_lane_call(call->lane, &caller, &command, lanes.settings.timeout_ms, &call->answer);
+    call->outcome = rli_pipeline_call(call->lane, &caller, &command, lanes.settings.timeout_ms, &call->answer);
     call->took_ms = now_ms() - since_ms;
     if (call->outcome == RLI_ANSWERED)
         show(call->answer.reply, call->text);
@@ -121,7 +121,7 @@ rlock_status lane_run(void *arg)
     return call->answer.status;
 }
 
-lane_call lane_ask(rli_lane *lane, const char *word, ...)
+lane_call lane_ask(rli_pipeline *lane, const char *word, ...)
 {
     lane_call call = {.lane = lane, .words = {word}};
     va_list more;

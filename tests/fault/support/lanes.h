@@ -4,7 +4,7 @@
 #ifndef FAULT_LANES_H
 #define FAULT_LANES_H
 
-#include "redis/pipeline/lane.h"
+#include "redis/pipeline/pipeline.h"
 #include "redis/pipeline/pool.h"
 #include "tests/fault/support/proxy.h"
 #include "tests/integration/support/actor.h"
@@ -17,7 +17,7 @@ struct lanes {
     rli_settings settings;
     atomic_int replicas;  /* what the synced lane goes by */
     rli_pool pool;        /* its first lane is the plain one */
-    rli_lane *plain, synced;
+    rli_pipeline *plain, synced;
 };
 extern struct lanes lanes;
 
@@ -36,7 +36,7 @@ void lanes_time_out(void);
 
 /* One request. */
 typedef struct lane_call {
-    rli_lane *lane;
+    rli_pipeline *lane;
     const char *words[8];         /* ended by NULL */
     bool asking, unsynced;
     int64_t limit_ms;             /* the caller's deadline, from now on; 0: none */
@@ -50,7 +50,7 @@ typedef struct lane_call {
 /* The call as a whole, and as one that an actor does: actor_begin(actor, lane_run, &call). */
 rlock_status lane_run(void *call);
 /* Such a call with the words given, ended by NULL. */
-lane_call lane_ask(rli_lane *lane, const char *word, ...) __attribute__((sentinel));
+lane_call lane_ask(rli_pipeline *lane, const char *word, ...) __attribute__((sentinel));
 
 /* Fails the test unless it was answered with `text`. */
 void assert_answered(const lane_call *call, const char *text);

@@ -10,7 +10,7 @@
 const char *script_name(const char *sha1)
 {
     for (size_t i = 0; rli_scripts[i]; i++) {
-        for (int spread = 0; spread < RLI_SPREADS; spread++) {
+        for (int spread = 0; spread < RLI_PUBSUB_MODES; spread++) {
             if (strcmp(rli_scripts[i]->sha1[spread], sha1) == 0)
                 return script_names[i];
         }

@@ -1,6 +1,6 @@
 /* How messages reach those who wait in a cluster. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/topology/cluster_spread.h"
+#include "redis/topology/cluster_pubsub_mode.h"
 
 #include "base/error.h"
 
@@ -21,7 +21,7 @@ static rlock_status hear(rli_node *node, const redisReply *reply)
                     reply->str);
 }
 
-rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_operation *op, rli_node *node)
+rlock_status rli_cluster_pubsub_mode_learn(rli_topology *topology, rli_operation *op, rli_node *node)
 {
     redisReply *reply;
     if (topology->settings->sharding != RLI_SHARDING_AUTO)
@@ -37,7 +37,7 @@ rlock_status rli_cluster_spread_learn(rli_topology *topology, rli_operation *op,
 
 /* By the masters: sharded once all of them know it, plain if one is known not to. As long as some have not been asked, it
  * stays as it is; at first, as the one that was asked has it. */
-static rli_spread choose(const rli_topology *topology, rli_spread before)
+static rli_pubsub_mode choose(const rli_topology *topology, rli_pubsub_mode before)
 {
     bool all = true, none = false;
     for (const rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));) {
@@ -49,17 +49,17 @@ static rli_spread choose(const rli_topology *topology, rli_spread before)
 }
 
 /* Who listens does so the other way from now on, and looks again. */
-static void change(rli_topology *topology, rli_spread spread)
+static void change(rli_topology *topology, rli_pubsub_mode pubsub_mode)
 {
-    atomic_store(&topology->spread, spread);
+    atomic_store(&topology->pubsub_mode, pubsub_mode);
     for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));)
         rli_subscriber_drop(&node->subscriber);
 }
 
-void rli_cluster_spread_decide(rli_topology *topology)
+void rli_cluster_pubsub_mode_decide(rli_topology *topology)
 {
     rli_sharding wanted = topology->settings->sharding;
-    rli_spread before = atomic_load(&topology->spread), now = before;
+    rli_pubsub_mode before = atomic_load(&topology->pubsub_mode), now = before;
     if (!topology->spread_is_chosen)
         now = wanted == RLI_SHARDING_ON || topology->asked->spublish == RLI_SPUBLISH_KNOWN ? RLI_SHARDED : RLI_SCATTERED;
     topology->spread_is_chosen = true;

@@ -1,10 +1,10 @@
-/* Handing over: a last release that, in the same request, gives the lock to a waiter of this process, the heir. */
+/* Handing over: a last release that, in the same request, gives the lock to a waiter of this process, the successor. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/hand_over.h"
+#include "engine/handoff.h"
 
 #include "base/clock.h"
 #include "engine/session.h"
-#include "redis/pipeline/slots.h"
+#include "redis/pipeline/pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
     rli_waiter *next = NULL;
     for (rli_waiter *waiter = entry->queues ? entry->queues->of[RLI_ON_SERVER].first : NULL; waiter; waiter = waiter->next) {
         const rli_session *session = waiter->session;
-        if (session->queued && session->extra->place > before &&
-            (!next || session->extra->place < next->session->extra->place))
+        if (session->queued && session->cold->place > before &&
+            (!next || session->cold->place < next->session->cold->place))
             next = waiter;
     }
     return next;
@@ -42,20 +42,20 @@ static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
  * passes that one. */
 static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
 {
-    if (!kind->inherited || !entry->queues)
+    if (!kind->parse_handoff || !entry->queues)
         return NULL;
     rli_waiter *waiter = kind->queues ? next_in_line(entry, 0) : entry->queues->of[RLI_BY_MESSAGE].first;
     while (waiter && !waiter->session->busy && !can_take(waiter, rli_attempt_of(waiter)))
         waiter = kind->queues ? NULL : waiter->next; /* its wait is over */
-    return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->inherited ? waiter : NULL;
+    return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->parse_handoff ? waiter : NULL;
 }
 
 /* What is only said where waiters queue on the server. */
-static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session *heir, rli_request *request,
-                        rli_hand_over *over)
+static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session *successor, rli_request *request,
+                        rli_handoff *over)
 {
-    request->heir_place_ms = heir->extra->place_ms;
-    rli_waiter *behind = next_in_line(entry, heir->extra->place);
+    request->heir_place_ms = successor->cold->place_ms;
+    rli_waiter *behind = next_in_line(entry, successor->cold->place);
     if (behind && is_calm(behind, request->heir_lease_ms))
         request->calm = rli_owner_text(engine, behind->session->number, over->calm);
 }
@@ -63,64 +63,64 @@ static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session 
 /* What is only said where they queue here. */
 static void begin_here(rli_entry *entry, rli_request *request)
 {
-    rli_chances *chances = &entry->queues->chances;
+    rli_yield *yield = &entry->queues->yield;
     request->listening = -1;
-    if (!rli_chances_are_due(chances))
+    if (!rli_yield_is_due(yield))
         return;
-    request->listening = chances->listening;
-    rli_chances_stand_aside(chances);
+    request->listening = yield->listening;
+    rli_yield_to_others(yield);
 }
 
-/* The heir may give up, and its handle go with the names, while the request is still repeated. False: out of memory. */
-static bool name_counter(const rli_acquire *heirs, rli_request *request, rli_hand_over *over)
+/* The successor may give up, and its handle go with the names, while the request is still repeated. False: out of memory. */
+static bool name_counter(const rli_acquire *successors, rli_request *request, rli_handoff *over)
 {
-    if (!heirs->kind->fenced)
+    if (!successors->kind->fenced)
         return true;
-    size_t length = heirs->names->key_lengths[0];
+    size_t length = successors->names->key_lengths[0];
     over->counter = malloc(length + 1);
     if (!over->counter)
         return false;
-    memcpy(over->counter, heirs->names->keys[0], length + 1);
+    memcpy(over->counter, successors->names->keys[0], length + 1);
     request->heir_counter = over->counter;
     request->heir_counter_length = length;
     return true;
 }
 
-/* --- the heir reads the answer to the release, instead of being woken by who has read it --- */
+/* --- the successor reads the answer to the release, instead of being woken by who has read it --- */
 
 /* With others behind it. One that waits alone had better be woken by who released, who then is back in the queue
- * before the heir gives the lock back. */
-static bool is_in_a_hurry(const rli_hand_over *over)
+ * before the successor gives the lock back. */
+static bool is_in_a_hurry(const rli_handoff *over)
 {
-    const rli_waiter *taker = over->heir->extra->taker;
+    const rli_waiter *taker = over->successor->cold->taker;
     return taker && (taker->next || taker->previous);
 }
 
-static bool wake(rli_witness *witness, const rli_lead *lead, rli_ring *ring)
+static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *batch)
 {
-    rli_hand_over *over = RLI_ITEM(rli_hand_over, witness, witness);
+    rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
     pthread_mutex_lock(&over->engine->mutex);
-    rli_waiter *taker = over->heir->extra->taker;
+    rli_waiter *taker = over->successor->cold->taker;
     bool given = is_in_a_hurry(over) && taker->asleep;
     if (given) {
         taker->asleep = false;
         taker->lead = *lead;
-        rli_unpark_later(taker->parker, 0, ring);
+        rli_unpark_later(taker->parker, 0, batch);
     }
     pthread_mutex_unlock(&over->engine->mutex);
     return given;
 }
 
-void rli_hand_over_attend(rli_attempt *attempt)
+void rli_handoff_attend(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->asleep = false;
-    if (!waiter->lead.wire)
+    if (!waiter->lead.pipe)
         return;
     const rli_lead lead = waiter->lead;
-    waiter->lead.wire = NULL;
+    waiter->lead.pipe = NULL;
     pthread_mutex_unlock(&attempt->engine->mutex);
-    rli_lane_lead(&lead, &attempt->op, attempt->wait.deadline_ms);
+    rli_pipeline_lead(&lead, &attempt->op, attempt->wait.deadline_ms);
     pthread_mutex_lock(&attempt->engine->mutex);
 }
 
@@ -137,93 +137,93 @@ static void take(rli_waiter *waiter, const rli_gain *gain)
 }
 
 /* The request, sent at `sent_ms` at the latest, came to that. Mutex held. */
-static void settle(rli_hand_over *over, rlock_status status, const rli_verdict *verdict, int64_t sent_ms)
+static void settle(rli_handoff *over, rlock_status status, const rli_verdict *verdict, int64_t sent_ms)
 {
     const rli_call *call = over->call;
     const rli_request *request = over->request;
     const rli_gain gain = {.verdict = verdict, .lease_ms = request->heir_lease_ms, .sent_ms = sent_ms,
                            .repeated = call->unanswered > 0, .handed = true};
-    rli_session *heir = over->heir;
-    rli_waiter *taker = heir->extra->taker;
+    rli_session *successor = over->successor;
+    rli_waiter *taker = successor->cold->taker;
     bool granted = verdict->grant == RLI_GRANTED, queues = over->kind->queues;
-    rli_chances *chances = &heir->entry->queues->chances;
-    over->heir = NULL;
+    rli_yield *yield = &successor->entry->queues->yield;
+    over->successor = NULL;
     if (!queues && request->listening >= 0)
-        rli_chances_were_given(chances, verdict->free ? verdict->heard - (int)request->listening : 0);
-    rli_chances_drop(chances, over->from);
-    heir->extra->taker = NULL;
-    rli_session_end_turn(heir);
+        rli_yield_note_others(yield, verdict->free ? verdict->heard - (int)request->listening : 0);
+    rli_yield_drop_holder(yield, over->from);
+    successor->cold->taker = NULL;
+    rli_session_end_turn(successor);
     /* Once it was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
-        rli_session_doubt(over->engine, heir, request->heir_lease_ms + request->heir_place_ms);
+        rli_session_in_doubt(over->engine, successor, request->heir_lease_ms + request->heir_place_ms);
     if (granted && taker)
         take(taker, &gain);
     /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
     else if (granted || call->unanswered || status == RLOCK_SERVER || !queues)
-        rli_queue_owner_granted(heir->entry, heir);
-    rli_session_settle(over->engine, heir);
+        rli_queue_owner_granted(successor->entry, successor);
+    rli_session_settle(over->engine, successor);
 }
 
 /* It has the lock before who released it is told. */
-static void tell(rli_witness *witness, const rli_slot *slot)
+static void tell(rli_witness *witness, const rli_pending *slot)
 {
-    rli_hand_over *over = RLI_ITEM(rli_hand_over, witness, witness);
+    rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
     if (slot->outcome != RLI_ANSWERED)
         return;
     const rli_call *call = over->call;
-    rli_verdict verdict = over->kind->inherited(slot->reply);
+    rli_verdict verdict = over->kind->parse_handoff(slot->reply);
     pthread_mutex_lock(&over->engine->mutex);
     if (verdict.grant == RLI_GRANTED && is_in_a_hurry(over))
         settle(over, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
     pthread_mutex_unlock(&over->engine->mutex);
 }
 
-void rli_hand_over_end(rli_hand_over *over, rlock_status status)
+void rli_handoff_end(rli_handoff *over, rlock_status status)
 {
     const rli_call *call = over->call;
     rli_verdict verdict = {.grant = RLI_DENIED};
     if (status == RLOCK_OK)
-        verdict = over->kind->inherited(call->reply);
-    if (over->heir)
+        verdict = over->kind->parse_handoff(call->reply);
+    if (over->successor)
         settle(over, status, &verdict, call->sent_ms);
     free(over->counter);
 }
 
 /* --- the release begins --- */
 
-bool rli_hand_over_begin(rli_hand_over *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
+bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                          rli_request *request, rli_call *call)
 {
     rli_entry *entry = from->entry;
     rli_waiter *waiter = heir_of(entry, kind);
-    *over = (rli_hand_over){.witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request,
+    *over = (rli_handoff){.witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request,
                             .call = call};
     if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, over))
         return false;
-    rli_session *heir = waiter->session;
-    over->heir = heir;
-    heir->busy = true;
-    heir->extra->taker = waiter;
-    if (heir->extra->highest < 1)
-        heir->extra->highest = 1;
-    request->heir = rli_owner_text(engine, heir->number, over->owner);
+    rli_session *successor = waiter->session;
+    over->successor = successor;
+    successor->busy = true;
+    successor->cold->taker = waiter;
+    if (successor->cold->highest < 1)
+        successor->cold->highest = 1;
+    request->successor = rli_owner_text(engine, successor->number, over->owner);
     request->heir_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
     if (kind->queues)
-        begin_there(engine, entry, heir, request, over);
+        begin_there(engine, entry, successor, request, over);
     else
         begin_here(entry, request);
     return true;
 }
 
-void rli_hand_over_decline(rli_attempt *attempt)
+void rli_handoff_decline(rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
-    if (session->extra->taker != &attempt->waiter)
+    if (session->cold->taker != &attempt->waiter)
         return;
     int64_t lease_ms = rli_lease_on_server(attempt->engine, attempt->asked->lease_ms);
-    session->extra->taker = NULL;
-    rli_session_doubt(attempt->engine, session, lease_ms + session->extra->place_ms);
+    session->cold->taker = NULL;
+    rli_session_in_doubt(attempt->engine, session, lease_ms + session->cold->place_ms);
     /* Who comes later must not wait in a session that is handed the lock for nobody. */
-    if (session->extra->attempts == 1 && session->phase == RLI_OPEN)
+    if (session->cold->attempts == 1 && session->phase == RLI_OPEN)
         session->phase = RLI_DONE;
 }

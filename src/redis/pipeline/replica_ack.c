@@ -1,6 +1,6 @@
 /* Sync: how a synced wire has replicas confirm what was written on it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/pipeline/sync.h"
+#include "redis/pipeline/replica_ack.h"
 
 #include "base/clock.h"
 
@@ -22,7 +22,7 @@ static int as_count(long long number)
 
 /* The servers' list of who is whose replica, of a cluster or of sentinels, has a dead one in it for as long as they
  * take to agree on that; the master itself sees its connection end. */
-int rli_sync_online(const char *info)
+int rli_replica_ack_online(const char *info)
 {
     static const char count[] = "connected_slaves:", each[] = "slave", state[] = "state=online";
     int online = 0, named = 0, connected = 0;
@@ -39,97 +39,97 @@ int rli_sync_online(const char *info)
     return named ? online : connected;
 }
 
-bool rli_sync_is_busy(const rli_sync *sync)
+bool rli_replica_ack_is_busy(const rli_replica_ack *ack)
 {
-    return sync->counting || sync->asked;
+    return ack->counting || ack->asked;
 }
 
-static int listed(const rli_sync *sync)
+static int listed(const rli_replica_ack *ack)
 {
-    return sync->listed ? atomic_load_explicit(sync->listed, memory_order_relaxed) : 0;
+    return ack->listed ? atomic_load_explicit(ack->listed, memory_order_relaxed) : 0;
 }
 
-bool rli_sync_is_to_count(const rli_sync *sync)
+bool rli_replica_ack_is_to_count(const rli_replica_ack *ack)
 {
-    return listed(sync) > 0 && !sync->unknown && (!sync->counted_ms || rli_now_ms() - sync->counted_ms >= RECOUNT_MS);
+    return listed(ack) > 0 && !ack->unknown && (!ack->counted_ms || rli_now_ms() - ack->counted_ms >= RECOUNT_MS);
 }
 
-bool rli_sync_count(rli_sync *sync, rli_buffer *buffer)
+bool rli_replica_ack_count(rli_replica_ack *ack, rli_buffer *buffer)
 {
     const rli_command info = {.count = 2, .words = (const char *const[]){"INFO", "replication"},
                               .lengths = (const size_t[]){4, 11}};
-    sync->counting = rli_buffer_command(buffer, &info);
-    return sync->counting;
+    ack->counting = rli_buffer_command(buffer, &info);
+    return ack->counting;
 }
 
-void rli_sync_hear_count(rli_sync *sync, const redisReply *reply)
+void rli_replica_ack_hear_count(rli_replica_ack *ack, const redisReply *reply)
 {
-    sync->counting = false;
-    sync->forbidden = false; /* rights may have been given meanwhile */
-    sync->online = reply->type == REDIS_REPLY_STRING ? rli_sync_online(reply->str) : -1;
-    sync->counted_ms = rli_now_ms();
+    ack->counting = false;
+    ack->forbidden = false; /* rights may have been given meanwhile */
+    ack->online = reply->type == REDIS_REPLY_STRING ? rli_replica_ack_online(reply->str) : -1;
+    ack->counted_ms = rli_now_ms();
 }
 
 /* --- what they confirm --- */
 
-static bool is_refused(const rli_sync *sync)
+static bool is_refused(const rli_replica_ack *ack)
 {
-    return sync->unknown || sync->forbidden;
+    return ack->unknown || ack->forbidden;
 }
 
 /* Where the server does not count its replicas for us, those that it is said to have are asked. */
-static int to_ask(const rli_sync *sync)
+static int to_ask(const rli_replica_ack *ack)
 {
-    int most = listed(sync);
-    return most <= 0 || is_refused(sync) ? 0 : sync->online >= 0 ? sync->online : most;
+    int most = listed(ack);
+    return most <= 0 || is_refused(ack) ? 0 : ack->online >= 0 ? ack->online : most;
 }
 
-bool rli_sync_ask(rli_sync *sync, rli_buffer *buffer)
+bool rli_replica_ack_ask(rli_replica_ack *ack, rli_buffer *buffer)
 {
-    int replicas = to_ask(sync);
+    int replicas = to_ask(ack);
     if (replicas <= 0)
         return true;
     char number[RLI_DECIMAL], timeout[RLI_DECIMAL];
     const char *words[] = {"WAIT", number, timeout};
-    size_t lengths[] = {4, rli_decimal(replicas, number), rli_decimal(sync->timeout_ms, timeout)};
+    size_t lengths[] = {4, rli_decimal(replicas, number), rli_decimal(ack->timeout_ms, timeout)};
     if (!rli_buffer_command(buffer, &(rli_command){.count = 3, .words = words, .lengths = lengths}))
         return false;
-    sync->asked = replicas;
+    ack->asked = replicas;
     return true;
 }
 
-int rli_sync_without(const rli_sync *sync)
+int rli_replica_ack_without(const rli_replica_ack *ack)
 {
-    return is_refused(sync) ? RLI_SYNC_REFUSED : RLI_SYNC_NONE;
+    return is_refused(ack) ? RLI_REPLICA_ACK_REFUSED : RLI_REPLICA_ACK_NONE;
 }
 
-int rli_sync_hear(rli_sync *sync, const redisReply *reply)
+int rli_replica_ack_hear(rli_replica_ack *ack, const redisReply *reply)
 {
-    int asked = sync->asked;
-    sync->asked = 0;
+    int asked = ack->asked;
+    ack->asked = 0;
     if (reply->type == REDIS_REPLY_INTEGER) {
         if (reply->integer != asked)
-            sync->counted_ms = 0;
+            ack->counted_ms = 0;
         return as_count(reply->integer);
     }
     /* The next WAIT would be refused, too. Other errors are about this one: the server became a replica while it
      * waited (UNBLOCKED), or was one. */
     if (reply->type == REDIS_REPLY_ERROR) {
-        sync->unknown = strncmp(reply->str, "ERR unknown command", 19) == 0;
-        sync->forbidden = strncmp(reply->str, "NOPERM", 6) == 0;
+        ack->unknown = strncmp(reply->str, "ERR unknown command", 19) == 0;
+        ack->forbidden = strncmp(reply->str, "NOPERM", 6) == 0;
     }
-    return rli_sync_without(sync) == RLI_SYNC_REFUSED ? RLI_SYNC_REFUSED : 0;
+    return rli_replica_ack_without(ack) == RLI_REPLICA_ACK_REFUSED ? RLI_REPLICA_ACK_REFUSED : 0;
 }
 
-void rli_sync_end(rli_sync *sync)
+void rli_replica_ack_end(rli_replica_ack *ack)
 {
-    sync->counting = false;
-    sync->asked = 0;
+    ack->counting = false;
+    ack->asked = 0;
 }
 
-int64_t rli_sync_time_ms(const rli_sync *sync)
+int64_t rli_replica_ack_time_ms(const rli_replica_ack *ack)
 {
-    if (!sync->listed || is_refused(sync))
+    if (!ack->listed || is_refused(ack))
         return 0;
-    return sync->asked ? 2 * sync->timeout_ms : sync->timeout_ms;
+    return ack->asked ? 2 * ack->timeout_ms : ack->timeout_ms;
 }

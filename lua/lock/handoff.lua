@@ -1,4 +1,4 @@
--- lock/hand_over: give back the last hold, to one who waits in the releaser's process.
+-- lock/handoff: give back the last hold, to one who waits in the releaser's process.
 --                                                                 WIRE.md RLock/release, then acquire
 -- KEYS  1 lock hash   2 token counter, where the heir asked through a fenced lock; else there is none
 -- ARGV  1 channel   2 owner   3 the heir: the owner that has the lock next   4 the lease that it asked for, ms

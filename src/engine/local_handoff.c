@@ -1,6 +1,6 @@
 /* Keeping: a last release that leaves the hold with this process, for a waiter of it to take. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/keep.h"
+#include "engine/local_handoff.h"
 
 #include "base/clock.h"
 #include "engine/session.h"
@@ -16,7 +16,7 @@ static rli_waiter *first_waiter(const rli_entry *entry)
 
 static rli_session *kept_of(const rli_entry *entry)
 {
-    return entry->queues ? entry->queues->kept : NULL;
+    return entry->queues ? entry->queues->offered : NULL;
 }
 
 /* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. And it gets
@@ -25,7 +25,7 @@ static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
 {
     const rli_session *session = attempt->session;
     return attempt->asked->kind == kind && attempt->asked->lease_ms == RLOCK_WATCHDOG && session->count == 0 &&
-           session->extra->doubt_ms == 0 && !session->queued && session->phase == RLI_OPEN;
+           session->cold->in_doubt_ms == 0 && !session->queued && session->phase == RLI_OPEN;
 }
 
 static void call(rli_waiter *waiter)
@@ -33,7 +33,7 @@ static void call(rli_waiter *waiter)
     if (waiter->called)
         return;
     waiter->called = true;
-    waiter->look |= !waiter->talker; /* it sleeps until its place comes, and would not see what is kept */
+    waiter->look |= !waiter->leader; /* it sleeps until its place comes, and would not see what is kept */
     rli_unpark(waiter->parker);
 }
 
@@ -49,77 +49,77 @@ static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session
 /* One plain hold, in good time, of which nothing is under way or may still come. */
 static bool is_plain(const rli_engine *engine, const rli_session *session)
 {
-    const rli_extra *extra = session->extra;
-    return session->phase == RLI_OPEN && session->count == 1 && extra->renewed == 1 &&
-           extra->explicit_lease_ms == 0 && extra->doubt_ms == 0 && extra->more_doubt_ms == 0 && !session->renewing && !session->forced &&
+    const rli_cold *cold = session->cold;
+    return session->phase == RLI_OPEN && session->count == 1 && cold->renewed == 1 &&
+           cold->explicit_lease_ms == 0 && cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && !session->renewing && !session->forced &&
            !session->queued &&
            rli_now_ms() < confirmed_ms(engine, session) + engine->settings->watchdog_timeout_ms / 3;
 }
 
-static bool may_pass_on(rli_extra *extra)
+static bool may_pass_on(rli_cold *cold)
 {
-    if (extra->passes == 0)
-        extra->passes_from_ms = rli_now_ms();
-    return extra->passes < LOCAL_MAX && rli_now_ms() < extra->passes_from_ms + LOCAL_MS;
+    if (cold->passes == 0)
+        cold->passes_from_ms = rli_now_ms();
+    return cold->passes < LOCAL_MAX && rli_now_ms() < cold->passes_from_ms + LOCAL_MS;
 }
 
-bool rli_keep(rli_engine *engine, rli_session *session)
+bool rli_local_handoff(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     rli_waiter *waiter = engine->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
     /* Not for one that waits for an answer, however long that takes. */
     if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) || !is_plain(engine, session) ||
-        !may_pass_on(session->extra))
+        !may_pass_on(session->cold))
         return false;
-    session->extra->passes++;
+    session->cold->passes++;
     rli_session_drop(engine, session);
-    session->phase = RLI_KEPT;
-    session->extra->attempts++; /* the keeping */
+    session->phase = RLI_OFFERED;
+    session->cold->attempts++; /* the keeping */
     rli_session_end_turn(session);
-    entry->queues->kept = session;
+    entry->queues->offered = session;
     call(waiter);
     return true;
 }
 
 /* --- taking --- */
 
-static rli_session *unkeep(rli_entry *entry)
+static rli_session *withdraw_offer(rli_entry *entry)
 {
-    rli_session *kept = kept_of(entry);
-    if (kept) {
-        entry->queues->kept = NULL;
-        kept->phase = RLI_DONE;
+    rli_session *offered = kept_of(entry);
+    if (offered) {
+        entry->queues->offered = NULL;
+        offered->phase = RLI_DONE;
     }
-    return kept;
+    return offered;
 }
 
-void rli_keep_forget(rli_engine *engine, rli_entry *entry)
+void rli_local_handoff_forget(rli_engine *engine, rli_entry *entry)
 {
-    rli_session *kept = unkeep(entry);
-    if (kept)
-        rli_session_leave(engine, kept);
+    rli_session *offered = withdraw_offer(entry);
+    if (offered)
+        rli_session_leave(engine, offered);
 }
 
-bool rli_keep_take(rli_attempt *attempt)
+bool rli_local_handoff_take(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    rli_session *kept = kept_of(entry), *session = attempt->session;
+    rli_session *offered = kept_of(entry), *session = attempt->session;
     rli_waiter *first = first_waiter(entry);
-    if (!kept || !can_take(attempt, kept->kind) || (first && first->missed && first != &attempt->waiter))
+    if (!offered || !can_take(attempt, offered->kind) || (first && first->missed && first != &attempt->waiter))
         return false;
-    if (rli_now_ms() >= kept->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
-        session->extra->replaces = kept->number;
-        rli_keep_forget(attempt->engine, entry);
+    if (rli_now_ms() >= offered->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
+        session->cold->replaces = offered->number;
+        rli_local_handoff_forget(attempt->engine, entry);
         return false;
     }
-    session->number = kept->number; /* what stands on the server is its own from now on */
-    session->extra->replaces = 0;
-    session->extra->highest = 1;
-    session->extra->passes = kept->extra->passes;
-    session->extra->passes_from_ms = kept->extra->passes_from_ms;
-    rli_session_gain(attempt->engine, session, confirmed_ms(attempt->engine, kept), RLOCK_WATCHDOG);
-    rli_chances_hold(&entry->queues->chances, session, true);
-    rli_keep_forget(attempt->engine, entry);
+    session->number = offered->number; /* what stands on the server is its own from now on */
+    session->cold->replaces = 0;
+    session->cold->highest = 1;
+    session->cold->passes = offered->cold->passes;
+    session->cold->passes_from_ms = offered->cold->passes_from_ms;
+    rli_session_gain(attempt->engine, session, confirmed_ms(attempt->engine, offered), RLOCK_WATCHDOG);
+    rli_yield_note_holder(&entry->queues->yield, session, true);
+    rli_local_handoff_forget(attempt->engine, entry);
     rli_queue_owner_granted(entry, session);
     return true;
 }
@@ -137,54 +137,54 @@ static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
     return true;
 }
 
-void rli_keep_abandon(rli_engine *engine, rli_entry *entry)
+void rli_local_handoff_abandon(rli_engine *engine, rli_entry *entry)
 {
-    rli_session *kept = kept_of(entry);
-    if (kept)
-        rli_session_doubt(engine, kept, engine->settings->watchdog_timeout_ms);
-    rli_keep_forget(engine, entry);
+    rli_session *offered = kept_of(entry);
+    if (offered)
+        rli_session_in_doubt(engine, offered, engine->settings->watchdog_timeout_ms);
+    rli_local_handoff_forget(engine, entry);
 }
 
-void rli_keep_look(rli_attempt *attempt)
+void rli_local_handoff_look(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
-    waiter->handed = waiter->handed || rli_keep_take(attempt); /* a release may have handed it over meanwhile */
-    bool missed = waiter->called && !waiter->handed, kept = kept_of(attempt->entry);
-    waiter->missed |= missed && !kept;
-    if (missed && kept && !call_another(attempt->entry, waiter))
-        rli_keep_abandon(attempt->engine, attempt->entry);
+    waiter->handed = waiter->handed || rli_local_handoff_take(attempt); /* a release may have handed it over meanwhile */
+    bool missed = waiter->called && !waiter->handed, offered = kept_of(attempt->entry);
+    waiter->missed |= missed && !offered;
+    if (missed && offered && !call_another(attempt->entry, waiter))
+        rli_local_handoff_abandon(attempt->engine, attempt->entry);
     waiter->called = false;
 }
 
-bool rli_keep_answer_call(rli_attempt *attempt)
+bool rli_local_handoff_answer_call(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     if (!waiter->called)
         return false;
     if (attempt->session->busy) /* another thread of the owner: after it, this one asks */
         return true;
-    rli_keep_look(attempt);
+    rli_local_handoff_look(attempt);
     return waiter->handed;
 }
 
 /* --- not taking --- */
 
 /* Nobody is to take it any more; the session is to be released on the server. */
-static rli_session *end_keeping(rli_entry *entry)
+static rli_session *end_offer(rli_entry *entry)
 {
-    rli_session *kept = unkeep(entry);
-    if (kept) { /* it gives the hold back as if it were its own still */
-        kept->count = kept->extra->renewed = 1;
-        kept->busy = true;
+    rli_session *offered = withdraw_offer(entry);
+    if (offered) { /* it gives the hold back as if it were its own still */
+        offered->count = offered->cold->renewed = 1;
+        offered->busy = true;
     }
-    return kept;
+    return offered;
 }
 
-rli_session *rli_keep_decline(rli_attempt *attempt)
+rli_session *rli_local_handoff_decline(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
     if (!attempt->waiter.called || !kept_of(entry))
         return NULL;
-    return call_another(entry, NULL) ? NULL : end_keeping(entry);
+    return call_another(entry, NULL) ? NULL : end_offer(entry);
 }
 

@@ -1,9 +1,9 @@
 /* Undoing: releasing again what a request that was never answered may have taken, or may take yet. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "watchdog/undo.h"
+#include "watchdog/compensate.h"
 
 #include "base/clock.h"
-#include "engine/departure.h"
+#include "engine/async_release.h"
 #include "engine/session.h"
 
 #include <string.h>
@@ -94,33 +94,33 @@ static const char *unheard_of(const rli_kind *kind, const rli_call *release)
 {
     const char *unheard = NULL;
     if (release->reply)
-        kind->released(release->reply, &unheard);
+        kind->parse_release(release->reply, &unheard);
     return unheard;
 }
 
 /* When to do it again; a head that did not hear is told once more in its time. */
-static int64_t next_time(rli_extra *extra, bool answered)
+static int64_t next_time(rli_cold *cold, bool answered)
 {
-    extra->pause_ms = rli_watchdog_tidy_pause(extra->pause_ms, answered);
-    int64_t next_ms = rli_after_ms(extra->pause_ms);
-    if (!extra->unheard)
+    cold->pause_ms = rli_watchdog_tidy_pause(cold->pause_ms, answered);
+    int64_t next_ms = rli_after_ms(cold->pause_ms);
+    if (!cold->unheard)
         return next_ms;
-    int64_t tell_ms = extra->unheard_ms + RLI_UNHEARD_MS;
-    if (extra->release_until_ms <= tell_ms)
-        extra->release_until_ms = tell_ms + 1;
-    return tell_ms < next_ms || next_ms >= extra->release_until_ms ? tell_ms : next_ms;
+    int64_t tell_ms = cold->unheard_ms + RLI_UNHEARD_MS;
+    if (cold->release_until_ms <= tell_ms)
+        cold->release_until_ms = tell_ms + 1;
+    return tell_ms < next_ms || next_ms >= cold->release_until_ms ? tell_ms : next_ms;
 }
 
 static void go_on(rli_engine *engine, rli_session *session, bool answered)
 {
-    rli_extra *extra = session->extra;
-    int64_t next_ms = next_time(extra, answered);
-    if (next_ms < extra->release_until_ms) {
-        rli_agenda_set(&engine->agenda, &session->due, next_ms);
-    } else if (extra->departure) {
-        rli_departure_end(engine, session);
+    rli_cold *cold = session->cold;
+    int64_t next_ms = next_time(cold, answered);
+    if (next_ms < cold->release_until_ms) {
+        rli_timer_heap_set(&engine->timers, &session->timer, next_ms);
+    } else if (cold->async_release) {
+        rli_async_release_end(engine, session);
     } else {
-        extra->release_until_ms = 0; /* done: what comes later runs out by itself */
+        cold->release_until_ms = 0; /* done: what comes later runs out by itself */
         rli_session_settle(engine, session);
     }
 }
@@ -128,34 +128,34 @@ static void go_on(rli_engine *engine, rli_session *session, bool answered)
 /* Mutex held. There may be time for one answer only: after a round without one the other of the two is first. */
 static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
 {
-    const rli_extra *extra = session->extra;
+    const rli_cold *cold = session->cold;
     const rli_kind *own = session->kind->give_up ? session->kind : NULL;
     return (undoing){
         .watchdog = watchdog,
         .entry = session->entry,
         .kind = session->kind,
-        .queue_kind = extra->queue_kind ? extra->queue_kind : own,
+        .queue_kind = cold->queue_kind ? cold->queue_kind : own,
         .request = {
             .owner = rli_owner_text(watchdog->engine, session->number, owner),
             .lease_ms = 1,
-            .highest = extra->highest,
-            .place_ms = extra->place_ms,
-            .unheard = telling ? extra->unheard : "",
+            .highest = cold->highest,
+            .place_ms = cold->place_ms,
+            .unheard = telling ? cold->unheard : "",
         },
         .answer_by_ms = rli_watchdog_tidy_by(watchdog),
-        .whole = extra->undo_unanswered > 0,
-        .release_first = extra->undo_unanswered % 2 == 1,
+        .whole = cold->compensation_unanswered > 0,
+        .release_first = cold->compensation_unanswered % 2 == 1,
         .released = RLOCK_UNAVAILABLE,
     };
 }
 
-void rli_undo(rli_watchdog *watchdog, rli_session *session)
+void rli_compensate(rli_watchdog *watchdog, rli_session *session)
 {
     rli_engine *engine = watchdog->engine;
-    rli_extra *extra = session->extra;
+    rli_cold *cold = session->cold;
     char owner[RLI_OWNER_TEXT];
-    bool telling = extra->unheard && rli_now_ms() >= extra->unheard_ms + RLI_UNHEARD_MS;
-    rli_agenda_remove(&engine->agenda, &session->due);
+    bool telling = cold->unheard && rli_now_ms() >= cold->unheard_ms + RLI_UNHEARD_MS;
+    rli_timer_heap_remove(&engine->timers, &session->timer);
     session->busy = true; /* keeps it while the mutex is free */
     undoing round = begin_round(watchdog, session, owner, telling);
     pthread_mutex_unlock(&engine->mutex);
@@ -164,12 +164,12 @@ void rli_undo(rli_watchdog *watchdog, rli_session *session)
     pthread_mutex_lock(&engine->mutex);
     rli_watchdog_note_undo(watchdog, answered);
     session->busy = false;
-    extra->undo_unanswered = answered ? 0 : extra->undo_unanswered + 1;
+    cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
     /* The same head as before keeps the time at which it was first found. */
-    bool same = unheard && extra->unheard && strcmp(unheard, extra->unheard) == 0;
+    bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);
-    bool lost = extra->departure && rli_departure_repeated(engine, session, round.released, &round.release);
+    bool lost = cold->async_release && rli_async_release_repeated(engine, session, round.released, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
         go_on(engine, session, answered);

@@ -1,10 +1,10 @@
-/* Flights: batches of renewals that are under way, several at once, and to several servers. */
+/* Renewal batches: batches of renewals that are under way, several at once, and to several servers. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef RLI_FLIGHT_H
-#define RLI_FLIGHT_H
+#ifndef RLI_RENEWAL_BATCH_H
+#define RLI_RENEWAL_BATCH_H
 
 #include "redis/call.h"
-#include "redis/pipeline/slots.h"
+#include "redis/pipeline/pending.h"
 #include "watchdog/watchdog.h"
 
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 
 struct rli_session;
 
-typedef struct rli_flight {
-    rli_slot slot;             /* first: whoever reads the answer hands it back */
-    struct rli_flight *landed; /* the next one that is back */
-    struct rli_flight *next, *previous; /* in the order in which they left */
+typedef struct rli_renewal_batch {
+    rli_pending pending;             /* first: whoever reads the answer hands it back */
+    struct rli_renewal_batch *landed; /* the next one that is back */
+    struct rli_renewal_batch *next, *previous; /* in the order in which they left */
     rli_watchdog *watchdog;
     rli_node *node;            /* held; who is asked; NULL: nobody serves the slot */
     int64_t sent_ms;
@@ -23,19 +23,19 @@ typedef struct rli_flight {
     bool lengthens;            /* else it only looks that the locks' keys stand as long as the holds */
     int count;
     struct rli_session *sessions[]; /* marked as being renewed */
-} rli_flight;
+} rli_renewal_batch;
 
 /* Whether so much is under way to the server that more would keep its other clients waiting; `late`: they have to. */
-bool rli_flight_is_full(const rli_node *node, bool late);
+bool rli_renewal_batch_is_full(const rli_node *node, bool late);
 /* Sends it, to be found among those that are back. False: there is no connection now, or no memory. */
-bool rli_flight_send(rli_flight *flight, rli_call *call);
+bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call);
 /* One that is back, with its outcome; the caller frees its reply. NULL: none. */
-rli_flight *rli_flight_land(rli_watchdog *watchdog);
+rli_renewal_batch *rli_renewal_batch_land(rli_watchdog *watchdog);
 /* Reads answers until there are none to come, `until_ms`, or some ms have passed: what else is due may have changed. */
-void rli_flight_await(rli_watchdog *watchdog, int64_t until_ms);
+void rli_renewal_batch_await(rli_watchdog *watchdog, int64_t until_ms);
 /* Those that left before `since_ms` are waited for no longer: their connections are given up. */
-void rli_flight_give_up(rli_watchdog *watchdog, int64_t since_ms);
+void rli_renewal_batch_give_up(rli_watchdog *watchdog, int64_t since_ms);
 /* Frees those that nobody took up; no call may be under way any more. */
-void rli_flights_destroy(rli_flights *flights);
+void rli_renewal_batchs_destroy(rli_renewal_batchs *batches);
 
 #endif

@@ -1,0 +1,112 @@
+/* The timer heap: what the watchdog has to do when, soonest first. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/timer_heap.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+void rli_timer_heap_init(rli_timer_heap *timers)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    *timers = (rli_timer_heap){.awake_at_ms = INT64_MIN}; /* nobody sleeps yet */
+    pthread_cond_init(&timers->earlier, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void rli_timer_heap_destroy(rli_timer_heap *timers)
+{
+    free(timers->items);
+    pthread_cond_destroy(&timers->earlier);
+}
+
+bool rli_timer_heap_reserve(rli_timer_heap *timers)
+{
+    if (timers->reserved == UINT32_MAX - 1)
+        return false; /* no item could say its place */
+    if (timers->reserved + 1 >= timers->capacity) {
+        size_t capacity = timers->capacity ? timers->capacity * 2 : 16;
+        rli_timer **items = realloc(timers->items, capacity * sizeof *items);
+        if (!items)
+            return false;
+        timers->items = items;
+        timers->capacity = capacity;
+    }
+    timers->reserved++;
+    return true;
+}
+
+void rli_timer_heap_unreserve(rli_timer_heap *timers)
+{
+    timers->reserved--;
+}
+
+static void put(rli_timer_heap *timers, size_t place, rli_timer *timer)
+{
+    timers->items[place] = timer;
+    timer->place = (uint32_t)place;
+}
+
+static void rise(rli_timer_heap *timers, rli_timer *timer)
+{
+    size_t place = timer->place;
+    while (place > 1 && timers->items[place / 2]->at_ms > timer->at_ms) {
+        put(timers, place, timers->items[place / 2]);
+        place /= 2;
+    }
+    put(timers, place, timer);
+}
+
+static void sink(rli_timer_heap *timers, rli_timer *timer)
+{
+    size_t place = timer->place;
+    for (;;) {
+        size_t child = place * 2;
+        if (child > timers->count)
+            break;
+        if (child < timers->count && timers->items[child + 1]->at_ms < timers->items[child]->at_ms)
+            child++;
+        if (timers->items[child]->at_ms >= timer->at_ms)
+            break;
+        put(timers, place, timers->items[child]);
+        place = child;
+    }
+    put(timers, place, timer);
+}
+
+void rli_timer_heap_expect(rli_timer_heap *timers, int64_t at_ms)
+{
+    if (at_ms < timers->awake_at_ms) {
+        timers->awake_at_ms = at_ms; /* told once */
+        pthread_cond_signal(&timers->earlier);
+    }
+}
+
+void rli_timer_heap_set(rli_timer_heap *timers, rli_timer *timer, int64_t at_ms)
+{
+    timer->at_ms = at_ms;
+    if (!timer->place)
+        put(timers, ++timers->count, timer);
+    rise(timers, timer);
+    sink(timers, timer);
+    rli_timer_heap_expect(timers, at_ms);
+}
+
+void rli_timer_heap_remove(rli_timer_heap *timers, rli_timer *timer)
+{
+    if (!timer->place)
+        return;
+    rli_timer *last = timers->items[timers->count--];
+    if (last != timer) {
+        put(timers, timer->place, last);
+        rise(timers, last);
+        sink(timers, last);
+    }
+    timer->place = 0;
+}
+
+rli_timer *rli_timer_heap_first(const rli_timer_heap *timers)
+{
+    return timers->count ? timers->items[1] : NULL;
+}

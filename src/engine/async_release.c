@@ -1,0 +1,164 @@
+/* Async releases: last releases that nobody waits for. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/async_release.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/session.h"
+#include "net/reply.h"
+
+#include <stdlib.h>
+
+/* --- what became of it --- */
+
+static void lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason)
+{
+    rli_session_lose(engine, session, reason, true);
+    session->reported_count = 1; /* its owner has given it back already */
+}
+
+/* Its owner's next acquire goes behind it on the same connection, unless the name's requests have gone another way
+ * since: then that one may have replaced the field before this release ran, which is no loss. */
+static bool came_first(const rli_async_release *async_release)
+{
+    const rli_entry *entry = async_release->session->entry;
+    const rli_topology *topology = async_release->engine->topology;
+    return !async_release->replaced ||
+           (atomic_load_explicit(&entry->route.pipeline, memory_order_relaxed) == async_release->pipeline &&
+            atomic_load(&async_release->pipeline->drops) == async_release->drops &&
+            !rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length)));
+}
+
+/* It has run. True: the hold had ended before, and is reported as lost. */
+static bool judge(rli_engine *engine, rli_session *session, const redisReply *reply, bool lost_if_absent)
+{
+    const char *unheard;
+    rli_released released = session->kind->parse_release(reply, &unheard);
+    rli_session_forget_async_release(engine, session);
+    if (released == RLI_ODD_RELEASE)
+        lose(engine, session, RLOCK_LOST_NOT_RELEASED);
+    else if (released == RLI_NOT_HELD && lost_if_absent)
+        lose(engine, session, rli_now_ms() < session->deadline_ms ? RLOCK_LOST_GONE : RLOCK_LOST_EXPIRED);
+    return session->phase == RLI_OVER;
+}
+
+/* The server answered, and has not run it. */
+static void refused(rli_engine *engine, rli_session *session, const redisReply *reply)
+{
+    rli_session_release_in_doubt(engine, session);
+    if (rli_reply_advice(reply) != RLI_REFUSED)
+        return; /* the background asks whom it should, or once more */
+    rli_session_forget_async_release(engine, session);
+    lose(engine, session, RLOCK_LOST_NOT_RELEASED);
+}
+
+static void note_answer(rli_engine *engine, rli_async_release *async_release, const redisReply *reply)
+{
+    const char *unheard;
+    rli_session *session = async_release->session;
+    if (reply->type == REDIS_REPLY_ERROR) {
+        refused(engine, session, reply);
+        return;
+    }
+    session->kind->parse_release(reply, &unheard);
+    rli_session_note_unheard(session, unheard);
+    judge(engine, session, reply, came_first(async_release));
+}
+
+static void told(rli_pending *pending)
+{
+    rli_async_release *async_release = (rli_async_release *)(void *)pending;
+    redisReply *reply = pending->reply;
+    rli_engine *engine = async_release->engine;
+    pthread_mutex_lock(&engine->mutex);
+    rli_session *session = async_release->session;
+    async_release->told = true;
+    engine->posted--;
+    if (session->phase == RLI_OPEN || session->phase == RLI_LEAVING)
+        session->phase = RLI_DONE;
+    if (pending->outcome == RLI_ANSWERED) {
+        note_answer(engine, async_release, reply);
+    } else {
+        async_release->unanswered = pending->left;
+        rli_session_release_in_doubt(engine, session);
+    }
+    rli_session_settle(engine, session);
+    pthread_mutex_unlock(&engine->mutex);
+    freeReplyObject(reply);
+}
+
+/* --- sending --- */
+
+bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *call)
+{
+    rli_pipeline *pipeline = engine->settings->unlock_waits
+                         ? NULL
+                         : rli_call_pipeline_to_post(call, engine->topology, &session->entry->route);
+    rli_async_release *async_release = pipeline ? calloc(1, sizeof *async_release) : NULL;
+    if (!async_release)
+        return false;
+    async_release->pending.done = told;
+    async_release->engine = engine;
+    async_release->session = session;
+    async_release->pipeline = pipeline;
+    async_release->drops = atomic_load(&pipeline->drops);
+    session->cold->async_release = async_release;
+    engine->async_releases++;
+    engine->posted++;
+    rli_engine_collect_soon(engine);
+    pthread_mutex_unlock(&engine->mutex);
+    bool posted = rli_call_post(call, engine->topology, pipeline, &async_release->pending, &async_release->run);
+    pthread_mutex_lock(&engine->mutex);
+    if (!posted) {
+        engine->posted--;
+        rli_session_forget_async_release(engine, session);
+    } else if (session->cold->async_release && !session->cold->async_release->told) {
+        session->phase = RLI_LEAVING; /* the pipeline has its slot until then: the session stays */
+    }
+    return posted;
+}
+
+/* --- in the background --- */
+
+bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
+{
+    rli_async_release *async_release = session->cold->async_release;
+    bool heard = async_release->unanswered;
+    if (call->unanswered && !async_release->unanswered) {
+        async_release->unanswered = true;
+        async_release->run = call->run;
+    }
+    if (status != RLOCK_OK)
+        return false;
+    /* Absent, it was released by the attempt that had no answer, if it can't have ended otherwise. */
+    bool released = heard && async_release->run && async_release->run == call->run && rli_now_ms() < session->deadline_ms;
+    if (!judge(engine, session, call->reply, !released && !async_release->replaced))
+        return false;
+    rli_session_settle(engine, session);
+    return true;
+}
+
+void rli_async_release_end(rli_engine *engine, rli_session *session)
+{
+    rli_session_forget_async_release(engine, session);
+    lose(engine, session, RLOCK_LOST_NOT_RELEASED);
+    rli_session_settle(engine, session);
+}
+
+/* --- the client's end --- */
+
+void rli_async_releases_await(rli_engine *engine, int64_t until_ms)
+{
+    pthread_mutex_lock(&engine->mutex);
+    bool any = engine->async_releases > 0;
+    engine->closes_ms = until_ms;
+    pthread_mutex_unlock(&engine->mutex);
+    if (!any)
+        return;
+    rli_topology_collect(engine->topology, until_ms);
+    struct timespec at = rli_monotonic_at(until_ms);
+    pthread_mutex_lock(&engine->mutex);
+    while (engine->async_releases > 0 && pthread_cond_timedwait(&engine->async_releases_done, &engine->mutex, &at) == 0)
+        continue;
+    pthread_mutex_unlock(&engine->mutex);
+}

@@ -1,0 +1,94 @@
+/* Doubts: permits that may have been taken, or may be taken yet, without anybody's knowing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/permits_in_doubt.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/permit_id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A request can't run late for longer than its server is frozen, or the network holds it. */
+#define WITHOUT_LEASE_MS 86400000
+
+static rli_permits_doubt **soonest(rli_permits_in_doubt *permits_in_doubt)
+{
+    rli_permits_doubt **found = &permits_in_doubt->first;
+    for (rli_permits_doubt **each = &permits_in_doubt->first; *each; each = &(*each)->next) {
+        if ((*each)->at_ms < (*found)->at_ms)
+            found = each;
+    }
+    return found;
+}
+
+static void plan(rli_engine *engine, rli_permits_in_doubt *permits_in_doubt)
+{
+    rli_permits_doubt *first = *soonest(permits_in_doubt);
+    if (first)
+        rli_timer_heap_set(&engine->timers, &permits_in_doubt->timer, first->at_ms);
+    else
+        rli_timer_heap_remove(&engine->timers, &permits_in_doubt->timer);
+}
+
+rli_permits_doubt *rli_permits_in_doubt_take(rli_engine *engine)
+{
+    rli_permits_doubt **place = soonest(&engine->permits_in_doubt), *in_doubt = *place;
+    *place = in_doubt->next;
+    plan(engine, &engine->permits_in_doubt);
+    return in_doubt;
+}
+
+void rli_permits_in_doubt_put_back(rli_engine *engine, rli_permits_doubt *in_doubt)
+{
+    in_doubt->next = engine->permits_in_doubt.first;
+    engine->permits_in_doubt.first = in_doubt;
+    plan(engine, &engine->permits_in_doubt);
+}
+
+rlock_status rli_permits_in_doubt_prepare(rli_engine *engine)
+{
+    rli_permits_in_doubt *permits_in_doubt = &engine->permits_in_doubt;
+    pthread_mutex_lock(&engine->mutex);
+    permits_in_doubt->reserved = permits_in_doubt->reserved || rli_timer_heap_reserve(&engine->timers);
+    bool reserved = permits_in_doubt->reserved;
+    pthread_mutex_unlock(&engine->mutex);
+    return reserved ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a semaphore");
+}
+
+rli_permits_doubt *rli_permits_doubt_make(const rli_names *names, int count)
+{
+    rli_permits_doubt *in_doubt = malloc(sizeof *in_doubt + names->length + 1 + (size_t)count * RLI_PERMIT_ID);
+    if (!in_doubt)
+        return NULL;
+    *in_doubt = (rli_permits_doubt){.count = count, .ids = in_doubt->name + names->length + 1};
+    memcpy(in_doubt->name, names->name, names->length + 1);
+    return in_doubt;
+}
+
+void rli_permits_doubt_drop(rli_permits_doubt *in_doubt)
+{
+    free(in_doubt);
+}
+
+void rli_permits_in_doubt_add(rli_engine *engine, rli_permits_doubt *in_doubt, int64_t lease_ms, int unanswered)
+{
+    in_doubt->unanswered = unanswered;
+    in_doubt->at_ms = rli_now_ms();
+    in_doubt->until_ms = rli_after_ms(lease_ms > 0 ? lease_ms : WITHOUT_LEASE_MS);
+    pthread_mutex_lock(&engine->mutex);
+    rli_permits_in_doubt_put_back(engine, in_doubt);
+    /* Can't be started: the next one may be, and finds this doubt as well. */
+    (void)engine->attend(engine);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt)
+{
+    while (permits_in_doubt->first) {
+        rli_permits_doubt *in_doubt = permits_in_doubt->first;
+        permits_in_doubt->first = in_doubt->next;
+        rli_permits_doubt_drop(in_doubt);
+    }
+}

@@ -1,0 +1,509 @@
+/* A wire: one connection of a pipeline with what is queued, sent and unanswered on it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/pipeline/pipe.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "redis/pipeline/replica_ack.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct rli_pipe {
+    rli_receive_timeout *receive_timeout;
+    rli_connection connection;
+    int64_t guarded_until_ms;    /* when the guard ends the receive under way; RLI_NEVER: none of its */
+    int64_t guarded_from_ms;     /* a receive with that much time ahead is the guard's to limit */
+    int64_t overdue_since_ms;    /* since when the request had been unanswered that the guard found overdue last */
+    int64_t used_ms;             /* when a request was last queued */
+    rli_pending_list pending_list;             /* unfinished requests: answered ones that wait for WAIT, sent, queued */
+    rli_pending *awaited;           /* the first without its answer */
+    int sent, answered;          /* how many have left; how many of these are answered */
+    int posts;                   /* how many nobody waits for, and somebody is to be told of */
+    uint64_t popped;             /* how many have had their outcome */
+    rli_buffer queued;           /* requests of the next batch */
+    rli_buffer leaving;          /* the present batch… */
+    size_t left;                 /* …of which so many bytes have gone */
+    rli_replica_ack ack;
+    bool to_sync;                /* the next batch is to end with WAIT */
+    bool leading, sending;       /* a thread receives; a thread sends… */
+    rli_turn *unsent;            /* …and these wait until their requests have left */
+    bool ended;
+    const char *garbled;         /* describes bytes that were no answer, static text; NULL: there were none */
+    int users;                   /* pipe.h */
+    unsigned place;              /* of the next request's caller */
+};
+
+rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const rli_address *address,
+                           rli_receive_timeout *receive_timeout, const atomic_int *replicas, const rli_patience *patience)
+{
+    rli_pipe *fresh = calloc(1, sizeof *fresh);
+    if (!fresh)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    fresh->receive_timeout = receive_timeout;
+    fresh->guarded_until_ms = RLI_NEVER;
+    fresh->overdue_since_ms = RLI_NEVER;
+    fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1; /* never for a mere look */
+    fresh->ack = (rli_replica_ack){.listed = replicas, .timeout_ms = settings->sync_timeout_ms};
+    fresh->users = 1;
+    fresh->place = (unsigned)rli_random_up_to(RLI_PLACES); /* not where the callers of others are */
+    rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
+    fresh->used_ms = rli_now_ms();
+    if (status != RLOCK_OK)
+        free(fresh);
+    else
+        *pipe = fresh;
+    return status;
+}
+
+void rli_pipe_enter(rli_pipe *pipe)
+{
+    pipe->users++;
+}
+
+void rli_pipe_leave(rli_pipe *pipe)
+{
+    if (--pipe->users > 0)
+        return;
+    rli_connection_close(&pipe->connection);
+    rli_buffer_free(&pipe->queued);
+    rli_buffer_free(&pipe->leaving);
+    free(pipe);
+}
+
+bool rli_pipe_is_left(const rli_pipe *pipe)
+{
+    return pipe->users == 1;
+}
+
+uint64_t rli_pipe_run(const rli_pipe *pipe)
+{
+    return pipe->connection.run;
+}
+
+/* --- sending --- */
+
+/* A server that is no cluster answers it with an error, which is dropped as well. */
+static const rli_command asking = {.count = 1, .words = (const char *const[]){"ASKING"}, .lengths = (const size_t[]){6}};
+
+bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command)
+{
+    size_t before = pipe->queued.length;
+    if ((command->asking && !rli_buffer_command(&pipe->queued, &asking)) ||
+        !rli_buffer_command(&pipe->queued, command)) {
+        pipe->queued.length = before;
+        return false;
+    }
+    pipe->used_ms = rli_now_ms();
+    *pending = (rli_pending){.parker = parker, .queued_ms = pipe->used_ms,
+                       .since_ms = pipe->used_ms + rli_replica_ack_time_ms(&pipe->ack),
+                       .bytes = pipe->queued.length - before, .place = pipe->place++, .asking = command->asking,
+                       .witness = command->witness};
+    rli_pending_append(&pipe->pending_list, pending);
+    if (parker) {
+        rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* of an earlier request */
+        rli_pipe_enter(pipe);
+    }
+    if (!pipe->awaited)
+        pipe->awaited = pending;
+    pipe->to_sync |= !command->unsynced;
+    return true;
+}
+
+bool rli_pipe_post(rli_pipe *pipe, rli_pending *pending, const rli_command *command)
+{
+    void (*done)(rli_pending *) = pending->done;
+    bool queued = rli_pipe_queue(pipe, pending, NULL, command);
+    pending->done = done;
+    pipe->posts += queued;
+    return queued;
+}
+
+int rli_pipe_posts(const rli_pipe *pipe)
+{
+    return pipe->posts;
+}
+
+/* Takes a request back whose bytes have not left. False: they have. */
+static bool take_back(rli_pipe *pipe, rli_pending *pending)
+{
+    size_t at = pipe->queued.length;
+    rli_pending *other = pipe->pending_list.tail;
+    for (int queued = pipe->pending_list.count - pipe->sent; queued > 0; queued--, other = other->previous) {
+        at -= other->bytes;
+        if (other != pending)
+            continue;
+        rli_buffer_cut(&pipe->queued, at, pending->bytes);
+        if (pipe->awaited == pending)
+            pipe->awaited = pending->next;
+        rli_pending_remove(&pipe->pending_list, pending);
+        rli_pipe_leave(pipe);
+        return true;
+    }
+    return false;
+}
+
+bool rli_pipe_wants_flush(const rli_pipe *pipe)
+{
+    /* A first request is sent by its thread as the leader, in lead(). What comes later gathers until it is as much as
+     * what is unanswered: the server then has something to do while the next batch grows, and neither waits for the
+     * other. The leader sends it earlier if replies come. */
+    return pipe->leading && !pipe->sending && pipe->pending_list.count - pipe->sent >= pipe->sent &&
+           !rli_replica_ack_is_busy(&pipe->ack);
+}
+
+static bool has_rest(const rli_pipe *pipe)
+{
+    return pipe->left < pipe->leaving.length;
+}
+
+/* Numbers requests in the order in which they were queued. */
+static uint64_t number_of_last(const rli_pipe *pipe)
+{
+    return pipe->popped + (uint64_t)pipe->pending_list.count;
+}
+
+/* Whether all bytes of the requests up to that one are the system's. */
+static bool has_left(const rli_pipe *pipe, uint64_t number)
+{
+    return pipe->ended || pipe->popped >= number || (!has_rest(pipe) && pipe->popped + (uint64_t)pipe->sent >= number);
+}
+
+bool rli_pipe_has_unsent(const rli_pipe *pipe)
+{
+    return !pipe->ended && !pipe->sending && (has_rest(pipe) || pipe->queued.length);
+}
+
+/* A batch without requests: how many replicas there are for the next one's WAIT. */
+static bool begin_count(rli_pipe *pipe)
+{
+    pipe->leaving.length = pipe->left = 0;
+    return rli_replica_ack_count(&pipe->ack, &pipe->leaving);
+}
+
+/* What is queued becomes the batch that leaves. While a WAIT is under way it gathers instead:
+ * batches that pile up would each wait as long again for a slow replica. False: out of memory. */
+static bool begin_batch(rli_pipe *pipe)
+{
+    if (!pipe->queued.length || rli_replica_ack_is_busy(&pipe->ack))
+        return true;
+    if (pipe->to_sync && rli_replica_ack_is_to_count(&pipe->ack))
+        return begin_count(pipe);
+    if (pipe->to_sync && !rli_replica_ack_ask(&pipe->ack, &pipe->queued))
+        return false;
+    rli_buffer gone = pipe->leaving;
+    pipe->leaving = pipe->queued;
+    pipe->queued = gone;
+    pipe->queued.length = 0;
+    pipe->left = 0;
+    pipe->sent = pipe->pending_list.count;
+    pipe->to_sync = false;
+    return true;
+}
+
+bool rli_pipe_flush(rli_pipe *pipe, pthread_mutex_t *mutex)
+{
+    bool alive = true, room = true;
+    while (alive && room && !pipe->sending && !pipe->ended) {
+        if (!has_rest(pipe))
+            alive = begin_batch(pipe);
+        if (!has_rest(pipe))
+            break;
+        const char *rest = pipe->leaving.bytes + pipe->left;
+        size_t length = pipe->leaving.length - pipe->left;
+        pipe->sending = true;
+        pthread_mutex_unlock(mutex);
+        ssize_t n = rli_connection_send(&pipe->connection, rest, length);
+        pthread_mutex_lock(mutex);
+        pipe->sending = false;
+        alive = n >= 0;
+        room = alive && (size_t)n == length;
+        pipe->left += alive ? (size_t)n : 0;
+        rli_turn_wake_all(pipe->unsent);
+    }
+    return alive;
+}
+
+bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms)
+{
+    uint64_t number = number_of_last(pipe);
+    rli_parker parker;
+    rli_turn turn = {.parker = &parker};
+    rli_parker_init(&parker);
+    rli_turn_join(&pipe->unsent, &turn);
+    bool alive = rli_pipe_flush(pipe, mutex);
+    /* Another thread is sending, and goes on with what was queued meanwhile; or the leader is to, when there is room. */
+    while (alive && !has_left(pipe, number) && (pipe->sending || pipe->leading) && rli_now_ms() < until_ms) {
+        pthread_mutex_unlock(mutex);
+        rli_park(&parker, until_ms);
+        pthread_mutex_lock(mutex);
+        alive = rli_pipe_flush(pipe, mutex);
+    }
+    rli_turn_leave(&pipe->unsent, &turn);
+    return alive;
+}
+
+/* --- receiving --- */
+
+#define AT_ONCE 64
+
+/* Takes the replies that have come whole; *garbled: what follows them is none. */
+static int parse(rli_pipe *pipe, redisReply *replies[AT_ONCE], bool *garbled)
+{
+    int count = 0;
+    while (count < AT_ONCE) {
+        redisReply *reply = NULL;
+        *garbled = !rli_connection_parse(&pipe->connection, &reply);
+        if (*garbled || !reply)
+            break;
+        replies[count++] = reply;
+    }
+    return count;
+}
+
+static rli_pending *pop(rli_pipe *pipe)
+{
+    rli_pending *pending = rli_pending_pop(&pipe->pending_list);
+    pipe->posts -= pending && pending->done;
+    pipe->popped += pending != NULL;
+    return pending;
+}
+
+/* Takes the answered requests off the queue: their callers may go. */
+static void release(rli_pipe *pipe, int asked, int synced, rli_pending ***done)
+{
+    for (; pipe->answered > 0; pipe->answered--) {
+        rli_pending *pending = pop(pipe);
+        pipe->sent--;
+        if (pending->parker)
+            rli_pipe_leave(pipe);
+        pending->left = true;
+        pending->asked = asked;
+        pending->synced = synced;
+        **done = pending;
+        *done = &pending->next;
+    }
+}
+
+/* Gives `reply` to the oldest request without one, or takes it for WAIT's, or for the replicas' number. What that completes is
+ * appended to *done. False: nobody asked, the stream is out of step, or has ended. */
+static bool accept_reply(rli_pipe *pipe, redisReply *reply, rli_pending ***done)
+{
+    rli_pending *pending = pipe->answered < pipe->sent ? pipe->awaited : NULL;
+    int asked = pipe->ack.asked;
+    if (pending && pending->asking) {
+        pending->asking = false;
+        freeReplyObject(reply);
+    } else if (pending) {
+        pending->reply = reply;
+        pipe->awaited = pending->next;
+        pipe->answered++;
+        if (!asked)
+            release(pipe, 0, rli_replica_ack_without(&pipe->ack), done);
+    } else if (asked) {
+        release(pipe, asked, rli_replica_ack_hear(&pipe->ack, reply), done);
+        freeReplyObject(reply);
+    } else if (pipe->ack.counting) {
+        rli_replica_ack_hear_count(&pipe->ack, reply);
+        freeReplyObject(reply);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Pairs replies with their requests and wakes the callers together, without the mutex, which they would only run
+ * into with their next requests. Mutex held on entry and return. */
+static bool hand_over(rli_pipe *pipe, pthread_mutex_t *mutex, redisReply *replies[AT_ONCE], int count)
+{
+    rli_pending *done = NULL, **end = &done;
+    rli_wake_batch batch = {0};
+    int paired = 0;
+    while (paired < count && accept_reply(pipe, replies[paired], &end))
+        paired++;
+    pthread_mutex_unlock(mutex);
+    while (done) {
+        rli_pending *pending = done;
+        done = pending->next;
+        rli_pending_finish(pending, RLI_ANSWERED, &batch);
+    }
+    rli_wake_batch_end(&batch);
+    pthread_mutex_lock(mutex);
+    for (int i = paired; i < count; i++)
+        freeReplyObject(replies[i]);
+    return paired == count;
+}
+
+/* With the whole timeout ahead, a little lateness does not matter. Halfway through it (a follower
+ * that became leader), within a short wait, or with a token to look at, only poll will do. */
+static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, int wake_fd, bool room_wanted)
+{
+    return pipe->receive_timeout && wake_fd < 0 && !room_wanted && deadline_ms - rli_now_ms() >= pipe->guarded_from_ms;
+}
+
+static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
+{
+    bool room_wanted = has_rest(pipe) && !pipe->sending;
+    bool timed_out = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
+    pipe->guarded_until_ms = timed_out ? deadline_ms : RLI_NEVER;
+    pthread_mutex_unlock(mutex);
+    if (timed_out && rli_receive_timeout_call(pipe->receive_timeout))
+        return rli_connection_block(&pipe->connection);
+    return rli_connection_receive(&pipe->connection, deadline_ms, wake_fd, room_wanted);
+}
+
+rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
+{
+    if (pipe->ended)
+        return RLI_ENDED;
+    rli_received received = wait_for_bytes(pipe, mutex, deadline_ms, wake_fd);
+    redisReply *replies[AT_ONCE];
+    bool garbled = false;
+    int count = received == RLI_BYTES ? parse(pipe, replies, &garbled) : 0;
+    pthread_mutex_lock(mutex);
+    pipe->guarded_until_ms = RLI_NEVER;
+    /* First the server gets something to do: those who are woken take the processor. */
+    bool alive = received != RLI_BYTES || rli_pipe_flush(pipe, mutex);
+    while (received == RLI_BYTES && (count > 0 || garbled)) {
+        if (!hand_over(pipe, mutex, replies, count))
+            pipe->garbled = "an answer that nobody asked for";
+        else if (garbled)
+            pipe->garbled = rli_connection_trouble(&pipe->connection);
+        else
+            count = count == AT_ONCE ? parse(pipe, replies, &garbled) : 0;
+        if (pipe->garbled)
+            received = RLI_ENDED;
+    }
+    if (!alive)
+        received = RLI_ENDED;
+    return received;
+}
+
+int64_t rli_pipe_silent_since(const rli_pipe *pipe)
+{
+    return pipe->pending_list.head ? pipe->pending_list.head->since_ms : RLI_NEVER;
+}
+
+bool rli_pipe_is_idle(const rli_pipe *pipe, int64_t idle_ms)
+{
+    return !pipe->leading && rli_now_ms() - pipe->used_ms >= idle_ms;
+}
+
+static bool is_awaited(const rli_pipe *pipe)
+{
+    const rli_pending *pending = pipe->pending_list.head;
+    while (pending && !pending->parker)
+        pending = pending->next;
+    return pending || pipe->leading;
+}
+
+bool rli_pipe_is_stale(const rli_pipe *pipe)
+{
+    return !is_awaited(pipe) && rli_connection_is_closed(&pipe->connection);
+}
+
+bool rli_pipe_is_stuck(rli_pipe *pipe, int64_t timeout_ms)
+{
+    int64_t now_ms = rli_now_ms(), since_ms = rli_pipe_silent_since(pipe);
+    bool before = pipe->overdue_since_ms == since_ms;
+    if (now_ms >= pipe->guarded_until_ms)
+        shutdown(pipe->connection.fd, SHUT_RDWR);
+    if (since_ms > now_ms - timeout_ms)
+        return false;
+    pipe->overdue_since_ms = since_ms;
+    return before;
+}
+
+/* --- who leads --- */
+
+bool rli_pipe_take_lead(rli_pipe *pipe, rli_pending *pending)
+{
+    if (rli_parker_take(pending->parker, RLI_LEAD))
+        return true;
+    return !rli_pending_finished(pending) && rli_pipe_lead(pipe);
+}
+
+bool rli_pipe_lead(rli_pipe *pipe)
+{
+    if (pipe->leading || pipe->ended)
+        return false;
+    pipe->leading = true;
+    rli_pipe_enter(pipe);
+    return true;
+}
+
+bool rli_pipe_is_led(const rli_pipe *pipe)
+{
+    return pipe->leading;
+}
+
+uint64_t rli_pipe_last(const rli_pipe *pipe)
+{
+    return pipe->sent == pipe->pending_list.count ? number_of_last(pipe) : 0;
+}
+
+bool rli_pipe_is_past(const rli_pipe *pipe, uint64_t number)
+{
+    return pipe->ended || pipe->popped >= number;
+}
+
+void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
+{
+    pipe->leading = false;
+    for (rli_pending *pending = pipe->pending_list.head; pending; pending = pending->next) {
+        if (pending == own || !pending->parker)
+            continue;
+        pipe->leading = true;
+        rli_unpark_with(pending->parker, RLI_LEAD);
+        return;
+    }
+    rli_pipe_leave(pipe);
+}
+
+/* --- the end of a request, and of the wire --- */
+
+bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
+{
+    if (rli_pipe_take_lead(pipe, pending))
+        rli_pipe_pass_lead(pipe, pending);
+    if (take_back(pipe, pending))
+        return true;
+    pending->left = true;
+    rli_pending *stand_in = rli_pending_replace(&pipe->pending_list, pending);
+    if (!stand_in)
+        return false;
+    if (pipe->awaited == pending)
+        pipe->awaited = stand_in;
+    rli_pipe_leave(pipe);
+    return true;
+}
+
+/* Whom the lead was handed to, and who has not taken it yet, goes when he hears of the end. The pipeline is a user yet. */
+static void leave_for(rli_pipe *pipe, const rli_pending *pending)
+{
+    bool had_lead = rli_parker_take(pending->parker, RLI_LEAD);
+    pipe->leading = pipe->leading && !had_lead;
+    pipe->users -= 1 + had_lead;
+}
+
+void rli_pipe_end(rli_pipe *pipe, rli_outcome outcome)
+{
+    if (pipe->ended)
+        return;
+    pipe->ended = true;
+    shutdown(pipe->connection.fd, SHUT_RDWR); /* wakes the leader; the descriptor stays its own */
+    pipe->awaited = NULL;
+    rli_wake_batch batch = {0};
+    for (rli_pending *pending; (pending = pop(pipe)); pipe->sent--) {
+        pending->left = pipe->sent > 0;
+        pending->garbled = outcome == RLI_BROKEN ? pipe->garbled : NULL;
+        if (pending->parker)
+            leave_for(pipe, pending);
+        rli_pending_finish(pending, outcome, &batch);
+    }
+    rli_wake_batch_end(&batch);
+    rli_turn_wake_all(pipe->unsent);
+    pipe->sent = pipe->answered = 0;
+    rli_replica_ack_end(&pipe->ack);
+}

@@ -1,0 +1,492 @@
+/* A pipeline: one connection shared by many threads. The calling threads do the I/O: the first that
+ * waits leads, reading replies for all; the others sleep until their reply is handed to them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/pipeline/pipeline.h"
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "redis/pipeline/pipe.h"
+
+#include <stdio.h>
+
+void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address, rli_receive_timeout *receive_timeout)
+{
+    *pipeline = (rli_pipeline){.settings = settings, .address = address, .receive_timeout = receive_timeout};
+    rli_mutex_init_brief(&pipeline->mutex);
+}
+
+void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
+                          const atomic_int *replicas)
+{
+    rli_pipeline_init(pipeline, settings, address, NULL);
+    pipeline->replicas = replicas;
+}
+
+/* --- connecting: one thread does it, the others wait for what comes of it --- */
+
+static void tell_connectors(rli_pipeline *pipeline, rlock_status status, const char *why)
+{
+    pipeline->connects++;
+    pipeline->connect_status = status;
+    snprintf(pipeline->connect_message, sizeof pipeline->connect_message, "%s", why);
+    rli_turn_wake_all(pipeline->connectors);
+}
+
+/* The server may be another's replica by now, or another may be at its address: whoever comes from before
+ * that has to look again where it is to go. */
+static rlock_status dropped(const rli_pipeline *pipeline)
+{
+    return rli_fail(RLOCK_UNAVAILABLE, "the connection to Redis at %s was given up while it was made: the server there "
+                    "changes its part", pipeline->address->text);
+}
+
+static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation *op, int64_t deadline_ms)
+{
+    rli_patience patience = {.deadline_ms = deadline_ms, .cancel = op->cancel, .closed = &op->gate->closed,
+                             .drops = &pipeline->drops, .drops_before = atomic_load(&pipeline->drops)};
+    pipeline->connecting = true;
+    pthread_mutex_unlock(&pipeline->mutex);
+    rli_pipe *pipe = NULL;
+    rlock_status status = rli_pipe_open(&pipe, pipeline->settings, pipeline->address, pipeline->receive_timeout, pipeline->replicas, &patience);
+    pthread_mutex_lock(&pipeline->mutex);
+    pipeline->connecting = false;
+    bool is_dropped = atomic_load(&pipeline->drops) != patience.drops_before;
+    if (status == RLOCK_OK && !pipeline->closed && !is_dropped)
+        pipeline->pipe = pipe;
+    else if (status == RLOCK_OK)
+        rli_pipe_leave(pipe);
+    if (status == RLOCK_OK && pipeline->closed)
+        status = rli_fail(RLOCK_CLOSED, "the client was closed");
+    else if (is_dropped && (status == RLOCK_OK || status == RLOCK_UNAVAILABLE))
+        status = dropped(pipeline);
+    /* When only this caller's own patience ended, the others are to try for themselves. */
+    bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(op->cancel) || rli_now_ms() >= op->deadline_ms);
+    tell_connectors(pipeline, own_end ? RLOCK_OK : status, rlock_last_error());
+    return status;
+}
+
+static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, int64_t deadline_ms)
+{
+    unsigned before = pipeline->connects;
+    rlock_status status = RLOCK_OK;
+    rli_turn_join(&pipeline->connectors, &op->turn);
+    while (pipeline->connects == before && status == RLOCK_OK) {
+        pthread_mutex_unlock(&pipeline->mutex);
+        rli_park(&op->parker, deadline_ms);
+        status = rli_operation_check(op);
+        if (status == RLOCK_OK && rli_now_ms() >= deadline_ms)
+            status = rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given",
+                              pipeline->address->text);
+        pthread_mutex_lock(&pipeline->mutex);
+    }
+    rli_turn_leave(&pipeline->connectors, &op->turn);
+    if (pipeline->connects == before)
+        return status;
+    return pipeline->connect_status == RLOCK_OK ? RLOCK_OK : rli_fail_as(pipeline->connect_status, pipeline->connect_message);
+}
+
+/* With the mutex held on entry and return. RLOCK_OK: pipeline->wire is up. */
+static rlock_status connected(rli_pipeline *pipeline, rli_operation *op, int64_t timeout_ms)
+{
+    if (pipeline->pipe)
+        return RLOCK_OK;
+    int64_t deadline_ms = rli_after_ms(timeout_ms + pipeline->settings->connect_timeout_ms);
+    if (deadline_ms > op->deadline_ms)
+        deadline_ms = op->deadline_ms;
+    rlock_status status = RLOCK_OK;
+    while (status == RLOCK_OK && !pipeline->pipe) {
+        if (pipeline->closed)
+            status = rli_fail(RLOCK_CLOSED, "the client is closed");
+        else if (pipeline->shut)
+            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", pipeline->address->text);
+        else if (pipeline->connecting)
+            status = await_connection(pipeline, op, deadline_ms);
+        else
+            status = connect_pipeline(pipeline, op, deadline_ms);
+    }
+    return status;
+}
+
+rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    rlock_status status = connected(pipeline, op, pipeline->settings->timeout_ms);
+    pthread_mutex_unlock(&pipeline->mutex);
+    return status;
+}
+
+/* --- one request --- */
+
+/* The connection of `wire` is no longer used for anything new. */
+static void drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome)
+{
+    if (pipeline->pipe == pipe)
+        pipeline->pipe = NULL;
+    else if (pipeline->dropped == pipe)
+        pipeline->dropped = NULL;
+    else
+        return;
+    rli_pipe_end(pipe, outcome);
+    rli_pipe_leave(pipe); /* the pipeline's own use of it */
+}
+
+static void drop_all(rli_pipeline *pipeline, rli_outcome outcome)
+{
+    if (pipeline->pipe)
+        drop_pipe(pipeline, pipeline->pipe, outcome);
+    if (pipeline->dropped)
+        drop_pipe(pipeline, pipeline->dropped, outcome);
+}
+
+/* Servers close idle connections. Looking is a system call, so requests that follow one another do without. */
+static void drop_stale(rli_pipeline *pipeline, int64_t idle_ms)
+{
+    if (pipeline->pipe && rli_pipe_is_idle(pipeline->pipe, idle_ms) && rli_pipe_is_stale(pipeline->pipe))
+        drop_pipe(pipeline, pipeline->pipe, RLI_BROKEN);
+}
+
+static void drop_left(rli_pipeline *pipeline)
+{
+    if (pipeline->dropped && rli_pipe_is_left(pipeline->dropped))
+        drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
+}
+
+/* The leader leads no more: what is queued is not left for the next one to find; `own` as in rli_pipe_pass_lead. */
+static void stop_leading(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *own)
+{
+    if (!rli_pipe_flush(pipe, &pipeline->mutex))
+        drop_pipe(pipeline, pipe, RLI_BROKEN);
+    rli_pipe_pass_lead(pipe, own);
+}
+
+/* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
+ * held on entry and return. */
+static void lead(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending, int64_t deadline_ms)
+{
+    while (!rli_pending_finished(pending)) {
+        if (!rli_pipe_flush(pipe, &pipeline->mutex)) {
+            drop_pipe(pipeline, pipe, RLI_BROKEN);
+            break;
+        }
+        if (rli_pending_finished(pending))
+            break;
+        rli_received received = rli_pipe_receive(pipe, &pipeline->mutex, deadline_ms, rli_cancel_fd(op->cancel));
+        if (received == RLI_ENDED) /* by the guard, when time is up */
+            drop_pipe(pipeline, pipe, rli_now_ms() >= deadline_ms ? RLI_SILENT : RLI_BROKEN);
+        else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel)))
+            break;
+    }
+    stop_leading(pipeline, pipe, pending);
+}
+
+/* Time is up, or the wait was ended, and `slot` has no reply. Mutex held. */
+static void give_up(rli_pipeline *pipeline, rli_pipe *pipe, rli_pending *pending, bool silent)
+{
+    /* Nothing came for the whole timeout: nothing will for those behind it either, and what the
+     * connection still holds must not be waited for by later requests. Many short waits, each of
+     * them given up early, find that out together. */
+    int64_t late_ms = rli_now_ms() - pipeline->settings->timeout_ms;
+    if (silent || rli_pipe_silent_since(pipe) <= late_ms || !rli_pipe_abandon(pipe, pending))
+        drop_pipe(pipeline, pipe, RLI_SILENT);
+}
+
+/* Mutex held on entry, not on return. Whoever is woken with the outcome needs neither it nor the wire: of
+ * many that are woken together, none runs into another. */
+static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending,
+                         int64_t timeout_at_ms)
+{
+    bool silent = timeout_at_ms <= op->deadline_ms;
+    int64_t deadline_ms = silent ? timeout_at_ms : op->deadline_ms;
+    /* Where all requests have the same timeout, a leader's time is up before that of those who wait behind, and
+     * that ends the wire for all, or else the guard does; they sleep without a timer. */
+    bool is_bounded = silent && pipeline->receive_timeout;
+    while (!rli_pending_finished(pending)) {
+        if (rli_pipe_take_lead(pipe, pending))
+            lead(pipeline, op, pipe, pending, deadline_ms);
+        if (rli_pending_finished(pending))
+            break;
+        bool over = rli_now_ms() >= deadline_ms;
+        /* a reply that another thread is handing over right now comes first */
+        if (!pending->popped && (over || rli_cancel_fired(op->cancel))) {
+            give_up(pipeline, pipe, pending, over && silent);
+            pending->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
+            break;
+        }
+        bool is_popped = pending->popped;
+        pthread_mutex_unlock(&pipeline->mutex);
+        bool is_timeless = is_popped || (is_bounded && rli_receive_timeout_call(pipeline->receive_timeout));
+        rli_park_together(&op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
+        if (rli_pending_finished(pending))
+            return pending->outcome;
+        pthread_mutex_lock(&pipeline->mutex);
+    }
+    drop_left(pipeline);
+    pthread_mutex_unlock(&pipeline->mutex);
+    return pending->outcome;
+}
+
+static int64_t later(int64_t at_ms, int64_t span_ms)
+{
+    return span_ms < RLI_NEVER - at_ms ? at_ms + span_ms : RLI_NEVER;
+}
+
+/* The lead goes to the thread that waits for the same answer, if there is nobody else to read it. Mutex held on entry
+ * and return, not while that thread wakes, which needs it at once. */
+static void call_witness(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *pending, rli_witness *witness, int64_t until_ms)
+{
+    const rli_lead lead = {.pipeline = pipeline, .pipe = pipe, .last = rli_pipe_last(pipe), .until_ms = until_ms};
+    rli_wake_batch batch = {0};
+    if (!lead.last || !rli_pipe_lead(pipe))
+        return;
+    if (!witness->wake(witness, &lead, &batch)) {
+        rli_pipe_pass_lead(pipe, pending);
+        return;
+    }
+    pthread_mutex_unlock(&pipeline->mutex);
+    rli_wake_batch_end(&batch);
+    pthread_mutex_lock(&pipeline->mutex);
+}
+
+/* One request on `wire`. Mutex held on entry, not on return. */
+static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, const rli_command *command,
+                       int64_t timeout_ms, rli_answer *answer)
+{
+    rli_pending pending;
+    if (!rli_pipe_queue(pipe, &pending, &op->parker, command)) {
+        pthread_mutex_unlock(&pipeline->mutex);
+        answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+        return RLI_UNSENT;
+    }
+    answer->run = rli_pipe_run(pipe);
+    answer->sent_ms = pending.queued_ms;
+    int64_t until_ms = later(pending.since_ms, timeout_ms);
+    bool called = command->witness && !rli_pipe_is_led(pipe);
+    if (called || rli_pipe_wants_flush(pipe)) {
+        rli_pipe_enter(pipe);
+        if (!rli_pipe_flush(pipe, &pipeline->mutex))
+            drop_pipe(pipeline, pipe, RLI_BROKEN);
+        else if (called && !rli_pending_finished(&pending))
+            call_witness(pipeline, pipe, &pending, command->witness, until_ms);
+        rli_pipe_leave(pipe);
+    }
+    rli_outcome outcome = await(pipeline, op, pipe, &pending, until_ms);
+    answer->left = pending.left;
+    answer->garbled = pending.garbled;
+    if (outcome == RLI_ANSWERED) {
+        answer->reply = pending.reply;
+        answer->asked = pending.asked;
+        answer->synced = pending.synced;
+    }
+    return outcome;
+}
+
+rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command,
+                          int64_t timeout_ms, rli_answer *answer)
+{
+    rli_outcome outcome = RLI_UNSENT;
+    atomic_fetch_add_explicit(&pipeline->load, 1, memory_order_relaxed);
+    pthread_mutex_lock(&pipeline->mutex);
+    drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
+    *answer = (rli_answer){.status = connected(pipeline, op, timeout_ms)};
+    if (answer->status == RLOCK_OK)
+        outcome = ask(pipeline, op, pipeline->pipe, command, timeout_ms, answer);
+    else
+        pthread_mutex_unlock(&pipeline->mutex);
+    atomic_fetch_sub_explicit(&pipeline->load, 1, memory_order_relaxed);
+    return outcome;
+}
+
+/* --- requests that nobody waits for --- */
+
+/* Who waits for an answer must not wait for those to any number of others. */
+#define MOST_POSTS 100
+
+static bool has_posts(const rli_pipe *pipe)
+{
+    return rli_pipe_posts(pipe) > 0;
+}
+
+/* Sends and reads for everybody, without a request of its own, while `more` and until `until_ms`, unless somebody else
+ * does. Mutex held on entry and return. */
+static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_pipe *), int64_t until_ms)
+{
+    rli_received received = RLI_BYTES;
+    if (!rli_pipe_lead(pipe))
+        return;
+    while (received != RLI_ENDED && more(pipe) && (received == RLI_BYTES || rli_now_ms() < until_ms)) {
+        received = rli_pipe_flush(pipe, &pipeline->mutex) ? rli_pipe_receive(pipe, &pipeline->mutex, until_ms, -1) : RLI_ENDED;
+        if (received == RLI_ENDED)
+            drop_pipe(pipeline, pipe, RLI_BROKEN);
+    }
+    stop_leading(pipeline, pipe, NULL);
+}
+
+/* It has left on return: who posted it may be about to end the process. Where the connection has no more room, that is
+ * waited for. */
+static void send_post(rli_pipeline *pipeline, rli_pipe *pipe)
+{
+    int64_t until_ms = rli_after_ms(pipeline->settings->timeout_ms);
+    if (!rli_pipe_flush_all(pipe, &pipeline->mutex, until_ms))
+        drop_pipe(pipeline, pipe, RLI_BROKEN);
+    else if (rli_pipe_has_unsent(pipe))
+        tend(pipeline, pipe, rli_pipe_has_unsent, until_ms);
+}
+
+bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_pending *pending, uint64_t *run)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    rli_pipe *pipe = pipeline->pipe;
+    bool posted = pipe && rli_pipe_posts(pipe) < MOST_POSTS && rli_pipe_post(pipe, pending, command);
+    if (posted) {
+        *run = rli_pipe_run(pipe);
+        rli_pipe_enter(pipe);
+        send_post(pipeline, pipe);
+        rli_pipe_leave(pipe);
+        drop_left(pipeline);
+    }
+    pthread_mutex_unlock(&pipeline->mutex);
+    return posted;
+}
+
+bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    rli_pipe *pipe = pipeline->pipe;
+    if (pipe && has_posts(pipe)) {
+        rli_pipe_enter(pipe);
+        tend(pipeline, pipe, has_posts, until_ms);
+        if (has_posts(pipe) && rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
+            drop_pipe(pipeline, pipe, RLI_SILENT);
+        rli_pipe_leave(pipe);
+        drop_left(pipeline);
+    }
+    bool left = (pipeline->pipe && has_posts(pipeline->pipe)) || (pipeline->dropped && has_posts(pipeline->dropped));
+    pthread_mutex_unlock(&pipeline->mutex);
+    return left;
+}
+
+/* --- the lead, given --- */
+
+void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t deadline_ms)
+{
+    rli_pipeline *pipeline = lead->pipeline;
+    rli_pipe *pipe = lead->pipe;
+    int64_t until_ms = rli_earlier(lead->until_ms, deadline_ms);
+    pthread_mutex_lock(&pipeline->mutex);
+    while (!rli_pipe_is_past(pipe, lead->last) && rli_now_ms() < until_ms && !rli_cancel_fired(op->cancel)) {
+        if (!rli_pipe_flush(pipe, &pipeline->mutex) ||
+            rli_pipe_receive(pipe, &pipeline->mutex, until_ms, rli_cancel_fd(op->cancel)) == RLI_ENDED)
+            drop_pipe(pipeline, pipe, rli_now_ms() >= lead->until_ms ? RLI_SILENT : RLI_BROKEN);
+    }
+    stop_leading(pipeline, pipe, NULL);
+    drop_left(pipeline);
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+/* --- what is done to its connections --- */
+
+void rli_pipeline_condemn(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    drop_all(pipeline, RLI_SILENT);
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+bool rli_pipeline_ping_if_idle(rli_pipeline *pipeline, rli_operation *op, int64_t idle_ms)
+{
+    const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4},
+                              .unsynced = true};
+    rli_answer answer = {0};
+    rli_outcome outcome = RLI_ANSWERED;
+    pthread_mutex_lock(&pipeline->mutex);
+    if (pipeline->pipe && rli_pipe_is_idle(pipeline->pipe, idle_ms))
+        outcome = ask(pipeline, op, pipeline->pipe, &ping, pipeline->settings->timeout_ms, &answer);
+    else
+        pthread_mutex_unlock(&pipeline->mutex);
+    if (answer.reply)
+        freeReplyObject(answer.reply); /* whatever it says, the server is there */
+    return outcome != RLI_BROKEN && outcome != RLI_SILENT;
+}
+
+static void drop(rli_pipeline *pipeline, bool gently)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    if (!gently || !pipeline->dropped) {
+        atomic_fetch_add(&pipeline->drops, 1);
+        if (pipeline->dropped)
+            drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
+        pipeline->dropped = pipeline->pipe;
+        pipeline->pipe = NULL;
+        if (pipeline->dropped && rli_pipe_is_left(pipeline->dropped))
+            drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
+    }
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+void rli_pipeline_drop(rli_pipeline *pipeline)
+{
+    drop(pipeline, false);
+}
+
+void rli_pipeline_renew(rli_pipeline *pipeline)
+{
+    drop(pipeline, true);
+}
+
+/* Whether any request on it is unanswered. A leader that runs ends an overdue wire itself. A leader that is in a signal
+ * handler does not, and the followers must not wait for it. */
+static bool has_receive_timeout(rli_pipeline *pipeline, rli_pipe *pipe)
+{
+    if (!pipe || rli_pipe_silent_since(pipe) == RLI_NEVER)
+        return false;
+    if (rli_pipe_is_stuck(pipe, pipeline->settings->timeout_ms))
+        drop_pipe(pipeline, pipe, RLI_SILENT);
+    return true;
+}
+
+bool rli_pipeline_guarded(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    bool timed_out = has_receive_timeout(pipeline, pipeline->pipe);
+    timed_out |= has_receive_timeout(pipeline, pipeline->dropped);
+    pthread_mutex_unlock(&pipeline->mutex);
+    return timed_out;
+}
+
+void rli_pipeline_refresh(rli_pipeline *pipeline, int64_t idle_ms)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    drop_stale(pipeline, idle_ms);
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+void rli_pipeline_shut(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    pipeline->shut = true;
+    atomic_fetch_add(&pipeline->drops, 1); /* ends connecting */
+    drop_all(pipeline, RLI_BROKEN);
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+void rli_pipeline_reopen(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    pipeline->shut = false;
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+void rli_pipeline_close(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    pipeline->closed = true;
+    drop_all(pipeline, RLI_GAVE_UP);
+    tell_connectors(pipeline, RLOCK_CLOSED, "the client was closed");
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+void rli_pipeline_destroy(rli_pipeline *pipeline)
+{
+    drop_all(pipeline, RLI_GAVE_UP);
+    pthread_mutex_destroy(&pipeline->mutex);
+}

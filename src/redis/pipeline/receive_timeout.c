@@ -1,0 +1,90 @@
+/* The guard: ends waits for answers that take too long. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/pipeline/receive_timeout.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+void rli_receive_timeout_init(rli_receive_timeout *receive_timeout, int64_t timeout_ms, bool (*look)(void *pipelines), void *pipelines)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    *receive_timeout = (rli_receive_timeout){.look = look, .pipelines = pipelines, .pace_ms = timeout_ms / 16 + 1};
+    atomic_init(&receive_timeout->asleep, true);
+    pthread_mutex_init(&receive_timeout->mutex, NULL);
+    pthread_cond_init(&receive_timeout->called, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Waits until the next look is due; mutex held on entry and return. When the whole process has stood still, all requests
+ * are overdue, and their answers may have come meanwhile: the leaders get one more pace to read them. */
+static void rest(rli_receive_timeout *receive_timeout)
+{
+    int64_t due_ms;
+    do {
+        due_ms = rli_after_ms(receive_timeout->pace_ms);
+        struct timespec at = rli_monotonic_at(due_ms);
+        pthread_cond_timedwait(&receive_timeout->called, &receive_timeout->mutex, &at);
+    } while (!receive_timeout->stopping && rli_now_ms() > due_ms + receive_timeout->pace_ms);
+}
+
+static void *run(void *argument)
+{
+    rli_receive_timeout *receive_timeout = argument;
+    pthread_mutex_lock(&receive_timeout->mutex);
+    while (!receive_timeout->stopping) {
+        rest(receive_timeout);
+        /* First asleep, then a look: a leader that blocks after the look finds it asleep. */
+        atomic_store(&receive_timeout->asleep, true);
+        pthread_mutex_unlock(&receive_timeout->mutex);
+        bool busy = receive_timeout->look(receive_timeout->pipelines);
+        pthread_mutex_lock(&receive_timeout->mutex);
+        if (busy && !receive_timeout->stopping) /* once it has ended, it must be called to look */
+            atomic_store(&receive_timeout->asleep, false);
+        while (atomic_load(&receive_timeout->asleep) && !receive_timeout->stopping)
+            pthread_cond_wait(&receive_timeout->called, &receive_timeout->mutex);
+    }
+    pthread_mutex_unlock(&receive_timeout->mutex);
+    return NULL;
+}
+
+bool rli_receive_timeout_call(rli_receive_timeout *receive_timeout)
+{
+    if (!atomic_load(&receive_timeout->asleep))
+        return true;
+    pthread_mutex_lock(&receive_timeout->mutex);
+    if (!receive_timeout->running && !receive_timeout->stopping)
+        receive_timeout->running = rli_thread_start(&receive_timeout->thread, "rlock-guard", run, receive_timeout) == RLOCK_OK;
+    atomic_store(&receive_timeout->asleep, !receive_timeout->running);
+    pthread_cond_signal(&receive_timeout->called);
+    bool timed_out = receive_timeout->running;
+    pthread_mutex_unlock(&receive_timeout->mutex);
+    return timed_out;
+}
+
+void rli_receive_timeout_stop(rli_receive_timeout *receive_timeout)
+{
+    pthread_mutex_lock(&receive_timeout->mutex);
+    bool running = receive_timeout->running;
+    receive_timeout->stopping = true;
+    receive_timeout->running = false;
+    atomic_store(&receive_timeout->asleep, true); /* from here on callers keep their own limits */
+    pthread_cond_signal(&receive_timeout->called);
+    pthread_mutex_unlock(&receive_timeout->mutex);
+    if (running)
+        pthread_join(receive_timeout->thread, NULL);
+}
+
+void rli_receive_timeout_reopen(rli_receive_timeout *receive_timeout)
+{
+    pthread_mutex_lock(&receive_timeout->mutex);
+    receive_timeout->stopping = false;
+    pthread_mutex_unlock(&receive_timeout->mutex);
+}
+
+void rli_receive_timeout_destroy(rli_receive_timeout *receive_timeout)
+{
+    pthread_cond_destroy(&receive_timeout->called);
+    pthread_mutex_destroy(&receive_timeout->mutex);
+}
