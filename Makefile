@@ -29,7 +29,7 @@ ifeq ($(B),)
   $(error B must name the folder to build in, such as B=build: it is empty)
 endif
 
-version := $(shell sed -n 's/^\#define RLOCK_VERSION "\(.*\)"/\1/p' include/rlock/version.h)
+version := $(shell sed -n 's/^\#define RLOCK_VERSION *"\(.*\)"/\1/p' include/rlock/version.h)
 major   := $(firstword $(subst ., ,$(version)))
 soname  := librlock.so.$(major)
 module  := librlock-tls.so.$(major)
@@ -236,6 +236,11 @@ $(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)
 .PHONY: sim
 sim: $(sim) ## searches random interleavings and faults for TIME seconds; RUNS=N: the N first seeds; SEED=… repeats a run, PLAN=… that of a file
 	@$(if $(PLAN)$(SEED),$(sim) $(if $(PLAN),--plan $(call quote,$(PLAN)),--seed $(SEED)),SIM_TIME=$(if $(RUNS),,$(or $(TIME),60)) SIM_RUNS=$(RUNS) $(run_tests) sim)
+
+.PHONY: format
+format: ## lays out the code as .clang-format says; needs clang-format (apt-get install clang-format)
+	@command -v clang-format >/dev/null || { echo 'make format needs clang-format: apt-get install clang-format' >&2; exit 1; }
+	$(Q)find src watchdog include -name '*.[ch]' -exec clang-format -i {} +
 
 .PHONY: layers
 layers: ## looks whether all includes point down

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-
 /* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: refused; else not answered, or not even sent. The call is
  * to be cleared. */
 static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
@@ -38,8 +37,8 @@ typedef struct undoing {
     const rli_kind *kind, *queue_kind; /* queue_kind NULL: no queue */
     rli_request request;
     int64_t answer_by_ms;
-    bool whole;            /* sends the scripts along */
-    bool release_first;    /* before it leaves the queue */
+    bool whole;         /* sends the scripts along */
+    bool release_first; /* before it leaves the queue */
     rli_call release;
     rlock_status released; /* what the release came to; RLOCK_UNAVAILABLE: not sent */
 } undoing;
@@ -135,13 +134,14 @@ static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, c
         .entry = session->entry,
         .kind = session->kind,
         .queue_kind = cold->queue_kind ? cold->queue_kind : own,
-        .request = {
-            .owner = rli_owner_text(watchdog->engine, session->number, owner),
-            .lease_ms = 1,
-            .highest = cold->highest,
-            .place_ms = cold->place_ms,
-            .unheard = telling ? cold->unheard : "",
-        },
+        .request =
+            {
+                .owner = rli_owner_text(watchdog->engine, session->number, owner),
+                .lease_ms = 1,
+                .highest = cold->highest,
+                .place_ms = cold->place_ms,
+                .unheard = telling ? cold->unheard : "",
+            },
         .answer_by_ms = rli_watchdog_tidy_by(watchdog),
         .whole = cold->compensation_unanswered > 0,
         .release_first = cold->compensation_unanswered % 2 == 1,

@@ -34,8 +34,9 @@ static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session
 static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, const rli_session *session)
 {
     const rli_session *first = batch->sessions[0];
-    return batch->count == 0 || (session->kind == first->kind && (rli_session_renewed(session) > 0) == batch->lengthens &&
-                                  slot_of(watchdog, session) == slot_of(watchdog, first));
+    return batch->count == 0 ||
+           (session->kind == first->kind && (rli_session_renewed(session) > 0) == batch->lengthens &&
+            slot_of(watchdog, session) == slot_of(watchdog, first));
 }
 
 /* The first on the timer heap, if it is for a renewal that may go with the others; NULL: for a batch of its own, or for
@@ -153,7 +154,8 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 {
     if (!batch->node)
         return false;
-    return rli_renewal_batch_send(batch, call) || (connect_node(batch) == RLOCK_OK && rli_renewal_batch_send(batch, call));
+    return rli_renewal_batch_send(batch, call) ||
+           (connect_node(batch) == RLOCK_OK && rli_renewal_batch_send(batch, call));
 }
 
 /* --- what comes of it --- */

@@ -10,8 +10,8 @@
 
 /* So much is under way to one server at once. What it has read of us it answers before it turns to another client, whose
  * answer then leaves with those to what it has read of us meanwhile: another waits for twice this, at 2 to 3 us a name. */
-#define MOST_FLIGHTS 32
-#define MOST_NAMES 100
+#define MOST_FLIGHTS    32
+#define MOST_NAMES      100
 #define MOST_NAMES_LATE 800
 
 bool rli_renewal_batch_is_full(const rli_node *node, bool late)
@@ -53,8 +53,8 @@ bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call)
     batch->pending.done = come_back;
     batch->sent_ms = rli_now_ms();
     depart(&batch->watchdog->batches, batch);
-    if (!call->no_memory && rli_call_post(call, batch->watchdog->engine->topology, &batch->node->background,
-                                           &batch->pending, &run))
+    if (!call->no_memory &&
+        rli_call_post(call, batch->watchdog->engine->topology, &batch->node->background, &batch->pending, &run))
         return true;
     arrive(&batch->watchdog->batches, batch);
     return false;
@@ -77,8 +77,8 @@ rli_renewal_batch *rli_renewal_batch_land(rli_watchdog *watchdog)
 
 /* So long it waits for answers before it looks what else there is to do; for one of several servers; and, when nothing
  * is to be read, before it looks again. */
-#define LOOK_MS 20
-#define TURN_MS 1
+#define LOOK_MS  20
+#define TURN_MS  1
 #define PAUSE_MS 2
 
 static int servers(rli_topology *topology)
@@ -114,7 +114,8 @@ void rli_renewal_batch_await(rli_watchdog *watchdog, int64_t until_ms)
 
 void rli_renewal_batch_give_up(rli_watchdog *watchdog, int64_t since_ms)
 {
-    for (const rli_renewal_batch *batch = watchdog->batches.first; batch && batch->sent_ms <= since_ms; batch = batch->next)
+    for (const rli_renewal_batch *batch = watchdog->batches.first; batch && batch->sent_ms <= since_ms;
+         batch = batch->next)
         rli_pipeline_condemn(&batch->node->background);
 }
 

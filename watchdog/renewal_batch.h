@@ -13,14 +13,14 @@
 struct rli_session;
 
 typedef struct rli_renewal_batch {
-    rli_pending pending;             /* first: whoever reads the answer hands it back */
-    struct rli_renewal_batch *landed; /* the next one that is back */
+    rli_pending pending;                       /* first: whoever reads the answer hands it back */
+    struct rli_renewal_batch *landed;          /* the next one that is back */
     struct rli_renewal_batch *next, *previous; /* in the order in which they left */
     rli_watchdog *watchdog;
-    rli_node *node;            /* held; who is asked; NULL: nobody serves the slot */
+    rli_node *node; /* held; who is asked; NULL: nobody serves the slot */
     int64_t sent_ms;
-    int64_t ends_ms;           /* the first deadline of its sessions */
-    bool lengthens;            /* else it only looks that the locks' keys stand as long as the holds */
+    int64_t ends_ms; /* the first deadline of its sessions */
+    bool lengthens;  /* else it only looks that the locks' keys stand as long as the holds */
     int count;
     struct rli_session *sessions[]; /* marked as being renewed */
 } rli_renewal_batch;

@@ -14,10 +14,10 @@ typedef struct rli_reporter {
     /* guarded by the engine's mutex */
     rlock_lost_fn *fn;
     void *argument;
-    pthread_t thread;   /* started by the first rlock_on_lost */
+    pthread_t thread; /* started by the first rlock_on_lost */
     bool running, stopping;
-    bool calling;       /* the function runs now… */
-    unsigned call;      /* …for this time */
+    bool calling;  /* the function runs now… */
+    unsigned call; /* …for this time */
     pthread_cond_t idle;
 } rli_reporter;
 

@@ -71,7 +71,7 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
         rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
 }
 
-#define TIDY_MS 250
+#define TIDY_MS       250
 #define TIDY_LEAST_MS 50
 
 int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
@@ -82,7 +82,8 @@ int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
 
 static bool tidies(const rli_watchdog *watchdog, const rli_timer *timer)
 {
-    return timer == &watchdog->engine->permits_in_doubt.timer || RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING;
+    return timer == &watchdog->engine->permits_in_doubt.timer ||
+           RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING;
 }
 
 /* The first instant before by_ms at which something else than tidying up is due, in that part of the heap; else by_ms. */

@@ -14,9 +14,9 @@ struct rli_renewal_batch;
 
 /* Renewals under way (renewal_batch.h); of the watchdog's thread, but for those that have landed. */
 typedef struct rli_renewal_batchs {
-    struct rli_renewal_batch *first, *last;     /* as they left; with those that are back, and not yet taken up */
-    struct rli_renewal_batch *_Atomic landed;   /* back, the latest first */
-    struct rli_renewal_batch *back;             /* of these, those that are taken up next */
+    struct rli_renewal_batch *first, *last;   /* as they left; with those that are back, and not yet taken up */
+    struct rli_renewal_batch *_Atomic landed; /* back, the latest first */
+    struct rli_renewal_batch *back;           /* of these, those that are taken up next */
 } rli_renewal_batchs;
 
 typedef struct rli_watchdog {
@@ -24,9 +24,9 @@ typedef struct rli_watchdog {
     pthread_t thread;
     bool running, stopping; /* guarded by the engine's mutex */
     rli_renewal_batchs batches;
-    bool compensation_unanswered;   /* the last undoing had no answer… */
+    bool compensation_unanswered; /* the last undoing had no answer… */
     int64_t compensate_after_ms;  /* …so none before that instant… */
-    int put_off;            /* …and so many have been put off to then, each 1 ms behind the one before: in their order */
+    int put_off; /* …and so many have been put off to then, each 1 ms behind the one before: in their order */
 } rli_watchdog;
 
 void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine);

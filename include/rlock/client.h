@@ -45,8 +45,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open(rlock_client **client,
 /* As rlock_client_open, from a struct, which rlock_config_load_yaml() can fill from Redisson's own file.
  * RLOCK_INVALID also for what rlock_config_init() has not filled. `config` may be changed or freed
  * afterwards. */
-RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **client,
-                                                                 const rlock_config *config);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **client, const rlock_config *config);
 
 /* Closes the client: calls under way in other threads end with RLOCK_CLOSED, its threads are
  * joined, its connections closed. Locks that are held stay until their TTL ends, as after
@@ -64,19 +63,19 @@ RLOCK_API const char *rlock_client_id(const rlock_client *client);
 
 /* Why a hold was lost. */
 typedef enum rlock_lost_reason {
-    RLOCK_LOST_EXPIRED = 0,     /* its validity ended: the lease ran out, or no renewal was confirmed in time */
-    RLOCK_LOST_GONE = 1,        /* the server no longer has it: forced open, deleted, or lost in a restart */
+    RLOCK_LOST_EXPIRED = 0,      /* its validity ended: the lease ran out, or no renewal was confirmed in time */
+    RLOCK_LOST_GONE = 1,         /* the server no longer has it: forced open, deleted, or lost in a restart */
     RLOCK_LOST_OWNER_EXITED = 2, /* the thread that held it has ended; it is no longer renewed */
     RLOCK_LOST_NOT_RELEASED = 3  /* unlockWaits=false: the server refused the release, or did not answer while the
                                     lease lasted: the lock was held for nobody until then, or is yet */
 } rlock_lost_reason;
 
 typedef struct rlock_lost_event {
-    size_t size;        /* of this struct as the library knows it */
-    const char *name;   /* the lock's name as the program gave it; valid during the call */
-    int64_t owner;      /* named owner's number, or the thread's number in this process */
-    bool named_owner;   /* true: from rlock_for_owner or options; false: a thread */
-    int hold_count;     /* how many holds are gone */
+    size_t size;      /* of this struct as the library knows it */
+    const char *name; /* the lock's name as the program gave it; valid during the call */
+    int64_t owner;    /* named owner's number, or the thread's number in this process */
+    bool named_owner; /* true: from rlock_for_owner or options; false: a thread */
+    int hold_count;   /* how many holds are gone */
     rlock_lost_reason reason;
 } rlock_lost_event;
 

@@ -50,8 +50,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_set_count(rlo
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_count_down(rlock_count_down_latch *latch);
 
 /* The count; 0: open. Java: getCount(). */
-RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_get_count(rlock_count_down_latch *latch,
-                                                                         int64_t *count);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_get_count(rlock_count_down_latch *latch, int64_t *count);
 
 /* Waits until the latch is open, as long as it takes. RLOCK_OK: it is. Java: await(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await(rlock_count_down_latch *latch);
@@ -68,7 +67,10 @@ typedef struct rlock_await_options {
     int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: asks once */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
 } rlock_await_options;
-#define RLOCK_AWAIT_OPTIONS_INIT { sizeof(rlock_await_options), RLOCK_FOREVER, NULL }
+#define RLOCK_AWAIT_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(rlock_await_options), RLOCK_FOREVER, NULL                                                               \
+    }
 
 /* As rlock_count_down_latch_try_await, with options. Also RLOCK_CANCELLED: the token ended the wait. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_with(rlock_count_down_latch *latch,

@@ -15,14 +15,14 @@ extern "C" {
 
 /* Times that are left are in ms, by the server's clock. Owners are as any client wrote them on the
  * server: any bytes other than 0. Replace control characters before you show them. */
-#define RLOCK_NO_END ((int64_t)-1)    /* of a time that is left */
+#define RLOCK_NO_END    ((int64_t)-1) /* of a time that is left */
 #define RLOCK_NOT_THERE ((int64_t)-2) /* of a TTL: there is no such key */
 
 typedef struct rlock_holder {
-    char *owner;       /* "<client id>:<number>" */
+    char *owner; /* "<client id>:<number>" */
     int64_t hold_count;
-    const char *side;  /* of a read-write lock: "read" or "write"; else NULL */
-    int64_t left_ms;   /* unless renewed; of several read holds the one that lasts longest; 0: over, and the
+    const char *side; /* of a read-write lock: "read" or "write"; else NULL */
+    int64_t left_ms;  /* unless renewed; of several read holds the one that lasts longest; 0: over, and the
                           lock goes when another is released or at its TTL; or RLOCK_NO_END */
 } rlock_holder;
 
@@ -40,10 +40,10 @@ typedef struct rlock_taken_permit {
  * add members at its end. The host and the pid are
  * what that process says of itself. */
 typedef struct rlock_process {
-    char *client;    /* the client id: what an owner begins with, up to its last colon */
-    char *host;      /* the name of its machine or container, as that one has it; what is odd in it stands as _ */
-    int64_t pid;     /* its process there */
-    char *address;   /* of a connection, as the server sees it: "10.0.0.7:51234"; of a unix socket its path and :0 */
+    char *client;  /* the client id: what an owner begins with, up to its last colon */
+    char *host;    /* the name of its machine or container, as that one has it; what is odd in it stands as _ */
+    int64_t pid;   /* its process there */
+    char *address; /* of a connection, as the server sees it: "10.0.0.7:51234"; of a unix socket its path and :0 */
 } rlock_process;
 
 /* Allocated by the library, which may add members at its end.
@@ -59,21 +59,21 @@ typedef struct rlock_process {
  *                             or a count-down latch: they look alike */
 typedef struct rlock_inspection {
     const char *kind;
-    int64_t ttl_ms;                /* of the key that has the name; RLOCK_NO_END; RLOCK_NOT_THERE */
-    size_t holder_count;           /* above 0: locked */
+    int64_t ttl_ms;      /* of the key that has the name; RLOCK_NO_END; RLOCK_NOT_THERE */
+    size_t holder_count; /* above 0: locked */
     rlock_holder *holders;
-    const char *mode;              /* of a read-write lock: "read" or "write"; else NULL */
-    size_t waiter_count;           /* in the queue of a fair lock; other waiters leave no trace on the server. "x" and "{x}"
+    const char *mode;      /* of a read-write lock: "read" or "write"; else NULL */
+    size_t waiter_count;   /* in the queue of a fair lock; other waiters leave no trace on the server. "x" and "{x}"
                                       have one queue, as in Redisson, so they may wait for the other name */
-    rlock_waiter *waiters;         /* the next one first */
+    rlock_waiter *waiters; /* the next one first */
     bool has_token;
-    uint64_t token;                /* the last that was given */
-    bool has_permits;              /* a semaphore or latch */
-    int64_t available;             /* permits, those too whose lease is over; or the latch's count */
-    size_t permit_count;           /* known of a permit-expirable semaphore alone */
+    uint64_t token;      /* the last that was given */
+    bool has_permits;    /* a semaphore or latch */
+    int64_t available;   /* permits, those too whose lease is over; or the latch's count */
+    size_t permit_count; /* known of a permit-expirable semaphore alone */
     rlock_taken_permit *permits;
-    size_t process_count;          /* 0 until rlock_inspect_processes() */
-    rlock_process **processes;     /* of holders and waiters, by client; rlock_inspection_process() finds the one of
+    size_t process_count;      /* 0 until rlock_inspect_processes() */
+    rlock_process **processes; /* of holders and waiters, by client; rlock_inspection_process() finds the one of
                                       an owner */
 } rlock_inspection;
 

@@ -16,9 +16,9 @@ extern "C" {
 
 typedef struct rlock rlock;
 
-#define RLOCK_WATCHDOG ((int64_t)-1)               /* a lease: renewed until unlocked */
-#define RLOCK_FOREVER INT64_MAX                    /* a wait: as long as it takes */
-#define RLOCK_LEASE_MAX_MS INT64_C(3155760000000)  /* 100 years */
+#define RLOCK_WATCHDOG     ((int64_t)-1)          /* a lease: renewed until unlocked */
+#define RLOCK_FOREVER      INT64_MAX              /* a wait: as long as it takes */
+#define RLOCK_LEASE_MAX_MS INT64_C(3155760000000) /* 100 years */
 
 /* A handle on the lock called `name` (UTF-8, 1 byte to 512 MiB; copied). Cheap; asks no server;
  * keeps no lock alive; may be shared by threads. It keeps a reference on the client.
@@ -40,8 +40,14 @@ typedef struct rlock_back_off {
     int64_t max_ms;
     int64_t multiplier;
 } rlock_back_off;
-#define RLOCK_BACK_OFF_INIT { sizeof(rlock_back_off), 1, 128, 2 }                  /* Java: ExponentialBackOff */
-#define RLOCK_BACK_OFF_CONSTANT_INIT(ms) { sizeof(rlock_back_off), ms, ms, 1 }     /* Java: ConstantBackOff (64) */
+#define RLOCK_BACK_OFF_INIT                                                                                            \
+    {                                                                                                                  \
+        sizeof(rlock_back_off), 1, 128, 2                                                                              \
+    } /* Java: ExponentialBackOff */
+#define RLOCK_BACK_OFF_CONSTANT_INIT(ms)                                                                               \
+    {                                                                                                                  \
+        sizeof(rlock_back_off), ms, ms, 1                                                                              \
+    } /* Java: ConstantBackOff (64) */
 
 /* A spin lock with another back-off, which is copied; NULL: as rlock_get_spin_lock.
  * Java: getSpinLock(name, backOff). */
@@ -148,8 +154,10 @@ typedef struct rlock_lock_options {
     bool named_owner;     /* true: act for `owner`, as through rlock_for_owner */
     int64_t owner;
 } rlock_lock_options;
-#define RLOCK_LOCK_OPTIONS_INIT                                                                    \
-    { sizeof(rlock_lock_options), RLOCK_FOREVER, RLOCK_WATCHDOG, NULL, false, 0 }
+#define RLOCK_LOCK_OPTIONS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(rlock_lock_options), RLOCK_FOREVER, RLOCK_WATCHDOG, NULL, false, 0                                      \
+    }
 
 /* As rlock_try_lock, with options. Also RLOCK_CANCELLED: the token ended the wait; not held.
  * Java: lockInterruptibly() with a cancel token. */
@@ -230,15 +238,13 @@ typedef struct rlock_with_guard {
 RLOCK_API rlock_with_guard rlock_with_enter(rlock *lock, rlock_status *status);
 RLOCK_API void rlock_with_leave(rlock_with_guard *guard);
 
-#define RLOCK_WITH_JOIN2_(a, b) a##b
-#define RLOCK_WITH_JOIN_(a, b) RLOCK_WITH_JOIN2_(a, b)
-#define RLOCK_WITH_STATUS(lock, status)                                                            \
-    RLOCK_WITH_AS_(RLOCK_WITH_JOIN_(rlock_with_guard_, __COUNTER__), lock, status)
-#define RLOCK_WITH(lock) RLOCK_WITH_STATUS(lock, NULL)
-#define RLOCK_WITH_AS_(guard, lock, status)                                                        \
-    for (rlock_with_guard guard __attribute__((cleanup(rlock_with_leave))) =                       \
-             rlock_with_enter(lock, status);                                                       \
-         !guard.done; guard.done = true)                                                           \
+#define RLOCK_WITH_JOIN2_(a, b)         a##b
+#define RLOCK_WITH_JOIN_(a, b)          RLOCK_WITH_JOIN2_(a, b)
+#define RLOCK_WITH_STATUS(lock, status) RLOCK_WITH_AS_(RLOCK_WITH_JOIN_(rlock_with_guard_, __COUNTER__), lock, status)
+#define RLOCK_WITH(lock)                RLOCK_WITH_STATUS(lock, NULL)
+#define RLOCK_WITH_AS_(guard, lock, status)                                                                            \
+    for (rlock_with_guard guard __attribute__((cleanup(rlock_with_leave))) = rlock_with_enter(lock, status);           \
+         !guard.done; guard.done = true)                                                                               \
         if (guard.held)
 
 #ifdef __cplusplus

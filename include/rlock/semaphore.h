@@ -71,7 +71,10 @@ typedef struct rlock_semaphore_options {
     int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: asks once */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
 } rlock_semaphore_options;
-#define RLOCK_SEMAPHORE_OPTIONS_INIT { sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL }
+#define RLOCK_SEMAPHORE_OPTIONS_INIT                                                                                   \
+    {                                                                                                                  \
+        sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL                                                           \
+    }
 
 /* As rlock_semaphore_try_acquire, with options. Also RLOCK_CANCELLED: the token ended the wait, nothing is
  * taken. A request that is under way when it fires is waited for, as above; permits that it takes are
@@ -120,8 +123,8 @@ typedef struct rlock_permit {
     char id[33];
 } rlock_permit;
 
-#define RLOCK_PERMIT_FOREVER ((int64_t)-1) /* a lease: none */
-#define RLOCK_PERMITS_AT_ONCE 100000       /* the most that one call takes or gives back */
+#define RLOCK_PERMIT_FOREVER  ((int64_t)-1) /* a lease: none */
+#define RLOCK_PERMITS_AT_ONCE 100000        /* the most that one call takes or gives back */
 
 /* As rlock_get_semaphore; end with rlock_permit_semaphore_free(). Not for the name of a plain semaphore.
  * Java: getPermitExpirableSemaphore(name). */
@@ -177,7 +180,10 @@ typedef struct rlock_permit_options {
     int64_t lease_ms;     /* RLOCK_PERMIT_FOREVER or 1…RLOCK_LEASE_MAX_MS */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
 } rlock_permit_options;
-#define RLOCK_PERMIT_OPTIONS_INIT { sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL }
+#define RLOCK_PERMIT_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL                                        \
+    }
 
 /* As rlock_permit_semaphore_try_acquire_many, with options. Also RLOCK_CANCELLED: the token ended the wait;
  * nothing is held. */
@@ -228,8 +234,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_permits(rlock
                                                                            int *permits);
 
 /* Deletes the semaphore and all its permits; *deleted (may be NULL): whether there was one. Java: delete(). */
-RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_delete(rlock_permit_semaphore *semaphore,
-                                                                      bool *deleted);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_delete(rlock_permit_semaphore *semaphore, bool *deleted);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define RLOCK_API __attribute__((visibility("default")))
+#define RLOCK_API        __attribute__((visibility("default")))
 #define RLOCK_MUST_CHECK __attribute__((warn_unused_result))
 #else
 #define RLOCK_API
@@ -16,21 +16,21 @@ extern "C" {
 #endif
 
 /* X(name, value, words): one list makes the enum and rlock_strstatus(). Values never change. */
-#define RLOCK_STATUSES(X)                                                                          \
-    X(RLOCK_OK, 0, "ok")                                                                           \
-    X(RLOCK_TIMEOUT, 1, "not acquired in the time given")                                          \
-    X(RLOCK_NOT_OWNER, 2, "not held by this owner")                                                \
-    X(RLOCK_LOST, 3, "the lock expired or was forced open while it was held")                      \
-    X(RLOCK_CANCELLED, 4, "the wait was cancelled")                                                \
-    X(RLOCK_ALREADY_HELD, 5, "a non-reentrant lock that this owner holds already")                 \
-    X(RLOCK_INVALID, 6, "bad argument")                                                            \
-    X(RLOCK_UNAVAILABLE, 7, "no server answered within the retries; nothing is held")              \
-    X(RLOCK_UNKNOWN, 8, "sent, the answer was lost, and it must not be repeated")                  \
-    X(RLOCK_NOT_SYNCED, 9, "too few replicas confirmed; the acquisition was undone")               \
-    X(RLOCK_SERVER, 10, "the server refused")                                                      \
-    X(RLOCK_UNSUPPORTED, 11, "not supported")                                                      \
-    X(RLOCK_NO_MEMORY, 12, "out of memory")                                                        \
-    X(RLOCK_CLOSED, 13, "the client is closed")                                                    \
+#define RLOCK_STATUSES(X)                                                                                              \
+    X(RLOCK_OK, 0, "ok")                                                                                               \
+    X(RLOCK_TIMEOUT, 1, "not acquired in the time given")                                                              \
+    X(RLOCK_NOT_OWNER, 2, "not held by this owner")                                                                    \
+    X(RLOCK_LOST, 3, "the lock expired or was forced open while it was held")                                          \
+    X(RLOCK_CANCELLED, 4, "the wait was cancelled")                                                                    \
+    X(RLOCK_ALREADY_HELD, 5, "a non-reentrant lock that this owner holds already")                                     \
+    X(RLOCK_INVALID, 6, "bad argument")                                                                                \
+    X(RLOCK_UNAVAILABLE, 7, "no server answered within the retries; nothing is held")                                  \
+    X(RLOCK_UNKNOWN, 8, "sent, the answer was lost, and it must not be repeated")                                      \
+    X(RLOCK_NOT_SYNCED, 9, "too few replicas confirmed; the acquisition was undone")                                   \
+    X(RLOCK_SERVER, 10, "the server refused")                                                                          \
+    X(RLOCK_UNSUPPORTED, 11, "not supported")                                                                          \
+    X(RLOCK_NO_MEMORY, 12, "out of memory")                                                                            \
+    X(RLOCK_CLOSED, 13, "the client is closed")                                                                        \
     X(RLOCK_FORKED, 14, "the client belongs to the parent process; open one after fork()")
 
 /* RLOCK_TIMEOUT      the server did answer: Java's tryLock() == false.

@@ -6,6 +6,6 @@
 #define RLOCK_VERSION_MAJOR 1
 #define RLOCK_VERSION_MINOR 0
 #define RLOCK_VERSION_PATCH 0
-#define RLOCK_VERSION "1.0.0"
+#define RLOCK_VERSION       "1.0.0"
 
 #endif

@@ -75,8 +75,8 @@ const char *rlock_last_error(void)
 
 const char *rlock_strstatus(rlock_status status)
 {
-#define RLI_WORDS(name, value, words)                                                              \
-    case name:                                                                                     \
+#define RLI_WORDS(name, value, words)                                                                                  \
+    case name:                                                                                                         \
         return words;
     switch (status) {
         RLOCK_STATUSES(RLI_WORDS)

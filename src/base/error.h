@@ -6,8 +6,7 @@
 #include <rlock/status.h>
 
 /* Notes the message for rlock_last_error() and answers `status`. Long names are cut. */
-rlock_status rli_fail(rlock_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+rlock_status rli_fail(rlock_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts the object that a call was about before the message, as in `lock "order": …`, unless the message has its name
  * already; answers `status`. */

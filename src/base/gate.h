@@ -19,9 +19,9 @@ typedef struct rli_sleeper {
 typedef struct rli_gate {
     atomic_int references; /* the program's own, one a handle, one an operation under way */
     atomic_bool closed;
-    unsigned generation;   /* of forks, when it was made */
+    unsigned generation; /* of forks, when it was made */
     pthread_mutex_t mutex;
-    rli_sleeper *sleepers; /* guarded by mutex */
+    rli_sleeper *sleepers;                   /* guarded by mutex */
     void (*unneeded)(struct rli_gate *gate); /* the last reference has gone: frees what the gate is of */
 } rli_gate;
 

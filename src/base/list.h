@@ -6,46 +6,46 @@
 
 #include <stddef.h>
 
-#define RLI_LIST_ADD(first, item)                                                                  \
-    do {                                                                                           \
-        (item)->previous = NULL;                                                                   \
-        (item)->next = (first);                                                                    \
-        if ((item)->next)                                                                          \
-            (item)->next->previous = (item);                                                       \
-        (first) = (item);                                                                          \
+#define RLI_LIST_ADD(first, item)                                                                                      \
+    do {                                                                                                               \
+        (item)->previous = NULL;                                                                                       \
+        (item)->next = (first);                                                                                        \
+        if ((item)->next)                                                                                              \
+            (item)->next->previous = (item);                                                                           \
+        (first) = (item);                                                                                              \
     } while (0)
 
-#define RLI_LIST_REMOVE(first, item)                                                               \
-    do {                                                                                           \
-        if ((item)->next)                                                                          \
-            (item)->next->previous = (item)->previous;                                             \
-        if ((item)->previous)                                                                      \
-            (item)->previous->next = (item)->next;                                                 \
-        else                                                                                       \
-            (first) = (item)->next;                                                                \
+#define RLI_LIST_REMOVE(first, item)                                                                                   \
+    do {                                                                                                               \
+        if ((item)->next)                                                                                              \
+            (item)->next->previous = (item)->previous;                                                                 \
+        if ((item)->previous)                                                                                          \
+            (item)->previous->next = (item)->next;                                                                     \
+        else                                                                                                           \
+            (first) = (item)->next;                                                                                    \
     } while (0)
 
-#define RLI_QUEUE_APPEND(queue, item)                                                              \
-    do {                                                                                           \
-        (item)->previous = (queue)->last;                                                          \
-        (item)->next = NULL;                                                                       \
-        if ((queue)->last)                                                                         \
-            (queue)->last->next = (item);                                                          \
-        else                                                                                       \
-            (queue)->first = (item);                                                               \
-        (queue)->last = (item);                                                                    \
+#define RLI_QUEUE_APPEND(queue, item)                                                                                  \
+    do {                                                                                                               \
+        (item)->previous = (queue)->last;                                                                              \
+        (item)->next = NULL;                                                                                           \
+        if ((queue)->last)                                                                                             \
+            (queue)->last->next = (item);                                                                              \
+        else                                                                                                           \
+            (queue)->first = (item);                                                                                   \
+        (queue)->last = (item);                                                                                        \
     } while (0)
 
-#define RLI_QUEUE_REMOVE(queue, item)                                                              \
-    do {                                                                                           \
-        if ((item)->previous)                                                                      \
-            (item)->previous->next = (item)->next;                                                 \
-        else                                                                                       \
-            (queue)->first = (item)->next;                                                         \
-        if ((item)->next)                                                                          \
-            (item)->next->previous = (item)->previous;                                             \
-        else                                                                                       \
-            (queue)->last = (item)->previous;                                                      \
+#define RLI_QUEUE_REMOVE(queue, item)                                                                                  \
+    do {                                                                                                               \
+        if ((item)->previous)                                                                                          \
+            (item)->previous->next = (item)->next;                                                                     \
+        else                                                                                                           \
+            (queue)->first = (item)->next;                                                                             \
+        if ((item)->next)                                                                                              \
+            (item)->next->previous = (item)->previous;                                                                 \
+        else                                                                                                           \
+            (queue)->last = (item)->previous;                                                                          \
     } while (0)
 
 #endif

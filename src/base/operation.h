@@ -23,16 +23,16 @@ void rli_turn_leave(rli_turn **turns, rli_turn *own);
 void rli_turn_wake_all(rli_turn *turns);
 
 typedef struct rli_operation {
-    rli_gate *gate;        /* kept */
-    rlock_cancel *cancel;  /* NULL: cannot be cancelled */
-    int64_t deadline_ms;   /* no request is waited for beyond it; RLI_NEVER: attempts bound it */
+    rli_gate *gate;            /* kept */
+    rlock_cancel *cancel;      /* NULL: cannot be cancelled */
+    int64_t deadline_ms;       /* no request is waited for beyond it; RLI_NEVER: attempts bound it */
     int64_t attempts_until_ms; /* no attempt but the first is begun after it; RLI_NEVER: likewise */
     rli_parker parker;
     rli_cancel_watch watch;
-    rli_turn turn;         /* it waits at one place at a time */
+    rli_turn turn; /* it waits at one place at a time */
     rli_sleeper sleeper;
-    bool listed;           /* among the gate's sleepers */
-    int cancel_state;      /* of the thread, before the call */
+    bool listed;      /* among the gate's sleepers */
+    int cancel_state; /* of the thread, before the call */
 } rli_operation;
 
 /* Begins an operation behind `gate`. RLOCK_OK: end it with rli_operation_end. RLOCK_FORKED, RLOCK_CLOSED: nothing begun.

@@ -76,9 +76,9 @@ void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
 
 /* --- together --- */
 
-#define GROUP 32 /* bits of a futex's set */
+#define GROUP       32 /* bits of a futex's set */
 #define PLACE_SHIFT 8
-#define TOGETHER (RLI_TOGETHER | (RLI_PLACES - 1) << PLACE_SHIFT)
+#define TOGETHER    (RLI_TOGETHER | (RLI_PLACES - 1) << PLACE_SHIFT)
 
 /* A word for each group, which every ring changes. It stays, whatever becomes of the sleepers before the ring. */
 static atomic_uint rung[RLI_PLACES / GROUP];
@@ -89,7 +89,8 @@ void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
     atomic_uint *word = &rung[place / GROUP];
     bool in_time = true;
     for (;;) {
-        unsigned value = atomic_load(word); /* first: who unparks it from then on changes that before it wakes anybody */
+        unsigned value = atomic_load(
+            word); /* first: who unparks it from then on changes that before it wakes anybody */
         if (atomic_fetch_or(&parker->state, RLI_TOGETHER | place << PLACE_SHIFT) & RLI_WOKEN || !in_time)
             break;
         in_time = wait(word, value, FUTEX_PRIVATE_FLAG, 1u << place % GROUP, deadline_ms);

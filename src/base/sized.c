@@ -26,10 +26,13 @@ rlock_status rli_sized_read(void *full, const void *given, const rli_sized *size
         return rli_fail(RLOCK_INVALID, "%s must not be NULL; start from %s", sized->what, sized->start);
     memcpy(&size, given, sizeof size);
     if (size < sized->first || size > MOST || size % _Alignof(size_t))
-        return rli_fail(RLOCK_INVALID, "%s->size is %zu, not %zu; start from %s", sized->what, size, known, sized->start);
+        return rli_fail(RLOCK_INVALID, "%s->size is %zu, not %zu; start from %s", sized->what, size, known,
+                        sized->start);
     if (size > known && !is_zero((const char *)given + known, size - known))
-        return rli_fail(RLOCK_INVALID, "%s->size is %zu, and a field behind the %zu bytes that this librlock knows is set: "
-                        "the program was built for a newer one", sized->what, size, known);
+        return rli_fail(RLOCK_INVALID,
+                        "%s->size is %zu, and a field behind the %zu bytes that this librlock knows is set: "
+                        "the program was built for a newer one",
+                        sized->what, size, known);
     memcpy(full, given, size < known ? size : known);
     return RLOCK_OK;
 }

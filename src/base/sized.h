@@ -17,7 +17,9 @@ typedef struct rli_sized {
 
 /* `last` was the last field of the first release. */
 #define RLI_SIZED(type, last, what, start)                                                                             \
-    {what, start, offsetof(type, last) + sizeof(((type *)0)->last), sizeof(type)}
+    {                                                                                                                  \
+        what, start, offsetof(type, last) + sizeof(((type *)0)->last), sizeof(type)                                    \
+    }
 
 /* Copies into `full`, which has the defaults, the fields that `given` has; of a newer program, those that this library
  * knows: the others must be 0, since they ask for what cannot be done here. full->size becomes given->size.

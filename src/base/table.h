@@ -26,6 +26,6 @@ void rli_table_free(rli_table *table); /* the buckets, not the items */
 
 uint32_t rli_hash(const void *bytes, size_t length, uint32_t seed);
 
-#define RLI_ITEM(type, link, member) ((type *)(void *)((char *)(link) - offsetof(type, member)))
+#define RLI_ITEM(type, link, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 #endif

@@ -15,11 +15,11 @@ typedef struct rli_timer {
 } rli_timer;
 
 typedef struct rli_timer_heap {
-    rli_timer **items;         /* from 1 */
+    rli_timer **items; /* from 1 */
     size_t count, capacity;
-    size_t reserved;         /* items that may come; room is kept for them */
-    int64_t awake_at_ms;     /* when the watchdog looks again by itself */
-    pthread_cond_t earlier;  /* something is due before that; CLOCK_MONOTONIC */
+    size_t reserved;        /* items that may come; room is kept for them */
+    int64_t awake_at_ms;    /* when the watchdog looks again by itself */
+    pthread_cond_t earlier; /* something is due before that; CLOCK_MONOTONIC */
 } rli_timer_heap;
 
 void rli_timer_heap_init(rli_timer_heap *timers);

@@ -57,7 +57,8 @@ size_t rli_utf8_show(const char **text, char shown[RLI_UTF8_SHOWN])
     }
     if (code == '\n')
         return (size_t)snprintf(shown, RLI_UTF8_SHOWN, "\\n");
-    return (size_t)snprintf(shown, RLI_UTF8_SHOWN, length > 1 ? "\\u%04x" : "\\x%02x", length ? code : (unsigned char)*from);
+    return (size_t)snprintf(shown, RLI_UTF8_SHOWN, length > 1 ? "\\u%04x" : "\\x%02x",
+                            length ? code : (unsigned char)*from);
 }
 
 size_t rli_utf8_cut(const char *text, size_t length)

@@ -16,37 +16,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_RUNS 16
+#define MOST_RUNS    16
 #define MOST_THREADS 4096
-#define LONGEST_MS 3600000
-#define ASKING_MS 1000
+#define LONGEST_MS   3600000
+#define ASKING_MS    1000
 
-static const char help[] =
-    "rlock bench [OPTION…] - measure how fast locks are with your server\n"
-    "\n"
-    "Threads take and free locks as fast as the server answers. Prints for each number of\n"
-    "threads: locks and unlocks a second, how long a pair took (half of them, 99 % of them,\n"
-    "at most), this process's CPU time a pair, its connections, and how often a thread had\n"
-    "a lock while another had it, which must be 0. Before that, what one round trip takes.\n"
-    "\n"
-    "Its names begin with rlock:bench: and are gone when it ends, also by a signal; should\n"
-    "it be killed, at the latest after lockWatchdogTimeout. When it is not certain that the\n"
-    "server is on this machine, it says what it will do and asks first.\n"
-    "\n"
-    "  --threads N,N…\n"
-    "              how many at once, one after the other; default 1,8,64\n"
-    "  --time DUR  how long with each number of threads; default 5s\n"
-    "  --kind KIND lock (the default), fair, spin, read, write or non-reentrant\n"
-    "  --one-name  all threads want the same lock; without it each has its own\n"
-    "  --hold DUR  how long each lock is held; default 0\n"
-    "  --yes       do not ask\n"
-    "  --json      one JSON object when all is done; see the manual\n" SERVER_HELP
-    "\n"
-    "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
-    "\n"
-    "Exit status: 0 measured; 64 usage, or not agreed to; 69 no server; 70 a lock was lost,\n"
-    "or had by two at once; 71 the system refused something; 76 the server refused;\n"
-    "128+n when signal n ended it.\n";
+static const char help[] = "rlock bench [OPTION…] - measure how fast locks are with your server\n"
+                           "\n"
+                           "Threads take and free locks as fast as the server answers. Prints for each number of\n"
+                           "threads: locks and unlocks a second, how long a pair took (half of them, 99 % of them,\n"
+                           "at most), this process's CPU time a pair, its connections, and how often a thread had\n"
+                           "a lock while another had it, which must be 0. Before that, what one round trip takes.\n"
+                           "\n"
+                           "Its names begin with rlock:bench: and are gone when it ends, also by a signal; should\n"
+                           "it be killed, at the latest after lockWatchdogTimeout. When it is not certain that the\n"
+                           "server is on this machine, it says what it will do and asks first.\n"
+                           "\n"
+                           "  --threads N,N…\n"
+                           "              how many at once, one after the other; default 1,8,64\n"
+                           "  --time DUR  how long with each number of threads; default 5s\n"
+                           "  --kind KIND lock (the default), fair, spin, read, write or non-reentrant\n"
+                           "  --one-name  all threads want the same lock; without it each has its own\n"
+                           "  --hold DUR  how long each lock is held; default 0\n"
+                           "  --yes       do not ask\n"
+                           "  --json      one JSON object when all is done; see the manual\n" SERVER_HELP "\n"
+                           "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
+                           "\n"
+                           "Exit status: 0 measured; 64 usage, or not agreed to; 69 no server; 70 a lock was lost,\n"
+                           "or had by two at once; 71 the system refused something; 76 the server refused;\n"
+                           "128+n when signal n ended it.\n";
 
 typedef struct bench {
     cli_server server;
@@ -83,11 +81,12 @@ static int check(const char *command, bench *self)
                            load->kind->name);
     if (load->kind->fenced)
         return usage_error(command, "the counter of a fenced lock would stay on the server: --kind must be lock, fair, "
-                           "spin, read, write or non-reentrant");
+                                    "spin, read, write or non-reentrant");
     if (load->one_name && strcmp(load->kind->name, "read") == 0)
         return usage_error(command, "readers do not exclude each other: --one-name is for the other kinds");
     if (!read_threads(self))
-        return usage_error(command, "--threads \"%s\" is no list of up to %d whole numbers from 1 to %d, such as 1,8,64",
+        return usage_error(command,
+                           "--threads \"%s\" is no list of up to %d whole numbers from 1 to %d, such as 1,8,64",
                            shorten_word(self->threads_text, shown), MOST_RUNS, MOST_THREADS);
     if (load->time_ms == 0 || load->time_ms > LONGEST_MS)
         return usage_error(command, "--time must be more than 0 and at most 1h");

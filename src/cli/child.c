@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* In the new process, beside nothing of the parent's threads: async-signal-safe calls only. */
-static _Noreturn void become(char *const *command, char *const *environment, const cli_signals *signals,
-                             pid_t parent, int report_fd)
+static _Noreturn void become(char *const *command, char *const *environment, const cli_signals *signals, pid_t parent,
+                             int report_fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TOKEN "RLOCK_TOKEN=%" PRIu64
+#define TOKEN      "RLOCK_TOKEN=%" PRIu64
 #define TOKEN_SIZE sizeof "RLOCK_TOKEN=18446744073709551615"
 
 /* One block: the pointers, and behind them the text of the token. */

@@ -7,16 +7,16 @@
 
 enum exits {
     EXIT_DONE = 0,
-    EXIT_USAGE = 64,          /* the command line, or the URL, is wrong */
-    EXIT_UNAVAILABLE = 69,    /* no server answered */
-    EXIT_LOST = 70,           /* the lock was lost while the command ran */
-    EXIT_SYSTEM = 71,         /* the system refused memory, a process or a descriptor */
-    EXIT_OUTPUT = 74,         /* standard output could not be written */
-    EXIT_TIMEOUT = 75,        /* the lock was not acquired in time */
-    EXIT_REFUSED = 76,        /* the server refused: password, permission, another kind of key */
+    EXIT_USAGE = 64,       /* the command line, or the URL, is wrong */
+    EXIT_UNAVAILABLE = 69, /* no server answered */
+    EXIT_LOST = 70,        /* the lock was lost while the command ran */
+    EXIT_SYSTEM = 71,      /* the system refused memory, a process or a descriptor */
+    EXIT_OUTPUT = 74,      /* standard output could not be written */
+    EXIT_TIMEOUT = 75,     /* the lock was not acquired in time */
+    EXIT_REFUSED = 76,     /* the server refused: password, permission, another kind of key */
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,
-    EXIT_SIGNAL = 128         /* + the signal's number */
+    EXIT_SIGNAL = 128 /* + the signal's number */
 };
 
 /* The exit status for a call of the library that answered `status`. */

@@ -10,20 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "rlock force-unlock [OPTION…] NAME - free a lock, whoever holds it\n"
-    "\n"
-    "Its holder is not asked; it learns of it at its next renewal or unlock, and may\n"
-    "be working until then beside the next holder. Says whether it was locked.\n"
-    "\n"
-    "  --kind KIND lock, fair, spin, fenced, read, write or non-reentrant: whom to wake.\n"
-    "              A read-write lock is freed only if it is held that way.\n"
-    "              Without it: looks at the lock first\n"
-    "  --json      one JSON object: name, was_locked\n" SERVER_HELP
-    "\n"
-    "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
-    "69 no server, or its answer was lost (see rlock inspect); 76 the server refused,\n"
-    "also when the key is not a lock.\n";
+static const char help[] = "rlock force-unlock [OPTION…] NAME - free a lock, whoever holds it\n"
+                           "\n"
+                           "Its holder is not asked; it learns of it at its next renewal or unlock, and may\n"
+                           "be working until then beside the next holder. Says whether it was locked.\n"
+                           "\n"
+                           "  --kind KIND lock, fair, spin, fenced, read, write or non-reentrant: whom to wake.\n"
+                           "              A read-write lock is freed only if it is held that way.\n"
+                           "              Without it: looks at the lock first\n"
+                           "  --json      one JSON object: name, was_locked\n" SERVER_HELP "\n"
+                           "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
+                           "69 no server, or its answer was lost (see rlock inspect); 76 the server refused,\n"
+                           "also when the key is not a lock.\n";
 
 /* The kind of what stands there. One that it cannot tell from a lock is freed as one: its waiters
  * hear the same message, or none at all. */

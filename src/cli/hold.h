@@ -17,7 +17,7 @@ typedef struct cli_hold {
     rlock_semaphore *semaphore;
     cli_permits *leased;
     int permits;
-    char shown[SHOWN_SIZE];     /* its name, for messages */
+    char shown[SHOWN_SIZE]; /* its name, for messages */
 } cli_hold;
 
 /* Makes the handle; asks no server. End with hold_close. `permits` is for a semaphore. */

@@ -15,8 +15,7 @@ static const char help[] =
     "user may run CLIENT LIST.\n"
     "\n"
     "  --json      one JSON object: name, kind, locked, ttl_ms (null: not there, or without\n"
-    "              end), mode, holders, waiters, token, available, permits; see the manual\n" SERVER_HELP
-    "\n"
+    "              end), mode, holders, waiters, token, available, permits; see the manual\n" SERVER_HELP "\n"
     "Exit status: 0 locked or free; 64 usage; 69 no server; 76 the server refused,\n"
     "also when the key is none of these.\n";
 
@@ -28,7 +27,8 @@ static rlock_status inspect(rlock_client *client, const char *name, const cli_ki
     if (status != RLOCK_OK)
         return status;
     /* The holders' processes stay unknown where the user may not list the clients. */
-    if (found->holder_count + found->waiter_count > 0 && rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
+    if (found->holder_count + found->waiter_count > 0 &&
+        rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
         rlock_inspection_free(found);
         return RLOCK_NO_MEMORY;
     }

@@ -104,7 +104,9 @@ void inspection_print_json(const char *name, const rlock_inspection *found)
     fputs("{\"name\":", stdout);
     json_string(stdout, name, strlen(name));
     printf(",\"kind\":\"%s\",\"locked\":%s", found->kind,
-           found->has_permits ? "null" : found->holder_count ? "true" : "false");
+           found->has_permits    ? "null"
+           : found->holder_count ? "true"
+                                 : "false");
     print_ms("ttl_ms", found->ttl_ms);
     print_word("mode", found->mode);
     print_holders(found);

@@ -88,8 +88,9 @@ void inspection_print_text(const char *name, const rlock_inspection *found)
         putchar('\n');
     }
     if (found->waiter_count && !found->holder_count)
-        puts("  nobody holds it; the waiters may wait for the same name with or without braces around it, whose queue this "
-             "also is");
+        puts(
+            "  nobody holds it; the waiters may wait for the same name with or without braces around it, whose queue this "
+            "also is");
     for (size_t i = 0; i < found->permit_count; i++) {
         printf("  permit %s", found->permits[i].id);
         print_left(found->permits[i].left_ms, "");

@@ -12,10 +12,10 @@ typedef struct cli_interruption {
     const cli_signals *signals;
     rlock_cancel *cancel; /* fired by the first signal, once waiting */
     pthread_t thread;
-    int stop_fd;          /* eventfd: tells the thread to end */
+    int stop_fd; /* eventfd: tells the thread to end */
     pthread_mutex_t mutex;
-    bool waiting;         /* guarded by mutex: a wait is under way, or about to be */
-    int signal;           /* guarded by mutex: the first that came; 0: none */
+    bool waiting; /* guarded by mutex: a wait is under way, or about to be */
+    int signal;   /* guarded by mutex: the first that came; 0: none */
 } cli_interruption;
 
 /* Starts to listen. Until interruption_wait_begins() a signal ends the process at once, with

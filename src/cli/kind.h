@@ -15,7 +15,7 @@ typedef struct cli_kind {
 } cli_kind;
 
 #define KIND_LOCKS "lock, fair, spin, fenced, read, write or non-reentrant"
-#define KIND_ALL "lock, fair, spin, fenced, read, write, non-reentrant, semaphore or permit"
+#define KIND_ALL   "lock, fair, spin, fenced, read, write, non-reentrant, semaphore or permit"
 
 extern const cli_kind kind_plain; /* the one without --kind */
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define LATENCY_FINE 5 /* 32 steps from each power of two to the next */
+#define LATENCY_FINE  5 /* 32 steps from each power of two to the next */
 #define LATENCY_STEPS (64 << LATENCY_FINE)
 
 typedef struct cli_latency {

@@ -27,11 +27,11 @@ typedef struct run {
     int ready_fd, ended_fd; /* eventfds: one more for each thread that is */
     int stop_fd;            /* eventfd: readable from the end on */
     atomic_bool stopped;
-    pthread_mutex_t mutex;  /* guards all below */
+    pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t begins;
     bool begun;
-    int failed;             /* exit status of the first that failed; 0: none */
-    char trouble[512];      /* what that one says */
+    int failed;        /* exit status of the first that failed; 0: none */
+    char trouble[512]; /* what that one says */
 } run;
 
 /* Who is inside what one lock protects. */
@@ -296,8 +296,8 @@ static int employ(run *self, worker *workers, cli_load_result *result)
 
 int load_run(rlock_client *client, const cli_load *load, const cli_signals *signals, cli_load_result *result)
 {
-    run self = {.load = load, .signals = signals, .mutex = PTHREAD_MUTEX_INITIALIZER,
-                .begins = PTHREAD_COND_INITIALIZER};
+    run self = {
+        .load = load, .signals = signals, .mutex = PTHREAD_MUTEX_INITIALIZER, .begins = PTHREAD_COND_INITIALIZER};
     self.ready_fd = eventfd(0, EFD_CLOEXEC);
     self.ended_fd = eventfd(0, EFD_CLOEXEC);
     self.stop_fd = eventfd(0, EFD_CLOEXEC);

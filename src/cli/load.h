@@ -23,10 +23,10 @@ typedef struct cli_load {
 
 typedef struct cli_load_result {
     int threads;
-    double seconds, cpu_us;   /* from the start to the end of the last turn; of this process in that time */
-    uint64_t violations;      /* so often one had the lock while another had it */
-    int connections;          /* that were open at the end; -1: cannot be known */
-    cli_latency turns;        /* how long each turn took: a lock and an unlock, or a question */
+    double seconds, cpu_us; /* from the start to the end of the last turn; of this process in that time */
+    uint64_t violations;    /* so often one had the lock while another had it */
+    int connections;        /* that were open at the end; -1: cannot be known */
+    cli_latency turns;      /* how long each turn took: a lock and an unlock, or a question */
 } cli_load_result;
 
 /* Puts it on the client's server until its time is over or a signal comes; a second signal ends the process.

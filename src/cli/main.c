@@ -12,18 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "rlock - locks shared with every program, C or Java, that uses the same Redis\n"
-    "\n"
-    "  rlock run [OPTION…] NAME -- COMMAND…    run a command while holding a lock\n"
-    "  rlock inspect [OPTION…] NAME            show who holds a lock, and for how long\n"
-    "  rlock force-unlock [OPTION…] NAME       free a lock, whoever holds it\n"
-    "  rlock bench [OPTION…]                   measure how fast locks are with your server\n"
-    "  rlock COMMAND --help                    more about one of them\n"
-    "  rlock --version\n"
-    "\n"
-    "The server is that of --url or of Redisson's YAML file in --config, else RLOCK_URL\n"
-    "or RLOCK_CONFIG from the environment, else redis://127.0.0.1:6379.\n";
+static const char help[] = "rlock - locks shared with every program, C or Java, that uses the same Redis\n"
+                           "\n"
+                           "  rlock run [OPTION…] NAME -- COMMAND…    run a command while holding a lock\n"
+                           "  rlock inspect [OPTION…] NAME            show who holds a lock, and for how long\n"
+                           "  rlock force-unlock [OPTION…] NAME       free a lock, whoever holds it\n"
+                           "  rlock bench [OPTION…]                   measure how fast locks are with your server\n"
+                           "  rlock COMMAND --help                    more about one of them\n"
+                           "  rlock --version\n"
+                           "\n"
+                           "The server is that of --url or of Redisson's YAML file in --config, else RLOCK_URL\n"
+                           "or RLOCK_CONFIG from the environment, else redis://127.0.0.1:6379.\n";
 
 /* A descriptor among 0 to 2 that came closed would go to a connection, and messages with it. */
 static bool fill_standard_descriptors(void)
@@ -40,9 +39,10 @@ static int dispatch(char **argv)
     static const struct {
         const char *name;
         int (*run)(char **argv);
-    } commands[] = {
-        {"run", run_command}, {"inspect", inspect_command}, {"force-unlock", force_unlock_command},
-        {"bench", bench_command}};
+    } commands[] = {{"run", run_command},
+                    {"inspect", inspect_command},
+                    {"force-unlock", force_unlock_command},
+                    {"bench", bench_command}};
 
     const char *word = argv[0] ? argv[1] : NULL;
     if (!word) {

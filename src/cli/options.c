@@ -41,8 +41,8 @@ static bool read_number(const cli_words *words, const cli_option *option, const 
     errno = 0;
     long number = *value >= '0' && *value <= '9' ? strtol(value, &end, 10) : 0;
     if (number < 1 || *end || errno || number > INT_MAX) {
-        usage_error(words->command, "%s \"%s\" is no whole number from 1 to %d", option->name, shorten_word(value, shown),
-                    INT_MAX);
+        usage_error(words->command, "%s \"%s\" is no whole number from 1 to %d", option->name,
+                    shorten_word(value, shown), INT_MAX);
         return false;
     }
     *option->number = (int)number;
@@ -56,8 +56,7 @@ static bool read_kind(const cli_words *words, const cli_option *option, const ch
     if (kind)
         *option->kind = kind;
     else
-        usage_error(words->command, "there is no kind \"%s\": it must be " KIND_ALL,
-                    shorten_word(value, shown));
+        usage_error(words->command, "there is no kind \"%s\": it must be " KIND_ALL, shorten_word(value, shown));
     return kind;
 }
 

@@ -36,8 +36,8 @@ int outcome_not_held(const cli_hold *hold, rlock_status status, int signal)
     if (status == RLOCK_TIMEOUT && hold->lock)
         complain("could not acquire the lock \"%s\" in time; rlock inspect shows its holder", hold->shown);
     else if (status == RLOCK_TIMEOUT)
-        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has",
-                 hold->shown, hold->permits, permits(hold));
+        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has", hold->shown,
+                 hold->permits, permits(hold));
     else if (status == RLOCK_UNKNOWN)
         complain("the semaphore \"%s\" may have %d %s less now, for nothing: %s", hold->shown, hold->permits,
                  permits(hold), rlock_last_error());
@@ -62,11 +62,14 @@ static void complain_of_lock(const cli_hold *hold, rlock_status status)
     if (status == RLOCK_LOST)
         complain("the lock \"%s\" was lost before the command ended: %s", hold->shown, why);
     else if (status == RLOCK_SERVER && is_free(hold))
-        complain("the lock \"%s\" is free, but its release failed after that, so those who wait for it may wait until its "
-                 "TTL would have ended: %s", hold->shown, why);
+        complain(
+            "the lock \"%s\" is free, but its release failed after that, so those who wait for it may wait until its "
+            "TTL would have ended: %s",
+            hold->shown, why);
     else
-        complain("the lock \"%s\" could not be given back, so others wait until its TTL ends, or until rlock force-unlock: %s",
-                 hold->shown, why);
+        complain(
+            "the lock \"%s\" could not be given back, so others wait until its TTL ends, or until rlock force-unlock: %s",
+            hold->shown, why);
 }
 
 /* What was taken of a plain semaphore has no end of its own: who runs the command ought to know. */

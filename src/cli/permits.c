@@ -65,8 +65,8 @@ static rlock_status renew(cli_permits *self)
     int64_t since_ms = now_ms();
     for (int i = 0; i < self->count; i++) {
         bool updated = false;
-        rlock_status status =
-            rlock_permit_semaphore_update_lease_time(self->semaphore, self->ids[i].id, self->lease_ms, &updated);
+        rlock_status status = rlock_permit_semaphore_update_lease_time(self->semaphore, self->ids[i].id, self->lease_ms,
+                                                                       &updated);
         if (status != RLOCK_OK)
             return status;
         if (!updated) {
@@ -118,8 +118,7 @@ int64_t permits_valid_for(cli_permits *self)
 rlock_status permits_give_back(cli_permits *self)
 {
     int released = 0;
-    rlock_status status =
-        rlock_permit_semaphore_try_release_many(self->semaphore, self->count, self->ids, &released);
+    rlock_status status = rlock_permit_semaphore_try_release_many(self->semaphore, self->count, self->ids, &released);
     if (status != RLOCK_OK || released)
         return status;
     for (int i = 0; i < self->count && status == RLOCK_OK; i++)

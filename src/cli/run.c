@@ -18,36 +18,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "rlock run [OPTION…] NAME -- COMMAND… - run a command while holding a lock\n"
-    "\n"
-    "Waits for the lock, runs COMMAND, frees the lock and exits as COMMAND did. When the\n"
-    "lock is lost meanwhile, COMMAND and all that it started get SIGTERM, and SIGKILL if\n"
-    "they do not end. COMMAND finds the lock's name in RLOCK_NAME.\n"
-    "\n"
-    "  --kind KIND what NAME is: lock (the default); fair: had in the order of asking;\n"
-    "              spin; fenced: COMMAND finds the token in RLOCK_TOKEN; read, write: a\n"
-    "              side of a read-write lock; non-reentrant; semaphore: as many run at\n"
-    "              once as it has permits; permit: of a semaphore whose permits have leases\n"
-    "  --wait DUR  give up when the lock is not acquired in DUR; 0: try once.\n"
-    "              Without it: wait as long as it takes\n"
-    "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it.\n"
-    "              Without it: the lock is renewed as long as COMMAND runs\n"
-    "  --kill-after DUR\n"
-    "              from SIGTERM to SIGKILL when the lock was lost; default 5s\n"
-    "  --permits N of a semaphore: how many to take; default 1. With --kind semaphore they\n"
-    "              stay taken when rlock itself dies; with permit they come back\n"
-    "  --set-permits N\n"
-    "              make the semaphore with N permits if there is none yet\n" SERVER_HELP
-    "\n"
-    "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
-    "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND;\n"
-    "while rlock waits for the lock, they end the wait.\n"
-    "\n"
-    "Exit status: that of COMMAND, 128+n when signal n ended it or the wait; 64 usage;\n"
-    "69 no server; 70 the lock was lost; 71 the system refused something; 75 not to be\n"
-    "had in time; 76 the server refused, or there is no such semaphore; 126 COMMAND\n"
-    "cannot be run; 127 not found.\n";
+static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a command while holding a lock\n"
+                           "\n"
+                           "Waits for the lock, runs COMMAND, frees the lock and exits as COMMAND did. When the\n"
+                           "lock is lost meanwhile, COMMAND and all that it started get SIGTERM, and SIGKILL if\n"
+                           "they do not end. COMMAND finds the lock's name in RLOCK_NAME.\n"
+                           "\n"
+                           "  --kind KIND what NAME is: lock (the default); fair: had in the order of asking;\n"
+                           "              spin; fenced: COMMAND finds the token in RLOCK_TOKEN; read, write: a\n"
+                           "              side of a read-write lock; non-reentrant; semaphore: as many run at\n"
+                           "              once as it has permits; permit: of a semaphore whose permits have leases\n"
+                           "  --wait DUR  give up when the lock is not acquired in DUR; 0: try once.\n"
+                           "              Without it: wait as long as it takes\n"
+                           "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it.\n"
+                           "              Without it: the lock is renewed as long as COMMAND runs\n"
+                           "  --kill-after DUR\n"
+                           "              from SIGTERM to SIGKILL when the lock was lost; default 5s\n"
+                           "  --permits N of a semaphore: how many to take; default 1. With --kind semaphore they\n"
+                           "              stay taken when rlock itself dies; with permit they come back\n"
+                           "  --set-permits N\n"
+                           "              make the semaphore with N permits if there is none yet\n" SERVER_HELP "\n"
+                           "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
+                           "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND;\n"
+                           "while rlock waits for the lock, they end the wait.\n"
+                           "\n"
+                           "Exit status: that of COMMAND, 128+n when signal n ended it or the wait; 64 usage;\n"
+                           "69 no server; 70 the lock was lost; 71 the system refused something; 75 not to be\n"
+                           "had in time; 76 the server refused, or there is no such semaphore; 126 COMMAND\n"
+                           "cannot be run; 127 not found.\n";
 
 typedef struct run_options {
     cli_server server;
@@ -148,8 +146,8 @@ static int run(const char *name, char **command, const run_options *options)
 
 int run_command(char **argv)
 {
-    run_options found = {.kind = &kind_plain, .wait_ms = RLOCK_FOREVER, .lease_ms = RLOCK_WATCHDOG,
-                         .kill_after_ms = 5000};
+    run_options found = {
+        .kind = &kind_plain, .wait_ms = RLOCK_FOREVER, .lease_ms = RLOCK_WATCHDOG, .kill_after_ms = 5000};
     const cli_option options[] = {SERVER_OPTIONS(found.server),
                                   {.name = "--kind", .kind = &found.kind},
                                   {.name = "--permits", .number = &found.permits},

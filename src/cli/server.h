@@ -11,7 +11,11 @@ typedef struct cli_server {
 } cli_server;
 
 /* For a table of options. */
-#define SERVER_OPTIONS(server) {.name = "--url", .text = &(server).url}, {.name = "--config", .text = &(server).config}
+#define SERVER_OPTIONS(server)                                                                                         \
+    {.name = "--url", .text = &(server).url},                                                                          \
+    {                                                                                                                  \
+        .name = "--config", .text = &(server).config                                                                   \
+    }
 
 /* Settings, and in words where they are from. */
 typedef struct cli_settings {
@@ -30,13 +34,13 @@ int server_connect(rlock_client **client, const cli_settings *settings);
 /* Both at once. */
 int server_open(rlock_client **client, const cli_server *server);
 
-#define SERVER_HELP                                                                                \
-    "  --url URL   the server: redis://[user:password@]host[:port][/db], rediss://\n"              \
-    "              for TLS, unix:///path[?db=n], redis-sentinel://host,…?masterName=…\n"           \
-    "              or redis-cluster://host,…; else RLOCK_URL from the environment,\n"              \
-    "              else redis://127.0.0.1:6379\n"                                                  \
-    "  --config FILE\n"                                                                            \
-    "              the servers and settings of Redisson's YAML file instead; else\n"               \
+#define SERVER_HELP                                                                                                    \
+    "  --url URL   the server: redis://[user:password@]host[:port][/db], rediss://\n"                                  \
+    "              for TLS, unix:///path[?db=n], redis-sentinel://host,…?masterName=…\n"                           \
+    "              or redis-cluster://host,…; else RLOCK_URL from the environment,\n"                                \
+    "              else redis://127.0.0.1:6379\n"                                                                      \
+    "  --config FILE\n"                                                                                                \
+    "              the servers and settings of Redisson's YAML file instead; else\n"                                   \
     "              RLOCK_CONFIG from the environment\n"
 
 #endif

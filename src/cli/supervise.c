@@ -43,8 +43,9 @@ static cli_unreached signal_all(const cli_child *child, int signal)
 static void give_up(const cli_child *child, cli_unreached unreached)
 {
     complain("%s may still run without the lock: %s", child->ended ? "what the command started" : "the command",
-             unreached.refused ? "it runs as another user, and to signal it is not permitted; run rlock as that user, too"
-                               : "/proc does not show the processes that descend from rlock");
+             unreached.refused
+                 ? "it runs as another user, and to signal it is not permitted; run rlock as that user, too"
+                 : "/proc does not show the processes that descend from rlock");
 }
 
 static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)
@@ -63,8 +64,7 @@ static void end_command(cli_child *child, const cli_signals *signals, int64_t ki
         if (left_ms <= 0) {
             char shown[DURATION_SHOWN];
             if (!killing)
-                complain("the command did not end within %s: killing it",
-                         duration_show(kill_after_ms, shown));
+                complain("the command did not end within %s: killing it", duration_show(kill_after_ms, shown));
             killing = true;
             unreached = signal_all(child, SIGKILL);
             left_ms = SWEEP_MS;

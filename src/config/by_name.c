@@ -61,8 +61,10 @@ static rlock_status set(rlock_config *config, const char *name, const char *valu
     if (place)
         return set_text(config, place, value);
     if (!field)
-        return rli_fail(RLOCK_INVALID, "unknown setting \"%.60s\"%s; the names are those of Redisson, listed in "
-                        "<rlock/config.h>", name, rli_hint(name, name_at, hint));
+        return rli_fail(RLOCK_INVALID,
+                        "unknown setting \"%.60s\"%s; the names are those of Redisson, listed in "
+                        "<rlock/config.h>",
+                        name, rli_hint(name, name_at, hint));
     if (!value)
         return rli_fail(RLOCK_INVALID, "the value of %s must not be NULL: it is no text", name);
     rlock_status status = rli_field_read(field, value, &number);

@@ -16,8 +16,7 @@
 
 _Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),
                "what an older program has behind its last field is not taken for a newer one");
-_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, owned) + sizeof(void *),
-               "nor what this one has");
+_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, owned) + sizeof(void *), "nor what this one has");
 
 static const rlock_config defaults = {
     .lock_watchdog_timeout_ms = 30000,
@@ -49,7 +48,7 @@ void rlock_config_init_size(rlock_config *config, size_t size)
 }
 
 /* For programs that were linked before there was rlock_config_init_size(). */
-void (rlock_config_init)(rlock_config *config)
+void(rlock_config_init)(rlock_config *config)
 {
     rlock_config_init_size(config, FIRST_SIZE);
 }
@@ -66,9 +65,11 @@ rlock_status rli_config_read_owner(rlock_config *full, const rlock_config *confi
 {
     rlock_status status = rli_config_read(full, config);
     if (status == RLOCK_OK && full->size < OWNER_SIZE)
-        return rli_fail(RLOCK_INVALID, "config->size is %zu, which has no room for texts that belong to the config; start "
-                        "with rlock_config_new(), or with rlock_config_init_size() as the macro rlock_config_init() does",
-                        full->size);
+        return rli_fail(
+            RLOCK_INVALID,
+            "config->size is %zu, which has no room for texts that belong to the config; start "
+            "with rlock_config_new(), or with rlock_config_init_size() as the macro rlock_config_init() does",
+            full->size);
     return status;
 }
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BEGINNING "rlock:"
-#define HOST_MOST 64 /* HOST_NAME_MAX of Linux */
+#define BEGINNING  "rlock:"
+#define HOST_MOST  64 /* HOST_NAME_MAX of Linux */
 #define PID_DIGITS 10
 
 static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
@@ -36,7 +36,8 @@ static bool read_word(const char **at, const char *end, const char **word, size_
 bool rli_connection_name_read(rli_connection_name *parts, const char *name, size_t length)
 {
     const char *at = name + sizeof BEGINNING - 1, *end = name + length;
-    if (length >= RLI_CONNECTION_NAME || length < sizeof BEGINNING || memcmp(name, BEGINNING, sizeof BEGINNING - 1) != 0)
+    if (length >= RLI_CONNECTION_NAME || length < sizeof BEGINNING ||
+        memcmp(name, BEGINNING, sizeof BEGINNING - 1) != 0)
         return false;
     if (!read_word(&at, end, &parts->client, &parts->client_length) ||
         !read_word(&at, end, &parts->host, &parts->host_length))

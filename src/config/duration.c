@@ -54,8 +54,8 @@ bool rli_duration_read(const char *text, int64_t *ms)
             at = read_fraction(at + 1, &fraction);
         while (unit < sizeof units / sizeof *units && units[unit].letter != toupper((unsigned char)*at))
             unit++;
-        if (unit == sizeof units / sizeof *units || units[unit].of_time != behind_t || (point && *at != 'S' && *at != 's') ||
-            whole > (longest - total) / units[unit].ms)
+        if (unit == sizeof units / sizeof *units || units[unit].of_time != behind_t ||
+            (point && *at != 'S' && *at != 's') || whole > (longest - total) / units[unit].ms)
             return false;
         total += whole * units[unit++].ms + fraction;
         any = true;

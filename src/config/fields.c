@@ -11,25 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DAY_MS INT64_C(86400000)
-#define BOTH(a, b) .in_config = offsetof(rlock_config, a), .in_settings = offsetof(rli_settings, b)
+#define DAY_MS                INT64_C(86400000)
+#define BOTH(a, b)            .in_config = offsetof(rlock_config, a), .in_settings = offsetof(rli_settings, b)
 #define COUNT(a, b, from, to) .kind = RLI_COUNT, BOTH(a, b), .lowest = from, .highest = to
-#define SPAN(a, b, from, to) .kind = RLI_SPAN, BOTH(a, b), .lowest = from, .highest = to
-#define TEXT(a, b) .kind = RLI_TEXT, BOTH(a, b)
-#define SECRET(a, b) .kind = RLI_TEXT, .secret = true, BOTH(a, b)
-#define FLAG(a, b) .kind = RLI_FLAG, BOTH(a, b), .lowest = 0, .highest = 1
-#define WORD(a, b, list) .kind = RLI_WORD, BOTH(a, b), .words = list, .lowest = 0, .highest = 2
+#define SPAN(a, b, from, to)  .kind = RLI_SPAN, BOTH(a, b), .lowest = from, .highest = to
+#define TEXT(a, b)            .kind = RLI_TEXT, BOTH(a, b)
+#define SECRET(a, b)          .kind = RLI_TEXT, .secret = true, BOTH(a, b)
+#define FLAG(a, b)            .kind = RLI_FLAG, BOTH(a, b), .lowest = 0, .highest = 1
+#define WORD(a, b, list)      .kind = RLI_WORD, BOTH(a, b), .words = list, .lowest = 0, .highest = 2
 
 static const char *const verifications[] = {"STRICT", "CA_ONLY", "NONE", NULL};
 static const char *const shardings[] = {"AUTO", "ON", "OFF", NULL};
 static const char *const flags[] = {"false", "true", NULL};
 
 _Static_assert((int)RLOCK_SSL_STRICT == RLI_VERIFY_STRICT && (int)RLOCK_SSL_CA_ONLY == RLI_VERIFY_CA_ONLY &&
-               (int)RLOCK_SSL_NONE == RLI_VERIFY_NONE, "the public enum and ours have the same values");
+                   (int)RLOCK_SSL_NONE == RLI_VERIFY_NONE,
+               "the public enum and ours have the same values");
 _Static_assert((int)RLOCK_SHARDED_AUTO == RLI_SHARDING_AUTO && (int)RLOCK_SHARDED_ON == RLI_SHARDING_ON &&
-               (int)RLOCK_SHARDED_OFF == RLI_SHARDING_OFF, "the public enum and ours have the same values");
+                   (int)RLOCK_SHARDED_OFF == RLI_SHARDING_OFF,
+               "the public enum and ours have the same values");
 _Static_assert(sizeof(rlock_ssl_verification_mode) == sizeof(int) && sizeof(rli_verification) == sizeof(int) &&
-               sizeof(rlock_sharded_subscription_mode) == sizeof(int) && sizeof(rli_sharding) == sizeof(int),
+                   sizeof(rlock_sharded_subscription_mode) == sizeof(int) && sizeof(rli_sharding) == sizeof(int),
                "enums are loaded and stored as int");
 
 /* Redisson's names, and those of settings that are ours alone, with the ranges in which they make sense here. */

@@ -19,7 +19,7 @@ typedef enum rli_field_kind {
 typedef struct rli_field {
     const char *name; /* Redisson's, and the URL's */
     rli_field_kind kind;
-    bool secret;      /* never in a message */
+    bool secret; /* never in a message */
     size_t in_config, in_settings;
     int64_t lowest, highest;  /* of numbers */
     const char *const *words; /* ends with NULL */

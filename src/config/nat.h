@@ -15,7 +15,7 @@ typedef struct rli_nat_place {
 typedef struct rli_nat {
     struct rli_nat_pair {
         rli_nat_place from, to;
-    } *pairs;
+    } * pairs;
     size_t count;
 } rli_nat;
 

@@ -36,13 +36,15 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
     const rli_field *field = rli_field_find(name);
     if (!field && !named)
         return rli_fail(RLOCK_INVALID, "the URL has a parameter that is no setting; if it is part of a password, "
-                        "write %%26 for an & in that");
+                                       "write %%26 for an & in that");
     if (!field && is_user_info(name))
-        return rli_fail(RLOCK_INVALID, "%s is no parameter of a URL; it stands before the host: redis://user:password@host",
-                        name);
+        return rli_fail(RLOCK_INVALID,
+                        "%s is no parameter of a URL; it stands before the host: redis://user:password@host", name);
     if (!field)
-        return rli_fail(RLOCK_INVALID, "unknown setting \"%.60s\" in the URL%s; the names are those of Redisson, "
-                        "listed in <rlock/config.h>", name, rli_hint(name, rli_field_name, hint));
+        return rli_fail(RLOCK_INVALID,
+                        "unknown setting \"%.60s\" in the URL%s; the names are those of Redisson, "
+                        "listed in <rlock/config.h>",
+                        name, rli_hint(name, rli_field_name, hint));
     void *place = (char *)settings + field->in_settings;
     if (field->kind == RLI_TEXT)
         return rli_settings_copy((char **)place, value, strlen(value));
@@ -82,7 +84,8 @@ static rlock_status take_fields(rli_settings *settings, const rlock_config *conf
 static rlock_status take_addresses(rli_settings *settings, const rlock_config *config)
 {
     if (config->address && config->address_count)
-        return rli_fail(RLOCK_INVALID, "both address and addresses are given; set one of them, the other to NULL and 0");
+        return rli_fail(RLOCK_INVALID,
+                        "both address and addresses are given; set one of them, the other to NULL and 0");
     if (config->address)
         return rli_settings_read_url(settings, config->address);
     if (!config->address_count || !config->addresses)
@@ -143,13 +146,13 @@ static rlock_status check_addresses(const rli_settings *settings)
 
 static rlock_status check_sentinel(const rli_settings *settings)
 {
-    if (settings->mode != RLI_SENTINEL && (settings->master_name || settings->sentinel_username ||
-                                           settings->sentinel_password))
+    if (settings->mode != RLI_SENTINEL &&
+        (settings->master_name || settings->sentinel_username || settings->sentinel_password))
         return rli_fail(RLOCK_INVALID, "%s is given, but the address is no redis-sentinel://",
                         settings->master_name ? "masterName" : "a sentinel's user or password");
     if (settings->mode == RLI_SENTINEL && (!settings->master_name || !*settings->master_name))
         return rli_fail(RLOCK_INVALID, "masterName is missing: what the sentinels call the master; add for example "
-                        "?masterName=mymaster");
+                                       "?masterName=mymaster");
     if (settings->sentinel_username && !settings->sentinel_password && !settings->password)
         return rli_fail(RLOCK_INVALID, "sentinelUsername without any password; set sentinelPassword as well");
     return RLOCK_OK;
@@ -163,7 +166,8 @@ static rlock_status check(const rli_settings *settings)
         return rli_fail(RLOCK_INVALID, "clientName \"%.40s\" has white space, which Redis refuses",
                         settings->client_name);
     if (settings->nat.count && (settings->mode == RLI_SINGLE || settings->mode == RLI_MASTER_SLAVE))
-        return rli_fail(RLOCK_INVALID, "natMap is given, but the address is no redis-sentinel://, redis-cluster:// or "
+        return rli_fail(RLOCK_INVALID,
+                        "natMap is given, but the address is no redis-sentinel://, redis-cluster:// or "
                         "redis-replicated://; where each address is configured, write the one that leads there");
     rlock_status status = check_sentinel(settings);
     return status == RLOCK_OK ? check_addresses(settings) : status;

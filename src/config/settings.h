@@ -13,7 +13,7 @@
 
 /* Where a server is. */
 typedef struct rli_address {
-    char *socket_path;         /* set: a unix socket; else host and port */
+    char *socket_path; /* set: a unix socket; else host and port */
     char *host;
     int port;
     char *username, *password; /* this server's own; NULL: those of the settings */
@@ -33,13 +33,13 @@ typedef enum rli_verification { RLI_VERIFY_STRICT, RLI_VERIFY_CA_ONLY, RLI_VERIF
 
 /* Redisson's ssl… settings. Stores are PEM files, or PKCS#12 ones (a password opens them). */
 typedef struct rli_tls {
-    bool on;                                   /* a rediss URL */
+    bool on; /* a rediss URL */
     rli_verification verification;
-    char *truststore, *truststore_password;    /* NULL: the system's */
-    char *keystore, *keystore_password;        /* NULL: no client certificate */
-    char *protocols;                           /* such as "TLSv1.2,TLSv1.3"; NULL: 1.2 and up */
-    char *ciphers;                             /* separated by commas or colons; NULL: OpenSSL's */
-    struct rli_tls_context *context;           /* what connections share, made of the above (tls_context.h) */
+    char *truststore, *truststore_password; /* NULL: the system's */
+    char *keystore, *keystore_password;     /* NULL: no client certificate */
+    char *protocols;                        /* such as "TLSv1.2,TLSv1.3"; NULL: 1.2 and up */
+    char *ciphers;                          /* separated by commas or colons; NULL: OpenSSL's */
+    struct rli_tls_context *context;        /* what connections share, made of the above (tls_context.h) */
 } rli_tls;
 
 typedef struct rli_settings {
@@ -48,15 +48,15 @@ typedef struct rli_settings {
     size_t address_count;
     rli_tls tls;
     char *username, *password, *client_name, *name_prefix; /* NULL: not set */
-    char own_name[RLI_CONNECTION_NAME]; /* of connections without a client_name; "": none */
+    char own_name[RLI_CONNECTION_NAME];                    /* of connections without a client_name; "": none */
     char *master_name, *sentinel_username, *sentinel_password;
-    char *nat_map;          /* its text, which `nat` points into */
-    rli_nat nat;            /* natMapper: for each address that is configured or that a server tells */
+    char *nat_map; /* its text, which `nat` points into */
+    rli_nat nat;   /* natMapper: for each address that is configured or that a server tells */
     rli_sharding sharding;
-    bool check_synced;           /* checkLockSyncedSlaves */
-    bool local_hand_over;        /* localHandOver */
-    bool unlock_waits;           /* unlockWaits */
-    int64_t sync_timeout_ms;     /* slavesSyncTimeout */
+    bool check_synced;                                           /* checkLockSyncedSlaves */
+    bool local_hand_over;                                        /* localHandOver */
+    bool unlock_waits;                                           /* unlockWaits */
+    int64_t sync_timeout_ms;                                     /* slavesSyncTimeout */
     int64_t scan_interval_ms, dns_interval_ms, ping_interval_ms; /* scanInterval, dnsMonitoringInterval,
                                                                     pingConnectionInterval; 0: never */
     int database;
@@ -67,7 +67,8 @@ typedef struct rli_settings {
     int64_t retry_base_delay_ms, retry_max_delay_ms;
     int pool_size;
     bool tcp_keep_alive;
-    int tcp_keep_alive_count, tcp_keep_alive_idle_s, tcp_keep_alive_interval_s, tcp_user_timeout_ms; /* 0: ours, in redis/dial.c */
+    int tcp_keep_alive_count, tcp_keep_alive_idle_s, tcp_keep_alive_interval_s,
+        tcp_user_timeout_ms; /* 0: ours, in redis/dial.c */
 } rli_settings;
 
 void rli_address_free(rli_address *address);

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMS "redis://[user:password@]host[:port][/db], rediss:// for TLS, unix:///path[?db=n], " \
-              "redis-sentinel://host,…?masterName=…, redis-cluster://host,…, redis-master-slave://master,replica,… " \
-              "or redis-replicated://host,…"
+#define FORMS                                                                                                          \
+    "redis://[user:password@]host[:port][/db], rediss:// for TLS, unix:///path[?db=n], "                               \
+    "redis-sentinel://host,…?masterName=…, redis-cluster://host,…, redis-master-slave://master,replica,… "     \
+    "or redis-replicated://host,…"
 
 static const struct scheme {
     const char *name, *with_tls;
@@ -75,8 +76,10 @@ static rlock_status decode(char *text, const char *what)
         int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
         int byte = low < 0 ? 0 : high * 16 + low;
         if (byte == 0)
-            return rli_fail(RLOCK_INVALID, "the %s in the URL has a %% that is not followed by two "
-                            "hex digits (other than 00); write %%25 for %% itself", what);
+            return rli_fail(RLOCK_INVALID,
+                            "the %s in the URL has a %% that is not followed by two "
+                            "hex digits (other than 00); write %%25 for %% itself",
+                            what);
         *to++ = (char)byte;
         from += 2;
     }
@@ -95,7 +98,7 @@ static rlock_status read_user(char **username, char **password, const char *user
     const char *colon = memchr(user, ':', length);
     if (!colon)
         return rli_fail(RLOCK_INVALID, "the URL has \"…@\" without a colon before it; write "
-                        "user:password@ or :password@");
+                                       "user:password@ or :password@");
     size_t name_length = (size_t)(colon - user);
     rlock_status status = take(password, colon + 1, length - name_length - 1, "password");
     if (status == RLOCK_OK && name_length)
@@ -111,7 +114,7 @@ static rlock_status read_port(rli_address *at, const char *text, size_t length)
         port = text[i] >= '0' && text[i] <= '9' ? port * 10 + (text[i] - '0') : 65536;
     if (port < 1 || port > 65535)
         return rli_fail(RLOCK_INVALID, "the port in the URL is not a number from 1 to 65535; if that is a password, "
-                        "@host is missing behind it");
+                                       "@host is missing behind it");
     at->port = port;
     return RLOCK_OK;
 }
@@ -123,7 +126,8 @@ static rlock_status check_host(const char *host, bool v6)
     for (const char *at = host; *at; at++) {
         bool is_word = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
         if (!is_word && !strchr(marks, *at) && (unsigned char)*at < 0x80)
-            return rli_fail(RLOCK_INVALID, "the host in the URL has a character that no host has; if that is a password, "
+            return rli_fail(RLOCK_INVALID,
+                            "the host in the URL has a character that no host has; if that is a password, "
                             "write :password@host");
     }
     return RLOCK_OK;
@@ -174,7 +178,7 @@ static rlock_status read_places(rli_settings *settings, const struct scheme *sch
         comma = memchr(places, ',', (size_t)(end - places));
         if (comma && scheme->mode == RLI_SINGLE)
             return rli_fail(RLOCK_INVALID, "the URL has several servers; redis:// takes one: write redis-sentinel://, "
-                            "redis-cluster://, redis-master-slave:// or redis-replicated://");
+                                           "redis-cluster://, redis-master-slave:// or redis-replicated://");
         if (!comma)
             return read_place(settings, scheme, places, (size_t)(end - places), user);
         status = read_place(settings, scheme, places, (size_t)(comma - places), user);
@@ -193,7 +197,7 @@ static rlock_status read_query(rli_settings *settings, const char *query)
         const char *equals = memchr(query, '=', length);
         if (!equals)
             return rli_fail(RLOCK_INVALID, "parameter without a value in the URL; write name=value, and %%26 for an & "
-                            "in a value");
+                                           "in a value");
         char *name = NULL, *value = NULL;
         status = take(&name, query, (size_t)(equals - query), "name of a parameter");
         if (status == RLOCK_OK)
@@ -218,7 +222,7 @@ static rlock_status find_places(const struct scheme *scheme, const char *rest, c
     /* Else parts of a password would be taken for a port or a parameter, and shown in a message. */
     if (strchr(*end, '@'))
         return rli_fail(RLOCK_INVALID, "the URL has an @ behind a / or ?; write %%2F and %%3F for those in a user "
-                        "or password, and %%40 for an @ in a parameter");
+                                       "or password, and %%40 for an @ in a parameter");
     int count = 0;
     for (const char *at = rest; at < *end; at++) {
         if (*at == '@') {
@@ -229,7 +233,7 @@ static rlock_status find_places(const struct scheme *scheme, const char *rest, c
     /* Else the first servers of a list would be taken for a part of the password. */
     if (count > 1 && scheme->mode != RLI_SINGLE)
         return rli_fail(RLOCK_INVALID, "the URL has more than one @; one user:password@ goes for all servers (write "
-                        "%%40 for an @ in it); rlock_config's addresses take one each");
+                                       "%%40 for an @ in it); rlock_config's addresses take one each");
     return RLOCK_OK;
 }
 
@@ -246,7 +250,7 @@ static rlock_status read_tcp(rli_settings *settings, const struct scheme *scheme
         char *database = NULL;
         if (length && scheme->mode == RLI_SENTINEL && strspn(end + 1, "-0123456789") != length)
             return rli_fail(RLOCK_INVALID, "what stands behind the sentinels' / is no number of a database; write the "
-                            "master's name as ?masterName=");
+                                           "master's name as ?masterName=");
         if (length)
             status = take(&database, end + 1, length, "database");
         if (status == RLOCK_OK && length)
@@ -312,9 +316,10 @@ static rlock_status read_one(rli_settings *settings, const struct scheme *scheme
 {
     const char *place, *end;
     rlock_status status = find_places(scheme, rest, &place, &end);
-    if (status == RLOCK_OK && (memchr(place, ',', (size_t)(end - place)) || strcmp(*end == '/' ? end + 1 : end, "") != 0))
+    if (status == RLOCK_OK &&
+        (memchr(place, ',', (size_t)(end - place)) || strcmp(*end == '/' ? end + 1 : end, "") != 0))
         return rli_fail(RLOCK_INVALID, "each of rlock_config's addresses names one server and nothing else; database "
-                        "and parameters are fields of their own");
+                                       "and parameters are fields of their own");
     if (status == RLOCK_OK)
         status = read_place(settings, scheme, place, (size_t)(end - place), place > rest);
     if (status != RLOCK_OK || place == rest)
@@ -332,11 +337,12 @@ rlock_status rli_settings_read_server(rli_settings *settings, const char *url, b
         return no_scheme(url);
     if (!first && scheme->mode == RLI_SINGLE)
         return rli_fail(RLOCK_INVALID, "several addresses; redis:// and unix:// take one: write redis-sentinel://, "
-                        "redis-cluster://, redis-master-slave:// or redis-replicated://");
+                                       "redis-cluster://, redis-master-slave:// or redis-replicated://");
     if (!first && (settings->mode != scheme->mode || settings->tls.on != tls))
-        return rli_fail(RLOCK_INVALID, "one of the addresses begins with %s://, another with %s://; all must begin "
-                        "alike", rli_mode_scheme(settings->mode, settings->tls.on),
-                        rli_mode_scheme(scheme->mode, tls));
+        return rli_fail(RLOCK_INVALID,
+                        "one of the addresses begins with %s://, another with %s://; all must begin "
+                        "alike",
+                        rli_mode_scheme(settings->mode, settings->tls.on), rli_mode_scheme(scheme->mode, tls));
     settings->mode = scheme->mode;
     settings->tls.on = tls;
     return is_unix ? read_unix(settings, url + 7) : read_one(settings, scheme, rest);

@@ -76,8 +76,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
         if (waiter->ended)
             status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);
-        else if ((status = rli_operation_check(&attempt->op)) == RLOCK_OK &&
-                 rli_now_ms() >= attempt->wait.deadline_ms)
+        else if ((status = rli_operation_check(&attempt->op)) == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms)
             status = RLOCK_TIMEOUT;
         if (status != RLOCK_OK)
             break;

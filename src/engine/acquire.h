@@ -19,7 +19,7 @@ typedef struct rli_acquire {
     int64_t answer_ms; /* how long a question is waited for at least; RLI_NEVER: for the configured timeout */
     int64_t lease_ms;  /* RLOCK_WATCHDOG or checked */
     const rlock_back_off *back_off; /* kinds that spin: how long between two questions */
-    uint64_t *token;   /* of a fenced lock's grant, set on RLOCK_OK; NULL: not wanted */
+    uint64_t *token;                /* of a fenced lock's grant, set on RLOCK_OK; NULL: not wanted */
     rlock_cancel *cancel;
 } rli_acquire;
 

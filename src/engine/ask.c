@@ -25,8 +25,8 @@ static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2};
 /* The session may have ended in the middle of a wait; the wait goes on with another. */
 static rlock_status rejoin(rli_attempt *attempt)
 {
-    rli_session *session =
-        rli_session_join(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner);
+    rli_session *session = rli_session_join(attempt->engine, attempt->entry, attempt->asked->kind,
+                                            &attempt->asked->owner);
     if (!session)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
     rli_session_leave(attempt->engine, attempt->session);
@@ -41,13 +41,11 @@ static rlock_status begin_turn(rli_attempt *attempt)
 {
     for (;;) {
         rli_session *session = attempt->session;
-        rlock_status status =
-            rli_session_begin_turn(attempt->engine, session, &attempt->op, attempt->wait.deadline_ms);
+        rlock_status status = rli_session_begin_turn(attempt->engine, session, &attempt->op, attempt->wait.deadline_ms);
         if (status != RLOCK_OK || attempt->waiter.handed)
             return status;
         /* looks at the deadline, too */
-        if (rli_session_open(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
-            session)
+        if (rli_session_open(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner) == session)
             return RLOCK_OK;
         rli_session_end_turn(session);
         status = rejoin(attempt);
@@ -63,7 +61,8 @@ static rlock_status outer_lost(rli_attempt *attempt)
     rli_session *session = attempt->session;
     if (session->phase == RLI_OPEN && session->count > 0)
         rli_session_lose(attempt->engine, session, RLOCK_LOST_GONE, true);
-    return rli_fail(RLOCK_LOST, "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
+    return rli_fail(RLOCK_LOST,
+                    "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
                     "unlock it as often as it was locked, then lock anew",
                     rli_show_name(attempt->asked->names->name, shown));
 }
@@ -82,8 +81,8 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
 static void note_writer(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_acquire *asked = attempt->asked;
-    rli_session *writer =
-        asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
+    rli_session *writer = asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner)
+                                              : NULL;
     if (writer && gain->verdict->beneath)
         rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
     else if (writer && !writer->busy)
@@ -112,7 +111,8 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
     rli_session_gain(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
     if (attempt->asked->kind->queues) /* another kind's grant leaves the owner's place where it is */
         session->queued = false;
-    rli_local_handoff_forget(attempt->engine, attempt->entry); /* what was kept has ended, or this could not have been had */
+    rli_local_handoff_forget(attempt->engine,
+                             attempt->entry); /* what was kept has ended, or this could not have been had */
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
@@ -164,7 +164,8 @@ const char *rli_denial(const rli_kind *kind)
 static rlock_status denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown), rli_denial(asked->kind));
+    return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown),
+                    rli_denial(asked->kind));
 }
 
 /* Whether it asked because of another's refusal alone. Answered after its own time to ask again, or repeated, it may have
@@ -213,7 +214,8 @@ static rlock_status may_take(const rli_attempt *attempt)
         return already_held(attempt->asked);
     int most = attempt->asked->kind->levels ? RLI_LEVELS_MAX : INT_MAX;
     if (session->count >= most)
-        return rli_fail(RLOCK_INVALID, "the lock is held %d times already by this owner, and cannot be held more often", most);
+        return rli_fail(RLOCK_INVALID, "the lock is held %d times already by this owner, and cannot be held more often",
+                        most);
     if (!rli_session_make_room(session))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
     return RLOCK_OK;
@@ -236,7 +238,8 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     rli_note_listening(attempt);
     /* It may have the lock, by a late request of its own, or another thread of its owner has it; or its session is
      * over, and it can't be handed the lock before it asks in another. */
-    if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 || attempt->entry->queues->offered)
+    if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
+        attempt->entry->queues->offered)
         return false;
     return rli_yield_defers(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
 }
@@ -251,8 +254,8 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
     const rli_acquire *asked = attempt->asked;
     rli_session *session = attempt->session;
     rli_cold *cold = session->cold;
-    rli_session *writer =
-        asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner) : NULL;
+    rli_session *writer = asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner)
+                                              : NULL;
     *texts = (owners){.over = "", .writer = ""};
     rli_owner_text(attempt->engine, session->number, texts->own);
     if (cold->replaces)
@@ -275,7 +278,9 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
         .over = texts->over,
         .writer = texts->writer,
         .wait_ms = wait_ms > 0 ? wait_ms : 0,
-        .place_ms = session->queued ? cold->place_ms : wait_ms > 0 ? wait_ms : 0,
+        .place_ms = session->queued ? cold->place_ms
+                    : wait_ms > 0   ? wait_ms
+                                    : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
 }

@@ -16,13 +16,13 @@ typedef struct rli_attempt {
     rli_entry *entry;
     rli_session *session; /* joined */
     rli_waiter waiter;
-    int64_t failed_ms;    /* of the last question: since when the server was out of reach */
+    int64_t failed_ms; /* of the last question: since when the server was out of reach */
     rli_yield_seen chance;
-    int denied;           /* questions in a row that are worth another soon */
+    int denied;                /* questions in a row that are worth another soon */
     int64_t prompted_until_ms; /* answered before, the question under way has no reason but that another was refused */
-    bool moved;           /* to a session that hears messages on another channel */
-    char *unheard;        /* the head of the queue on the server that nobody heard… */
-    int64_t unheard_ms;   /* …at that instant */
+    bool moved;                /* to a session that hears messages on another channel */
+    char *unheard;             /* the head of the queue on the server that nobody heard… */
+    int64_t unheard_ms;        /* …at that instant */
     rli_operation op;
 } rli_attempt;
 

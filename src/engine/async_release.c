@@ -92,8 +92,8 @@ static void told(rli_pending *pending)
 bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *call)
 {
     rli_pipeline *pipeline = engine->settings->unlock_waits
-                         ? NULL
-                         : rli_call_pipeline_to_post(call, engine->topology, &session->entry->route);
+                                 ? NULL
+                                 : rli_call_pipeline_to_post(call, engine->topology, &session->entry->route);
     rli_async_release *async_release = pipeline ? calloc(1, sizeof *async_release) : NULL;
     if (!async_release)
         return false;
@@ -131,7 +131,8 @@ bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_
     if (status != RLOCK_OK)
         return false;
     /* Absent, it was released by the attempt that had no answer, if it can't have ended otherwise. */
-    bool released = heard && async_release->run && async_release->run == call->run && rli_now_ms() < session->deadline_ms;
+    bool released = heard && async_release->run && async_release->run == call->run &&
+                    rli_now_ms() < session->deadline_ms;
     if (!judge(engine, session, call->reply, !released && !async_release->replaced))
         return false;
     rli_session_settle(engine, session);

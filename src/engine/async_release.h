@@ -14,15 +14,15 @@
 /* Of a session, from its last release until it is known what became of that. Guarded by the engine's mutex, but for its
  * slot, which is the pipeline's until it is told. */
 typedef struct rli_async_release {
-    rli_pending pending;        /* first: the request */
+    rli_pending pending; /* first: the request */
     rli_engine *engine;
     rli_session *session;
-    rli_pipeline *pipeline;       /* where it went… */
-    unsigned drops;       /* …and how often connections had been dropped there before */
-    uint64_t run;         /* the server run that may have run it unheard; 0: unknown */
-    bool told;            /* its slot has its outcome, and is the pipeline's no more */
-    bool unanswered;      /* it may have run unheard */
-    bool replaced;        /* a later session of the owner has asked for the lock in this one's place */
+    rli_pipeline *pipeline; /* where it went… */
+    unsigned drops;         /* …and how often connections had been dropped there before */
+    uint64_t run;           /* the server run that may have run it unheard; 0: unknown */
+    bool told;              /* its slot has its outcome, and is the pipeline's no more */
+    bool unanswered;        /* it may have run unheard */
+    bool replaced;          /* a later session of the owner has asked for the lock in this one's place */
 } rli_async_release;
 
 /* Sends the session's last release, which `call` says, and waits for nothing. False: it is to be waited for, by the

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/sized.h"
 
-#define MOST_MS INT64_C(86400000)
+#define MOST_MS    INT64_C(86400000)
 #define MOST_TIMES 1000
 
 static rlock_status check(const rlock_back_off *back_off)
@@ -29,7 +29,8 @@ static rlock_status check(const rlock_back_off *back_off)
 
 rlock_status rli_back_off_read(rlock_back_off *full, const rlock_back_off *given)
 {
-    static const rli_sized sized = RLI_SIZED(rlock_back_off, multiplier, "back_off", "RLOCK_BACK_OFF_INIT or "
+    static const rli_sized sized = RLI_SIZED(rlock_back_off, multiplier, "back_off",
+                                             "RLOCK_BACK_OFF_INIT or "
                                              "RLOCK_BACK_OFF_CONSTANT_INIT");
     *full = (rlock_back_off)RLOCK_BACK_OFF_INIT;
     rlock_status status = rli_sized_read(full, given, &sized);

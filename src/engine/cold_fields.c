@@ -46,10 +46,10 @@ void rli_colds_give(rli_colds *colds, rli_cold *cold)
 
 bool rli_cold_is_plain(const rli_cold *cold)
 {
-    return cold->attempts == 0 && cold->highest == 1 && cold->renewed == 1 && !cold->level_ends_ms &&
-           !cold->turns && cold->replaces == 0 && cold->explicit_lease_ms == 0 && cold->token == 0 &&
-           cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && cold->missed_levels == 0 && cold->place_ms == 0 && !cold->taker && cold->passes == 0 &&
-           !cold->unheard;
+    return cold->attempts == 0 && cold->highest == 1 && cold->renewed == 1 && !cold->level_ends_ms && !cold->turns &&
+           cold->replaces == 0 && cold->explicit_lease_ms == 0 && cold->token == 0 && cold->in_doubt_ms == 0 &&
+           cold->in_doubt_more_ms == 0 && cold->missed_levels == 0 && cold->place_ms == 0 && !cold->taker &&
+           cold->passes == 0 && !cold->unheard;
 }
 
 void rli_colds_free(rli_colds *colds)

@@ -15,8 +15,12 @@
 void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,
                      rli_topology *topology, rlock_status (*attend)(rli_engine *engine))
 {
-    *engine = (rli_engine){.settings = settings, .client_id = client_id, .gate = gate, .topology = topology,
-                           .attend = attend, .collect_at_ms = RLI_NEVER};
+    *engine = (rli_engine){.settings = settings,
+                           .client_id = client_id,
+                           .gate = gate,
+                           .topology = topology,
+                           .attend = attend,
+                           .collect_at_ms = RLI_NEVER};
     rli_mutex_init_brief(&engine->mutex);
     pthread_cond_init(&engine->reports, NULL);
     pthread_condattr_t attributes;

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 struct rli_engine {
-    const rli_settings *settings;    /* these five never change */
+    const rli_settings *settings; /* these five never change */
     const char *client_id;
     rli_gate *gate;
     rli_topology *topology;
@@ -26,7 +26,7 @@ struct rli_engine {
      * RLOCK_CLOSED. */
     rlock_status (*attend)(rli_engine *engine);
 
-    pthread_mutex_t mutex;           /* guards the rest */
+    pthread_mutex_t mutex; /* guards the rest */
     rli_table entries, sessions;
     rli_colds colds;
     uint64_t last_number, last_place;
@@ -35,12 +35,12 @@ struct rli_engine {
     int over_count;
     rli_session *first_report, *last_report;
     bool reports_wanted;
-    pthread_cond_t reports;          /* there is one */
-    int async_releases;                  /* sessions that have one */
-    int posted;                      /* of these, requests whose answer nobody has read */
-    pthread_cond_t async_releases_done;         /* there are none any more; CLOCK_MONOTONIC */
-    int64_t collect_at_ms;           /* when answers are read that nobody waits for; RLI_NEVER: there are none */
-    int64_t closes_ms;               /* when the client ends that is being closed; 0: it is not */
+    pthread_cond_t reports;             /* there is one */
+    int async_releases;                 /* sessions that have one */
+    int posted;                         /* of these, requests whose answer nobody has read */
+    pthread_cond_t async_releases_done; /* there are none any more; CLOCK_MONOTONIC */
+    int64_t collect_at_ms;              /* when answers are read that nobody waits for; RLI_NEVER: there are none */
+    int64_t closes_ms;                  /* when the client ends that is being closed; 0: it is not */
     rli_permits_in_doubt permits_in_doubt;
 };
 

@@ -67,8 +67,8 @@ static rlock_status extend(rli_engine *engine, rli_session *session, rli_operati
     return status;
 }
 
-rlock_status rli_extend_run(rli_engine *engine, const rli_kind *kind, const rli_names *names,
-                            const rli_owner *owner, int64_t lease_ms, int64_t answer_ms)
+rlock_status rli_extend_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner,
+                            int64_t lease_ms, int64_t answer_ms)
 {
     rli_operation op;
     rlock_status status = rli_operation_begin(&op, engine->gate, NULL);

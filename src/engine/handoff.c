@@ -14,7 +14,8 @@
 static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
 {
     rli_waiter *next = NULL;
-    for (rli_waiter *waiter = entry->queues ? entry->queues->of[RLI_ON_SERVER].first : NULL; waiter; waiter = waiter->next) {
+    for (rli_waiter *waiter = entry->queues ? entry->queues->of[RLI_ON_SERVER].first : NULL; waiter;
+         waiter = waiter->next) {
         const rli_session *session = waiter->session;
         if (session->queued && session->cold->place > before &&
             (!next || session->cold->place < next->session->cold->place))
@@ -141,8 +142,11 @@ static void settle(rli_handoff *over, rlock_status status, const rli_verdict *ve
 {
     const rli_call *call = over->call;
     const rli_request *request = over->request;
-    const rli_gain gain = {.verdict = verdict, .lease_ms = request->heir_lease_ms, .sent_ms = sent_ms,
-                           .repeated = call->unanswered > 0, .handed = true};
+    const rli_gain gain = {.verdict = verdict,
+                           .lease_ms = request->heir_lease_ms,
+                           .sent_ms = sent_ms,
+                           .repeated = call->unanswered > 0,
+                           .handed = true};
     rli_session *successor = over->successor;
     rli_waiter *taker = successor->cold->taker;
     bool granted = verdict->grant == RLI_GRANTED, queues = over->kind->queues;
@@ -192,12 +196,12 @@ void rli_handoff_end(rli_handoff *over, rlock_status status)
 /* --- the release begins --- */
 
 bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
-                         rli_request *request, rli_call *call)
+                       rli_request *request, rli_call *call)
 {
     rli_entry *entry = from->entry;
     rli_waiter *waiter = heir_of(entry, kind);
-    *over = (rli_handoff){.witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request,
-                            .call = call};
+    *over = (rli_handoff){
+        .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
     if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, over))
         return false;
     rli_session *successor = waiter->session;

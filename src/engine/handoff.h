@@ -7,15 +7,15 @@
 #include "engine/ask.h"
 
 typedef struct rli_handoff {
-    rli_witness witness;                         /* of the request: the successor */
+    rli_witness witness; /* of the request: the successor */
     rli_engine *engine;
-    rli_session *successor;                           /* NULL: what became of it is settled */
+    rli_session *successor; /* NULL: what became of it is settled */
     const rli_session *from;
     const rli_kind *kind;
     const rli_request *request;
-    const rli_call *call;                        /* its unanswered attempts, and since when */
+    const rli_call *call;                             /* its unanswered attempts, and since when */
     char owner[RLI_OWNER_TEXT], calm[RLI_OWNER_TEXT]; /* the wire owners that the request speaks of */
-    char *counter;                               /* a key: of the successor's tokens; NULL: it has none */
+    char *counter;                                    /* a key: of the successor's tokens; NULL: it has none */
 } rli_handoff;
 
 /* Names the waiter of the entry that comes next, in the queue on the server as far as this process knows, or in the
@@ -23,7 +23,7 @@ typedef struct rli_handoff {
  * nothing meanwhile. All of what is given must live until rli_handoff_end. False: nobody waits, or who comes next is
  * not to be bothered now; the request is as it was. */
 bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
-                         rli_request *request, rli_call *call);
+                       rli_request *request, rli_call *call);
 
 /* The release is done, with that status: if the successor has the lock now, its wait ends with RLOCK_OK, if it has not
  * already; if that is not known, it asks at once. May free the successor. */

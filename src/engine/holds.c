@@ -117,8 +117,7 @@ static rli_session *find(const rli_engine *engine, const rli_entry *entry, bool 
     for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
         if (session->entry == entry && session->kind->writes == writes && session->phase == phase &&
-            session->count >= count && is_of(session, owner) &&
-            (!found || session->number > found->number))
+            session->count >= count && is_of(session, owner) && (!found || session->number > found->number))
             found = session;
     }
     return found;
@@ -412,7 +411,8 @@ static int64_t end_on_server(const rli_engine *engine, const rli_session *sessio
 {
     const rli_cold *cold = session->cold;
     int64_t lease_ms = cold->renewed > 0 && cold->explicit_lease_ms < engine->settings->watchdog_timeout_ms
-                           ? engine->settings->watchdog_timeout_ms : cold->explicit_lease_ms;
+                           ? engine->settings->watchdog_timeout_ms
+                           : cold->explicit_lease_ms;
     int64_t hundredth_ms = (lease_ms + 99) / 100;
     return session->deadline_ms + (session->kind->writes ? cold->highest * hundredth_ms : hundredth_ms);
 }

@@ -30,10 +30,10 @@ typedef struct rli_queue {
 
 /* The threads that wait for a name here; made when the first one comes. */
 typedef struct rli_queues {
-    rli_queue of[RLI_QUEUES]; /* by rli_queueing */
-    int64_t answered_ms;      /* when the server last answered a question about it */
+    rli_queue of[RLI_QUEUES];    /* by rli_queueing */
+    int64_t answered_ms;         /* when the server last answered a question about it */
     struct rli_session *offered; /* the session whose hold waits to be taken (local_handoff.h); NULL: none */
-    rli_yield yield;      /* of those that go by messages */
+    rli_yield yield;             /* of those that go by messages */
 } rli_queues;
 
 typedef enum rli_phase {
@@ -41,9 +41,9 @@ typedef enum rli_phase {
     RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
                     that release may have been sent twice and may run late */
     RLI_LEAVING, /* the same, and that release is on the wire without anybody waiting for its answer (async release.h) */
-    RLI_OFFERED,    /* its last hold was given back here alone, and waits for one here to take it (local_handoff.h) */
-    RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
-    RLI_COMPENSATING  /* nobody's any more; released in the background while a request may run late */
+    RLI_OFFERED,     /* its last hold was given back here alone, and waits for one here to take it (local_handoff.h) */
+    RLI_OVER,        /* lost, for good: its unlocks answer RLOCK_LOST */
+    RLI_COMPENSATING /* nobody's any more; released in the background while a request may run late */
 } rli_phase;
 
 /* There may be a million of them: what is rare is in the cold fields. */
@@ -52,46 +52,46 @@ typedef struct rli_session {
     struct rli_entry *entry;
     struct rli_session *next, *previous; /* in entry->sessions */
     const rli_kind *kind;
-    uint64_t number;           /* in the wire owner; never used again */
+    uint64_t number; /* in the wire owner; never used again */
     union {
-        rli_life *life;        /* of a thread; kept */
-        int64_t owner_number;  /* of a named owner, or a thread that is ending */
+        rli_life *life;       /* of a thread; kept */
+        int64_t owner_number; /* of a named owner, or a thread that is ending */
     };
     union {
-        struct {               /* until it is over */
+        struct {                 /* until it is over */
             int64_t deadline_ms; /* until then it may be relied on */
-            rli_timer timer;       /* on the watchdog's timer heap */
+            rli_timer timer;     /* on the watchdog's timer heap */
         };
-        struct {               /* RLI_OVER */
+        struct {                             /* RLI_OVER */
             struct rli_session *next_over;   /* oldest first, among the sessions that are over */
             struct rli_session *next_report; /* among those to be reported as lost */
             rlock_lost_reason reason;
             int reported_count;
         };
     };
-    rli_cold *cold;          /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
-    int count;                 /* holds; in RLI_OVER: unlocks that are still to be told */
+    rli_cold *cold; /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
+    int count;      /* holds; in RLI_OVER: unlocks that are still to be told */
     rli_phase phase : 4;
     bool has_life : 1, named : 1; /* of the owner */
-    bool lent : 1;             /* a write hold whose number a read hold of the owner has taken, too */
-    bool busy : 1;             /* a request of it is under way */
-    bool releasing : 1;        /* that request is its last release */
-    bool forced : 1;           /* held when this process began to force the lock open */
-    bool renewing : 1;         /* it is in a batch that the watchdog has sent */
-    bool queued : 1;           /* it may have a place in the queue on the server */
-    bool reporting : 1;        /* its loss is being told */
+    bool lent : 1;                /* a write hold whose number a read hold of the owner has taken, too */
+    bool busy : 1;                /* a request of it is under way */
+    bool releasing : 1;           /* that request is its last release */
+    bool forced : 1;              /* held when this process began to force the lock open */
+    bool renewing : 1;            /* it is in a batch that the watchdog has sent */
+    bool queued : 1;              /* it may have a place in the queue on the server */
+    bool reporting : 1;           /* its loss is being told */
 } rli_session;
 
 typedef struct rli_entry {
     rli_link link;
-    rli_route route;           /* of its requests while it is in use */
-    rli_session *sessions;     /* all of them, in no order */
-    rli_queues *queues;        /* NULL: nobody has waited here */
-    unsigned references : 31;  /* sessions and calls under way */
-    unsigned in_doubt : 1;      /* a first acquire of it went unanswered */
+    rli_route route;          /* of its requests while it is in use */
+    rli_session *sessions;    /* all of them, in no order */
+    rli_queues *queues;       /* NULL: nobody has waited here */
+    unsigned references : 31; /* sessions and calls under way */
+    unsigned in_doubt : 1;    /* a first acquire of it went unanswered */
     uint32_t length;
-    rli_session own;           /* mostly there is one; in use if it has an entry */
-    char name[];               /* with the client's prefix */
+    rli_session own; /* mostly there is one; in use if it has an entry */
+    char name[];     /* with the client's prefix */
 } rli_entry;
 
 typedef struct rli_engine rli_engine;

@@ -12,7 +12,7 @@
 /* What a script is asked to do for one session. The texts outlive the call. */
 typedef struct rli_request {
     const rli_names *names;
-    const char *owner;   /* wire owner */
+    const char *owner; /* wire owner */
     int64_t lease_ms;
     int count;           /* what the hold will have; a release to 0 is the last one */
     int highest;         /* the most that the session ever asked for */
@@ -27,9 +27,9 @@ typedef struct rli_request {
     int64_t heir_lease_ms, heir_place_ms;
     const char *heir_counter; /* where the successor is to have a token from, NULL: none */
     size_t heir_counter_length;
-    int64_t listening;   /* how many of the channel's listeners are this process's own: where there are more, nothing
+    int64_t listening; /* how many of the channel's listeners are this process's own: where there are more, nothing
                             is handed over this time; -1: nobody is looked for */
-    const char *calm;    /* one that asks before that lease can end, and need not be told to; NULL: none */
+    const char *calm;  /* one that asks before that lease can end, and need not be told to; NULL: none */
 } rli_request;
 
 /* What acquire answered. */
@@ -53,25 +53,25 @@ typedef struct rli_verdict {
 
 /* What release answered. */
 typedef enum rli_released {
-    RLI_RELEASED,    /* that hold */
-    RLI_NOT_HELD,    /* the owner holds nothing: nothing changed */
-    RLI_ODD_RELEASE  /* no answer of that script */
+    RLI_RELEASED,   /* that hold */
+    RLI_NOT_HELD,   /* the owner holds nothing: nothing changed */
+    RLI_ODD_RELEASE /* no answer of that script */
 } rli_released;
 
 typedef struct rli_kind {
-    const char *name;        /* as rlock_inspection has it */
+    const char *name; /* as rlock_inspection has it */
     rli_naming naming;
     const rli_script *renew; /* KEYS: the names; ARGV: lease ms, their owners; a list of 1 and 0, or 2: a read hold
                                 beneath its owner's write hold */
 
-    bool writes;             /* its field is OWNER:write: a hold apart from the owner's other ones */
-    bool once;               /* who holds it can't take it again */
-    bool shared;              /* many may hold it: its waiters here do not queue behind one that asks for all */
-    bool queues;             /* on the server, each waiter with a channel of its own */
-    bool spins;              /* its waiters ask again and again; nothing is published */
-    bool levels;             /* each hold has a time of its own, and is not lengthened by the next */
-    bool fenced;             /* a grant carries a token */
-    bool keeps;              /* a hold may go from thread to thread here without the server (local_handoff.h) */
+    bool writes; /* its field is OWNER:write: a hold apart from the owner's other ones */
+    bool once;   /* who holds it can't take it again */
+    bool shared; /* many may hold it: its waiters here do not queue behind one that asks for all */
+    bool queues; /* on the server, each waiter with a channel of its own */
+    bool spins;  /* its waiters ask again and again; nothing is published */
+    bool levels; /* each hold has a time of its own, and is not lengthened by the next */
+    bool fenced; /* a grant carries a token */
+    bool keeps;  /* a hold may go from thread to thread here without the server (local_handoff.h) */
 
     void (*acquire)(rli_call *call, const rli_request *request);
     void (*release)(rli_call *call, const rli_request *request);

@@ -7,7 +7,7 @@
 
 /* So many turns, and so long, a hold may go from thread to thread before the server is told of a release. */
 #define LOCAL_MAX 10000
-#define LOCAL_MS 10
+#define LOCAL_MS  10
 
 static rli_waiter *first_waiter(const rli_entry *entry)
 {
@@ -50,10 +50,9 @@ static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session
 static bool is_plain(const rli_engine *engine, const rli_session *session)
 {
     const rli_cold *cold = session->cold;
-    return session->phase == RLI_OPEN && session->count == 1 && cold->renewed == 1 &&
-           cold->explicit_lease_ms == 0 && cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && !session->renewing && !session->forced &&
-           !session->queued &&
-           rli_now_ms() < confirmed_ms(engine, session) + engine->settings->watchdog_timeout_ms / 3;
+    return session->phase == RLI_OPEN && session->count == 1 && cold->renewed == 1 && cold->explicit_lease_ms == 0 &&
+           cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && !session->renewing && !session->forced &&
+           !session->queued && rli_now_ms() < confirmed_ms(engine, session) + engine->settings->watchdog_timeout_ms / 3;
 }
 
 static bool may_pass_on(rli_cold *cold)
@@ -68,8 +67,8 @@ bool rli_local_handoff(rli_engine *engine, rli_session *session)
     rli_entry *entry = session->entry;
     rli_waiter *waiter = engine->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
     /* Not for one that waits for an answer, however long that takes. */
-    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) || !is_plain(engine, session) ||
-        !may_pass_on(session->cold))
+    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
+        !is_plain(engine, session) || !may_pass_on(session->cold))
         return false;
     session->cold->passes++;
     rli_session_drop(engine, session);
@@ -148,7 +147,8 @@ void rli_local_handoff_abandon(rli_engine *engine, rli_entry *entry)
 void rli_local_handoff_look(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
-    waiter->handed = waiter->handed || rli_local_handoff_take(attempt); /* a release may have handed it over meanwhile */
+    waiter->handed = waiter->handed ||
+                     rli_local_handoff_take(attempt); /* a release may have handed it over meanwhile */
     bool missed = waiter->called && !waiter->handed, offered = kept_of(attempt->entry);
     waiter->missed |= missed && !offered;
     if (missed && offered && !call_another(attempt->entry, waiter))
@@ -187,4 +187,3 @@ rli_session *rli_local_handoff_decline(rli_attempt *attempt)
         return NULL;
     return call_another(entry, NULL) ? NULL : end_offer(entry);
 }
-

@@ -26,7 +26,11 @@ static char *join(const char *const parts[], const size_t lengths[], size_t *len
 static char *prefixed(const rli_names *names, const char *prefix, bool braces_always, size_t *length)
 {
     bool tagged = !braces_always && memchr(names->name, '{', names->length);
-    const char *const parts[] = {prefix, braces_always ? "{" : tagged ? ":" : ":{", names->name, tagged ? "" : "}", NULL};
+    const char *const parts[] = {prefix,
+                                 braces_always ? "{"
+                                 : tagged      ? ":"
+                                               : ":{",
+                                 names->name, tagged ? "" : "}", NULL};
     const size_t lengths[] = {strlen(prefix), strlen(parts[1]), names->length, strlen(parts[3])};
     return join(parts, lengths, length);
 }
@@ -85,7 +89,8 @@ static rlock_status check_in_cluster(const rli_names *names, const rli_naming *n
 {
     char shown[RLI_NAME_SHOWN];
     if (!keeps_together(names))
-        return rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its keys in different slots of the cluster: "
+        return rli_fail(RLOCK_INVALID,
+                        "the %s's name \"%s\" would have its keys in different slots of the cluster: "
                         "leave { and } out of it, or put a part of it between them, as in a{b}c",
                         naming->what, rli_show_name(names->name, shown));
     return RLOCK_OK;
@@ -103,8 +108,10 @@ rlock_status rli_names_make(rli_names *names, const rli_settings *settings, cons
     names->prefix_length = client_prefix ? strlen(client_prefix) : 0;
     names->length = names->prefix_length + own_length;
     if (names->length + longest_addition(naming) > RLI_NAME_MAX)
-        return rli_fail(RLOCK_INVALID, "the %s's name has %zu bytes; with what Redisson puts before it, "
-                        "that is more than the 512 MiB that Redis takes", naming->what, own_length);
+        return rli_fail(RLOCK_INVALID,
+                        "the %s's name has %zu bytes; with what Redisson puts before it, "
+                        "that is more than the 512 MiB that Redis takes",
+                        naming->what, own_length);
     rlock_status status = RLOCK_OK;
     if (!make_all(names, client_prefix, name, naming))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);

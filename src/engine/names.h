@@ -24,7 +24,7 @@ typedef struct rli_naming {
 
 /* What one object is called on the server. */
 typedef struct rli_names {
-    char *name;           /* with the client's prefix */
+    char *name; /* with the client's prefix */
     size_t length;
     size_t prefix_length; /* of the client's prefix; the program's own name follows it */
     char *channel;
@@ -36,8 +36,7 @@ typedef struct rli_names {
 /* `name` with the client's prefix before it; `settings` NULL: it has been through this before. RLOCK_OK;
  * RLOCK_INVALID: NULL, empty, too long, or one whose keys a cluster would not keep together;
  * RLOCK_NO_MEMORY. End with rli_names_free. */
-rlock_status rli_names_make(rli_names *names, const rli_settings *settings, const char *name,
-                            const rli_naming *naming);
+rlock_status rli_names_make(rli_names *names, const rli_settings *settings, const char *name, const rli_naming *naming);
 void rli_names_free(rli_names *names);
 
 #endif

@@ -41,7 +41,7 @@ static inline bool rli_owner_same(const rli_owner *a, const rli_owner *b)
 /* Whether the thread has ended. May ask the system. */
 bool rli_life_has_ended(const rli_life *life);
 
-rli_life *rli_life_keep(rli_life *life);   /* NULL allowed */
-void rli_life_release(rli_life *life);     /* NULL allowed */
+rli_life *rli_life_keep(rli_life *life); /* NULL allowed */
+void rli_life_release(rli_life *life);   /* NULL allowed */
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RLI_PERMIT_ID 16      /* bytes */
+#define RLI_PERMIT_ID      16 /* bytes */
 #define RLI_PERMIT_ID_TEXT 32 /* digits */
 
 /* `count` new ids. RLOCK_OK, or RLOCK_UNSUPPORTED: no randomness to be had. */

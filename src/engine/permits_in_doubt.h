@@ -22,13 +22,13 @@ typedef struct rli_permits_doubt {
     bool no_answer; /* when they were given back last */
     int unanswered; /* requests that may have run, or may run yet */
     int count;
-    char *ids;      /* RLI_PERMIT_ID bytes each */
-    char name[];    /* of the semaphore, with the client's prefix */
+    char *ids;   /* RLI_PERMIT_ID bytes each */
+    char name[]; /* of the semaphore, with the client's prefix */
 } rli_permits_doubt;
 
 typedef struct rli_permits_in_doubt {
-    rli_timer timer;      /* for the one that comes first */
-    bool reserved;    /* its room on the timer heap */
+    rli_timer timer;          /* for the one that comes first */
+    bool reserved;            /* its room on the timer heap */
     rli_permits_doubt *first; /* in no order */
 } rli_permits_in_doubt;
 

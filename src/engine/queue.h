@@ -8,20 +8,20 @@
 
 typedef struct rli_waiter {
     struct rli_waiter *next, *previous;
-    rli_session *session;  /* the owner it waits for */
+    rli_session *session; /* the owner it waits for */
     rli_parker *parker;
     int64_t queued_ms;
-    bool leader;           /* first of the queue: asks the server */
-    bool look;             /* its owner has the lock by now: ask, whatever the place */
-    bool prompted;         /* to look whether it has the lock itself, since another here was refused */
-    bool called;           /* a hold was kept for it to take (local_handoff.h) */
-    bool missed;           /* another took it first: the next one is this waiter's */
-    bool handed;           /* it has the lock: who released it has handed it over */
-    bool asleep;           /* its thread may be given the lead of a pipeline… */
-    rli_lead lead;         /* …which then is this (handoff.h) */
-    bool deferred;            /* as queue leader it need not be woken at once: it looks by itself in a moment */
-    bool ended;            /* taken out of the queue: the server is out of reach */
-    char message[256];     /* why, when ended */
+    bool leader;       /* first of the queue: asks the server */
+    bool look;         /* its owner has the lock by now: ask, whatever the place */
+    bool prompted;     /* to look whether it has the lock itself, since another here was refused */
+    bool called;       /* a hold was kept for it to take (local_handoff.h) */
+    bool missed;       /* another took it first: the next one is this waiter's */
+    bool handed;       /* it has the lock: who released it has handed it over */
+    bool asleep;       /* its thread may be given the lead of a pipeline… */
+    rli_lead lead;     /* …which then is this (handoff.h) */
+    bool deferred;     /* as queue leader it need not be woken at once: it looks by itself in a moment */
+    bool ended;        /* taken out of the queue: the server is out of reach */
+    char message[256]; /* why, when ended */
 } rli_waiter;
 
 /* Queues at the end; alone there, it is the queue leader. */

@@ -20,18 +20,25 @@ static rlock_status not_owner(const rli_engine *engine, const rli_names *names, 
     long long number = (long long)owner->number;
     rli_show_name(names->name, shown);
     if (owner->named)
-        return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current owner by node id: %s owner-id: %lld; "
-                        "lock \"%s\" is not held by owner %lld", engine->client_id, number, shown, number);
-    return rli_fail(RLOCK_NOT_OWNER, "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; "
-                    "lock \"%s\" is not held by this thread: unlock it in the thread that locked it, or lock it through "
-                    "rlock_for_owner(), for an owner that is no thread", engine->client_id, number, shown);
+        return rli_fail(RLOCK_NOT_OWNER,
+                        "attempt to unlock lock, not locked by current owner by node id: %s owner-id: %lld; "
+                        "lock \"%s\" is not held by owner %lld",
+                        engine->client_id, number, shown, number);
+    return rli_fail(
+        RLOCK_NOT_OWNER,
+        "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; "
+        "lock \"%s\" is not held by this thread: unlock it in the thread that locked it, or lock it through "
+        "rlock_for_owner(), for an owner that is no thread",
+        engine->client_id, number, shown);
 }
 
 static rlock_status lost(const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_LOST, "lock \"%s\" was held by this owner, but it ran out or was forced open before this "
-                    "unlock; what it protects may have been changed by another", rli_show_name(names->name, shown));
+    return rli_fail(RLOCK_LOST,
+                    "lock \"%s\" was held by this owner, but it ran out or was forced open before this "
+                    "unlock; what it protects may have been changed by another",
+                    rli_show_name(names->name, shown));
 }
 
 /* Nothing is left even for the release: the hold must end all the same, and with it its renewal. */
@@ -42,8 +49,10 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
     rli_session *session = entry ? rli_session_open(engine, entry, kind, owner) : NULL;
     if (session && !session->cold)
         rli_session_forgo(engine, session);
-    return rli_fail(RLOCK_NO_MEMORY, "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
-                    "its lease has ended", rli_show_name(names->name, shown));
+    return rli_fail(RLOCK_NO_MEMORY,
+                    "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
+                    "its lease has ended",
+                    rli_show_name(names->name, shown));
 }
 
 /* An owner that holds nothing now, but perhaps did. */
@@ -63,8 +72,7 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
 }
 
 /* What the server made of the last release. */
-static rlock_status judge_last(rli_session *session, const rli_call *call, const rli_kind *kind,
-                               const rli_names *names)
+static rlock_status judge_last(rli_session *session, const rli_call *call, const rli_kind *kind, const rli_names *names)
 {
     const char *unheard;
     rli_released released = kind->parse_release(call->reply, &unheard);
@@ -173,8 +181,8 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
     return status;
 }
 
-rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli_names *names,
-                             const rli_owner *owner, int64_t answer_ms)
+rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner,
+                             int64_t answer_ms)
 {
     rli_operation op;
     rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
@@ -280,8 +288,7 @@ static rlock_status force(rli_engine *engine, rli_entry *entry, const rli_kind *
     return status;
 }
 
-rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names,
-                               bool *was_locked)
+rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked)
 {
     rli_operation op;
     rlock_status status = rli_operation_begin(&op, engine->gate, NULL);

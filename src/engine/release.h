@@ -10,12 +10,11 @@
 #include <stdint.h>
 
 /* As rlock_unlock; the answer is waited for answer_ms at most, RLI_NEVER: the configured attempts. */
-rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli_names *names,
-                             const rli_owner *owner, int64_t answer_ms);
+rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner,
+                             int64_t answer_ms);
 
 /* As rlock_force_unlock; was_locked may be NULL. */
-rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names,
-                               bool *was_locked);
+rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked);
 
 /* Gives back on the server what was kept for a waiter (local_handoff.h), which has gone; what is not answered soon is done
  * again in the background. The thread's last error stays. Mutex not held. */

@@ -229,7 +229,8 @@ int64_t rli_session_lease(const rli_engine *engine, const rli_session *session)
 
 void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
-    if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) && lease_ms > session->cold->in_doubt_ms)
+    if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) &&
+        lease_ms > session->cold->in_doubt_ms)
         session->cold->in_doubt_ms = lease_ms;
 }
 
@@ -237,7 +238,8 @@ void rli_session_in_doubt_more(rli_engine *engine, rli_session *session, int64_t
 {
     if (session->phase == RLI_OVER)
         rli_session_in_doubt(engine, session, lease_ms);
-    else if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) && lease_ms > session->cold->in_doubt_more_ms)
+    else if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) &&
+             lease_ms > session->cold->in_doubt_more_ms)
         session->cold->in_doubt_more_ms = lease_ms;
 }
 

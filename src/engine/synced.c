@@ -24,12 +24,15 @@ static bool take_back(const rli_grantable *grantable, rli_topology *topology, rl
 
 static rlock_status not_synced(const rli_settings *settings, int done)
 {
-    return rli_fail(RLOCK_NOT_SYNCED, "no replica confirmed within %lld ms what was taken (%d %s), so it was given back; see "
+    return rli_fail(RLOCK_NOT_SYNCED,
+                    "no replica confirmed within %lld ms what was taken (%d %s), so it was given back; see "
                     "whether they keep up with their master, raise slavesSyncTimeout, or set checkLockSyncedSlaves to "
-                    "false", (long long)settings->sync_timeout_ms, done, done == 1 ? "attempt" : "attempts");
+                    "false",
+                    (long long)settings->sync_timeout_ms, done, done == 1 ? "attempt" : "attempts");
 }
 
-rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route)
+rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op,
+                            rli_route *route)
 {
     const rli_settings *settings = topology->settings;
     int left = 0;

@@ -18,7 +18,8 @@ typedef struct rli_grantable {
 /* Prepares and runs the request; `call` is to be cleared. What rli_call_run answers, with call->sent_ms of the
  * last one; RLOCK_NOT_SYNCED: as often as retries go, no replica confirmed it, and all was taken back.
  * call->unanswered counts a grant that may stand yet, too, because taking it back was not answered. */
-rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);
+rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op,
+                            rli_route *route);
 
 /* How much longer than others such a request may take there now, ms. */
 int64_t rli_synced_patience_ms(const rli_topology *topology, const char *key, size_t length);

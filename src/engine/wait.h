@@ -12,23 +12,23 @@
 
 typedef struct rli_wait {
     rli_operation *op;
-    rli_topology *topology;      /* where the object is looked for */
+    rli_topology *topology; /* where the object is looked for */
     /* Of the node that serves the object, and its channel; rli_wait_join. NULL: nobody sends
      * messages, only time passes. */
     rli_subscriber *subscriber;
     rli_channel *channel;
-    rli_node *node;              /* that one, held while there is a channel */
-    bool alone;                  /* nobody else uses the channel, or counts who listens when the wait is over */
+    rli_node *node; /* that one, held while there is a channel */
+    bool alone;     /* nobody else uses the channel, or counts who listens when the wait is over */
     unsigned slot;
-    int64_t deadline_ms;         /* RLI_NEVER: as long as it takes */
+    int64_t deadline_ms; /* RLI_NEVER: as long as it takes */
     /* Asks the server once. RLOCK_TIMEOUT: not yet; *again_ms: when to ask again without a
      * message, RLI_NEVER: only then. Anything else ends the wait. */
     rlock_status (*ask)(struct rli_wait *wait, int64_t *again_ms);
     /* Whether something in this process is a reason to ask now; NULL: nothing ever is. */
     bool (*look)(struct rli_wait *wait);
-    bool heard;                  /* something came from the channel since the last question */
-    bool asked;                  /* the first question was asked just before the wait… */
-    int64_t again_ms;            /* …and this was its answer */
+    bool heard;       /* something came from the channel since the last question */
+    bool asked;       /* the first question was asked just before the wait… */
+    int64_t again_ms; /* …and this was its answer */
 } rli_wait;
 
 /* Subscribes to a channel where the key is served, until rli_wait_leave. RLOCK_OK, RLOCK_NO_MEMORY,

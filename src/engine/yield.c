@@ -11,7 +11,7 @@
 
 /* So often, and for so long, it goes round in one process while others wait elsewhere. */
 #define HANDED_MOST 16
-#define HANDED_MS 10
+#define HANDED_MS   10
 
 /* What others have to come first, from their message to their question. */
 #define ASIDE_MS 5

@@ -16,9 +16,9 @@ typedef struct rli_yield {
     int64_t held_ms;            /* …as was heard at that instant; NULL: another's, free, or unknown */
     int64_t since_ms;           /* since then the lock has been handed over here… */
     int handed;                 /* …so many times, without a chance for others */
-    int64_t yield_until_ms;           /* until then others come first */
+    int64_t yield_until_ms;     /* until then others come first */
     unsigned yields;            /* how often they did */
-    int turns_owed;                   /* so many of them have not been heard of since */
+    int turns_owed;             /* so many of them have not been heard of since */
     bool listening;             /* the server counts the waiters here among those who hear the channel; one of them,
                                    as far as is known */
 } rli_yield;

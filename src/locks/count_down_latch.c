@@ -39,9 +39,10 @@ static bool keeps_together(const rli_object *object)
     if (!memchr(object->names.name, '{', object->names.length) ||
         atomic_load(&object->client->topology.pubsub_mode) != RLI_SHARDED)
         return true;
-    rli_fail(RLOCK_INVALID, "the %s's name \"%s\" would have its channel in another slot of the cluster "
-             "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere", naming.what,
-             rli_show_name(object->names.name, shown));
+    rli_fail(RLOCK_INVALID,
+             "the %s's name \"%s\" would have its channel in another slot of the cluster "
+             "than its key: leave { and } out of it, or set shardedSubscriptionMode to OFF everywhere",
+             naming.what, rli_show_name(object->names.name, shown));
     return false;
 }
 

@@ -11,7 +11,7 @@ typedef struct rli_place {
     rlock_client *client; /* not kept */
     const char *name;     /* with the client's prefix; the handle's */
     size_t length;
-    bool several;         /* the lock is made of others: this is the first one's */
+    bool several; /* the lock is made of others: this is the first one's */
 } rli_place;
 
 /* Arguments are checked: no place for an answer is NULL, a lease is in its range. A NULL operation

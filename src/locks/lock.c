@@ -63,8 +63,10 @@ static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint
         return status;
     int64_t lease_ms = options->lease_ms;
     if (lease_ms != RLOCK_WATCHDOG && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
-        return rli_fail(RLOCK_INVALID, "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
-                        "RLOCK_WATCHDOG (-1)", (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
+        return rli_fail(RLOCK_INVALID,
+                        "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
+                        "RLOCK_WATCHDOG (-1)",
+                        (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
     return told(lock, lock->methods->acquire(lock, options, RLI_NEVER, token));
 }
 

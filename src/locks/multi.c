@@ -105,8 +105,10 @@ static int64_t member_answer(const gathering *all, size_t i)
 static rlock_status ran_out(gathering *all)
 {
     all->in_vain = true;
-    return rli_fail(RLOCK_TIMEOUT, "a multi lock of %zu: a lock that was taken first had run out, or was lost, "
-                    "before the last was taken", all->set->count);
+    return rli_fail(RLOCK_TIMEOUT,
+                    "a multi lock of %zu: a lock that was taken first had run out, or was lost, "
+                    "before the last was taken",
+                    all->set->count);
 }
 
 static rlock_status take(gathering *all, size_t i)
@@ -153,7 +155,8 @@ static rlock_status say(const gathering *all, rlock_status status, const char *w
         return rli_fail_as(status, why);
     rli_composite_show(member, shown);
     if (all->wait_ms <= 0)
-        return rli_fail(status, "a multi lock of %zu: lock %s is held by another owner, or others wait for it before this one",
+        return rli_fail(status,
+                        "a multi lock of %zu: lock %s is held by another owner, or others wait for it before this one",
                         all->set->count, shown);
     return rli_fail(status, "could not acquire a multi lock of %zu within %lld ms; lock %s was the last to refuse",
                     all->set->count, (long long)all->wait_ms, shown);
@@ -192,12 +195,15 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
     if (options->named_owner)
         return rli_composite_acquire_for(handle, options, answer_ms);
     rli_composite *set = rli_composite_of(handle);
-    gathering all = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members,
-                     .deadline_ms = rli_after_ms(options->wait_ms), .answer_ms = answer_ms};
+    gathering all = {.set = set,
+                     .options = *options,
+                     .wait_ms = options->wait_ms,
+                     .order = set->members,
+                     .deadline_ms = rli_after_ms(options->wait_ms),
+                     .answer_ms = answer_ms};
     bool ends = options->wait_ms != RLOCK_FOREVER;
     for (int i = 0, in_vain = 0;; i++) {
-        all.patience_ms =
-            rli_patience_ms(i, ends ? options->wait_ms : rli_round_ms(set->count, options->lease_ms));
+        all.patience_ms = rli_patience_ms(i, ends ? options->wait_ms : rli_round_ms(set->count, options->lease_ms));
         all.first = i == 0;
         rlock_status status = attempt(&all);
         in_vain = all.in_vain ? in_vain + 1 : 0;

@@ -53,8 +53,7 @@ rlock_status rli_object_check(const rli_object *object, const char *what)
     return rli_client_check(object->client);
 }
 
-rlock_status rli_object_check_place(const rli_object *object, const char *what, const void *place,
-                                    const char *answer)
+rlock_status rli_object_check_place(const rli_object *object, const char *what, const void *place, const char *answer)
 {
     rlock_status status = rli_object_check(object, what);
     if (status == RLOCK_OK && !place)
@@ -127,8 +126,7 @@ static rlock_status wait_for_messages(rli_waiting *waiting)
     return status;
 }
 
-rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms,
-                             rlock_cancel *cancel)
+rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms, rlock_cancel *cancel)
 {
     rli_wait *wait = &waiting->wait;
     rlock_status status = rli_operation_begin(&waiting->op, &object->client->gate, cancel);

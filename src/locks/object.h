@@ -30,8 +30,7 @@ const char *rli_object_name(const rli_object *object);
 /* RLOCK_OK; RLOCK_INVALID (NULL: no `what`), RLOCK_FORKED, RLOCK_CLOSED. */
 rlock_status rli_object_check(const rli_object *object, const char *what);
 /* The same, and RLOCK_INVALID when `place`, for `answer`, is NULL. */
-rlock_status rli_object_check_place(const rli_object *object, const char *what, const void *place,
-                                    const char *answer);
+rlock_status rli_object_check_place(const rli_object *object, const char *what, const void *place, const char *answer);
 
 /* Runs the call, with the retry rules, and reads its answer, an integer; clears it. */
 rlock_status rli_object_ask(const rli_object *object, rli_call *call, int64_t *answer);
@@ -53,7 +52,6 @@ typedef struct rli_waiting {
 /* Asks, and where that says "not yet", waits for wait_ms (0 or less: not at all) with the object's
  * channel subscribed, asking again as the wait loop does. What the last `ask` answered; RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_FORKED and what a wait loop says. */
-rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms,
-                             rlock_cancel *cancel);
+rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms, rlock_cancel *cancel);
 
 #endif

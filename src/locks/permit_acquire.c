@@ -13,8 +13,8 @@
 typedef struct acquiring {
     rli_waiting waiting; /* first: the wait loop hands it back */
     int64_t lease_ms;
-    rli_permits_doubt *asked;    /* the ids */
-    int unanswered;      /* requests for them that may have run, or may run yet, without our hearing */
+    rli_permits_doubt *asked; /* the ids */
+    int unanswered;           /* requests for them that may have run, or may run yet, without our hearing */
 } acquiring;
 
 /* Forgets the ids asked for, or, where a request for them may still run, has them given back. */
@@ -23,7 +23,8 @@ static void give_up(acquiring *attempt)
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
     if (attempt->unanswered)
-        rli_permits_in_doubt_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms, attempt->unanswered);
+        rli_permits_in_doubt_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms,
+                                 attempt->unanswered);
     else
         rli_permits_doubt_drop(attempt->asked);
     rli_fail_as(RLOCK_OK, message);
@@ -82,9 +83,10 @@ static rlock_status read_answer(acquiring *attempt, const redisReply *reply, int
         return rli_reply_unexpected(reply, names->name);
     if (nearest_ms >= 0)
         *again_ms = rli_after_ms(nearest_ms > 0 ? nearest_ms : 1);
-    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available; if nobody has made it yet, "
-                    "rlock_permit_semaphore_try_set_permits() does", rli_show_name(names->name, shown),
-                    attempt->asked->count, attempt->asked->count == 1 ? "" : "s");
+    return rli_fail(RLOCK_TIMEOUT,
+                    "semaphore \"%s\" does not have %d permit%s available; if nobody has made it yet, "
+                    "rlock_permit_semaphore_try_set_permits() does",
+                    rli_show_name(names->name, shown), attempt->asked->count, attempt->asked->count == 1 ? "" : "s");
 }
 
 static void put(rli_call *call, const void *what)

@@ -48,9 +48,10 @@ static bool may_have_been_done(const rli_call *call)
 static rlock_status odd_answer(const rlock_permit_semaphore *semaphore, int64_t said)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_SERVER, "an unexpected answer (%lld) to a release of permits of semaphore \"%s\"; is there a proxy "
-                    "in between? The permits may be released", (long long)said,
-                    rli_show_name(semaphore->object.names.name, shown));
+    return rli_fail(RLOCK_SERVER,
+                    "an unexpected answer (%lld) to a release of permits of semaphore \"%s\"; is there a proxy "
+                    "in between? The permits may be released",
+                    (long long)said, rli_show_name(semaphore->object.names.name, shown));
 }
 
 typedef enum released { RELEASED = 1, NOT_THERE = 0, EXPIRED = -1 } released;

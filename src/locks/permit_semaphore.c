@@ -161,8 +161,10 @@ rlock_status rlock_permit_semaphore_get_permits(rlock_permit_semaphore *semaphor
 rlock_status rli_permit_check_lease(int64_t lease_ms)
 {
     if (lease_ms != RLOCK_PERMIT_FOREVER && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
-        return rli_fail(RLOCK_INVALID, "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
-                        "RLOCK_PERMIT_FOREVER (-1)", (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
+        return rli_fail(RLOCK_INVALID,
+                        "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
+                        "RLOCK_PERMIT_FOREVER (-1)",
+                        (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
     return RLOCK_OK;
 }
 
@@ -208,8 +210,7 @@ rlock_status rlock_permit_semaphore_try_acquire(rlock_permit_semaphore *semaphor
     return rlock_permit_semaphore_try_acquire_many(semaphore, 1, wait_ms, lease_ms, permit);
 }
 
-rlock_status rlock_permit_semaphore_acquire(rlock_permit_semaphore *semaphore, int64_t lease_ms,
-                                            rlock_permit *permit)
+rlock_status rlock_permit_semaphore_acquire(rlock_permit_semaphore *semaphore, int64_t lease_ms, rlock_permit *permit)
 {
     return rlock_permit_semaphore_try_acquire_many(semaphore, 1, RLOCK_FOREVER, lease_ms, permit);
 }

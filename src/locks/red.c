@@ -74,8 +74,8 @@ static rlock_status is_held(rlock *handle, bool *held)
     for (size_t i = 0; i < set->count && yes < need && no <= set->count - need; i++) {
         rlock *member = set->members[i];
         bool one = false;
-        rlock_status status =
-            member->methods->valid_for(member) > 0 ? member->methods->is_held(member, &one) : RLOCK_OK;
+        rlock_status status = member->methods->valid_for(member) > 0 ? member->methods->is_held(member, &one)
+                                                                     : RLOCK_OK;
         yes += status == RLOCK_OK && one;
         no += status == RLOCK_OK && !one;
         if (status != RLOCK_OK)
@@ -94,14 +94,14 @@ typedef struct voting {
     rlock_lock_options options; /* of a member's acquire */
     int64_t wait_ms, deadline_ms;
     rlock *const *order;
-    int64_t member_wait_ms;  /* for one while none is held… */
-    int64_t patience_ms;     /* …and while some are, in this pass */
-    bool again;              /* the owner holds it already */
+    int64_t member_wait_ms; /* for one while none is held… */
+    int64_t patience_ms;    /* …and while some are, in this pass */
+    bool again;             /* the owner holds it already */
     bool taken[RLI_MEMBERS_MAX];
     size_t granted, refused, failed;
-    bool in_vain;            /* the majority was granted, but not for long enough */
-    rlock_status failure;    /* of the worst of those that failed… */
-    char why[512];           /* …and its message */
+    bool in_vain;         /* the majority was granted, but not for long enough */
+    rlock_status failure; /* of the worst of those that failed… */
+    char why[512];        /* …and its message */
 } voting;
 
 /* What ends the whole call. */
@@ -186,8 +186,10 @@ static rlock_status say(const voting *votes)
 {
     size_t count = votes->set->count, need = majority(votes->set);
     if (votes->in_vain)
-        return rli_fail(RLOCK_TIMEOUT, "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
-                        "taken", count, (long long)votes->options.lease_ms, need);
+        return rli_fail(RLOCK_TIMEOUT,
+                        "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
+                        "taken",
+                        count, (long long)votes->options.lease_ms, need);
     /* A member that was lost while the others still make a majority is one that refuses. */
     bool fails = votes->failure != RLOCK_OK && (votes->failure != RLOCK_LOST || count_valid(votes->set) < need);
     /* Had those answered that failed, it would have it. */
@@ -241,7 +243,10 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
     if (options->named_owner)
         return rli_composite_acquire_for(handle, options, answer_ms);
     rli_composite *set = rli_composite_of(handle);
-    voting votes = {.set = set, .options = *options, .wait_ms = options->wait_ms, .order = set->members,
+    voting votes = {.set = set,
+                    .options = *options,
+                    .wait_ms = options->wait_ms,
+                    .order = set->members,
                     .deadline_ms = rli_after_ms(options->wait_ms)};
     for (int i = 0, unheard = 0, in_vain = 0;; i++) {
         int64_t round_ms = rli_round_ms(set->count, options->lease_ms);
@@ -312,8 +317,9 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
         if (status != RLOCK_OK)
             failed = status;
     }
-    return extended >= majority(set) ? RLOCK_OK : rli_fail(failed, "a red lock: %zu of %zu extended, %zu needed",
-                                                           extended, set->count, majority(set));
+    return extended >= majority(set)
+               ? RLOCK_OK
+               : rli_fail(failed, "a red lock: %zu of %zu extended, %zu needed", extended, set->count, majority(set));
 }
 
 static const rli_methods methods = {
@@ -344,8 +350,10 @@ static bool check_votes(const rli_composite *set)
         /* The same ones stand side by side in the settled order. */
         rlock *const *settled = rli_composite_settled(set);
         if (i > 0 && rli_composite_same_place(settled[i - 1], settled[i])) {
-            rli_fail(RLOCK_INVALID, "lock %s is twice among the locks of a red lock, on the same server; each must be "
-                     "on a server, or of a name, of its own", rli_composite_show(settled[i], shown));
+            rli_fail(RLOCK_INVALID,
+                     "lock %s is twice among the locks of a red lock, on the same server; each must be "
+                     "on a server, or of a name, of its own",
+                     rli_composite_show(settled[i], shown));
             return false;
         }
     }

@@ -6,7 +6,7 @@
 
 #include <rlock/lock.h>
 
-#define ROUND_MS 1500 /* for each lock */
+#define ROUND_MS    1500 /* for each lock */
 #define PATIENCE_MS 32
 
 static int64_t at_least_1(int64_t ms)

@@ -78,8 +78,7 @@ rlock_status rlock_semaphore_try_set_permits(rlock_semaphore *semaphore, int per
     return status == RLOCK_OK ? set(semaphore, permits, 0, answer) : status;
 }
 
-rlock_status rlock_semaphore_try_set_permits_ttl(rlock_semaphore *semaphore, int permits, int64_t ttl_ms,
-                                                 bool *answer)
+rlock_status rlock_semaphore_try_set_permits_ttl(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, bool *answer)
 {
     rlock_status status = check_permits(semaphore, permits);
     if (status == RLOCK_OK && (ttl_ms < 1 || ttl_ms > RLOCK_LEASE_MAX_MS))
@@ -122,8 +121,7 @@ rlock_status rlock_semaphore_drain_permits(rlock_semaphore *semaphore, int *perm
 
 rlock_status rlock_semaphore_available_permits(rlock_semaphore *semaphore, int *permits)
 {
-    rlock_status status =
-        rli_object_check_place(object_of(semaphore), "semaphore", permits, "the number of permits");
+    rlock_status status = rli_object_check_place(object_of(semaphore), "semaphore", permits, "the number of permits");
     if (status != RLOCK_OK)
         return status;
     rli_call call;
@@ -170,9 +168,10 @@ static rlock_status read_answer(const acquiring *attempt, const rli_call *call)
         return rli_reply_unexpected(call->reply, object->names.name);
     if (taken == 1)
         return RLOCK_OK;
-    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s; if nobody has made it yet, "
-                    "rlock_semaphore_try_set_permits() does", rli_show_name(object->names.name, shown), attempt->permits,
-                    attempt->permits == 1 ? "" : "s");
+    return rli_fail(RLOCK_TIMEOUT,
+                    "semaphore \"%s\" does not have %d permit%s; if nobody has made it yet, "
+                    "rlock_semaphore_try_set_permits() does",
+                    rli_show_name(object->names.name, shown), attempt->permits, attempt->permits == 1 ? "" : "s");
 }
 
 static void put(rli_call *call, const void *what)
@@ -207,14 +206,16 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
-    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER, rli_synced_patience_ms(wait->topology, names->name, names->length));
+    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER,
+                   rli_synced_patience_ms(wait->topology, names->name, names->length));
     op->cancel = NULL;
     rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
     op->cancel = cancel;
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call);
     else if (status == RLOCK_NOT_SYNCED && call.unanswered)
-        status = rli_fail(RLOCK_UNKNOWN, "no replica confirmed the permits, and giving them back was not answered; look "
+        status = rli_fail(RLOCK_UNKNOWN,
+                          "no replica confirmed the permits, and giving them back was not answered; look "
                           "at what is available before you repeat it");
     rli_call_clear(&call);
     return status;
@@ -242,7 +243,8 @@ rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits
 rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
                                           const rlock_semaphore_options *options)
 {
-    static const rli_sized sized = RLI_SIZED(rlock_semaphore_options, cancel, "options", "RLOCK_SEMAPHORE_OPTIONS_INIT");
+    static const rli_sized sized = RLI_SIZED(rlock_semaphore_options, cancel, "options",
+                                             "RLOCK_SEMAPHORE_OPTIONS_INIT");
     rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
     rlock_status status = check(semaphore);
     if (status == RLOCK_OK)

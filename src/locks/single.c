@@ -72,7 +72,8 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
     single *lock = single_of(handle);
     rli_owner owner;
     rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK ? rli_release_run(&lock->client->engine, lock->kind, &lock->names, &owner, answer_ms) : status;
+    return status == RLOCK_OK ? rli_release_run(&lock->client->engine, lock->kind, &lock->names, &owner, answer_ms)
+                              : status;
 }
 
 /* With the owner's open session, if it has one. */
@@ -128,8 +129,9 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
     single *lock = single_of(handle);
     rli_owner owner;
     rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK ? rli_extend_run(&lock->client->engine, lock->kind, &lock->names, &owner, lease_ms, answer_ms)
-                              : status;
+    return status == RLOCK_OK
+               ? rli_extend_run(&lock->client->engine, lock->kind, &lock->names, &owner, lease_ms, answer_ms)
+               : status;
 }
 
 /* --- asking --- */
@@ -289,10 +291,9 @@ static void end(rlock *handle)
     free(lock);
 }
 
-#define OPERATIONS                                                                                 \
-    .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held,   \
-    .state = state, .valid_for = valid_for, .extend = extend, .copy = copy, .miss = miss,          \
-    .drop_missed = drop_missed,                                                                    \
+#define OPERATIONS                                                                                                     \
+    .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held, .state = state,        \
+    .valid_for = valid_for, .extend = extend, .copy = copy, .miss = miss, .drop_missed = drop_missed,                  \
     .for_owner = for_owner, .place = place, .name = name, .free = end
 static const rli_methods plain = {OPERATIONS};
 static const rli_methods fenced = {OPERATIONS, .get_token = get_token};

@@ -20,8 +20,8 @@ typedef struct rli_command {
     size_t count;
     const char *const *words;
     const size_t *lengths;
-    bool asking;   /* on a pipeline: ASKING goes directly before it, and the answer to that is dropped */
-    bool unsynced; /* on a synced pipeline: no WAIT is sent for its sake */
+    bool asking;                 /* on a pipeline: ASKING goes directly before it, and the answer to that is dropped */
+    bool unsynced;               /* on a synced pipeline: no WAIT is sent for its sake */
     struct rli_witness *witness; /* on a pipeline: who else waits for the answer; NULL: nobody */
 } rli_command;
 

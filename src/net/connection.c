@@ -90,9 +90,11 @@ static rlock_status not_dialled(const rli_address *address, const char *why)
 {
     if (!address->alone || !is_unknown_host(why))
         return unreachable(address, why);
-    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis: the host in the URL is unknown (%s). It is not shown because "
-                    "it may be a password: then @host is missing behind it, and a colon before it; else write host:port",
-                    why);
+    return rli_fail(
+        RLOCK_UNAVAILABLE,
+        "no connection to Redis: the host in the URL is unknown (%s). It is not shown because "
+        "it may be a password: then @host is missing behind it, and a colon before it; else write host:port",
+        why);
 }
 
 rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address)
@@ -103,8 +105,10 @@ rlock_status rli_connection_silent(const rli_connection *connection, const rli_a
         if (status != RLOCK_OK)
             return status;
     } else if (strstr(connection->context->reader->errstr, "\\x15")) { /* what a TLS alert begins with */
-        return rli_fail(RLOCK_SERVER, "Redis at %s speaks TLS on that port; write rediss:// instead of redis://, or name "
-                        "its plain port", address->text);
+        return rli_fail(RLOCK_SERVER,
+                        "Redis at %s speaks TLS on that port; write rediss:// instead of redis://, or name "
+                        "its plain port",
+                        address->text);
     }
     const char *trouble = rli_connection_trouble(connection);
     if (trouble)
@@ -185,8 +189,8 @@ redisReply *rli_connection_ask(const rli_connection *connection, const rli_comma
     return reply;
 }
 
-rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
-                                 const rli_address *address, const rli_patience *patience)
+rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                                 const rli_patience *patience)
 {
     rli_patience own = *patience;
     own.deadline_ms = rli_earlier(own.deadline_ms, rli_after_ms(settings->connect_timeout_ms));
@@ -219,8 +223,7 @@ rli_received rli_connection_block(const rli_connection *connection)
     return take(connection, 0);
 }
 
-rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd,
-                                    bool and_send)
+rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send)
 {
     struct pollfd polled[2] = {
         {.fd = connection->fd, .events = (short)(and_send ? POLLIN | POLLOUT : POLLIN)},

@@ -24,8 +24,8 @@ typedef struct rli_connection {
 /* Connects to the server at `address` within the connect timeout and greets within the timeout, as long as patience lasts.
  * RLOCK_OK; RLOCK_UNAVAILABLE: no server, or not yet; RLOCK_SERVER: it refused password, database or name, or there
  * is no agreement on TLS; RLOCK_NO_MEMORY. */
-rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings,
-                                 const rli_address *address, const rli_patience *patience);
+rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings, const rli_address *address,
+                                 const rli_patience *patience);
 void rli_connection_close(rli_connection *connection);
 
 /* Sends all of it, for as long as patience lasts. */
@@ -56,8 +56,7 @@ ssize_t rli_connection_send(const rli_connection *connection, const char *bytes,
 
 /* Waits until bytes have come (they are fed to the reader), `deadline_ms`, `wake_fd` (-1: none)
  * being readable, or, with `and_send`, room to send. RLI_QUIET: nothing has come. */
-rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd,
-                                    bool and_send);
+rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send);
 /* Waits until bytes have come, however long, or the socket is shut down. */
 rli_received rli_connection_block(const rli_connection *connection);
 

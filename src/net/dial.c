@@ -73,8 +73,7 @@ static int dial_tcp(const rli_settings *settings, const rli_address *address, co
     return fd;
 }
 
-int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience,
-             const char **why)
+int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience, const char **why)
 {
     int fd = address->socket_path ? dial_unix(address, patience, why) : dial_tcp(settings, address, patience, why);
     if (fd < 0 || fcntl(fd, F_SETFL, 0) == 0)

@@ -49,8 +49,7 @@ static bool compose(rli_buffer *greeting, const rli_settings *settings, const rl
     return (!said[AUTH] || (as.username ? add(greeting, "AUTH", as.username, as.password)
                                         : add(greeting, "AUTH", as.password, NULL))) &&
            (!said[SELECT] || add(greeting, "SELECT", database, NULL)) &&
-           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) &&
-           add(greeting, "INFO", "server", NULL);
+           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) && add(greeting, "INFO", "server", NULL);
 }
 
 static uint64_t run_of(const redisReply *info)
@@ -87,9 +86,12 @@ static rlock_status not_yet(const rli_address *address, const char *said)
 static rlock_status locked_out(const rli_address *address, const char *said)
 {
     if (address->sentinel)
-        return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text, said);
-    return rli_fail(RLOCK_SERVER, "Redis at %s wants a password; give it as redis://user:password@host, or as password in "
-                    "the configuration (%s)", address->text, said);
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text,
+                        said);
+    return rli_fail(RLOCK_SERVER,
+                    "Redis at %s wants a password; give it as redis://user:password@host, or as password in "
+                    "the configuration (%s)",
+                    address->text, said);
 }
 
 /* Whether the server has renamed INFO, or forbids it to this user. Any other error is about the connection, not about
@@ -103,16 +105,20 @@ static bool lacks_info(const char *said)
 static rlock_status refused_login(const rli_address *address, const redisReply *reply, const char *said)
 {
     if (strstr(reply->str, "unknown command"))
-        return rli_fail(RLOCK_SERVER, "Redis at %s takes no password: %s; AUTH has another name there, or none", address->text,
-                        said);
+        return rli_fail(RLOCK_SERVER, "Redis at %s takes no password: %s; AUTH has another name there, or none",
+                        address->text, said);
     if (address->sentinel)
-        return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s", address->text,
-                        said);
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s",
+                        address->text, said);
     if (strstr(reply->str, "without any password configured"))
-        return rli_fail(RLOCK_SERVER, "Redis at %s wants no password from the default user: leave the password out, or name "
-                        "another user beside it (%s)", address->text, said);
-    return rli_fail(RLOCK_SERVER, "Redis at %s refused the user or password: %s; they are given as "
-                    "redis://user:password@host, or as username and password in the configuration", address->text, said);
+        return rli_fail(RLOCK_SERVER,
+                        "Redis at %s wants no password from the default user: leave the password out, or name "
+                        "another user beside it (%s)",
+                        address->text, said);
+    return rli_fail(RLOCK_SERVER,
+                    "Redis at %s refused the user or password: %s; they are given as "
+                    "redis://user:password@host, or as username and password in the configuration",
+                    address->text, said);
 }
 
 /* The answer to a part of the greeting is an error; `named`: the program has given the connection's name. RLOCK_OK: the
@@ -133,8 +139,10 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
         return refused_login(address, reply, said);
     case SELECT:
         return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s%s", address->text, said,
-                        strstr(reply->str, "cluster mode") ? "; leave database at 0 there (others are for Valkey 9 with "
-                                                             "cluster-databases)" : "");
+                        strstr(reply->str, "cluster mode")
+                            ? "; leave database at 0 there (others are for Valkey 9 with "
+                              "cluster-databases)"
+                            : "");
     case NAME:
         if (named)
             return rli_fail(RLOCK_SERVER, "Redis at %s refused the clientName: %s", address->text, said);
@@ -144,8 +152,8 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
     }
 }
 
-static rlock_status hear(rli_connection *connection, const rli_address *address, login as, enum greeting what, bool named,
-                         const redisReply *reply)
+static rlock_status hear(rli_connection *connection, const rli_address *address, login as, enum greeting what,
+                         bool named, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR)
         return hear_error(address, as, what, named, reply);

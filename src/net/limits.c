@@ -12,12 +12,12 @@ typedef int array_size;
 #endif
 
 #define TEXT2(number) #number
-#define TEXT(number) TEXT2(number)
+#define TEXT(number)  TEXT2(number)
 
 typedef struct limits {
     redisReplyObjectFunctions *before, own; /* hiredis's, and the same with our function for arrays */
-    size_t read;     /* bytes of the reply that has not come whole, as far as they were parsed */
-    size_t elements; /* which its arrays have announced */
+    size_t read;                            /* bytes of the reply that has not come whole, as far as they were parsed */
+    size_t elements;                        /* which its arrays have announced */
     const char *trouble;
 } limits;
 

@@ -9,7 +9,7 @@
 
 /* Room for the map of a cluster in which each of the 16384 slots is a range with ten replicas of its own, and for the
  * answer to rlock_inspect() about a lock with half a million waiters. docs/security.md names these numbers. */
-#define RLI_REPLY_BYTES (64 << 20)
+#define RLI_REPLY_BYTES    (64 << 20)
 #define RLI_REPLY_ELEMENTS (1 << 21)
 /* CLUSTER SLOTS answers arrays that are nested four deep; hiredis before 1.0 refuses more than this by itself. */
 #define RLI_REPLY_DEPTH 7

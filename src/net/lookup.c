@@ -22,7 +22,7 @@ struct lookups;
 struct rli_lookup {
     struct lookups *all;                /* the list that it belongs to; NULL: it has one user, and no thread */
     struct rli_lookup *next, *previous; /* while it is not done */
-    int users;              /* uses, and the thread that runs it; the last one frees it */
+    int users;                          /* uses, and the thread that runs it; the last one frees it */
     bool begun, done;
     rli_turn *waiting;
     int error, system_error; /* of getaddrinfo, and its errno */
@@ -72,7 +72,8 @@ bool rli_lookup_is_name(const char *host)
 
 static void ask_resolver(rli_lookup *lookup)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                                   .ai_socktype = SOCK_STREAM,
                                    .ai_flags = rli_lookup_is_name(lookup->host) ? 0 : AI_NUMERICHOST};
     lookup->error = getaddrinfo(lookup->host, lookup->port, &hints, &lookup->found);
     lookup->system_error = errno;

@@ -20,7 +20,7 @@ typedef struct race {
     int64_t next_ms;                       /* when to try it, if none connects or fails before */
     struct pollfd racers[RACERS_MOST + 1]; /* the oldest first; room for patience behind them */
     nfds_t count;
-    int error;                             /* of the last one that failed */
+    int error; /* of the last one that failed */
 } race;
 
 static void drop(race *run, nfds_t at)

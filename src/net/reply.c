@@ -41,11 +41,18 @@ rli_advice rli_reply_advice(const redisReply *reply)
         const char *start;
         rli_advice advice;
     } starting[] = {
-        {"NOSCRIPT", RLI_LOAD},    {"MOVED ", RLI_MOVED},        {"ASK ", RLI_ASK},
-        {"LOADING", RLI_LATER},    {"BUSY ", RLI_LATER},         {"TRYAGAIN", RLI_LATER},
-        {"MASTERDOWN", RLI_LATER}, {"CLUSTERDOWN", RLI_LATER},   {"NOREPLICAS", RLI_LATER},
+        {"NOSCRIPT", RLI_LOAD},
+        {"MOVED ", RLI_MOVED},
+        {"ASK ", RLI_ASK},
+        {"LOADING", RLI_LATER},
+        {"BUSY ", RLI_LATER},
+        {"TRYAGAIN", RLI_LATER},
+        {"MASTERDOWN", RLI_LATER},
+        {"CLUSTERDOWN", RLI_LATER},
+        {"NOREPLICAS", RLI_LATER},
         /* The server turns the connection away with these, in place of the first answer. */
-        {"ERR max number of clients", RLI_LATER},                {"DENIED", RLI_LATER},
+        {"ERR max number of clients", RLI_LATER},
+        {"DENIED", RLI_LATER},
     };
     if (reply->type != REDIS_REPLY_ERROR)
         return RLI_TAKE;
@@ -129,7 +136,7 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"READONLY", "the server is a replica; connect to the master"},
         {"MASTERDOWN", "the server is a replica that has lost its master; connect to the master"},
         {"CLUSTERDOWN", "a part of the cluster is down, or a slot is served by no node: see CLUSTER INFO and "
-         "CLUSTER SLOTS"},
+                        "CLUSTER SLOTS"},
         {"NOREPLICAS", "fewer replicas are connected than min-replicas-to-write asks for"},
         {"max number of clients", "raise maxclients on the server, or close connections that nobody needs"},
         {"DENIED", "give the server a password, or turn off its protected-mode"},
@@ -137,7 +144,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
-        {UNKNOWN_COMMAND, "did rename-command take away one of those in docs/security.md? Or is shardedSubscriptionMode ON? "
+        {UNKNOWN_COMMAND,
+         "did rename-command take away one of those in docs/security.md? Or is shardedSubscriptionMode ON? "
          "It must not be with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
@@ -175,7 +183,8 @@ bool rli_reply_integer(const redisReply *reply, int64_t *value)
 rlock_status rli_reply_unexpected(const redisReply *reply, const char *key)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_SERVER, "an answer of type %d for \"%s\" that was not expected; is there a "
+    return rli_fail(RLOCK_SERVER,
+                    "an answer of type %d for \"%s\" that was not expected; is there a "
                     "proxy between, or another kind of value under this name?",
                     reply->type, rli_show_name(key, shown));
 }

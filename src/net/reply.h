@@ -11,13 +11,13 @@
 
 /* What a request's answer calls for. */
 typedef enum rli_advice {
-    RLI_TAKE,      /* it is no error */
-    RLI_REFUSED,   /* an error that stays */
-    RLI_LATER,     /* an error that passes by itself, such as LOADING */
-    RLI_DEMOTED,   /* the server is a replica now: another is the master, or will be */
-    RLI_LOAD,      /* the script is not known there: send its text */
-    RLI_MOVED,     /* another node serves the slot from now on */
-    RLI_ASK        /* another node serves this key already: ask it, this once */
+    RLI_TAKE,    /* it is no error */
+    RLI_REFUSED, /* an error that stays */
+    RLI_LATER,   /* an error that passes by itself, such as LOADING */
+    RLI_DEMOTED, /* the server is a replica now: another is the master, or will be */
+    RLI_LOAD,    /* the script is not known there: send its text */
+    RLI_MOVED,   /* another node serves the slot from now on */
+    RLI_ASK      /* another node serves this key already: ask it, this once */
 } rli_advice;
 rli_advice rli_reply_advice(const redisReply *reply);
 

@@ -21,7 +21,7 @@ struct rli_tls_stream {
     SSL *ssl;
     BIO *coming, *leaving; /* its ends in memory: off the socket, and for it; the SSL's own */
     int fd;
-    size_t turns_owed;           /* bytes of a record that has not wholly left: the caller will offer them again */
+    size_t turns_owed; /* bytes of a record that has not wholly left: the caller will offer them again */
     bool ended;
     rli_tls_trouble trouble;
 };
@@ -266,8 +266,8 @@ ssize_t rli_tls_send(rli_tls_stream *stream, const char *bytes, size_t length)
 bool rli_tls_feed(rli_tls_stream *stream, redisReader *reader, char *bytes, size_t length, size_t size)
 {
     pthread_mutex_lock(&stream->mutex);
-    bool fed = false, alive = !stream->ended &&
-                              (length == 0 || BIO_write(stream->coming, bytes, (int)length) == (int)length);
+    bool fed = false,
+         alive = !stream->ended && (length == 0 || BIO_write(stream->coming, bytes, (int)length) == (int)length);
     while (alive) {
         ERR_clear_error();
         int n = SSL_read(stream->ssl, bytes, (int)size);

@@ -101,7 +101,8 @@ typedef struct cipher_list {
 
 static bool append(cipher_list *list, const char *name)
 {
-    int n = snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s", list->length ? ":" : "", name);
+    int n = snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s", list->length ? ":" : "",
+                     name);
     if (n < 0 || (size_t)n >= sizeof list->text - list->length)
         return false;
     list->length += (size_t)n;
@@ -110,8 +111,10 @@ static bool append(cipher_list *list, const char *name)
 
 static rlock_status unknown_cipher(const char *name)
 {
-    return rli_fail(RLOCK_INVALID, "sslCiphers has \"%.60s\", which this OpenSSL does not know; `openssl ciphers -stdname` "
-                    "lists those that it knows", name);
+    return rli_fail(RLOCK_INVALID,
+                    "sslCiphers has \"%.60s\", which this OpenSSL does not know; `openssl ciphers -stdname` "
+                    "lists those that it knows",
+                    name);
 }
 
 static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
@@ -123,7 +126,8 @@ static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
         snprintf(name, sizeof name, "%.*s", (int)(length > 120 ? 120 : length), item);
         bool newer = is_of_tls13(name);
         bool plain = !strchr("!-+@", *name); /* words of OpenSSL's own language mean nothing alone */
-        if (newer ? !SSL_CTX_set_ciphersuites(shared, name) : plain && !SSL_CTX_set_cipher_list(shared, openssl_name(name)))
+        if (newer ? !SSL_CTX_set_ciphersuites(shared, name)
+                  : plain && !SSL_CTX_set_cipher_list(shared, openssl_name(name)))
             return unknown_cipher(name);
         if (!append(newer ? &tls13 : &older, newer ? name : openssl_name(name)))
             return rli_fail(RLOCK_INVALID, "sslCiphers is too long");
@@ -158,8 +162,8 @@ static rlock_status trust(SSL_CTX *shared, const rli_tls *settings)
         return RLOCK_OK;
     }
     rli_tls_store store;
-    rlock_status status =
-        rli_tls_read_trusted(&store, rli_tls_store_path(settings->truststore), settings->truststore_password);
+    rlock_status status = rli_tls_read_trusted(&store, rli_tls_store_path(settings->truststore),
+                                               settings->truststore_password);
     if (status != RLOCK_OK)
         return status;
     for (int i = 0; i < sk_X509_num(store.certificates) && status == RLOCK_OK; i++) {
@@ -186,8 +190,10 @@ static rlock_status present(SSL_CTX *shared, const rli_tls *settings)
         fits = SSL_CTX_add1_chain_cert(shared, sk_X509_value(store.certificates, i)) == 1;
     if (!fits) {
         const char *reason = ERR_reason_error_string(ERR_peek_error());
-        status = rli_fail(RLOCK_INVALID, "sslKeystore \"%.120s\": its first certificate and its key are of no use together: "
-                          "%.100s", path, reason ? reason : "unknown error");
+        status = rli_fail(RLOCK_INVALID,
+                          "sslKeystore \"%.120s\": its first certificate and its key are of no use together: "
+                          "%.100s",
+                          path, reason ? reason : "unknown error");
     }
     rli_tls_store_free(&store);
     return status;

@@ -90,7 +90,8 @@ static rlock_status read_pem_key(rli_tls_store *store, const source *from, BIO *
     (void)BIO_seek(content, 0);
     long length = BIO_get_mem_data(content, &bytes);
     if (!memmem(bytes, (size_t)length, "PRIVATE KEY-----", 16))
-        return refuse(from, "has no private key; put the certificate and its key into one PEM file, or into a PKCS#12 one");
+        return refuse(from,
+                      "has no private key; put the certificate and its key into one PEM file, or into a PKCS#12 one");
     store->key = PEM_read_bio_PrivateKey(content, NULL, tell_password, (void *)(uintptr_t)from->password);
     if (store->key)
         return RLOCK_OK;
@@ -169,7 +170,8 @@ static rlock_status read_content(rli_tls_store *store, const source *from, BIO *
     char *bytes;
     long length = BIO_get_mem_data(content, &bytes);
     if (is_javas((unsigned char *)bytes, length))
-        return rli_fail(RLOCK_INVALID, "%s \"%.120s\" is a Java keystore (JKS), which Java alone reads; convert it: "
+        return rli_fail(RLOCK_INVALID,
+                        "%s \"%.120s\" is a Java keystore (JKS), which Java alone reads; convert it: "
                         "keytool -importkeystore -srckeystore %.120s -destkeystore %.120s.p12 -deststoretype PKCS12",
                         from->setting, from->path, from->path, from->path);
     if (length > 0 && *bytes == 0x30) {

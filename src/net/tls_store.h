@@ -7,8 +7,8 @@
 #include <rlock/status.h>
 
 typedef struct rli_tls_store {
-    STACK_OF(X509) *certificates; /* the key's own first, when there is a key; never empty */
-    EVP_PKEY *key;                /* NULL: not wanted */
+    STACK_OF(X509) * certificates; /* the key's own first, when there is a key; never empty */
+    EVP_PKEY *key;                 /* NULL: not wanted */
 } rli_tls_store;
 
 /* Reads a file of certificates: those of CAs. RLOCK_INVALID: not readable, not of such a form, the wrong

@@ -111,11 +111,15 @@ static void note_untrusted(rli_tls_trouble *trouble, X509 *certificate)
     if (X509_NAME_get_text_by_NID(name, NID_commonName, issuer, sizeof issuer) < 0)
         X509_NAME_oneline(name, issuer, sizeof issuer);
     if (trouble->settings->truststore)
-        note(trouble, "its certificate was issued by \"%.60s\", which is no CA in the sslTruststore \"%.100s\"; add the "
-             "certificate of that CA there", issuer, trouble->settings->truststore);
+        note(trouble,
+             "its certificate was issued by \"%.60s\", which is no CA in the sslTruststore \"%.100s\"; add the "
+             "certificate of that CA there",
+             issuer, trouble->settings->truststore);
     else
-        note(trouble, "its certificate was issued by \"%.60s\", which is no CA that this system trusts; name the file with "
-             "the certificate of that CA in sslTruststore", issuer);
+        note(trouble,
+             "its certificate was issued by \"%.60s\", which is no CA that this system trusts; name the file with "
+             "the certificate of that CA in sslTruststore",
+             issuer);
 }
 
 static void note_certificate(rli_tls_trouble *trouble, X509_STORE_CTX *checked)
@@ -134,8 +138,8 @@ static void note_certificate(rli_tls_trouble *trouble, X509_STORE_CTX *checked)
         break;
     case X509_V_ERR_CERT_NOT_YET_VALID:
         show_time(X509_get0_notBefore(certificate), when);
-        note(trouble, "%s is valid only from %s on; check the clocks of both machines", which(checked, certificate).bytes,
-             when);
+        note(trouble, "%s is valid only from %s on; check the clocks of both machines",
+             which(checked, certificate).bytes, when);
         break;
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
@@ -146,11 +150,14 @@ static void note_certificate(rli_tls_trouble *trouble, X509_STORE_CTX *checked)
         break;
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-        note(trouble, "its certificate is for %.100s, not for %.60s; name the server so, or leave the host out of the check "
-             "with sslVerificationMode=CA_ONLY", hosts_of(certificate).bytes, trouble->host);
+        note(trouble,
+             "its certificate is for %.100s, not for %.60s; name the server so, or leave the host out of the check "
+             "with sslVerificationMode=CA_ONLY",
+             hosts_of(certificate).bytes, trouble->host);
         break;
     default:
-        note(trouble, "%s cannot be trusted: %s", which(checked, certificate).bytes, X509_verify_cert_error_string(error));
+        note(trouble, "%s cannot be trusted: %s", which(checked, certificate).bytes,
+             X509_verify_cert_error_string(error));
     }
 }
 
@@ -193,7 +200,8 @@ void rli_tls_trouble_attach(rli_tls_trouble *trouble, SSL *ssl)
 
 static void note_certificate_wanted(rli_tls_trouble *trouble)
 {
-    note(trouble, "it wants a certificate of its clients; name the file with the certificate and its key in sslKeystore");
+    note(trouble,
+         "it wants a certificate of its clients; name the file with the certificate and its key in sslKeystore");
 }
 
 /* What the server said before it hung up. */
@@ -203,8 +211,8 @@ static void note_alert(rli_tls_trouble *trouble, int alert)
     bool about_certificates = (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_CERTIFICATE_UNKNOWN) ||
                               alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_ACCESS_DENIED;
     const char *keystore = trouble->settings->keystore;
-    if (trouble->certificate_wanted && (about_certificates || alert == SSL_AD_HANDSHAKE_FAILURE ||
-                                        alert == 116 /* certificate required */))
+    if (trouble->certificate_wanted &&
+        (about_certificates || alert == SSL_AD_HANDSHAKE_FAILURE || alert == 116 /* certificate required */))
         note_certificate_wanted(trouble);
     else if (about_certificates && keystore)
         note(trouble, "it refuses the certificate in the sslKeystore \"%.100s\": %s", keystore, said);

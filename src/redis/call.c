@@ -104,14 +104,14 @@ typedef struct call_state {
     rli_topology *topology;
     rli_route *route;
     unsigned slot;
-    rli_node *redirected;  /* held; who is to be asked, this once, instead of who serves the slot; NULL */
+    rli_node *redirected; /* held; who is to be asked, this once, instead of who serves the slot; NULL */
     int redirects;
-    uint64_t first_run;    /* of the server that got the first unanswered attempt; 0: none, or unknown */
-    rli_node *node;        /* held; who was asked; NULL: nobody serves the slot */
-    bool asking;           /* that one was redirected to */
+    uint64_t first_run; /* of the server that got the first unanswered attempt; 0: none, or unknown */
+    rli_node *node;     /* held; who was asked; NULL: nobody serves the slot */
+    bool asking;        /* that one was redirected to */
     rli_outcome outcome;
     rli_answer answer;
-    rli_advice advice;     /* of the answer, when it is an error */
+    rli_advice advice; /* of the answer, when it is an error */
 } call_state;
 
 static rli_pipeline *lane_to(call_state *run, rli_node *node)
@@ -136,9 +136,11 @@ static void send_once(call_state *run, rli_pipeline *pipeline, const char *word,
     rli_call *call = run->call;
     name_script(call, word, script, length);
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : pipeline->settings->timeout_ms;
-    rli_command command = {
-        .count = call->count, .words = call->words, .lengths = call->lengths, .asking = run->asking,
-        .witness = call->witness};
+    rli_command command = {.count = call->count,
+                           .words = call->words,
+                           .lengths = call->lengths,
+                           .asking = run->asking,
+                           .witness = call->witness};
     run->outcome = rli_pipeline_call(pipeline, run->op, &command, timeout_ms, &run->answer);
 }
 
@@ -200,7 +202,8 @@ rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, 
     return rli_route_to(route, node);
 }
 
-bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot, uint64_t *run)
+bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot,
+                   uint64_t *run)
 {
     rli_pubsub_mode pubsub_mode = atomic_load_explicit(&topology->pubsub_mode, memory_order_relaxed);
     name_script(call, "EVALSHA", call->script->sha1[pubsub_mode], sizeof call->script->sha1[0] - 1);
@@ -281,14 +284,15 @@ static rlock_status unavailable(const call_state *run, int done, const char *why
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)", address,
                         (long long)run->topology->settings->timeout_ms, done, word);
     if (run->outcome == RLI_BROKEN && run->answer.garbled)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s sent %s; is there a proxy between, or another program on that "
-                        "port? (%d %s)", address, run->answer.garbled, done, word);
+        return rli_fail(RLOCK_UNAVAILABLE,
+                        "Redis at %s sent %s; is there a proxy between, or another program on that "
+                        "port? (%d %s)",
+                        address, run->answer.garbled, done, word);
     if (run->outcome == RLI_BROKEN)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)", address,
                         done, word);
     if (run->outcome == RLI_GAVE_UP)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)", address, done,
-                        word);
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)", address, done, word);
     return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, done, word);
 }
 
@@ -297,8 +301,10 @@ static rlock_status failed(const call_state *run, int done)
     if (run->outcome == RLI_UNSENT && run->answer.status != RLOCK_UNAVAILABLE)
         return run->answer.status;
     if (run->call->once && run->call->unanswered)
-        return rli_fail(RLOCK_UNKNOWN, "Redis at %s got the request, but its answer was lost; look "
-                        "before you repeat it", run->node->address.text);
+        return rli_fail(RLOCK_UNKNOWN,
+                        "Redis at %s got the request, but its answer was lost; look "
+                        "before you repeat it",
+                        run->node->address.text);
     /* A token ends the making of a connection, too, which then says that there is none. */
     bool gave_up = run->outcome == RLI_GAVE_UP || run->outcome == RLI_UNSENT;
     rlock_status ended = gave_up ? rli_operation_check(run->op) : RLOCK_OK;
@@ -328,7 +334,8 @@ static int64_t pause_ms(const rli_settings *settings, int done)
 /* At the latest when the pause is over, at once when the topology changes. */
 static rlock_status pause(rli_topology *topology, rli_operation *op, int done, unsigned version)
 {
-    int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)), rli_operation_attempts_until(op));
+    int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)),
+                                   rli_operation_attempts_until(op));
     rli_topology_await_change(topology, op, version, until_ms);
     return rli_operation_check(op);
 }

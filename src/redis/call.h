@@ -18,29 +18,29 @@
 
 typedef struct rli_call {
     const rli_script *script;
-    bool once;                 /* must not run twice: never sent again once its bytes may have left */
-    bool background;           /* on the connection that callers do not use */
-    bool synced;               /* replicas have to confirm what it changes, where there are any */
+    bool once;                   /* must not run twice: never sent again once its bytes may have left */
+    bool background;             /* on the connection that callers do not use */
+    bool synced;                 /* replicas have to confirm what it changes, where there are any */
     struct rli_witness *witness; /* who else waits for the answer; NULL: nobody */
-    bool whole;                /* sends the script itself at once: there may be no time to hear that the server lacks it */
-    bool learns;               /* its script may be posted later: notes which server knows it */
-    int64_t timeout_ms;        /* for one attempt; 0: as configured */
-    int attempts;              /* 0: as configured */
+    bool whole;         /* sends the script itself at once: there may be no time to hear that the server lacks it */
+    bool learns;        /* its script may be posted later: notes which server knows it */
+    int64_t timeout_ms; /* for one attempt; 0: as configured */
+    int attempts;       /* 0: as configured */
 
-    rli_node *node;            /* held for rli_call_post; NULL: none */
+    rli_node *node; /* held for rli_call_post; NULL: none */
 
     /* filled by running it */
-    redisReply *reply;         /* on RLOCK_OK; freed by rli_call_clear */
-    int64_t sent_ms;           /* before the first attempt that the server may have got unanswered, or the answered one */
-    int64_t failed_ms;         /* when the first attempt that failed began; RLI_NEVER: none did */
-    int unanswered;            /* attempts that may have run, or may run yet, without our hearing */
-    bool broke_off;            /* the server ended the script in its middle, in an attempt at least: what it had written stands */
-    bool unconfirmed;          /* `synced`, and not one replica confirmed it */
-    bool same_run;             /* those went to the same run of the server as the one answered */
-    uint64_t run;              /* of the server: that answered; on failure that got the first of those; 0: unknown */
+    redisReply *reply; /* on RLOCK_OK; freed by rli_call_clear */
+    int64_t sent_ms;   /* before the first attempt that the server may have got unanswered, or the answered one */
+    int64_t failed_ms; /* when the first attempt that failed began; RLI_NEVER: none did */
+    int unanswered;    /* attempts that may have run, or may run yet, without our hearing */
+    bool broke_off; /* the server ended the script in its middle, in an attempt at least: what it had written stands */
+    bool unconfirmed; /* `synced`, and not one replica confirmed it */
+    bool same_run;    /* those went to the same run of the server as the one answered */
+    uint64_t run;     /* of the server: that answered; on failure that got the first of those; 0: unknown */
 
     /* the words of EVALSHA */
-    const char *key;           /* the first: says who serves it */
+    const char *key; /* the first: says who serves it */
     size_t key_length;
     size_t count, capacity;
     const char **words;
@@ -67,7 +67,8 @@ rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation 
  * confirm it, or it is not known that the server knows the script. Does not block. The pipeline is one of that server until the call is cleared. */
 rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route);
 /* Sends it there; as rli_pipeline_post. */
-bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot, uint64_t *run);
+bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot,
+                   uint64_t *run);
 /* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the
  * caller's deadline. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done);

@@ -52,8 +52,7 @@ bool rli_node_collect(rli_node *node, int64_t until_ms)
 
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms)
 {
-    return rli_pool_ping_if_idle(&node->pool, op, idle_ms) &&
-           rli_pipeline_ping_if_idle(&node->synced, op, idle_ms) &&
+    return rli_pool_ping_if_idle(&node->pool, op, idle_ms) && rli_pipeline_ping_if_idle(&node->synced, op, idle_ms) &&
            rli_pipeline_ping_if_idle(&node->background, op, idle_ms);
 }
 

@@ -9,38 +9,38 @@
 #include "redis/script.h"
 
 #define RLI_NODE_KNOWN 8
-#define RLI_NODE_ID 40
+#define RLI_NODE_ID    40
 
 /* Of the watchdog's thread alone: its renewals at one server. */
 typedef struct rli_renewals {
-    int batches, names;     /* under way */
-    int64_t heard_ms;       /* when it last answered one, or since when one is under way */
-    int64_t mute_until_ms;  /* it did not answer, and is not asked again before */
+    int batches, names;    /* under way */
+    int64_t heard_ms;      /* when it last answered one, or since when one is under way */
+    int64_t mute_until_ms; /* it did not answer, and is not asked again before */
 } rli_renewals;
 
 typedef struct rli_node {
     struct rli_node *_Atomic next; /* in the topology's list */
-    atomic_int users;       /* who holds it: calls, waits, renewals under way (topology/nodes.h) */
-    atomic_bool in_service; /* else it was given up */
-    rli_address address;    /* the same as long as it is in service, or held */
+    atomic_int users;              /* who holds it: calls, waits, renewals under way (topology/nodes.h) */
+    atomic_bool in_service;        /* else it was given up */
+    rli_address address;           /* the same as long as it is in service, or held */
 
     /* guarded by the topology's mutex */
-    bool configured;        /* its address is */
-    unsigned naming;        /* the last one that had it (topology/nodes.h); 0: none */
-    int64_t needed_until_ms;/* a redirect led there, and until then requests may be under way for it; 0: none did */
-    bool left;              /* it serves less than before */
+    bool configured;         /* its address is */
+    unsigned naming;         /* the last one that had it (topology/nodes.h); 0: none */
+    int64_t needed_until_ms; /* a redirect led there, and until then requests may be under way for it; 0: none did */
+    bool left;               /* it serves less than before */
 
     /* of the topology's discovery alone */
-    int64_t mute_until_ms;  /* it did not answer: until then it is asked only when nobody else does */
-    unsigned look;          /* the last one in which it was asked */
+    int64_t mute_until_ms; /* it did not answer: until then it is asked only when nobody else does */
+    unsigned look;         /* the last one in which it was asked */
     enum { RLI_SPUBLISH_UNASKED, RLI_SPUBLISH_KNOWN, RLI_SPUBLISH_UNKNOWN } spublish; /* to its server */
-    bool replica;           /* as the cluster's map has it… */
+    bool replica;             /* as the cluster's map has it… */
     char id[RLI_NODE_ID + 1]; /* …which calls it by that name, at whatever address; "": by none */
 
-    atomic_int replicas;    /* that it is said to have; the synced pipeline asks it for those that are in step */
+    atomic_int replicas; /* that it is said to have; the synced pipeline asks it for those that are in step */
     const rli_script *_Atomic known[RLI_NODE_KNOWN]; /* scripts that it has run; a hint: it may have restarted since */
     rli_pool pool;
-    rli_pipeline synced;        /* for requests that replicas have to confirm */
+    rli_pipeline synced; /* for requests that replicas have to confirm */
     /* Of the watchdog and the topology, made when there is first something to send: renewals then
      * wait for nobody's requests, and a short deadline ends no one else's connection. */
     rli_pipeline background;

@@ -17,8 +17,8 @@ static size_t unpack(const char *packed, rli_pubsub_mode pubsub_mode, char *to)
             continue;
         }
         const unsigned part = byte - 128U;
-        const char *text =
-            part < RLI_SCRIPT_FORMS ? rli_script_forms[part][pubsub_mode] : rli_script_includes[part - RLI_SCRIPT_FORMS];
+        const char *text = part < RLI_SCRIPT_FORMS ? rli_script_forms[part][pubsub_mode]
+                                                   : rli_script_includes[part - RLI_SCRIPT_FORMS];
         length += unpack(text, pubsub_mode, to ? to + length : NULL);
     }
     return length;

@@ -15,7 +15,7 @@ typedef enum rli_pubsub_mode {
 
 typedef struct rli_script {
     char sha1[RLI_PUBSUB_MODES][41]; /* what EVALSHA wants, 40 hex digits */
-    const char *packed;         /* the text; a byte above 127 stands for a part of it */
+    const char *packed;              /* the text; a byte above 127 stands for a part of it */
 } rli_script;
 
 /* The text that EVAL wants, terminated; *length without that. The caller frees it. NULL: out of memory. */

@@ -14,8 +14,8 @@ static const struct {
     const char *start;
     bool tls, socket;
 } schemes[] = {
-    {"redis://", false, false},     {"rediss://", true, false},     {"valkey://", false, false},
-    {"valkeys://", true, false},    {"redis+uds://", false, true},  {"valkey+uds://", false, true},
+    {"redis://", false, false},  {"rediss://", true, false},    {"valkey://", false, false},
+    {"valkeys://", true, false}, {"redis+uds://", false, true}, {"valkey+uds://", false, true},
 };
 
 /* Where `text` goes on behind its scheme; NULL: none of Redisson's. */
@@ -96,7 +96,8 @@ static rlock_status read_tcp(rli_redisson_address *address, rli_mode mode, const
 {
     const char *end = text + strcspn(text, "/?#"), *at = memchr(text, '@', (size_t)(end - text));
     if (strchr(end, '@') || (at && memchr(at + 1, '@', (size_t)(end - at - 1))))
-        return rli_fail(RLOCK_INVALID, "the address has more than host and port behind its @, or an @, /, ? or # in its "
+        return rli_fail(RLOCK_INVALID,
+                        "the address has more than host and port behind its @, or an @, /, ? or # in its "
                         "password; write %%40, %%2F, %%3F and %%23 there");
     const char *host = at ? at + 1 : text, *colon = memrchr(host, ':', (size_t)(end - host));
     if (!colon || colon + 1 == end)

@@ -11,7 +11,7 @@ typedef struct rli_redisson_address {
     char *url;       /* for rlock_config's addresses */
     char place[160]; /* for messages and comparisons: host:port, or a socket's path */
     bool tls;
-    bool has_path;   /* something stood behind the port, which Redisson does not look at */
+    bool has_path; /* something stood behind the port, which Redisson does not look at */
 } rli_redisson_address;
 
 /* Reads `text`; `mode` says the scheme of the URL. address->url is to be freed. RLOCK_INVALID: what is

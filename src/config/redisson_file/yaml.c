@@ -45,10 +45,13 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
     if (!misplaced && strcmp(shown, key) == 0)
         rli_hint(key, rli_yaml_key_name, hint);
     if (!*loader->stray || *hint)
-        snprintf(loader->stray, sizeof loader->stray, misplaced ? "line %zu has the key \"%s\", which does not belong here%s"
-                 : "line %zu has the unknown key \"%s\"%s", rli_yaml_line(at), shown, hint);
+        snprintf(loader->stray, sizeof loader->stray,
+                 misplaced ? "line %zu has the key \"%s\", which does not belong here%s"
+                           : "line %zu has the unknown key \"%s\"%s",
+                 rli_yaml_line(at), shown, hint);
     if (misplaced)
-        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is passed over", shown);
+        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is passed over",
+                             shown);
     return rli_yaml_warn(loader, rli_yaml_line(at), "unknown key \"%s\" is passed over%s", shown, hint);
 }
 
@@ -132,12 +135,15 @@ static rlock_status no_section(rli_yaml_loader *loader, yaml_node_t *root)
         const char *key = rli_yaml_text(node);
         size_t length = key ? strlen(key) : 0;
         if (length > 13 && strcmp(key + length - 13, "ServersConfig") == 0 && !rli_yaml_key_find(RLI_AT_TOP, key))
-            return rli_yaml_fail(loader, node, RLOCK_UNSUPPORTED, "%s is not supported; singleServerConfig, "
+            return rli_yaml_fail(loader, node, RLOCK_UNSUPPORTED,
+                                 "%s is not supported; singleServerConfig, "
                                  "sentinelServersConfig, clusterServersConfig, masterSlaveServersConfig and "
-                                 "replicatedServersConfig are", show_key(key, shown));
+                                 "replicatedServersConfig are",
+                                 show_key(key, shown));
     }
     rlock_status status = read_keys(loader, root, RLI_AT_TOP); /* one may be meant to be it */
-    return status == RLOCK_OK ? rli_yaml_fail_missing(loader, root, "no server is named; singleServerConfig, "
+    return status == RLOCK_OK ? rli_yaml_fail_missing(loader, root,
+                                                      "no server is named; singleServerConfig, "
                                                       "sentinelServersConfig, clusterServersConfig, "
                                                       "masterSlaveServersConfig or replicatedServersConfig is missing")
                               : status;
@@ -175,7 +181,8 @@ static rlock_status finish(rli_yaml_loader *loader, const struct section *chosen
         status = rli_yaml_fail_missing(loader, body, "%s has no masterName: what the sentinels call the master",
                                        chosen->name);
     if (status == RLOCK_OK && !loader->tls && (draft->ssl_truststore || draft->ssl_keystore))
-        status = rli_yaml_warn(loader, rli_yaml_line(body), "the ssl settings are not used: the addresses begin with "
+        status = rli_yaml_warn(loader, rli_yaml_line(body),
+                               "the ssl settings are not used: the addresses begin with "
                                "redis://, not rediss://");
     return status;
 }
@@ -186,7 +193,8 @@ static rlock_status read_root(rli_yaml_loader *loader, yaml_node_t *root)
     const struct section *chosen;
     yaml_node_t *body = NULL;
     if (root->type != YAML_MAPPING_NODE)
-        return rli_yaml_fail(loader, root, RLOCK_INVALID, "this is no configuration of Redisson: it must begin with keys, "
+        return rli_yaml_fail(loader, root, RLOCK_INVALID,
+                             "this is no configuration of Redisson: it must begin with keys, "
                              "such as singleServerConfig:");
     rlock_status status = choose(loader, root, &chosen, &body);
     if (status != RLOCK_OK)

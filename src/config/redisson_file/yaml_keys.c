@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#define TOP RLI_AT_TOP
-#define SINGLE RLI_IN_SINGLE
-#define SENTINEL RLI_IN_SENTINEL
-#define CLUSTER RLI_IN_CLUSTER
+#define TOP          RLI_AT_TOP
+#define SINGLE       RLI_IN_SINGLE
+#define SENTINEL     RLI_IN_SENTINEL
+#define CLUSTER      RLI_IN_CLUSTER
 #define MASTER_SLAVE RLI_IN_MASTER_SLAVE
-#define REPLICATED RLI_IN_REPLICATED
-#define SEVERAL (SENTINEL | CLUSTER | MASTER_SLAVE | REPLICATED)
-#define SECTIONS (SINGLE | SEVERAL)
-#define ANYWHERE (TOP | SECTIONS) /* moved to the top in 4.0, still read in the sections */
+#define REPLICATED   RLI_IN_REPLICATED
+#define SEVERAL      (SENTINEL | CLUSTER | MASTER_SLAVE | REPLICATED)
+#define SECTIONS     (SINGLE | SEVERAL)
+#define ANYWHERE     (TOP | SECTIONS) /* moved to the top in 4.0, still read in the sections */
 
 static const rli_yaml_key keys[] = {
     {"singleServerConfig", TOP, RLI_USE_SECTION, NULL, false},

@@ -21,16 +21,16 @@ typedef struct rli_yaml_server {
 typedef struct rli_yaml_loader {
     char file[RLI_NAME_SHOWN]; /* for messages */
     yaml_document_t document;
-    rlock_config draft;        /* becomes the caller's config when all went well */
-    rli_owned *owned;          /* what the draft owns */
-    const char *given_prefix;  /* the caller's name_prefix: it stands for any nameMapper */
+    rlock_config draft;       /* becomes the caller's config when all went well */
+    rli_owned *owned;         /* what the draft owns */
+    const char *given_prefix; /* the caller's name_prefix: it stands for any nameMapper */
     rli_mode mode;
     rli_yaml_server *master, *servers, **last_server; /* the one of an …address; those of a list */
     bool tls, tls_known;
-    bool delay_given;          /* retryDelay: it goes before retryInterval */
-    char stray[240];           /* the first key that is unknown or misplaced, for the message of one that is missing */
-    int merges;                /* how many << were followed */
-    bool again;                /* the second look at the top: nothing is warned of twice */
+    bool delay_given; /* retryDelay: it goes before retryInterval */
+    char stray[240];  /* the first key that is unknown or misplaced, for the message of one that is missing */
+    int merges;       /* how many << were followed */
+    bool again;       /* the second look at the top: nothing is warned of twice */
 } rli_yaml_loader;
 
 /* Notes "file:line: …" for rlock_last_error(); answers `status`. */

@@ -55,13 +55,16 @@ static bool read_properties(rli_yaml_loader *loader, const yaml_node_t *object, 
     return only;
 }
 
-static rlock_status read_duration(const rli_yaml_loader *loader, const yaml_node_t *value, const char *name, int64_t *ms)
+static rlock_status read_duration(const rli_yaml_loader *loader, const yaml_node_t *value, const char *name,
+                                  int64_t *ms)
 {
     const rli_field *base = rli_field_find("retryBaseDelay");
     const char *text = rli_yaml_text(value);
     if (!text || !rli_duration_read(text, ms) || *ms > base->highest)
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "retryDelay's %s is \"%.40s\"; it must be a duration of at most "
-                             "a day, such as PT1S or PT0.5S", name, text ? text : "");
+        return rli_yaml_fail(loader, value, RLOCK_INVALID,
+                             "retryDelay's %s is \"%.40s\"; it must be a duration of at most "
+                             "a day, such as PT1S or PT0.5S",
+                             name, text ? text : "");
     return RLOCK_OK;
 }
 
@@ -75,9 +78,11 @@ rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key
     for (size_t i = 0; i < sizeof jitters / sizeof *jitters; i++)
         jitter = jitter || strcmp(class, jitters[i]) == 0;
     if (!constant && !jitter)
-        return rli_yaml_fail(loader, value, *class ? RLOCK_UNSUPPORTED : RLOCK_INVALID, "%s must be one of Redisson's own "
+        return rli_yaml_fail(loader, value, *class ? RLOCK_UNSUPPORTED : RLOCK_INVALID,
+                             "%s must be one of Redisson's own "
                              "strategies, such as !<org.redisson.config.EqualJitterDelay> {baseDelay: PT1S, maxDelay: "
-                             "PT2S}", key->name);
+                             "PT2S}",
+                             key->name);
     yaml_node_t *values[2];
     if (!read_properties(loader, value, constant ? of_constant : of_jitter, constant ? 1 : 2, values))
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s: a %s has %s", key->name, class,
@@ -112,7 +117,8 @@ rlock_status rli_yaml_use_prefix(rli_yaml_loader *loader, const rli_yaml_key *ke
         return RLOCK_OK;
     bool only = read_properties(loader, value, names, 1, &prefix);
     if (!strstr(class, "Prefix") || !only || !prefix || !rli_yaml_text(prefix))
-        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED, "%s is the Java class \"%.60s\", which cannot run here; "
+        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED,
+                             "%s is the Java class \"%.60s\", which cannot run here; "
                              "locks would have other names than in Java. If it puts a prefix before names, write it as "
                              "!<your.PrefixNameMapper> {prefix: \"…\"}, or set config->name_prefix before loading",
                              key->name, class);
@@ -145,8 +151,8 @@ static const char *write_place(FILE *to, const char *text, bool with_port)
     return NULL;
 }
 
-static rlock_status write_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map, bool with_port,
-                                 FILE *to)
+static rlock_status write_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map,
+                                 bool with_port, FILE *to)
 {
     for (yaml_node_pair_t *pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top; pair++) {
         const yaml_node_t *sides[] = {yaml_document_get_node(&loader->document, pair->key),
@@ -164,7 +170,8 @@ static rlock_status write_places(rli_yaml_loader *loader, const rli_yaml_key *ke
 }
 
 /* Takes the pairs of `map` as the text of natMap. */
-static rlock_status take_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map, bool with_port)
+static rlock_status take_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map,
+                                bool with_port)
 {
     char *text = NULL;
     size_t length;
@@ -199,17 +206,19 @@ rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, 
     if (!with_port && strcmp(class, "HostNatMapper") != 0) {
         if (loader->draft.nat_map)
             return RLOCK_OK;
-        return rli_yaml_warn(loader, rli_yaml_line(value), "%s is the Java class \"%.60s\", which cannot be followed here; "
+        return rli_yaml_warn(loader, rli_yaml_line(value),
+                             "%s is the Java class \"%.60s\", which cannot be followed here; "
                              "write it as a HostPortNatMapper or HostNatMapper, or set config->nat_map before loading",
                              key->name, class);
     }
     bool only = bare || read_properties(loader, value, with_port ? of_places : of_hosts, 1, &map);
     if (!only || !map || map->type != YAML_MAPPING_NODE)
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be %s", key->name,
-                             bare ? "{\"10.0.0.1:7000\": \"127.0.0.1:7001\"}" :
-                             with_port ? "!<org.redisson.config.HostPortNatMapper> {hostsPortMap: {\"10.0.0.1:7000\": "
-                                         "\"127.0.0.1:7001\"}}"
-                                       : "!<org.redisson.config.HostNatMapper> {hostsMap: {\"10.0.0.1\": \"127.0.0.1\"}}");
+                             bare ? "{\"10.0.0.1:7000\": \"127.0.0.1:7001\"}"
+                             : with_port
+                                 ? "!<org.redisson.config.HostPortNatMapper> {hostsPortMap: {\"10.0.0.1:7000\": "
+                                   "\"127.0.0.1:7001\"}}"
+                                 : "!<org.redisson.config.HostNatMapper> {hostsMap: {\"10.0.0.1\": \"127.0.0.1\"}}");
     return take_places(loader, key, map, with_port);
 }
 
@@ -219,8 +228,10 @@ rlock_status rli_yaml_use_java(rli_yaml_loader *loader, const rli_yaml_key *key,
     if (strncmp(class, "Default", 7) == 0 || is_empty(value))
         return RLOCK_OK;
     if (key->use == RLI_USE_JAVA_NEEDED)
-        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED, "%s is the Java class \"%.60s\", which cannot run here; only "
-                             "servers without renamed commands can be used", key->name, class);
+        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED,
+                             "%s is the Java class \"%.60s\", which cannot run here; only "
+                             "servers without renamed commands can be used",
+                             key->name, class);
     return rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s%.60s%s, which cannot be followed here", key->name,
                          *class ? "the Java class \"" : "an object", class, *class ? "\"" : "");
 }

@@ -37,11 +37,15 @@ static rlock_status read_server(rli_yaml_loader *loader, const rli_yaml_key *key
         return rli_yaml_fail(loader, value, status, "%s: %s", key->name, what);
     }
     if (loader->tls_known && loader->tls != address.tls)
-        status = rli_yaml_fail(loader, value, RLOCK_INVALID, "%s has an address with TLS beside one without; all must "
-                               "begin alike", key->name);
+        status = rli_yaml_fail(loader, value, RLOCK_INVALID,
+                               "%s has an address with TLS beside one without; all must "
+                               "begin alike",
+                               key->name);
     else if (address.has_path)
-        status = rli_yaml_warn(loader, rli_yaml_line(value), "%s: what follows host and port is passed over, as Redisson "
-                               "does; the database is a key of its own", key->name);
+        status = rli_yaml_warn(loader, rli_yaml_line(value),
+                               "%s: what follows host and port is passed over, as Redisson "
+                               "does; the database is a key of its own",
+                               key->name);
     if (status == RLOCK_OK)
         status = add_server(loader, &address, server);
     loader->tls = address.tls;

@@ -38,8 +38,10 @@ static rlock_status keep_secret(rli_yaml_loader *loader, const rli_yaml_key *key
     if (!text)
         return no_single_value(loader, key, value);
     if (strncmp(text, "{aes}", 5) == 0)
-        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED, "%s is encrypted, which only Redisson PRO can read; write "
-                             "${NAME} to take it from the environment", key->name);
+        return rli_yaml_fail(loader, value, RLOCK_UNSUPPORTED,
+                             "%s is encrypted, which only Redisson PRO can read; write "
+                             "${NAME} to take it from the environment",
+                             key->name);
     return keep_text(loader, field, text, strlen(text));
 }
 
@@ -53,7 +55,7 @@ static rlock_status read_value(const rli_yaml_loader *loader, const rli_yaml_key
         return no_single_value(loader, key, value);
     if (field->kind == RLI_WORD)
         return rli_field_read(field, text, found) == RLOCK_OK ? RLOCK_OK
-                                                               : rli_yaml_fail_again(loader, value, RLOCK_INVALID);
+                                                              : rli_yaml_fail_again(loader, value, RLOCK_INVALID);
     if (field->kind == RLI_FLAG) {
         bool flag;
         if (!rli_yaml_flag(text, &flag))
@@ -144,15 +146,18 @@ static rlock_status use_file(rli_yaml_loader *loader, const rli_yaml_key *key, c
         return no_single_value(loader, key, value);
     if (strncmp(text, "file:", 5) != 0) {
         if (colon && colon[1] == '/')
-            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be a file: write file:/path/to/store", key->name);
+            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be a file: write file:/path/to/store",
+                                 key->name);
         return keep_text(loader, place_of(loader, field_of(key)), text, strlen(text));
     }
     const char *path = text + 5;
     if (strncmp(path, "//", 2) == 0) {
         path = strchr(path + 2, '/');
         if (!path || (path != text + 7 && strncmp(text + 7, "localhost/", 10) != 0))
-            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s names a file of another machine: write "
-                                 "file:/path/to/store", key->name);
+            return rli_yaml_fail(loader, value, RLOCK_INVALID,
+                                 "%s names a file of another machine: write "
+                                 "file:/path/to/store",
+                                 key->name);
     }
     char *copy = rli_owned_memory(loader->owned, strlen(path) + 1), *to = copy;
     if (!copy)
@@ -206,8 +211,10 @@ static rlock_status use_interval(rli_yaml_loader *loader, const rli_yaml_key *ke
     if (!text)
         return no_single_value(loader, key, value);
     if (!rli_yaml_number(text, &ms) || ms < base->lowest || ms > base->highest)
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is \"%.40s\"; it must be a whole number of milliseconds "
-                             "from %lld to %lld", key->name, text, (long long)base->lowest, (long long)base->highest);
+        return rli_yaml_fail(loader, value, RLOCK_INVALID,
+                             "%s is \"%.40s\"; it must be a whole number of milliseconds "
+                             "from %lld to %lld",
+                             key->name, text, (long long)base->lowest, (long long)base->highest);
     if (!loader->delay_given)
         loader->draft.retry_base_delay_ms = loader->draft.retry_max_delay_ms = ms;
     return RLOCK_OK;

@@ -119,7 +119,10 @@ static rli_verdict write_parse_acquire(const redisReply *reply)
 #define CHANNEL "redisson_rwlock"
 
 /* The further "key" is what the timeout keys of read holds begin with. */
-#define NAMING {.what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""}
+#define NAMING                                                                                                         \
+    {                                                                                                                  \
+        .what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""                                         \
+    }
 
 const rli_kind rli_kind_read = {
     .name = "read",

@@ -22,8 +22,8 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 
 /* What a handoff answers, where it was made. */
 #define HANDED_OVER 2
-#define HEIR_HOLDS 3 /* by an earlier attempt */
-#define HEARD_MAX 1000000 /* more listeners than that are as many */
+#define HEIR_HOLDS  3       /* by an earlier attempt */
+#define HEARD_MAX   1000000 /* more listeners than that are as many */
 
 static void hand_over(rli_call *call, const rli_request *request)
 {
@@ -108,8 +108,12 @@ rli_verdict rli_reentrant_parse_handoff(const redisReply *reply)
         (fenced && !rli_reply_integer(reply->element[1], &token)))
         return (rli_verdict){.grant = RLI_DENIED};
     bool is_held = how == HANDED_OVER || how == HEIR_HOLDS;
-    return (rli_verdict){.grant = is_held ? RLI_GRANTED : RLI_DENIED, .token = (uint64_t)token,
-                         .free = how <= 0, .heard = how > 0 ? 0 : how < -HEARD_MAX ? HEARD_MAX : (int)-how};
+    return (rli_verdict){.grant = is_held ? RLI_GRANTED : RLI_DENIED,
+                         .token = (uint64_t)token,
+                         .free = how <= 0,
+                         .heard = how > 0            ? 0
+                                  : how < -HEARD_MAX ? HEARD_MAX
+                                                     : (int)-how};
 }
 
 const rli_kind rli_kind_reentrant = {

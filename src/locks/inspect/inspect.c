@@ -15,10 +15,9 @@
 #define PERMITS_SUFFIX "timeout"
 
 /* All keys that any object has beside its name: more than one naming can say. */
-static const rli_naming fair = {.what = "lock",
-                                .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}};
-static const rli_naming others = {.what = "lock", .key_prefixes = {NULL, "redisson_lock_token"},
-                                  .key_suffix = PERMITS_SUFFIX};
+static const rli_naming fair = {.what = "lock", .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}};
+static const rli_naming others = {
+    .what = "lock", .key_prefixes = {NULL, "redisson_lock_token"}, .key_suffix = PERMITS_SUFFIX};
 
 static rlock_status look(rli_topology *topology, rli_operation *op, const rli_names *queue, const rli_names *more,
                          rlock_inspection **inspection)
@@ -75,8 +74,8 @@ static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t t
     rli_route route = {NULL};
     rli_answer answer;
     rli_outcome outcome = rli_pipeline_call(rli_route_to(&route, node), op,
-                                        &(rli_command){.count = 2, .words = words, .lengths = lengths},
-                                        timeout_ms, &answer);
+                                            &(rli_command){.count = 2, .words = words, .lengths = lengths}, timeout_ms,
+                                            &answer);
     if (outcome == RLI_UNSENT)
         return answer.status;
     if (outcome != RLI_ANSWERED)
@@ -104,7 +103,8 @@ static rlock_status find_processes(rli_topology *topology, rli_operation *op, co
     if (status != RLOCK_OK)
         return status;
     if (reply->type == REDIS_REPLY_ERROR)
-        status = rli_fail(RLOCK_SERVER, "Redis refused CLIENT LIST: %.200s; it needs the right to client|list", reply->str);
+        status = rli_fail(RLOCK_SERVER, "Redis refused CLIENT LIST: %.200s; it needs the right to client|list",
+                          reply->str);
     else if (reply->type == REDIS_REPLY_STRING)
         status = rli_processes_read(inspection, reply->str);
     else

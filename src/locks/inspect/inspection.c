@@ -159,8 +159,7 @@ static rlock_status read_parts(rlock_inspection *inspection, redisReply *const p
     inspection->has_token = rli_reply_integer(parts[TOKEN], &token);
     inspection->token = (uint64_t)token;
     inspection->has_permits = !rli_reply_is_nil(parts[AVAILABLE]);
-    if (status == RLOCK_OK && inspection->has_permits &&
-        !rli_reply_integer(parts[AVAILABLE], &inspection->available))
+    if (status == RLOCK_OK && inspection->has_permits && !rli_reply_integer(parts[AVAILABLE], &inspection->available))
         status = rli_reply_unexpected(parts[AVAILABLE], name); /* digits, but too many */
     inspection->kind = kind_of(inspection);
     return status;

@@ -88,7 +88,8 @@ static bool collect(clients *asked, const rlock_inspection *inspection)
 static const char *field(const char *line, const char *end, const char *word, size_t *length)
 {
     size_t word_length = strlen(word);
-    for (const char *at = line; at && (size_t)(end - at) > word_length; at = memchr(at + 1, ' ', (size_t)(end - at - 1))) {
+    for (const char *at = line; at && (size_t)(end - at) > word_length;
+         at = memchr(at + 1, ' ', (size_t)(end - at - 1))) {
         if (memcmp(at, word, word_length) == 0) {
             const char *value = at + word_length, *space = memchr(value, ' ', (size_t)(end - value));
             *length = (size_t)((space ? space : end) - value);
@@ -98,7 +99,8 @@ static const char *field(const char *line, const char *end, const char *word, si
     return NULL;
 }
 
-static rlock_status add(rlock_inspection *inspection, const rli_connection_name *name, const char *address, size_t length)
+static rlock_status add(rlock_inspection *inspection, const rli_connection_name *name, const char *address,
+                        size_t length)
 {
     rlock_process **more = realloc(inspection->processes, (inspection->process_count + 1) * sizeof *more);
     rlock_process *process = more ? calloc(1, sizeof *process) : NULL;

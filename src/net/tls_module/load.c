@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define TEXT_(number) #number
-#define TEXT(number) TEXT_(number)
-#define FILE_NAME "librlock-tls.so." TEXT(RLOCK_VERSION_MAJOR)
+#define TEXT(number)  TEXT_(number)
+#define FILE_NAME     "librlock-tls.so." TEXT(RLOCK_VERSION_MAJOR)
 
 /* NULL until the first client with TLS; never unloaded. Two threads may both load it, which is as good as once;
  * a mutex would stay locked in a child that is forked meanwhile. */
@@ -51,8 +51,10 @@ static rlock_status refuse(const char *path)
         why = "unknown error";
     else if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
         why += length + 2;
-    return rli_fail(RLOCK_INVALID, "TLS needs the module \"%.200s\", which cannot be loaded: %.200s; install all of rlock, "
-                    "and OpenSSL", path, why);
+    return rli_fail(RLOCK_INVALID,
+                    "TLS needs the module \"%.200s\", which cannot be loaded: %.200s; install all of rlock, "
+                    "and OpenSSL",
+                    path, why);
 }
 
 static rlock_status load(void)
@@ -61,15 +63,18 @@ static rlock_status load(void)
     if (module())
         return RLOCK_OK;
     if (!find(path))
-        return rli_fail(RLOCK_INVALID, "TLS needs the module " FILE_NAME ", which is beside the library, but the library is "
+        return rli_fail(RLOCK_INVALID,
+                        "TLS needs the module " FILE_NAME ", which is beside the library, but the library is "
                         "not to be found; have it loaded by an absolute path");
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const rli_tls_module *found = handle ? dlsym(handle, "rlock_tls_module") : NULL;
     if (!found)
         return refuse(path);
     if (strcmp(found->version, RLOCK_VERSION) != 0)
-        return rli_fail(RLOCK_INVALID, "TLS needs the module \"%.200s\" of version " RLOCK_VERSION ", as the library, but it "
-                        "is of version %.40s; install both anew, then start the program again", path, found->version);
+        return rli_fail(RLOCK_INVALID,
+                        "TLS needs the module \"%.200s\" of version " RLOCK_VERSION ", as the library, but it "
+                        "is of version %.40s; install both anew, then start the program again",
+                        path, found->version);
     found->begin(&library);
     atomic_store_explicit(&loaded, found, memory_order_release);
     return RLOCK_OK;

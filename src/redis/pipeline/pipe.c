@@ -13,30 +13,31 @@
 struct rli_pipe {
     rli_receive_timeout *receive_timeout;
     rli_connection connection;
-    int64_t guarded_until_ms;    /* when the guard ends the receive under way; RLI_NEVER: none of its */
-    int64_t guarded_from_ms;     /* a receive with that much time ahead is the guard's to limit */
-    int64_t overdue_since_ms;    /* since when the request had been unanswered that the guard found overdue last */
-    int64_t used_ms;             /* when a request was last queued */
-    rli_pending_list pending_list;             /* unfinished requests: answered ones that wait for WAIT, sent, queued */
-    rli_pending *awaited;           /* the first without its answer */
-    int sent, answered;          /* how many have left; how many of these are answered */
-    int posts;                   /* how many nobody waits for, and somebody is to be told of */
-    uint64_t popped;             /* how many have had their outcome */
-    rli_buffer queued;           /* requests of the next batch */
-    rli_buffer leaving;          /* the present batch… */
-    size_t left;                 /* …of which so many bytes have gone */
+    int64_t guarded_until_ms;      /* when the guard ends the receive under way; RLI_NEVER: none of its */
+    int64_t guarded_from_ms;       /* a receive with that much time ahead is the guard's to limit */
+    int64_t overdue_since_ms;      /* since when the request had been unanswered that the guard found overdue last */
+    int64_t used_ms;               /* when a request was last queued */
+    rli_pending_list pending_list; /* unfinished requests: answered ones that wait for WAIT, sent, queued */
+    rli_pending *awaited;          /* the first without its answer */
+    int sent, answered;            /* how many have left; how many of these are answered */
+    int posts;                     /* how many nobody waits for, and somebody is to be told of */
+    uint64_t popped;               /* how many have had their outcome */
+    rli_buffer queued;             /* requests of the next batch */
+    rli_buffer leaving;            /* the present batch… */
+    size_t left;                   /* …of which so many bytes have gone */
     rli_replica_ack ack;
-    bool to_sync;                /* the next batch is to end with WAIT */
-    bool leading, sending;       /* a thread receives; a thread sends… */
-    rli_turn *unsent;            /* …and these wait until their requests have left */
+    bool to_sync;          /* the next batch is to end with WAIT */
+    bool leading, sending; /* a thread receives; a thread sends… */
+    rli_turn *unsent;      /* …and these wait until their requests have left */
     bool ended;
-    const char *garbled;         /* describes bytes that were no answer, static text; NULL: there were none */
-    int users;                   /* pipe.h */
-    unsigned place;              /* of the next request's caller */
+    const char *garbled; /* describes bytes that were no answer, static text; NULL: there were none */
+    int users;           /* pipe.h */
+    unsigned place;      /* of the next request's caller */
 };
 
 rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const rli_address *address,
-                           rli_receive_timeout *receive_timeout, const atomic_int *replicas, const rli_patience *patience)
+                           rli_receive_timeout *receive_timeout, const atomic_int *replicas,
+                           const rli_patience *patience)
 {
     rli_pipe *fresh = calloc(1, sizeof *fresh);
     if (!fresh)
@@ -85,7 +86,8 @@ uint64_t rli_pipe_run(const rli_pipe *pipe)
 /* --- sending --- */
 
 /* A server that is no cluster answers it with an error, which is dropped as well. */
-static const rli_command asking = {.count = 1, .words = (const char *const[]){"ASKING"}, .lengths = (const size_t[]){6}};
+static const rli_command asking = {
+    .count = 1, .words = (const char *const[]){"ASKING"}, .lengths = (const size_t[]){6}};
 
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command)
 {
@@ -96,10 +98,13 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
         return false;
     }
     pipe->used_ms = rli_now_ms();
-    *pending = (rli_pending){.parker = parker, .queued_ms = pipe->used_ms,
-                       .since_ms = pipe->used_ms + rli_replica_ack_time_ms(&pipe->ack),
-                       .bytes = pipe->queued.length - before, .place = pipe->place++, .asking = command->asking,
-                       .witness = command->witness};
+    *pending = (rli_pending){.parker = parker,
+                             .queued_ms = pipe->used_ms,
+                             .since_ms = pipe->used_ms + rli_replica_ack_time_ms(&pipe->ack),
+                             .bytes = pipe->queued.length - before,
+                             .place = pipe->place++,
+                             .asking = command->asking,
+                             .witness = command->witness};
     rli_pending_append(&pipe->pending_list, pending);
     if (parker) {
         rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* of an earlier request */

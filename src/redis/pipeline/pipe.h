@@ -15,7 +15,8 @@ typedef struct rli_pipe rli_pipe;
 /* `guard` keeps the limits of long receives; NULL: each leader keeps its own. `replicas`: as in
  * rli_pipeline_init_synced; NULL: not synced. */
 rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const rli_address *address,
-                           rli_receive_timeout *receive_timeout, const atomic_int *replicas, const rli_patience *patience);
+                           rli_receive_timeout *receive_timeout, const atomic_int *replicas,
+                           const rli_patience *patience);
 /* Users keep the wire's memory and descriptor; the last to leave frees both. They are: the opener; each
  * request on it that somebody waits for; the leader; whoever else enters. */
 void rli_pipe_enter(rli_pipe *pipe);

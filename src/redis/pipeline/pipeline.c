@@ -9,14 +9,15 @@
 
 #include <stdio.h>
 
-void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address, rli_receive_timeout *receive_timeout)
+void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
+                       rli_receive_timeout *receive_timeout)
 {
     *pipeline = (rli_pipeline){.settings = settings, .address = address, .receive_timeout = receive_timeout};
     rli_mutex_init_brief(&pipeline->mutex);
 }
 
 void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
-                          const atomic_int *replicas)
+                              const atomic_int *replicas)
 {
     rli_pipeline_init(pipeline, settings, address, NULL);
     pipeline->replicas = replicas;
@@ -36,18 +37,24 @@ static void tell_connectors(rli_pipeline *pipeline, rlock_status status, const c
  * that has to look again where it is to go. */
 static rlock_status dropped(const rli_pipeline *pipeline)
 {
-    return rli_fail(RLOCK_UNAVAILABLE, "the connection to Redis at %s was given up while it was made: the server there "
-                    "changes its part", pipeline->address->text);
+    return rli_fail(RLOCK_UNAVAILABLE,
+                    "the connection to Redis at %s was given up while it was made: the server there "
+                    "changes its part",
+                    pipeline->address->text);
 }
 
 static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation *op, int64_t deadline_ms)
 {
-    rli_patience patience = {.deadline_ms = deadline_ms, .cancel = op->cancel, .closed = &op->gate->closed,
-                             .drops = &pipeline->drops, .drops_before = atomic_load(&pipeline->drops)};
+    rli_patience patience = {.deadline_ms = deadline_ms,
+                             .cancel = op->cancel,
+                             .closed = &op->gate->closed,
+                             .drops = &pipeline->drops,
+                             .drops_before = atomic_load(&pipeline->drops)};
     pipeline->connecting = true;
     pthread_mutex_unlock(&pipeline->mutex);
     rli_pipe *pipe = NULL;
-    rlock_status status = rli_pipe_open(&pipe, pipeline->settings, pipeline->address, pipeline->receive_timeout, pipeline->replicas, &patience);
+    rlock_status status = rli_pipe_open(&pipe, pipeline->settings, pipeline->address, pipeline->receive_timeout,
+                                        pipeline->replicas, &patience);
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->connecting = false;
     bool is_dropped = atomic_load(&pipeline->drops) != patience.drops_before;
@@ -82,7 +89,8 @@ static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, 
     rli_turn_leave(&pipeline->connectors, &op->turn);
     if (pipeline->connects == before)
         return status;
-    return pipeline->connect_status == RLOCK_OK ? RLOCK_OK : rli_fail_as(pipeline->connect_status, pipeline->connect_message);
+    return pipeline->connect_status == RLOCK_OK ? RLOCK_OK
+                                                : rli_fail_as(pipeline->connect_status, pipeline->connect_message);
 }
 
 /* With the mutex held on entry and return. RLOCK_OK: pipeline->wire is up. */
@@ -98,7 +106,8 @@ static rlock_status connected(rli_pipeline *pipeline, rli_operation *op, int64_t
         if (pipeline->closed)
             status = rli_fail(RLOCK_CLOSED, "the client is closed");
         else if (pipeline->shut)
-            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", pipeline->address->text);
+            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more",
+                              pipeline->address->text);
         else if (pipeline->connecting)
             status = await_connection(pipeline, op, deadline_ms);
         else
@@ -232,7 +241,8 @@ static int64_t later(int64_t at_ms, int64_t span_ms)
 
 /* The lead goes to the thread that waits for the same answer, if there is nobody else to read it. Mutex held on entry
  * and return, not while that thread wakes, which needs it at once. */
-static void call_witness(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *pending, rli_witness *witness, int64_t until_ms)
+static void call_witness(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *pending, rli_witness *witness,
+                         int64_t until_ms)
 {
     const rli_lead lead = {.pipeline = pipeline, .pipe = pipe, .last = rli_pipe_last(pipe), .until_ms = until_ms};
     rli_wake_batch batch = {0};
@@ -280,8 +290,8 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
     return outcome;
 }
 
-rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command,
-                          int64_t timeout_ms, rli_answer *answer)
+rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command, int64_t timeout_ms,
+                              rli_answer *answer)
 {
     rli_outcome outcome = RLI_UNSENT;
     atomic_fetch_add_explicit(&pipeline->load, 1, memory_order_relaxed);
@@ -314,7 +324,8 @@ static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_
     if (!rli_pipe_lead(pipe))
         return;
     while (received != RLI_ENDED && more(pipe) && (received == RLI_BYTES || rli_now_ms() < until_ms)) {
-        received = rli_pipe_flush(pipe, &pipeline->mutex) ? rli_pipe_receive(pipe, &pipeline->mutex, until_ms, -1) : RLI_ENDED;
+        received = rli_pipe_flush(pipe, &pipeline->mutex) ? rli_pipe_receive(pipe, &pipeline->mutex, until_ms, -1)
+                                                          : RLI_ENDED;
         if (received == RLI_ENDED)
             drop_pipe(pipeline, pipe, RLI_BROKEN);
     }
@@ -394,8 +405,8 @@ void rli_pipeline_condemn(rli_pipeline *pipeline)
 
 bool rli_pipeline_ping_if_idle(rli_pipeline *pipeline, rli_operation *op, int64_t idle_ms)
 {
-    const rli_command ping = {.count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4},
-                              .unsynced = true};
+    const rli_command ping = {
+        .count = 1, .words = (const char *const[]){"PING"}, .lengths = (const size_t[]){4}, .unsynced = true};
     rli_answer answer = {0};
     rli_outcome outcome = RLI_ANSWERED;
     pthread_mutex_lock(&pipeline->mutex);

@@ -43,18 +43,18 @@ struct rli_pending;
 typedef struct rli_pipeline {
     const rli_settings *settings;
     const rli_address *address;
-    rli_receive_timeout *receive_timeout;                   /* NULL: none */
-    const atomic_int *replicas;         /* NULL: not a synced pipeline */
+    rli_receive_timeout *receive_timeout; /* NULL: none */
+    const atomic_int *replicas;           /* NULL: not a synced pipeline */
     pthread_mutex_t mutex;
-    struct rli_pipe *pipe;              /* NULL: not connected */
-    struct rli_pipe *dropped;           /* takes no more requests; ends with those under way */
-    atomic_uint drops;                  /* how often rli_pipeline_drop was called */
-    bool connecting, closed, shut;      /* a thread connects; the client is closed; the server is not to be talked to */
-    rli_turn *connectors;               /* calls that wait for that thread… */
-    unsigned connects;                  /* …to raise this… */
-    rlock_status connect_status;        /* …and leave here what came of it; RLOCK_OK: look again */
+    struct rli_pipe *pipe;         /* NULL: not connected */
+    struct rli_pipe *dropped;      /* takes no more requests; ends with those under way */
+    atomic_uint drops;             /* how often rli_pipeline_drop was called */
+    bool connecting, closed, shut; /* a thread connects; the client is closed; the server is not to be talked to */
+    rli_turn *connectors;          /* calls that wait for that thread… */
+    unsigned connects;             /* …to raise this… */
+    rlock_status connect_status;   /* …and leave here what came of it; RLOCK_OK: look again */
     char connect_message[256];
-    atomic_int load;                    /* requests under way; read without the mutex */
+    atomic_int load; /* requests under way; read without the mutex */
 } rli_pipeline;
 
 /* The lead of a pipeline for a thread that has no request there, until what is under way now is answered. */
@@ -77,22 +77,23 @@ typedef struct rli_witness {
     void (*tell)(struct rli_witness *witness, const struct rli_pending *pending);
 } rli_witness;
 
-void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address, rli_receive_timeout *receive_timeout);
+void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
+                       rli_receive_timeout *receive_timeout);
 /* A pipeline that has the server's replicas confirm what is written on it. A request is answered when
  * the WAIT behind its batch is; requests that come meanwhile are the next batch. `replicas`: how many
  * the server is said to have; 0 or less: no WAIT is sent. Else WAIT is for those that it has in step: it is asked how
  * many that are when a connection is made, when another number confirmed, and after a second. A slow replica slows this pipeline down, no other; it
  * has no guard, since replicas take longer than a timer does. */
 void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
-                          const atomic_int *replicas);
+                              const atomic_int *replicas);
 /* For the guard: ends waits that are overdue. Whether any request on the pipeline is unanswered. */
 bool rli_pipeline_guarded(rli_pipeline *pipeline);
 /* Connects if it is not. RLOCK_OK or why not. */
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op);
 /* Sends `command` and waits for the answer, for `timeout_ms` at most (on a synced pipeline, longer by what
  * WAIT may take) and not beyond the caller's deadline. Connects first when needed. Any thread. */
-rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command,
-                          int64_t timeout_ms, rli_answer *answer);
+rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command, int64_t timeout_ms,
+                              rli_answer *answer);
 /* Takes a lead that was given: reads answers, for everybody, until `deadline_ms` at most, or the caller is cancelled. */
 void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t deadline_ms);
 /* Sends `command` and does not wait for the answer; its bytes have left on return, unless the connection had no room for

@@ -7,8 +7,8 @@
 
 typedef struct rli_pool {
     const rli_settings *settings;
-    rli_pipeline *pipelines;     /* settings->pool_size of them */
-    atomic_int in_use;   /* the first so many; only grows */
+    rli_pipeline *pipelines; /* settings->pool_size of them */
+    atomic_int in_use;       /* the first so many; only grows */
     rli_receive_timeout receive_timeout;
 } rli_pool;
 

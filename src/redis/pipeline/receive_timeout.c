@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-void rli_receive_timeout_init(rli_receive_timeout *receive_timeout, int64_t timeout_ms, bool (*look)(void *pipelines), void *pipelines)
+void rli_receive_timeout_init(rli_receive_timeout *receive_timeout, int64_t timeout_ms, bool (*look)(void *pipelines),
+                              void *pipelines)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -55,7 +56,8 @@ bool rli_receive_timeout_call(rli_receive_timeout *receive_timeout)
         return true;
     pthread_mutex_lock(&receive_timeout->mutex);
     if (!receive_timeout->running && !receive_timeout->stopping)
-        receive_timeout->running = rli_thread_start(&receive_timeout->thread, "rlock-guard", run, receive_timeout) == RLOCK_OK;
+        receive_timeout->running = rli_thread_start(&receive_timeout->thread, "rlock-guard", run, receive_timeout) ==
+                                   RLOCK_OK;
     atomic_store(&receive_timeout->asleep, !receive_timeout->running);
     pthread_cond_signal(&receive_timeout->called);
     bool timed_out = receive_timeout->running;

@@ -56,8 +56,8 @@ bool rli_replica_ack_is_to_count(const rli_replica_ack *ack)
 
 bool rli_replica_ack_count(rli_replica_ack *ack, rli_buffer *buffer)
 {
-    const rli_command info = {.count = 2, .words = (const char *const[]){"INFO", "replication"},
-                              .lengths = (const size_t[]){4, 11}};
+    const rli_command info = {
+        .count = 2, .words = (const char *const[]){"INFO", "replication"}, .lengths = (const size_t[]){4, 11}};
     ack->counting = rli_buffer_command(buffer, &info);
     return ack->counting;
 }

@@ -19,14 +19,14 @@ enum {
 
 /* All zero but for the first two: nothing is known of the server yet. */
 typedef struct rli_replica_ack {
-    const atomic_int *listed;   /* replicas that the server is said to have, dead ones among them; ≤ 0: none to ask;
+    const atomic_int *listed; /* replicas that the server is said to have, dead ones among them; ≤ 0: none to ask;
                                    NULL: not synced */
-    int64_t timeout_ms;         /* slavesSyncTimeout */
-    int online;                 /* replicas in step with the server when they were last counted; -1: it did not say */
-    int64_t counted_ms;         /* when that was; 0: never, or the number has turned out to be wrong */
-    bool counting;              /* the question for the number is under way */
-    int asked;                  /* by the WAIT under way; 0: there is none */
-    bool unknown, forbidden;    /* the server knows no WAIT; the user may not use it */
+    int64_t timeout_ms;       /* slavesSyncTimeout */
+    int online;               /* replicas in step with the server when they were last counted; -1: it did not say */
+    int64_t counted_ms;       /* when that was; 0: never, or the number has turned out to be wrong */
+    bool counting;            /* the question for the number is under way */
+    int asked;                /* by the WAIT under way; 0: there is none */
+    bool unknown, forbidden;  /* the server knows no WAIT; the user may not use it */
 } rli_replica_ack;
 
 /* Whether a question for the number, or a WAIT, is under way: the next batch gathers until it is answered. */

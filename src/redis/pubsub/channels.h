@@ -21,10 +21,10 @@ typedef struct rli_listener {
 /* A channel that somebody wants to hear; subscribed once. */
 typedef struct rli_channel {
     rli_link link;
-    int references;          /* 0: being unsubscribed */
-    int unconfirmed;         /* commands sent for it whose confirmation has not come */
-    char *refusal;           /* the server's words when it refused the subscription */
-    bool adrift;             /* the server is not who serves it, for now: it will be asked again */
+    int references;  /* 0: being unsubscribed */
+    int unconfirmed; /* commands sent for it whose confirmation has not come */
+    char *refusal;   /* the server's words when it refused the subscription */
+    bool adrift;     /* the server is not who serves it, for now: it will be asked again */
     rli_listener *listeners;
     size_t length;
     char name[];
@@ -34,8 +34,8 @@ typedef struct rli_channel {
 typedef struct rli_expected {
     struct rli_expected *next;
     rli_channel *channel;
-    bool subscribes;         /* else it unsubscribes */
-    int64_t late_at_ms;      /* when the connection is given up for it */
+    bool subscribes;    /* else it unsubscribes */
+    int64_t late_at_ms; /* when the connection is given up for it */
 } rli_expected;
 
 typedef struct rli_channels {

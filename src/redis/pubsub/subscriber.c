@@ -17,15 +17,20 @@
 /* As Redisson's reconnectionDelay from 100 ms, doubling; but not up to its 10 s: those who wait hear
  * nothing meanwhile. */
 #define RECONNECT_FIRST_MS 100
-#define RECONNECT_MOST_MS 2000
+#define RECONNECT_MOST_MS  2000
 /* Between two questions for channels that the server does not serve for now. */
 #define ADRIFT_MS 500
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
                          const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed)
 {
-    *subscriber = (rli_subscriber){.settings = settings, .address = address, .pubsub_mode = pubsub_mode, .closed = closed,
-                                   .connection = {.fd = -1}, .wake_fd = -1, .drifted_ms = RLI_NEVER,
+    *subscriber = (rli_subscriber){.settings = settings,
+                                   .address = address,
+                                   .pubsub_mode = pubsub_mode,
+                                   .closed = closed,
+                                   .connection = {.fd = -1},
+                                   .wake_fd = -1,
+                                   .drifted_ms = RLI_NEVER,
                                    .send_by_ms = RLI_NEVER};
     pthread_mutex_init(&subscriber->mutex, NULL);
 }
@@ -128,8 +133,8 @@ static bool hear_all(rli_subscriber *subscriber)
     for (;;) {
         redisReply *reply;
         if (!rli_connection_parse(&subscriber->connection, &reply)) {
-            snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.120s sent %s", subscriber->address->text,
-                     rli_connection_trouble(&subscriber->connection));
+            snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.120s sent %s",
+                     subscriber->address->text, rli_connection_trouble(&subscriber->connection));
             return false;
         }
         if (!reply)
@@ -166,7 +171,9 @@ static bool ask_for_adrift(void *argument, rli_channel *channel)
 static bool reconnect(rli_subscriber *subscriber)
 {
     rli_connection connection;
-    rli_patience patience = {.deadline_ms = RLI_NEVER, .closed = subscriber->closed, .drops = &subscriber->drops,
+    rli_patience patience = {.deadline_ms = RLI_NEVER,
+                             .closed = subscriber->closed,
+                             .drops = &subscriber->drops,
                              .drops_before = atomic_load(&subscriber->drops)};
     pthread_mutex_unlock(&subscriber->mutex);
     rlock_status status = rli_connection_open(&connection, subscriber->settings, subscriber->address, &patience);
@@ -232,7 +239,8 @@ static int64_t next_look(const rli_subscriber *subscriber)
         at_ms = rli_earlier(at_ms, subscriber->restless_until_ms);
     if (subscriber->channels.first)
         return rli_earlier(at_ms, subscriber->channels.first->late_at_ms);
-    return subscriber->channels.table.count ? rli_earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms)) : at_ms;
+    return subscriber->channels.table.count ? rli_earlier(at_ms, rli_after_ms(subscriber->settings->timeout_ms))
+                                            : at_ms;
 }
 
 static void ping(rli_subscriber *subscriber)
@@ -281,8 +289,7 @@ static void read_and_write(rli_subscriber *subscriber)
         rli_subscriber_flush(subscriber);
     if (!(ready & ~POLLOUT))
         return;
-    rli_received received =
-        rli_connection_receive(&subscriber->connection, 0, -1, false);
+    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
     subscriber->heard_ms = rli_now_ms();
     subscriber->pinged = false;
     if (received == RLI_ENDED || (received == RLI_BYTES && !hear_all(subscriber)))

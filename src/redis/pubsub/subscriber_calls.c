@@ -57,8 +57,7 @@ static bool is_wanting(const rli_channel *channel)
     return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
 }
 
-rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length,
-                                 rli_channel **out)
+rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **out)
 {
     pthread_mutex_lock(&subscriber->mutex);
     rlock_status status = start_thread(subscriber);
@@ -100,8 +99,7 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
-void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener,
-                        rli_parker *parker)
+void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker)
 {
     pthread_mutex_lock(&subscriber->mutex);
     rli_channel_add(channel, listener, parker);

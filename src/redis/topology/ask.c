@@ -50,16 +50,18 @@ bool rli_topology_is_mute(const rli_node *node)
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master)
 {
     redisReply *reply;
-    rlock_status status =
-        rli_topology_ask(topology, op, node, (const char *const[]){"INFO", "replication", NULL}, &reply);
+    rlock_status status = rli_topology_ask(topology, op, node, (const char *const[]){"INFO", "replication", NULL},
+                                           &reply);
     if (status != RLOCK_OK)
         return status;
     if (reply->type == REDIS_REPLY_STRING) {
         *master = strstr(reply->str, "role:master");
         atomic_store(&node->replicas, rli_replica_ack_online(reply->str));
     } else {
-        status = rli_fail(RLOCK_SERVER, "the server at %s does not say whether it is a master: %.150s; the user needs "
-                          "the right to INFO", node->address.text, reply->str ? reply->str : "");
+        status = rli_fail(RLOCK_SERVER,
+                          "the server at %s does not say whether it is a master: %.150s; the user needs "
+                          "the right to INFO",
+                          node->address.text, reply->str ? reply->str : "");
     }
     freeReplyObject(reply);
     return status;

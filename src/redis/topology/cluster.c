@@ -12,9 +12,10 @@
 /* --- what a node says --- */
 
 typedef struct word {
-    uint64_t epoch;  /* raised by each failover: a node that knows a lower one than was known before has missed one; 0: it
+    uint64_t
+        epoch;  /* raised by each failover: a node that knows a lower one than was known before has missed one; 0: it
                         does not tell */
-    bool whole;      /* it reaches most of the masters, or does not tell: it is not cut off, or was so a moment ago only */
+    bool whole; /* it reaches most of the masters, or does not tell: it is not cut off, or was so a moment ago only */
     redisReply *map;
 } word;
 
@@ -27,8 +28,7 @@ static uint64_t number_after(const char *info, const char *name)
 static rlock_status ask_condition(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
 {
     redisReply *info;
-    rlock_status status =
-        rli_topology_ask(topology, op, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
+    rlock_status status = rli_topology_ask(topology, op, node, (const char *const[]){"CLUSTER", "INFO", NULL}, &info);
     *said = (word){.whole = true};
     if (status == RLOCK_OK && info->type == REDIS_REPLY_STRING)
         *said = (word){number_after(info->str, "cluster_current_epoch:"), strstr(info->str, "cluster_state:ok"), NULL};
@@ -153,8 +153,8 @@ static bool ask_those(rli_topology *topology, rli_operation *op, standing whom, 
 {
     rli_node *start = after(topology, topology->asked), *node = start;
     do {
-        if (standing_of(topology, node) == whom && rli_topology_is_mute(node) == mute && node->look != topology->looks &&
-            ask_one(topology, op, node, found))
+        if (standing_of(topology, node) == whom && rli_topology_is_mute(node) == mute &&
+            node->look != topology->looks && ask_one(topology, op, node, found))
             return true;
         node = after(topology, node);
     } while (node != start);
@@ -192,8 +192,9 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     if (found.outsider)
         freeReplyObject(found.said.map);
     if (!believed)
-        return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s"
-                                                                          : "%s", found.why);
+        return rli_fail(found.trouble,
+                        found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s" : "%s",
+                        found.why);
     rli_cluster_pubsub_mode_decide(topology);
     return RLOCK_OK;
 }

@@ -44,13 +44,13 @@ static bool is_map(const redisReply *map)
 rlock_status rli_cluster_map_ask(rli_topology *topology, rli_operation *op, rli_node *from, redisReply **map)
 {
     const char *at = from->address.text;
-    rlock_status status =
-        rli_topology_ask(topology, op, from, (const char *const[]){"CLUSTER", "SLOTS", NULL}, map);
+    rlock_status status = rli_topology_ask(topology, op, from, (const char *const[]){"CLUSTER", "SLOTS", NULL}, map);
     if (status != RLOCK_OK)
         return status;
     if ((*map)->type == REDIS_REPLY_ERROR)
         status = rli_fail(RLOCK_SERVER, "%s refused CLUSTER SLOTS: %.150s%s", at, (*map)->str,
-                          strstr((*map)->str, "cluster support disabled") ? "; it is no cluster: use a redis:// URL" : "");
+                          strstr((*map)->str, "cluster support disabled") ? "; it is no cluster: use a redis:// URL"
+                                                                          : "");
     else if ((*map)->type != REDIS_REPLY_ARRAY || (*map)->elements == 0)
         status = rli_fail(RLOCK_UNAVAILABLE, "%s knows of no node that serves anything", at);
     else if (!is_map(*map))

@@ -14,9 +14,12 @@ static rlock_status hear(rli_node *node, const redisReply *reply)
         return RLOCK_OK;
     }
     if (strncmp(reply->str, "NOPERM", 6) == 0)
-        return rli_fail(RLOCK_SERVER, "%s does not let the user ask whether it knows sharded messages: give it the right to "
-                        "pubsub|shardnumsub, or set shardedSubscriptionMode to what all who share locks use, ON (as Redisson "
-                        "does with Redis 7.0 and later) or OFF: %.120s", node->address.text, reply->str);
+        return rli_fail(
+            RLOCK_SERVER,
+            "%s does not let the user ask whether it knows sharded messages: give it the right to "
+            "pubsub|shardnumsub, or set shardedSubscriptionMode to what all who share locks use, ON (as Redisson "
+            "does with Redis 7.0 and later) or OFF: %.120s",
+            node->address.text, reply->str);
     return rli_fail(RLOCK_UNAVAILABLE, "%s does not tell whether it knows sharded messages: %.200s", node->address.text,
                     reply->str);
 }
@@ -26,8 +29,8 @@ rlock_status rli_cluster_pubsub_mode_learn(rli_topology *topology, rli_operation
     redisReply *reply;
     if (topology->settings->sharding != RLI_SHARDING_AUTO)
         return RLOCK_OK;
-    rlock_status status =
-        rli_topology_ask(topology, op, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL}, &reply);
+    rlock_status status = rli_topology_ask(topology, op, node, (const char *const[]){"PUBSUB", "SHARDNUMSUB", NULL},
+                                           &reply);
     if (status == RLOCK_OK)
         status = hear(node, reply);
     if (reply)
@@ -61,7 +64,8 @@ void rli_cluster_pubsub_mode_decide(rli_topology *topology)
     rli_sharding wanted = topology->settings->sharding;
     rli_pubsub_mode before = atomic_load(&topology->pubsub_mode), now = before;
     if (!topology->spread_is_chosen)
-        now = wanted == RLI_SHARDING_ON || topology->asked->spublish == RLI_SPUBLISH_KNOWN ? RLI_SHARDED : RLI_SCATTERED;
+        now = wanted == RLI_SHARDING_ON || topology->asked->spublish == RLI_SPUBLISH_KNOWN ? RLI_SHARDED
+                                                                                           : RLI_SCATTERED;
     topology->spread_is_chosen = true;
     if (wanted == RLI_SHARDING_AUTO)
         now = choose(topology, now);

@@ -20,9 +20,9 @@
 typedef struct rli_nodes {
     const rli_settings *settings;
     const _Atomic rli_pubsub_mode *pubsub_mode;
-    const atomic_bool *closed;     /* of the client */
+    const atomic_bool *closed; /* of the client */
     rli_node *_Atomic first;
-    unsigned naming;               /* how often servers have named others; a node knows by which naming it was last */
+    unsigned naming; /* how often servers have named others; a node knows by which naming it was last */
 } rli_nodes;
 
 /* Servers in service at a time. The largest cluster that Redis is meant for has a thousand. */

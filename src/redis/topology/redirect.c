@@ -34,7 +34,8 @@ static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node
     return status;
 }
 
-bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length, int port)
+bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+                        int port)
 {
     rli_node *to;
     rlock_status status = follow(topology, slot, from, host, length, port, &to);

@@ -41,12 +41,16 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
 {
     const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "an answer that no sentinel gives";
     if (strstr(text, "No such master"))
-        rli_fail(RLOCK_SERVER, "the sentinel at %s watches no master named \"%s\"; check masterName (it is the name "
-                 "after \"sentinel monitor\" in its configuration)", sentinel->address.text, topology->settings->master_name);
+        rli_fail(RLOCK_SERVER,
+                 "the sentinel at %s watches no master named \"%s\"; check masterName (it is the name "
+                 "after \"sentinel monitor\" in its configuration)",
+                 sentinel->address.text, topology->settings->master_name);
     else if (strncmp(text, "NOAUTH", 6) == 0)
-        rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", sentinel->address.text, text);
+        rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", sentinel->address.text,
+                 text);
     else if (strstr(text, "unknown command"))
-        rli_fail(RLOCK_SERVER, "the server at %s is no sentinel, as redis-sentinel:// wants (their port is mostly 26379): %.150s",
+        rli_fail(RLOCK_SERVER,
+                 "the server at %s is no sentinel, as redis-sentinel:// wants (their port is mostly 26379): %.150s",
                  sentinel->address.text, text);
     else
         rli_fail(RLOCK_SERVER, "the sentinel at %s refused: %.150s", sentinel->address.text, text);
@@ -56,8 +60,8 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
 static rlock_status question(rli_topology *topology, rli_operation *op, rli_node *sentinel, const char *what,
                              redisReply **reply)
 {
-    rlock_status status = rli_topology_ask(topology, op, sentinel, (const char *const[]){
-        "SENTINEL", what, topology->settings->master_name, NULL}, reply);
+    rlock_status status = rli_topology_ask(
+        topology, op, sentinel, (const char *const[]){"SENTINEL", what, topology->settings->master_name, NULL}, reply);
     if (status != RLOCK_OK || (*reply)->type == REDIS_REPLY_ARRAY)
         return status;
     refused(topology, sentinel, *reply);
@@ -105,8 +109,9 @@ static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sen
         const char *host = other->type == REDIS_REPLY_ARRAY ? field(other, "ip") : NULL;
         const char *port = host ? field(other, "port") : NULL;
         rli_node *node;
-        if (port && *host && rli_topology_meet(topology, &topology->sentinels, host, strlen(host), atoi(port),
-                                               &sentinel->address, &node) == RLOCK_OK)
+        if (port && *host &&
+            rli_topology_meet(topology, &topology->sentinels, host, strlen(host), atoi(port), &sentinel->address,
+                              &node) == RLOCK_OK)
             rli_topology_name(topology, &topology->sentinels, node);
     }
     freeReplyObject(reply);
@@ -165,8 +170,8 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
 {
     rli_node *node;
     bool master = false;
-    rlock_status status =
-        rli_topology_meet(topology, &topology->nodes, said->host, strlen(said->host), said->port, NULL, &node);
+    rlock_status status = rli_topology_meet(topology, &topology->nodes, said->host, strlen(said->host), said->port,
+                                            NULL, &node);
     if (status != RLOCK_OK)
         return status;
     rli_topology_begin_naming(topology, &topology->nodes);
@@ -179,9 +184,11 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
                         topology->settings->master_name);
     }
     if (!master)
-        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels name %s as the master of \"%.60s\", but it says that it is a "
+        return rli_fail(RLOCK_UNAVAILABLE,
+                        "the sentinels name %s as the master of \"%.60s\", but it says that it is a "
                         "replica: try again when their failover is over, or see SENTINEL MASTER and that server's "
-                        "REPLICAOF", node->address.text, topology->settings->master_name);
+                        "REPLICAOF",
+                        node->address.text, topology->settings->master_name);
     topology->epoch = said->epoch;
     rli_topology_serve(topology, 0, 0, node);
     return RLOCK_OK;
@@ -189,9 +196,9 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
 
 /* What was heard in a look. */
 typedef struct survey {
-    saying newest;       /* what the one said that has heard of most failovers */
-    int answered, known; /* how many answered, of how many */
-    rlock_status trouble;/* why one did not */
+    saying newest;        /* what the one said that has heard of most failovers */
+    int answered, known;  /* how many answered, of how many */
+    rlock_status trouble; /* why one did not */
     char why[300];
 } survey;
 
@@ -208,7 +215,8 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
     sentinel->look = topology->looks;
     rlock_status status = ask(topology, op, sentinel, &said);
     rli_topology_note_answer(sentinel, status);
-    if (status != RLOCK_OK && found->trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
+    if (status != RLOCK_OK &&
+        found->trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
         found->trouble = status;
         snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
     }
@@ -241,8 +249,9 @@ static int count_known(const rli_topology *topology)
 static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sentinel)
 {
     redisReply *reply;
-    rlock_status status = rli_topology_ask(topology, op, sentinel, (const char *const[]){
-        "SENTINEL", "CKQUORUM", topology->settings->master_name, NULL}, &reply);
+    rlock_status status = rli_topology_ask(
+        topology, op, sentinel, (const char *const[]){"SENTINEL", "CKQUORUM", topology->settings->master_name, NULL},
+        &reply);
     bool has = status == RLOCK_OK && reply->type == REDIS_REPLY_STATUS;
     if (reply)
         freeReplyObject(reply);
@@ -300,4 +309,5 @@ static int64_t interval_ms(const rli_settings *settings)
     return settings->scan_interval_ms;
 }
 
-const rli_discovery rli_discovery_sentinel = {.look = look, .interval_ms = interval_ms, .has_heard = has_heard, .end = end};
+const rli_discovery rli_discovery_sentinel = {
+    .look = look, .interval_ms = interval_ms, .has_heard = has_heard, .end = end};

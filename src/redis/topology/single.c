@@ -6,8 +6,8 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
 {
     (void)op;
     rli_node *node;
-    rlock_status status =
-        rli_topology_meet_configured(topology, &topology->nodes, &topology->settings->addresses[0], &node);
+    rlock_status status = rli_topology_meet_configured(topology, &topology->nodes, &topology->settings->addresses[0],
+                                                       &node);
     if (status != RLOCK_OK)
         return status;
     rli_topology_serve(topology, 0, 0, node);

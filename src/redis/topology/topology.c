@@ -15,8 +15,8 @@
 #define HURRY_MS 100
 
 static const rli_discovery *const scouts[] = {
-    [RLI_SINGLE] = &rli_discovery_single,         [RLI_SENTINEL] = &rli_discovery_sentinel,
-    [RLI_CLUSTER] = &rli_discovery_cluster,       [RLI_REPLICATED] = &rli_discovery_replicated,
+    [RLI_SINGLE] = &rli_discovery_single,           [RLI_SENTINEL] = &rli_discovery_sentinel,
+    [RLI_CLUSTER] = &rli_discovery_cluster,         [RLI_REPLICATED] = &rli_discovery_replicated,
     [RLI_MASTER_SLAVE] = &rli_discovery_replicated,
 };
 
@@ -173,7 +173,8 @@ static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
     int64_t now_ms = rli_now_ms();
     pthread_mutex_lock(&topology->mutex);
     rli_node *node = rli_nodes_next(list, NULL);
-    while (node && (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms || serves_anything(topology, node)))
+    while (node &&
+           (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms || serves_anything(topology, node)))
         node = rli_nodes_next(list, node);
     if (node)
         rli_nodes_give_up(node);
@@ -239,8 +240,8 @@ static int64_t look_at(const rli_topology *topology)
 static int64_t ping_at(const rli_topology *topology)
 {
     int64_t interval_ms = topology->settings->ping_interval_ms;
-    return interval_ms > 0 && !topology->settings->addresses[0].socket_path
-               ? topology->pinged_ms + interval_ms / 4 + 1 : RLI_NEVER;
+    return interval_ms > 0 && !topology->settings->addresses[0].socket_path ? topology->pinged_ms + interval_ms / 4 + 1
+                                                                            : RLI_NEVER;
 }
 
 /* False: the end. */
@@ -345,8 +346,8 @@ void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsign
     pthread_mutex_lock(&topology->mutex);
     rli_turn_join(&topology->waiting, &op->turn);
     pthread_mutex_unlock(&topology->mutex);
-    while (atomic_load(&topology->version) == version && rli_now_ms() < until_ms &&
-           rli_now_ms() < op->deadline_ms && rli_operation_check(op) == RLOCK_OK)
+    while (atomic_load(&topology->version) == version && rli_now_ms() < until_ms && rli_now_ms() < op->deadline_ms &&
+           rli_operation_check(op) == RLOCK_OK)
         rli_operation_sleep(op, rli_earlier(until_ms, op->deadline_ms));
     pthread_mutex_lock(&topology->mutex);
     rli_turn_leave(&topology->waiting, &op->turn);

@@ -26,38 +26,39 @@ typedef struct rli_discovery {
     void (*end)(rli_topology *topology);       /* NULL: has nothing to free */
 } rli_discovery;
 
-extern const rli_discovery rli_discovery_single, rli_discovery_sentinel, rli_discovery_cluster, rli_discovery_replicated;
+extern const rli_discovery rli_discovery_single, rli_discovery_sentinel, rli_discovery_cluster,
+    rli_discovery_replicated;
 
 struct rli_topology {
-    rli_gate *gate;                   /* of the client */
+    rli_gate *gate; /* of the client */
     const rli_settings *settings;
     const rli_discovery *discovery;
-    _Atomic rli_pubsub_mode pubsub_mode;        /* how messages reach those who wait; in a cluster it may change */
-    size_t slot_count;                /* 1; in a cluster RLI_SLOTS */
-    _Atomic(rli_node *) *owners;      /* by slot; NULL: nobody serves it */
-    atomic_uint version;              /* counts the changes of owners */
-    _Atomic int64_t ahead_ms;         /* when a key was last found to have gone ahead of its slot */
+    _Atomic rli_pubsub_mode pubsub_mode; /* how messages reach those who wait; in a cluster it may change */
+    size_t slot_count;                   /* 1; in a cluster RLI_SLOTS */
+    _Atomic(rli_node *) *owners;         /* by slot; NULL: nobody serves it */
+    atomic_uint version;                 /* counts the changes of owners */
+    _Atomic int64_t ahead_ms;            /* when a key was last found to have gone ahead of its slot */
 
-    pthread_mutex_t mutex;            /* guards the rest; lists may be read without it (nodes.h) */
-    rli_nodes nodes;                  /* the servers */
+    pthread_mutex_t mutex; /* guards the rest; lists may be read without it (nodes.h) */
+    rli_nodes nodes;       /* the servers */
     rli_nodes sentinels;
-    rli_turn *waiting;                /* calls that wait for a change */
-    bool changed;                     /* since the last announcement */
-    bool wanted;                      /* somebody has reason to think that it has changed */
+    rli_turn *waiting; /* calls that wait for a change */
+    bool changed;      /* since the last announcement */
+    bool wanted;       /* somebody has reason to think that it has changed */
     pthread_t thread;
     bool running, stopping;
-    rli_parker parker;                /* of the thread */
+    rli_parker parker; /* of the thread */
 
     /* of the discovery alone */
-    unsigned looks;                   /* how many there were, this one included */
-    int64_t looked_ms, pinged_ms;     /* when it did so last */
-    bool troubled;                    /* it looks because something is wrong */
-    uint64_t epoch;                   /* the highest that anybody knew: who knows less is cut off */
-    int64_t doubted_ms;               /* since when only such answer as are not believed; 0: others do */
-    rli_node *asked;                  /* cluster.c: who answered last */
-    struct rli_host_name *name;       /* host_name.c: what a node's name stood for */
-    bool spread_is_chosen;            /* cluster_pubsub_mode.c */
-    struct heard *heard;              /* sentinel.c: whose messages it hears */
+    unsigned looks;               /* how many there were, this one included */
+    int64_t looked_ms, pinged_ms; /* when it did so last */
+    bool troubled;                /* it looks because something is wrong */
+    uint64_t epoch;               /* the highest that anybody knew: who knows less is cut off */
+    int64_t doubted_ms;           /* since when only such answer as are not believed; 0: others do */
+    rli_node *asked;              /* cluster.c: who answered last */
+    struct rli_host_name *name;   /* host_name.c: what a node's name stood for */
+    bool spread_is_chosen;        /* cluster_pubsub_mode.c */
+    struct heard *heard;          /* sentinel.c: whose messages it hears */
 };
 
 void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate);
@@ -77,7 +78,8 @@ rli_node *rli_topology_hold(const rli_topology *topology, unsigned slot);
 bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot);
 /* `from` said that the slot is served at that address now; an empty host means its own. A node that does not serve the
  * slot is not believed: who does is to be asked. False: it is no address, or one too many, or memory. */
-bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length, int port);
+bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+                        int port);
 /* `from` said that a key has gone ahead of its slot, which is still its own, to that address. *to: the node there, held;
  * NULL: `from` does not serve the slot, and is not believed. False: as above. */
 bool rli_topology_gone_ahead(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
