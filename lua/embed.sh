@@ -1,18 +1,20 @@
 #!/bin/sh
-# Turns the scripts named on the command line into C: lua/lock/acquire.lua becomes
-# `const rli_script rli_script_lock_acquire` with its text and the SHA1 that EVALSHA wants.
-# Comment lines and indentation stay out of the text that the server gets. A script that publishes
-# has three forms, one for each way in which messages are published (src/redis/script.h). Each text is
-# embedded once: where the forms differ, and where others include the same, a byte above 127 names
-# the part that src/redis/script.c puts there.
+# Turns the scripts named on the command line into C source on standard output.
+# lua/lock/acquire.lua becomes `const rli_script rli_script_lock_acquire`: the script's text and its SHA1s for EVALSHA.
+# Comment lines and indentation are not part of the text that the server gets. (A comment behind code on the same line
+# is: changing it changes the SHA1.)
+# Each script has three forms, one per pub/sub mode (counted, scattered, sharded; src/redis/script.h). Its text is
+# embedded once: a byte above 127 stands for a part that differs between the forms, or for an included file that
+# several scripts share. src/redis/script.c puts the parts in.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-# The parts that differ, as @OCTAL@ while they are text, and what they are when counted, scattered, sharded.
+# Replaces the parts that differ between the forms by their marks, written as @OCTAL@ until quote() makes bytes of them.
 mark_forms() {
     sed -e "s/call('publish'/call('@200@publish'/g" -e "s/'numsub'/'@201@numsub'/g" \
         -e 's/^local counted = true/local counted = @202@/'
 }
-form() { # mode: the marked text on standard input as that one wants it
+# Prints the marked text on standard input in the form of pub/sub mode $1.
+form() {
     case $1 in
     counted) sed -e 's/@200@//g; s/@201@//g; s/@202@/true/' ;;
     scattered) sed -e 's/@200@//g; s/@201@//g; s/@202@/false/' ;;
@@ -21,11 +23,12 @@ form() { # mode: the marked text on standard input as that one wants it
 }
 forms='{"", "", "s"}, {"", "", "shard"}, {"true", "false", "true"}'
 first_include=131
-bare() { # file: without comments, indentation and empty lines, and marked
+# Prints file $1 without comment lines, indentation and empty lines, with marks.
+bare() {
     sed -e 's/^[ \t]*//' -e '/^--@/b' -e '/^--/d' -e '/^$/d' "$1" | mark_forms
 }
-# The script on standard input, with what its lines `--@include folder/part.inc` name in their place:
-# the text itself ($1 = whole), or the part's mark ($1 = marked).
+# Prints the script on standard input with each line `--@include folder/part.inc` replaced by the file's text
+# ($1 = whole) or by its mark ($1 = marked).
 include() {
     while IFS= read -r line; do
         case $line in
@@ -43,7 +46,7 @@ include() {
         esac
     done
 }
-# The marked text on standard input as a C string, without the last end of line.
+# Prints the marked text on standard input as a C string literal, without the last newline.
 quote() {
     sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/@\(2[0-7][0-7]\)@/\\\1/g' -e 's/^/    "/' -e '$!s/$/\\n"/' -e '$s/$/"/'
 }

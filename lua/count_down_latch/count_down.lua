@@ -1,8 +1,12 @@
--- count_down_latch/count_down: one less; at 0 the latch is open.  WIRE.md CountDownLatch/count down
+-- count_down_latch/count_down: decrement the count; open the latch when it reaches 0.
+-- docs/internals/wire.md, CountDownLatch/count down
 -- KEYS  1 counter
 -- ARGV  1 channel
--- 1  the latch is open now, `0` published | 0  it is not yet, or was open
--- Must not be repeated: the second run would count down once more.
+-- Answers:
+--   1  this call opened the latch
+--   0  the latch is still closed, or was open before (no counter)
+-- Publishes `0` when the count reaches exactly 0.
+-- Not repeatable: a second run would count down once more.
 local counter, channel = KEYS[1], ARGV[1]
 --@include count_down_latch/count.inc
 if not count then

@@ -1,8 +1,14 @@
--- count_down_latch/set: close the latch, unless it is closed.     WIRE.md CountDownLatch/try set count
+-- count_down_latch/set: close the latch by setting its count, unless it has a count already.
+-- docs/internals/wire.md, CountDownLatch/try set count
 -- KEYS  1 counter
--- ARGV  1 the count   2 channel (its braces are not the name's, so it is no key of the same slot)
--- 1  set, `1` published | 0  there is a count: nothing changed
--- Must not be repeated: the second run would say 0, or close a latch that was opened since.
+-- ARGV  1 count
+--       2 channel (an argument and not a key, because its braces are added to the whole name: its hash slot may
+--         differ from the counter's)
+-- Answers:
+--   1  set
+--   0  the latch has a count already; nothing changed
+-- Publishes `1` when it set the count.
+-- Not repeatable: a second run would answer 0, or close a latch that was opened in between.
 local counter, new, channel = KEYS[1], ARGV[1], ARGV[2]
 --@include count_down_latch/count.inc
 if count then

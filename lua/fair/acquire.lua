@@ -1,25 +1,38 @@
--- fair/acquire: take the lock when it is the owner's turn, else queue for it.  WIRE.md FairLock/acquire
--- KEYS  1 lock hash   2 queue, a list of owners   3 their timeouts, a zset of epoch ms   4 channel; each
---       waiter listens on <channel>:<owner>; as a key it is a set while others move up (fair/queue.inc)
--- ARGV  1 owner   2 lease ms   3 the count that the hold will have
---       4 an owner whose session is over and whose field this one replaces, or ''
---       5 how long it keeps its place in the queue from now on, ms; 0: it never queues
---       6 the head that nobody heard when it was told before, some time ago, or ''
---       7 how long the owner asked to keep its place when it queued, ms: those behind it move up by that
--- nil  held, with that count | n ≥ 0  another holds it: ask again after n ms
--- { n, head }  it is free, but not the owner's turn: the head was told, `0` (by one that never queues only
---       where it changed the head or freed the lock); ask again after n ms; head: nobody heard it, else ''
--- -3   the count is above 1, but the outer holds are gone: nothing changed
--- Also publishes `0` to those whose time in the queue was up, and to a new head when the lease is short.
--- May be repeated: it sets the count instead of raising it, never lowers the PTTL, and queues once.
+-- fair/acquire: take a fair lock when it is the owner's turn, re-enter it, or join its queue.
+-- docs/internals/wire.md, FairLock/acquire
+-- KEYS  1 lock hash
+--       2 queue, a list of owners
+--       3 timeouts, a zset: owner -> epoch ms at which its place in the queue ends
+--       4 channel; each waiter listens on <channel>:<owner>. Used as a key, it is a temporary set (fair/queue.inc)
+-- ARGV  1 owner
+--       2 lease, ms
+--       3 hold count after this acquire
+--       4 owner of a session that is over and whose field this acquire replaces, or ''
+--       5 how long the owner keeps its place in the queue from now on, ms; 0: it never queues
+--       6 head of the queue that did not hear an earlier wake-up, as an earlier run answered it; or ''
+--       7 how long the owner asked to keep its place when it joined the queue, ms. When it takes the lock, the
+--         timeouts of all owners behind it are lowered by that.
+-- Answers:
+--   nil          the owner holds the lock with that hold count
+--   n >= 0       another owner holds the lock; ask again after n ms at the latest
+--   { n, head }  the lock is free, but it is not the owner's turn; ask again after n ms. head: the head of the
+--                queue, if it did not hear the wake-up; else ''. For an owner that never queues: { 0, '' }.
+--   -3           the hold count is above 1, but the outer holds are gone; nothing changed
+-- Publishes `0`
+--   to the head of the queue when the lock is free and it is not the owner's turn (not on behalf of an owner
+--   that never queues, unless a head was dropped);
+--   to every owner whose place in the queue has ended;
+--   to a new head when the lock is taken for less than 30 s or its holder's PTTL is below that.
+-- Repeatable: it sets the hold count instead of adding to it, never lowers the PTTL, and queues an owner once.
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, lease_ms, count, over = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local wait_ms, unheard, place_ms = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 --@include fair/queue.inc
 local was_queued = wait_ms > 0 and redis.call('lpos', queue, owner)
 
--- At the end, with what is left of the one before it as the time until its own turn; or where it is, if it has
--- a place and a time already. Answers who is before it; false: nobody.
+-- Adds the owner to the end of the queue. Its timeout becomes the time that is left to the owner before it, plus
+-- wait_ms. An owner that already has a place and a timeout keeps both.
+-- Answers the owner that is directly before it, or false when it is the head.
 local function enqueue(own, pttl, head, head_score)
     local place = was_queued and redis.call('lpos', queue, owner)
     if place and (own or place == 0) then
@@ -36,22 +49,22 @@ local function enqueue(own, pttl, head, head_score)
     return redis.call('lindex', queue, place - 1)
 end
 
--- One of the client that asks lives, whether it listens already or not.
+-- A waiter of the asking client's process is known to be alive, even if it has not subscribed yet.
 local client = string.match(owner, '.*:') or owner
 
 local function may_be_dead(other)
     return string.find(other, client, 1, true) ~= 1 and not is_heard(channel .. ':' .. other)
 end
 
--- While another holds it. Nobody may be told when that ends: the head, or the one before the owner, may have
--- nobody listening, being dead, or about to subscribe; the key may vanish; or it has no end.
+-- How long to sleep while another owner holds the lock. A message may never come: the head, or the owner before
+-- this one, may be dead or not subscribed yet; the lock's key may be deleted; or the lock may have no expiry.
 local function ask_again_after(pttl, head, before)
     local deaf = before and (may_be_dead(head) or (before ~= head and may_be_dead(before)))
     local longest = deaf and 2000 or sleep_ms
     return pttl >= 0 and math.min(pttl, longest) or longest
 end
 
--- Who asks lives: its time is not up before it would be if it queued now for a free lock.
+-- Asking proves that the owner is alive, so extend its timeout to at least now + wait_ms.
 local own = was_queued and redis.call('zscore', timeouts, owner)
 if own and tonumber(own) < now() + wait_ms then
     redis.call('zadd', timeouts, string.format('%.0f', now() + wait_ms), owner)

@@ -1,10 +1,15 @@
--- fair/give_up: leave the queue.                                  WIRE.md FairLock/give up
+-- fair/give_up: leave the queue of a fair lock.
+-- docs/internals/wire.md, FairLock/give up
 -- KEYS  1 lock hash   2 queue   3 timeouts   4 channel (see fair/acquire)
--- ARGV  1 owner   2 how long it asked to keep its place when it queued, ms: those behind it move up by that
--- 1  it has left; the head was told, `0`, when the lock is free, and a new one when it may soon be
--- 0  it was not in the queue
--- { 1, head }  it has left, the lock is free, and the head did not hear it
--- May be repeated: the second run finds nothing.
+-- ARGV  1 owner
+--       2 how long the owner asked to keep its place when it joined the queue, ms. The timeouts of the owners
+--         behind it are lowered by that.
+-- Answers:
+--   1            the owner has left the queue
+--   { 1, head }  the same; the lock is free, and the head of the queue did not hear the wake-up
+--   0            the owner was not in the queue
+-- Publishes `0` to the head when the lock is free, and to a new head when the lock's PTTL is below 30 s.
+-- Repeatable: a second run finds the owner gone.
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, place_ms = ARGV[1], tonumber(ARGV[2])
 --@include fair/queue.inc

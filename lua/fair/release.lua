@@ -1,23 +1,35 @@
--- fair/release: give back one hold, or the last one.              WIRE.md FairLock/release
+-- fair/release: release one hold of a fair lock, or free it with the last one.
+-- docs/internals/wire.md, FairLock/release
 -- KEYS  1 lock hash   2 queue   3 timeouts   4 channel (see fair/acquire)
--- ARGV  1 owner   2 the count that the hold will have; 0: free the lock   3 lease ms
---       4 the head that nobody heard when it was told before, some time ago, or ''
---       5 the heir: an owner that has the lock next, with no message, if it is the head, or ''
---       6 the lease that the heir asked for, ms   7 how long it asked to keep its place, ms (see fair/acquire)
+-- ARGV  1 owner
+--       2 hold count after this release; 0: free the lock
+--       3 lease, ms
+--       4 head of the queue that did not hear an earlier wake-up, or ''
+--       5 successor: a waiter of the same process that receives the lock, without a message, if it is the head
+--         of the queue; or ''
+--       6 lease that the successor asked for, ms
+--       7 how long the successor asked to keep its place in the queue, ms (see fair/acquire)
 --       8 an owner that asks again before that lease can end, or ''
--- nil  not the owner, nothing changed | 0  still held | 1  freed, the head told: `0`
--- { n, head }  n = 1 freed, 0 it was free before; the head was told; head: nobody heard it, else ''
--- 2  freed, and the heir holds it, with count 1 | 3  not the owner, but the heir holds it
--- Also publishes `0` to those whose time in the queue was up, and to a new head when the heir's lease is short,
--- unless it asks in time by itself.
--- May be repeated: it sets the count; a second last release finds no field and, when the lock is free,
--- tells the head once more. The heir is given the lock by the owner alone, which is not an owner twice; a
--- second run finds it there.
+-- Answers:
+--   nil          the owner does not hold the lock; nothing changed
+--   0            the owner still holds the lock
+--   1            freed; the queue is empty, or its head heard the wake-up
+--   { n, head }  n: 1 freed, 0 the lock was free before. head: the head of the queue, if it did not hear the
+--                wake-up; else ''
+--   2            freed, and the successor holds the lock with hold count 1
+--   3            the owner does not hold the lock, but the successor does
+-- Publishes `0`
+--   to the head of the queue when the lock is free;
+--   to every owner whose place in the queue has ended;
+--   to a new head when the successor's lease is below 30 s, unless the head is the owner in ARGV 8.
+-- Repeatable: it sets the hold count. A second last release finds no field; if the lock is free, it wakes the head
+-- once more. Only a run that finds the owner's field hands the lock to the successor, which happens once; a
+-- second run finds the successor there.
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, count, lease_ms, unheard = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local heir, heir_lease_ms, heir_place_ms, calm = ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8]
 --@include fair/queue.inc
--- The field of an exclusive lock's holder is its only one: with it, the lock is gone.
+-- An exclusive lock has one field, its holder's: HDEL of that field deletes the key.
 local held = redis.call(count == '0' and 'hdel' or 'hexists', lock, owner) == 1
 if not held and redis.call('exists', lock) == 1 then
     if heir == '' or redis.call('hexists', lock, heir) == 0 then
@@ -35,7 +47,7 @@ if held and count ~= '0' then
     end
     return 0
 end
--- Who waits in the releaser's process lives: its time is not up.
+-- The successor waits in the releaser's process, so it is alive and its place in the queue has not ended.
 if held and heir ~= '' and (redis.call('lindex', queue, '0') == heir or head_of_queue() == heir) then
     take_lock(heir, heir_lease_ms, heir_place_ms, heir)
     call_next(tonumber(heir_lease_ms), calm)

@@ -1,14 +1,21 @@
--- fenced/acquire: take the lock, or take it once more, with a new token.   WIRE.md Fenced lock
--- KEYS  1 lock hash   2 token counter, which has no TTL and outlives the lock
--- ARGV  1 owner   2 lease ms   3 the count that the hold will have
---       4 an owner whose session is over and whose field this one replaces, or ''
---       5 channel; only with 4
--- { token }  held, with that count | n ≥ -1  another holds it, for n more ms (-1: no end)
--- -3   the count is above 1, but the outer holds are gone: nothing changed
--- Publishes `0` when a field was replaced: waiters were told of a PTTL that may have been longer.
--- May be repeated: it sets the count instead of raising it and never lowers the PTTL; a token that
--- nobody heard of is skipped. A token is answered as text: a number of Lua tells no integers beyond
--- 2^53 apart, and a counter may have been set to a time in nanoseconds.
+-- fenced/acquire: take or re-enter a fenced lock, with a new fencing token each time.
+-- docs/internals/wire.md, Fenced lock
+-- KEYS  1 lock hash
+--       2 token counter, a string without TTL that outlives the lock
+-- ARGV  1 owner
+--       2 lease, ms
+--       3 hold count after this acquire
+--       4 owner of a session that is over and whose field this acquire replaces, or ''
+--       5 channel; present only together with 4
+-- Answers:
+--   { token }  the owner holds the lock with that hold count
+--   n >= -1    another owner holds it; its PTTL in ms (-1: no expiry)
+--   -3         the hold count is above 1, but the outer holds are gone; nothing changed
+-- Publishes `0` when it replaced a field: waiters sleep for the PTTL that they were told, which may have been longer.
+-- Repeatable: it sets the hold count instead of adding to it and never lowers the PTTL. A token whose answer was
+-- lost is skipped.
+-- The token is answered as text, because Lua's numbers are not exact above 2^53, and a counter may start at a time
+-- in nanoseconds.
 local lock, counter = KEYS[1], KEYS[2]
 local owner, lease_ms, count, over, channel = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local pttl = redis.call('pttl', lock)

@@ -1,17 +1,25 @@
--- inspect/look: what stands under a name, whichever object it is.   WIRE.md, the keys of all
--- KEYS  1 NAME   2 queue of fair waiters   3 their timeouts   4 timeouts of permits   5 token counter
---       derived, in NAME's slot: the read holds' timeout keys, <prefix><owner>:rwlock_timeout:<n>
--- ARGV  1 what those begin with
--- { PTTL of NAME (-2: it is not there),
---   mode of a read-write lock, else nil,
---   { owner, count, side, ms left, … }  holders; side: read, write, or '' of other locks,
---   { owner, ms left, … }               waiters, the next one first,
---   the last token, or nil,
---   permits available, or nil for what is no semaphore and no latch,
---   { id, ms left, … }                  permits that are out, or nil: none ever was }
--- ms left: by the server's time; 0: over, -1: no end.
--- WRONGTYPE when NAME is what none of them has. Further keys that none of them has are another's.
--- Changes nothing, and may be repeated.
+-- inspect/look: read what is stored under a name, whichever kind of object it is.
+-- docs/internals/wire.md, the keys of all
+-- KEYS  1 NAME
+--       2 queue of fair waiters
+--       3 timeouts of fair waiters
+--       4 timeouts of permits
+--       5 token counter
+--       The script also reads the timeout keys of read holds, <prefix><owner>:rwlock_timeout:<n>, in NAME's slot.
+-- ARGV  1 prefix of those timeout keys
+-- Answers a list of seven:
+--   1  PTTL of NAME, ms; -1: no expiry, -2: no such key
+--   2  mode of a read-write lock (read or write), else nil
+--   3  { owner, count, side, ms left, ... } the holders; side: read, write, or '' for other locks
+--   4  { owner, ms left, ... } the fair waiters, in the order of the queue
+--   5  last fencing token, or nil
+--   6  permits available, or the latch's count; nil for an object that is neither semaphore nor latch
+--   7  { id, ms left, ... } permits that are taken; nil if none was ever taken
+--   ms left is by the server's clock; 0: expired, -1: no expiry.
+--   An error that begins with WRONGTYPE if NAME is a key that none of the objects has. Other keys of an
+--   unexpected type belong to another program and are ignored.
+-- Publishes nothing.
+-- Repeatable: it changes nothing.
 local name, queue, timeouts, permits, token, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
 local NO_END, LEVELS_MAX = 922337203685477, 10000
 local budget = 100000 -- so many levels of read holds are looked at in all

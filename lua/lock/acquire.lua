@@ -1,12 +1,17 @@
--- lock/acquire: take the lock, or take it once more.              WIRE.md RLock/acquire
+-- lock/acquire: take or re-enter a reentrant, spin or non-reentrant lock.
+-- docs/internals/wire.md, RLock/acquire
 -- KEYS  1 lock hash
--- ARGV  1 owner   2 lease ms   3 the count that the hold will have
---       4 an owner whose session is over and whose field this one replaces, or ''
---       5 channel; only with 4, and none for a lock whose waiters hear no messages
--- nil  held, with that count | n ≥ -1  another holds it, for n more ms (-1: no end)
--- -3   the count is above 1, but the outer holds are gone: nothing changed
--- Publishes `0` when a field was replaced: waiters were told of a PTTL that may have been longer.
--- May be repeated: it sets the count instead of raising it, and never lowers the PTTL.
+-- ARGV  1 owner
+--       2 lease, ms
+--       3 hold count after this acquire
+--       4 owner of a session that is over and whose field this acquire replaces, or ''
+--       5 channel; present only together with 4, and never for a spin lock, whose waiters hear no messages
+-- Answers:
+--   nil      the owner holds the lock with that hold count
+--   n >= -1  another owner holds it; its PTTL in ms (-1: no expiry)
+--   -3       the hold count is above 1, but the outer holds are gone; nothing changed
+-- Publishes `0` when it replaced a field: waiters sleep for the PTTL that they were told, which may have been longer.
+-- Repeatable: it sets the hold count instead of adding to it, and never lowers the PTTL.
 local lock, owner, lease_ms, count, over, channel = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then

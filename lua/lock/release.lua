@@ -1,9 +1,16 @@
--- lock/release: give back one hold, or the last one.              WIRE.md RLock/release
+-- lock/release: release one hold of a lock, or free it with the last one.
+-- docs/internals/wire.md, RLock/release
 -- KEYS  1 lock hash
--- ARGV  1 channel   2 owner   3 the count that the hold will have; 0: free the lock   4 lease ms
---       The channel is no key: as one that is missing it would stop the script while the slot moves.
--- nil  not the owner, nothing changed | 0  still held | 1  freed, `0` published
--- May be repeated: it sets the count; a second last release finds no field and changes nothing.
+-- ARGV  1 channel (an argument and not a key: a missing key would stop the script while its slot is moved)
+--       2 owner
+--       3 hold count after this release; 0: free the lock
+--       4 lease, ms
+-- Answers:
+--   nil  the owner does not hold the lock; nothing changed
+--   0    the owner still holds the lock
+--   1    freed
+-- Publishes `0` when it freed the lock.
+-- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
 local lock, channel, owner, count, lease_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call('hexists', lock, owner) == 0 then
     return nil

@@ -1,17 +1,21 @@
--- lock/renew: keep the locks of living owners going.              WIRE.md RLock/renew
--- KEYS  1… lock hashes
--- ARGV  1 lease ms   2… the owner of each, in the order of the keys
--- a list in the order of the keys: 1  renewed | 0  not the owner's any more, nothing changed
--- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error
--- stays with it and does not spoil the others.
+-- lock/renew: extend the leases of locks whose owners are alive, one batch per run.
+-- docs/internals/wire.md, RLock/renew
+-- KEYS  1... lock hashes
+-- ARGV  1 lease, ms
+--       2... owner of each lock, in the order of the keys
+-- Answers a list in the order of the keys:
+--   1  renewed
+--   0  the owner does not hold this lock; nothing changed
+-- Publishes nothing.
+-- Repeatable: it only raises PTTLs. A key of another type counts as not held, so that it does not fail the batch.
 local lease_ms = ARGV[1]
--- From Redis 7.0 on, which also is the first to tell scripts its version, one command raises a PTTL.
+-- PEXPIRE knows GT from Redis 7.0 on, the version that also introduced redis.REDIS_VERSION_NUM.
 local raises = redis.REDIS_VERSION_NUM ~= nil
 local answers = {}
 for i, lock in ipairs(KEYS) do
     answers[i] = 0
     if redis.pcall('hexists', lock, ARGV[i + 1]) == 1 then
-        -- what it did not raise has more time, or no end at all
+        -- PEXPIRE GT does not raise a PTTL that is longer already, nor one of a key without expiry.
         if not (raises and redis.call('pexpire', lock, lease_ms, 'GT') == 1) and
             redis.call('pttl', lock) < tonumber(lease_ms) then
             redis.call('pexpire', lock, lease_ms)

@@ -1,11 +1,18 @@
--- permit_semaphore/acquire: take permits under the caller's ids, all or none.
---                                                  WIRE.md Permit-expirable semaphore/Acquire
--- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
--- ARGV  1 how many   2 lease ms; -1: none   3 as many ids of 16 bytes, in one text
--- nil  taken | n ≥ 0  too few are available; the nearest expiry is in n ms | -1  …and none expires
--- Expired permits, at most as many as are wanted, are given back first: the number available is published.
--- May be repeated: ids that are there were taken by an earlier run of the same request; it then only
--- puts off their expiry. An id of it that has expired since is taken once more, not twice.
+-- permit_semaphore/acquire: take permits under ids that the caller chose, all or none.
+-- docs/internals/wire.md, Permit-expirable semaphore/Acquire
+-- KEYS  1 counter
+--       2 permits, a zset: id -> expiry, epoch ms
+--       3 channel
+-- ARGV  1 n, number of permits
+--       2 lease, ms; -1: none
+--       3 n ids of 16 bytes each, concatenated
+-- Answers:
+--   nil     taken
+--   n >= 0  too few permits are available; the nearest expiry is in n ms
+--   -1      too few permits are available, and none of the taken ones expires
+-- Takes back expired permits first, at most n; publishes the number available if that is above 0.
+-- Repeatable: ids that are present were taken by an earlier run of this request, and the run only sets their
+-- expiry anew. An id of the request that has expired meanwhile is taken once more, not twice.
 local counter, permits, channel = KEYS[1], KEYS[2], KEYS[3]
 local n, lease_ms, ids = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 --@include permit_semaphore/expired.inc

@@ -1,8 +1,11 @@
--- permit_semaphore/add: n permits more, or fewer.   WIRE.md Permit-expirable semaphore/Add permits
--- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
--- ARGV  1 n, of any sign
--- 1  added; n published when above 0; the counter has no TTL any more
--- Must not be repeated: the second run would add n again.
+-- permit_semaphore/add: change the number of permits by n.
+-- docs/internals/wire.md, Permit-expirable semaphore/Add permits
+-- KEYS  1 counter   2 permits, a zset: id -> expiry, epoch ms   3 channel
+-- ARGV  1 n, positive or negative
+-- Answers:
+--   1  added; the counter has no TTL from now on
+-- Publishes n if it is above 0.
+-- Not repeatable: a second run would add n again.
 local counter, permits, channel, n = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 --@include permit_semaphore/expired.inc
 redis.call('incrby', counter, n)

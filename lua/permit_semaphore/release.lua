@@ -1,9 +1,13 @@
--- permit_semaphore/release: give back one permit.   WIRE.md Permit-expirable semaphore/Release of one id
--- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
+-- permit_semaphore/release: release one permit.
+-- docs/internals/wire.md, Permit-expirable semaphore/Release of one id
+-- KEYS  1 counter   2 permits, a zset: id -> expiry, epoch ms   3 channel
 -- ARGV  1 id, 16 bytes
--- 1  released | -1  given back, but it had expired | 0  there is no such permit, nothing changed
--- The number available is published when one was given back.
--- May be repeated: the second run finds no such permit.
+-- Answers:
+--   1   released
+--   -1  given back, but its lease had already expired
+--   0   there is no such permit; nothing changed
+-- Publishes the number available when a permit was given back.
+-- Repeatable: a second run finds no such permit.
 local counter, permits, channel, id = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 --@include permit_semaphore/expired.inc
 local expiry = redis.call('zscore', permits, id)

@@ -1,11 +1,15 @@
--- permit_semaphore/release_many: give back permits, all or none.
---                                                  WIRE.md Permit-expirable semaphore/Release of many
--- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
--- ARGV  1 n, how many   2 their ids, 16 bytes each, in one text
--- n  released, and n published | -i  the i-th is not there, or comes twice | -(n+i)  the i-th has expired;
--- nothing changed. Before the release, expired permits of others are given back: the number then available
--- is published.
--- May be repeated: the second run says -1, and nothing changes.
+-- permit_semaphore/release_many: release several permits, all or none.
+-- docs/internals/wire.md, Permit-expirable semaphore/Release of many
+-- KEYS  1 counter   2 permits, a zset: id -> expiry, epoch ms   3 channel
+-- ARGV  1 n, number of permits
+--       2 their ids, 16 bytes each, concatenated
+-- Answers:
+--   n       released
+--   -i      the i-th id is not there, or occurs twice; nothing changed
+--   -(n+i)  the i-th permit has expired; nothing changed
+-- Publishes n when it released. Takes back expired permits of others before the release, and then publishes the
+-- number available if that is above 0.
+-- Repeatable: a second run answers -1 and changes nothing.
 local counter, permits, channel, n, ids = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1]), ARGV[2]
 --@include permit_semaphore/expired.inc
 --@include permit_semaphore/ids.inc

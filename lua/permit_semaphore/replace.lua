@@ -1,9 +1,13 @@
--- permit_semaphore/replace: give permits that were just taken new ids, so that a late repetition of the
--- request that took them, under the old ids, is known for what it is.
--- KEYS  1 permits, a zset: id → expiry, epoch ms
--- ARGV  1 how many   2 their ids, 16 bytes each, in one text   3 as many new ids
--- the number of permits that have new ids now; the others have expired
--- May be repeated: what has its new id is left alone.
+-- permit_semaphore/replace: give new ids to permits that were just taken, so that a late copy of the request that
+-- took them, which carries the old ids, can be recognized.
+-- docs/internals/wire.md, Permit-expirable semaphore/Replace ids
+-- KEYS  1 permits, a zset: id -> expiry, epoch ms
+-- ARGV  1 n, number of permits
+--       2 their ids, 16 bytes each, concatenated
+--       3 n new ids, concatenated
+-- Answers the number of permits that have their new ids now; the other permits have expired.
+-- Publishes nothing.
+-- Repeatable: a permit that has its new id already is left as it is.
 local permits, n, old, new = KEYS[1], tonumber(ARGV[1]), ARGV[2], ARGV[3]
 --@include permit_semaphore/ids.inc
 local replaced = 0

@@ -1,9 +1,12 @@
--- permit_semaphore/set: how many permits there are in all, taken or not.
---                                                  WIRE.md Permit-expirable semaphore/Set permits
--- KEYS  1 counter   2 permits, a zset: id → expiry, epoch ms   3 channel
+-- permit_semaphore/set: set how many permits there are in all, taken ones included.
+-- docs/internals/wire.md, Permit-expirable semaphore/Set permits
+-- KEYS  1 counter   2 permits, a zset: id -> expiry, epoch ms   3 channel
 -- ARGV  1 n
--- 1  set, n published | 0  there were as many: nothing changed
--- Must not be repeated: the second run could undo what another set since.
+-- Answers:
+--   1  set
+--   0  there were n permits already; nothing changed
+-- Publishes n when it changed the number.
+-- Not repeatable: a second run could undo what another client set in between.
 local counter, permits, channel, n = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1])
 --@include permit_semaphore/expired.inc
 if not available then

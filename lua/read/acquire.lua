@@ -1,14 +1,23 @@
--- read/acquire: take the read lock, or take it once more.         WIRE.md ReadWriteLock/read acquire
--- KEYS  1 lock hash   2 what timeout keys begin with (no key)   derived, in their slot: the holds' timeout keys,
---       <prefix><owner>:rwlock_timeout:<n>
--- ARGV  1 owner   2 lease ms   3 the count that the hold will have
---       4 an owner whose session is over and whose field this one replaces, or ''
---       5 the owner's write hold, under which it may read, or ''   6 channel; only with 4
--- nil  held, with that count | { 1 }  held beneath the write hold, with that count
--- n ≥ -1  a writer holds it, for n more ms (-1: no end)
--- -3   the count is above 1, but the outer holds are gone: nothing changed
--- Publishes `0` when the replaced field was the only one: waiters were told of a PTTL that may have been longer.
--- May be repeated: it only raises the count and PTTLs.
+-- read/acquire: take or re-enter the read side of a read-write lock.
+-- docs/internals/wire.md, ReadWriteLock/read acquire
+-- KEYS  1 lock hash
+--       2 prefix of the timeout keys, as a key that never exists: it makes a cluster answer TRYAGAIN while the slot's
+--         keys are on their way
+--       The script also uses the timeout keys of read holds, <prefix><owner>:rwlock_timeout:<n>, in its slot.
+-- ARGV  1 owner
+--       2 lease, ms
+--       3 hold count after this acquire
+--       4 owner of a session that is over and whose field this acquire replaces, or ''
+--       5 owner of the caller's write hold, under which it may read, or ''
+--       6 channel; present only together with 4
+-- Answers:
+--   nil      the owner holds the read lock with that hold count
+--   { 1 }    the same, under its own write hold
+--   n >= -1  a writer holds the lock; its PTTL in ms (-1: no expiry)
+--   -3       the hold count is above 1, but the outer holds are gone; nothing changed
+-- Publishes `0` when the replaced field was the only one: waiters sleep for the PTTL that they were told, which may
+-- have been longer.
+-- Repeatable: it only raises the hold count and PTTLs.
 local lock, prefix, owner, lease_ms, count = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local over, writer, channel = ARGV[4], ARGV[5], ARGV[6]
 --@include read/levels.inc

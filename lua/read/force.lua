@@ -1,8 +1,12 @@
--- read/force: free the lock of all its readers.                   WIRE.md ReadWriteLock/read force
+-- read/force: free the lock of all its readers.
+-- docs/internals/wire.md, ReadWriteLock/read force
 -- KEYS  1 lock hash
 -- ARGV  1 channel
--- 1  it was read, `0` published | 0  it was free or a writer holds it, nothing changed
--- Must not be repeated: the second run could free the lock of the next owner.
+-- Answers:
+--   1  readers held it; it is free now
+--   0  it was free, or a writer holds it; nothing changed
+-- Publishes `0` when it freed the lock.
+-- Not repeatable: a second run could free the lock of the next owner.
 local lock, channel = KEYS[1], ARGV[1]
 if redis.call('hget', lock, 'mode') ~= 'read' then
     return 0

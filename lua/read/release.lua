@@ -1,12 +1,22 @@
--- read/release: give back one read hold, or the last one.         WIRE.md ReadWriteLock/read release
--- KEYS  1 lock hash   2 what timeout keys begin with (no key)   derived, in their slot: the holds' timeout keys
--- ARGV  1 channel   2 owner   3 the count that the hold will have   4 the most it was ever asked to have
--- nil  not the owner, nothing changed (no lock there: `0` published) | 0  others hold it, or this owner
--- still does | 1  freed, `0` published; also when only holds are left whose timeouts have all passed
--- May be repeated: it sets the count; a second last release finds no field and changes nothing.
--- In mode read the PTTL becomes what the remaining holds still have, which may be less. By more than a second, it is
--- published: `0`; waiters sleep for the PTTL that they were told. Under a writer it is never lowered: the write hold
--- has the same key.
+-- read/release: release one read hold, or the owner's last one.
+-- docs/internals/wire.md, ReadWriteLock/read release
+-- KEYS  1 lock hash
+--       2 prefix of the timeout keys, as a key that never exists: it makes a cluster answer TRYAGAIN while the slot's
+--         keys are on their way
+--       The script also uses the timeout keys of read holds, in its slot.
+-- ARGV  1 channel
+--       2 owner
+--       3 hold count after this release
+--       4 highest hold count that the session ever asked for: timeout keys up to that are deleted
+-- Answers:
+--   nil  the owner does not hold the read lock; nothing changed
+--   0    the owner still holds it, or others do
+--   1    freed; also if only holds remain whose timeout keys have all expired
+-- Publishes `0` when it freed the lock, when there is no lock, and when the lock's PTTL falls by more than a second.
+-- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
+-- In mode read the lock's PTTL becomes the longest of the remaining holds', which may be lower than before; waiters
+-- sleep for the PTTL that they were told, so they are woken. Under a writer it is never lowered, because the write
+-- hold has the same key.
 local lock, prefix, channel, owner = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 local count, highest = tonumber(ARGV[3]), tonumber(ARGV[4])
 --@include read/levels.inc

@@ -1,11 +1,18 @@
--- read/renew: keep the read holds of living owners going.         WIRE.md ReadWriteLock/read renew
--- KEYS  1… lock hashes   last: what timeout keys of the first begin with (no key)   derived, in their slots: the owners'
---       timeout keys
--- ARGV  1 lease ms; 0: lengthen no hold, only let the lock stand as long as the owner's holds do,
---         since another reader's renewal may have cut it shorter   2… the owner of each
--- a list in the order of the locks: 1  renewed | 2  renewed, beneath the owner's write hold | 0  not the owner's any more, nothing changed
--- May be repeated: it only raises PTTLs. A key of another type is not the owner's: its error stays
--- with it and does not spoil the others.
+-- read/renew: extend the leases of read holds whose owners are alive, one batch per run.
+-- docs/internals/wire.md, ReadWriteLock/read renew
+-- KEYS  1... lock hashes
+--       last: prefix of the first lock's timeout keys, as a key that never exists: it makes a cluster answer
+--         TRYAGAIN while the slot's keys are on their way
+--       The script also uses the owners' timeout keys, in the slots of the locks.
+-- ARGV  1 lease, ms; 0: extend no hold, only raise the lock's PTTL to that of the owner's longest hold, because
+--         the renewal of another reader may have lowered it
+--       2... owner of each lock, in the order of the keys
+-- Answers a list in the order of the keys:
+--   1  renewed
+--   2  renewed, under the owner's write hold
+--   0  the owner does not hold this lock; nothing changed
+-- Publishes nothing.
+-- Repeatable: it only raises PTTLs. A key of another type counts as not held, so that it does not fail the batch.
 local lease_ms = tonumber(ARGV[1])
 --@include read/levels.inc
 local answers = {}

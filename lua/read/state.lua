@@ -1,10 +1,13 @@
--- read/state: who asks: does anybody read, for how long, and how often do I?
+-- read/state: read whether there are readers, for how long, and how often one owner reads.
 -- KEYS  1 lock hash
 -- ARGV  1 owner
--- { PTTL of the lock (-2: nobody reads), the owner's read holds (0: none) }
--- Changes nothing.
+-- Answers { PTTL, count }:
+--   PTTL   of the lock, ms; -1: no expiry, -2: nobody reads
+--   count  the owner's read holds; 0: none
+-- Publishes nothing.
+-- Repeatable: it changes nothing.
 local lock, owner = KEYS[1], ARGV[1]
 local mode, fields = redis.call('hget', lock, 'mode'), redis.call('hlen', lock)
--- beside the mode and the writer's own field only readers have any
+-- In mode write, any field besides the mode and the writer's own is a reader's.
 local read = mode == 'read' or (mode == 'write' and fields > 2)
 return { read and redis.call('pttl', lock) or -2, tonumber(redis.call('hget', lock, owner) or 0) }

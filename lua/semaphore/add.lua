@@ -1,8 +1,12 @@
--- semaphore/add: n permits more, or fewer.                        WIRE.md Semaphore/add permits
+-- semaphore/add: change the number of permits by n.
+-- docs/internals/wire.md, Semaphore/add permits
 -- KEYS  1 counter
--- ARGV  1 channel   2 n, of any sign
--- 1  added, the permits that there are now published; the counter has no TTL any more
--- Must not be repeated: the second run would add n again.
+-- ARGV  1 channel
+--       2 n, positive or negative
+-- Answers:
+--   1  added; the counter has no TTL from now on
+-- Publishes the number of permits that are available now.
+-- Not repeatable: a second run would add n again.
 local counter, channel, n = KEYS[1], ARGV[1], ARGV[2]
 local permits = redis.call('incrby', counter, n)
 redis.call('persist', counter)

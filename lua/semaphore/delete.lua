@@ -1,7 +1,12 @@
--- semaphore/delete: no permits, and no counter.
+-- semaphore/delete: delete the counter.
+-- docs/internals/wire.md, Semaphore/delete
 -- KEYS  1 counter
--- 1  deleted | 0  there was none
--- Must not be repeated: the second run could delete a counter that was set since.
+-- ARGV  none
+-- Answers:
+--   1  deleted
+--   0  there was no counter
+-- Publishes nothing.
+-- Not repeatable: a second run could delete a counter that was set in between.
 local counter = KEYS[1]
 --@include semaphore/permits.inc
 return redis.call('del', counter)

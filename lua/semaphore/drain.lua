@@ -1,8 +1,11 @@
--- semaphore/drain: take all the permits that there are.           WIRE.md Semaphore/drain
+-- semaphore/drain: take all permits that are available.
+-- docs/internals/wire.md, Semaphore/drain
 -- KEYS  1 counter
--- the number of permits that there were, as text; 0 without a counter. There are none now, and the
--- counter has no TTL any more. A number that does not fit in 32 bits is answered and left alone.
--- Must not be repeated: the first run's permits would be lost.
+-- ARGV  none
+-- Answers the number of permits that were available, as text; 0 when there was no counter. Now there are none, and
+-- the counter has no TTL. A number that does not fit in 32 bits is answered, but left as it is.
+-- Publishes nothing.
+-- Not repeatable: the permits of a first run whose answer was lost would be lost, too.
 local counter = KEYS[1]
 --@include semaphore/permits.inc
 if not permits then

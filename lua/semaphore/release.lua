@@ -1,8 +1,14 @@
--- semaphore/release: give back n permits, or make them.           WIRE.md Semaphore/release
+-- semaphore/release: release n permits; they need not have been taken before.
+-- docs/internals/wire.md, Semaphore/release
 -- KEYS  1 counter
--- ARGV  1 channel   2 n, above 0   3 '1': only when there is a counter, else '0'
--- 1  given back, the permits that there are now published | 0  no counter, nothing changed
--- Must not be repeated: the second run would make n more.
+-- ARGV  1 channel
+--       2 n, above 0
+--       3 '1': only if there is a counter; '0': create it if there is none
+-- Answers:
+--   1  released
+--   0  there is no counter, and ARGV 3 is '1'; nothing changed
+-- Publishes the number of permits that are available now, when it released.
+-- Not repeatable: a second run would add n more.
 local counter, channel, n, existing = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
 if existing and redis.call('exists', counter) == 0 then
     return 0

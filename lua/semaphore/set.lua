@@ -1,8 +1,14 @@
--- semaphore/set: how many permits there are, unless that is set.  WIRE.md Semaphore/try set permits
+-- semaphore/set: set how many permits there are, unless the semaphore exists.
+-- docs/internals/wire.md, Semaphore/try set permits
 -- KEYS  1 counter
--- ARGV  1 channel   2 n   3 time to live ms; 0: no end
--- 1  set, n published | 0  there is a counter: nothing changed
--- Must not be repeated: the second run would say 0, or set a counter that was deleted since.
+-- ARGV  1 channel
+--       2 n
+--       3 TTL of the counter, ms; 0: no expiry
+-- Answers:
+--   1  set
+--   0  there is a counter already; nothing changed
+-- Publishes n when it set the counter.
+-- Not repeatable: a second run would answer 0, or set a counter that was deleted in between.
 local counter, channel, n, ttl_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 --@include semaphore/permits.inc
 if permits then

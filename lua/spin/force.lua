@@ -1,7 +1,12 @@
--- spin/force: free the lock, whoever holds it.                    WIRE.md SpinLock/force
+-- spin/force: free a spin lock, whoever holds it.
+-- docs/internals/wire.md, SpinLock/force
 -- KEYS  1 lock hash
--- 1  it was held; nothing is published | 0  it was free
--- Must not be repeated: the second run could free the lock of the next owner.
+-- ARGV  none
+-- Answers:
+--   1  the lock was held and is free now
+--   0  the lock was free
+-- Publishes nothing.
+-- Not repeatable: a second run could free the lock of the next owner.
 local lock = KEYS[1]
 if redis.call('hlen', lock) == 0 then -- an error for a key of another type, which is not ours to delete
     return 0

@@ -1,8 +1,12 @@
--- write/force: free the lock of its writer.                       WIRE.md ReadWriteLock/write force
+-- write/force: free the lock of its writer.
+-- docs/internals/wire.md, ReadWriteLock/write force
 -- KEYS  1 lock hash
 -- ARGV  1 channel
--- 1  it was written, `1` published | 0  it was free or readers hold it, nothing changed
--- Must not be repeated: the second run could free the lock of the next owner.
+-- Answers:
+--   1  a writer held it; it is free now
+--   0  it was free, or readers hold it; nothing changed
+-- Publishes `1` when it freed the lock.
+-- Not repeatable: a second run could free the lock of the next owner.
 local lock, channel = KEYS[1], ARGV[1]
 if redis.call('hget', lock, 'mode') ~= 'write' then
     return 0

@@ -1,13 +1,23 @@
--- write/release: give back one write hold, or the last one.       WIRE.md ReadWriteLock/write release
--- KEYS  1 lock hash   2 what timeout keys begin with (no key)   derived, in their slot: the timeout keys of read holds
--- ARGV  1 channel   2 owner   3 the count that the hold will have   4 lease ms
--- nil  not the owner, nothing changed (no lock there: `1` published) | 0  still held
--- 1    freed, or left to the owner's own reads; `1` published in both cases, so that readers who
---      wait come in beside them
--- May be repeated: it sets the count; a second last release finds no field and changes nothing.
--- What is left to reads lasts as long as they do (Redisson leaves it the writer's PTTL, so that a
--- short read under a long write shuts writers out for the rest of the long lease); reads whose
--- timeouts have all passed are nobody's.
+-- write/release: release one write hold, or the owner's last one.
+-- docs/internals/wire.md, ReadWriteLock/write release
+-- KEYS  1 lock hash
+--       2 prefix of the timeout keys, as a key that never exists: it makes a cluster answer TRYAGAIN while the slot's
+--         keys are on their way
+--       The script also reads the timeout keys of read holds, in its slot.
+-- ARGV  1 channel
+--       2 owner
+--       3 hold count after this release
+--       4 lease, ms
+-- Answers:
+--   nil  the owner does not hold the write lock; nothing changed
+--   0    the owner still holds the write lock
+--   1    freed, or left to the owner's own read holds
+-- Publishes `1` when it answers 1, also if read holds are left, so that waiting readers can join them; and when there
+-- is no lock.
+-- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
+-- When read holds are left, the lock's PTTL becomes the longest of theirs. (Redisson leaves the writer's PTTL, so that
+-- a short read hold under a long write lease shuts writers out until that lease ends.) Read holds whose timeout keys
+-- have all expired do not count.
 local lock, prefix, channel, field = KEYS[1], KEYS[2], ARGV[1], ARGV[2] .. ':write'
 local count, lease_ms = ARGV[3], ARGV[4]
 --@include read/levels.inc
