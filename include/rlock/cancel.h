@@ -1,4 +1,4 @@
-/* A cancel token: ends waits from another thread. */
+/* Cancel token: ends waits from another thread. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_CANCEL_H
 #define RLOCK_CANCEL_H
@@ -11,15 +11,16 @@ extern "C" {
 
 typedef struct rlock_cancel rlock_cancel;
 
-/* A new token, not fired. NULL: out of memory or descriptors, rlock_last_error() says which. */
+/* Makes a new token that is not fired. NULL: out of memory or file descriptors; rlock_last_error() says
+ * which. End it with rlock_cancel_free(). Any thread. */
 RLOCK_API rlock_cancel *rlock_cancel_new(void);
 
-/* Ends every wait that carries this token, now and later, with RLOCK_CANCELLED; a wait that has
- * the lock by then keeps it and answers RLOCK_OK. Fires once and stays fired. Any thread, not
- * from a signal handler. NULL is allowed. In a forked child it does nothing. */
+/* Ends every wait that carries this token, now and later, with RLOCK_CANCELLED. A wait that has acquired the
+ * lock already keeps it and returns RLOCK_OK. A token fires once and stays fired. Any thread, but not from a
+ * signal handler. NULL is allowed. Does nothing in a forked child. */
 RLOCK_API void rlock_cancel_fire(rlock_cancel *cancel);
 
-/* Frees the token; no wait may carry it any more. NULL is allowed. */
+/* Frees the token. No wait may carry it any longer. NULL is allowed. */
 RLOCK_API void rlock_cancel_free(rlock_cancel *cancel);
 
 #ifdef __cplusplus

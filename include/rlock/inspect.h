@@ -1,4 +1,5 @@
-/* What a server holds under a name, whoever holds it and whichever object it is: for operators and tests. */
+/* Inspection: what the server stores under a name, whichever object it is and whoever holds it. For operators
+ * and tests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_INSPECT_H
 #define RLOCK_INSPECT_H
@@ -13,92 +14,104 @@
 extern "C" {
 #endif
 
-/* Times that are left are in ms, by the server's clock. Owners are as any client wrote them on the
- * server: any bytes other than 0. Replace control characters before you show them. */
-#define RLOCK_NO_END    ((int64_t)-1) /* of a time that is left */
-#define RLOCK_NOT_THERE ((int64_t)-2) /* of a TTL: there is no such key */
+/* Remaining times are in ms, by the server's clock. Owners are shown as their clients wrote them: any bytes
+ * except 0. Replace control characters before you print them. */
+#define RLOCK_NO_END    ((int64_t)-1) /* as a remaining time: no expiry */
+#define RLOCK_NOT_THERE ((int64_t)-2) /* as a TTL: no such key */
 
 typedef struct rlock_holder {
     char *owner; /* "<client id>:<number>" */
     int64_t hold_count;
-    const char *side; /* of a read-write lock: "read" or "write"; else NULL */
-    int64_t left_ms;  /* unless renewed; of several read holds the one that lasts longest; 0: over, and the
-                          lock goes when another is released or at its TTL; or RLOCK_NO_END */
+    /* Of a read-write lock: "read" or "write"; else NULL. */
+    const char *side;
+    /* How long the hold lasts unless it is renewed; with several read holds, the longest of them. 0: expired;
+     * the lock is freed when another hold is released, or at the end of its TTL. Or RLOCK_NO_END. */
+    int64_t left_ms;
 } rlock_holder;
 
 typedef struct rlock_waiter {
     char *owner;
-    int64_t left_ms; /* how long its place is kept; 0: over, it is passed over; or RLOCK_NO_END */
+    /* How long it keeps its place in the queue; 0: expired, and it will be passed over. Or RLOCK_NO_END. */
+    int64_t left_ms;
 } rlock_waiter;
 
 typedef struct rlock_taken_permit {
-    char *id;        /* as the program that took it has it: 32 hex digits */
-    int64_t left_ms; /* of its lease, above 0; or RLOCK_NO_END */
+    /* 32 hex digits, as the program that took the permit has it. */
+    char *id;
+    /* What is left of its lease, above 0; or RLOCK_NO_END. */
+    int64_t left_ms;
 } rlock_taken_permit;
 
-/* The process that a client id leads to, by a connection of it that the server has. Allocated by the library, which may
- * add members at its end. The host and the pid are
- * what that process says of itself. */
+/* The process behind a client id, found by one of its connections to the server. The host and the pid are
+ * what that process says of itself. Allocated by the library, which may add members at the end. */
 typedef struct rlock_process {
-    char *client;  /* the client id: what an owner begins with, up to its last colon */
-    char *host;    /* the name of its machine or container, as that one has it; what is odd in it stands as _ */
-    int64_t pid;   /* its process there */
-    char *address; /* of a connection, as the server sees it: "10.0.0.7:51234"; of a unix socket its path and :0 */
+    /* The client id: an owner's text up to its last colon. */
+    char *client;
+    /* Name of its machine or container, as that one reports it; unusual characters are replaced by _. */
+    char *host;
+    int64_t pid; /* its process id on that host */
+    /* Address of one of its connections as the server sees it, for example "10.0.0.7:51234"; for a unix
+     * socket, the socket's path and ":0". */
+    char *address;
 } rlock_process;
 
-/* Allocated by the library, which may add members at its end.
+/* What is stored under one name. Allocated by the library, which may add members at the end.
  *
- * kind  "free"                nothing is there
- *       "lock"                a lock; also a spin, a non-reentrant lock, and a fair lock that nobody waits for:
- *                             they look alike
- *       "fair"                others wait in a queue on the server; held or free
- *       "fenced"              a token was given; held or free
- *       "read-write"          held by readers, or by a writer
- *       "permit-expirable"    a permit-expirable semaphore, permits of which are or were out
- *       "semaphore-or-latch"  a number alone: a semaphore, a permit-expirable one no permit of which is out,
- *                             or a count-down latch: they look alike */
+ * kind  "free"                nothing is stored
+ *       "lock"                a reentrant, spin or non-reentrant lock, or a fair lock without waiters: these
+ *                             look alike
+ *       "fair"                a fair lock with waiters in its queue; held or free
+ *       "fenced"              a fenced lock: it has a token counter; held or free
+ *       "read-write"          held by readers or by a writer
+ *       "permit-expirable"    a permit-expirable semaphore of which permits are or were taken
+ *       "semaphore-or-latch"  a number alone: a semaphore, a permit-expirable semaphore without taken
+ *                             permits, or a count-down latch: these look alike */
 typedef struct rlock_inspection {
     const char *kind;
-    int64_t ttl_ms;      /* of the key that has the name; RLOCK_NO_END; RLOCK_NOT_THERE */
+    /* TTL of the key NAME, ms; or RLOCK_NO_END; or RLOCK_NOT_THERE. */
+    int64_t ttl_ms;
     size_t holder_count; /* above 0: locked */
     rlock_holder *holders;
-    const char *mode;      /* of a read-write lock: "read" or "write"; else NULL */
-    size_t waiter_count;   /* in the queue of a fair lock; other waiters leave no trace on the server. "x" and "{x}"
-                                      have one queue, as in Redisson, so they may wait for the other name */
-    rlock_waiter *waiters; /* the next one first */
+    const char *mode; /* of a read-write lock: "read" or "write"; else NULL */
+    /* Waiters in the queue of a fair lock; waiters of other locks leave no trace on the server. The names "x"
+     * and "{x}" share one queue, as in Redisson, so these may wait for the other name. */
+    size_t waiter_count;
+    rlock_waiter *waiters; /* in the order of the queue */
     bool has_token;
-    uint64_t token;      /* the last that was given */
-    bool has_permits;    /* a semaphore or latch */
-    int64_t available;   /* permits, those too whose lease is over; or the latch's count */
-    size_t permit_count; /* known of a permit-expirable semaphore alone */
+    uint64_t token;   /* the last token that was drawn */
+    bool has_permits; /* true: a semaphore or a latch */
+    /* Permits that are available, including taken ones whose lease has expired; or the latch's count. */
+    int64_t available;
+    size_t permit_count; /* known only for a permit-expirable semaphore */
     rlock_taken_permit *permits;
-    size_t process_count;      /* 0 until rlock_inspect_processes() */
-    rlock_process **processes; /* of holders and waiters, by client; rlock_inspection_process() finds the one of
-                                      an owner */
+    size_t process_count; /* 0 until rlock_inspect_processes() */
+    /* One per client id of the holders and waiters; rlock_inspection_process() finds the process of an owner. */
+    rlock_process **processes;
 } rlock_inspection;
 
-/* Looks at `name` and the keys that belong to it on the server, in one script, so that what it says
- * was true together. Changes nothing there.
+/* Reads what is stored for `name` and the keys that belong to it, with one script, so that the parts are
+ * consistent. Changes nothing on the server.
  * *inspection is set only on RLOCK_OK; end it with rlock_inspection_free().
- * RLOCK_OK; RLOCK_SERVER (also when a key of that name is none that a lock, semaphore or latch has:
- * the message says so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY.
- * Blocks. Any thread. */
+ * RLOCK_OK; RLOCK_SERVER, also if the key is of a type that no lock, semaphore or latch has (the message says
+ * so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect(rlock_client *client, const char *name,
                                                       rlock_inspection **inspection);
 
-/* Finds the processes of the holders and waiters in `inspection`, which rlock_inspect() gave for the same client and name:
- * one CLIENT LIST to the server where the name is, whose answer grows with the number of its clients. A process is found
- * when it uses this library without a clientName of its own, and has a connection to that server now; Redisson's are not.
- * RLOCK_OK: inspection->processes has those that were found. RLOCK_SERVER: refused, for example since the user may not
- * run CLIENT LIST; RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread, one
- * an inspection at a time. */
+/* Finds the processes of the holders and waiters in `inspection`, which rlock_inspect() made for the same
+ * client and name. Sends one CLIENT LIST to the server of that name; its answer grows with the number of the
+ * server's clients. A process is found if it uses this library without a clientName of its own and is
+ * connected to that server now. Processes that use Redisson are not found.
+ * RLOCK_OK: inspection->processes holds the processes that were found. RLOCK_SERVER: the server refused, for
+ * example because the user has no right to CLIENT LIST; RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED;
+ * RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread, but only one at a time for each inspection. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect_processes(rlock_client *client, const char *name,
                                                                 rlock_inspection *inspection);
 
-/* The process of an owner, such as inspection->holders[0].owner; it belongs to the inspection. NULL: it was not found. */
+/* The process of an owner, for example of inspection->holders[0].owner; it belongs to the inspection. NULL: not found.
+ */
 RLOCK_API const rlock_process *rlock_inspection_process(const rlock_inspection *inspection, const char *owner);
 
-/* Frees what rlock_inspect gave. NULL is allowed. */
+/* Frees an inspection. NULL is allowed. */
 RLOCK_API void rlock_inspection_free(rlock_inspection *inspection);
 
 #ifdef __cplusplus

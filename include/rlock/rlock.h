@@ -1,4 +1,4 @@
-/* librlock: the locks that Java programs get from Redisson, for C. Takes in all the headers. */
+/* librlock: the locks that Java programs get from Redisson, for C. Includes all headers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_RLOCK_H
 #define RLOCK_RLOCK_H

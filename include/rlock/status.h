@@ -1,4 +1,4 @@
-/* What a call answers: the statuses, their words, and the detail of the last failure. */
+/* Status: what a call returns, its text, and the details of a thread's last failure. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_STATUS_H
 #define RLOCK_STATUS_H
@@ -15,7 +15,7 @@ extern "C" {
 #define RLOCK_MUST_CHECK
 #endif
 
-/* X(name, value, words): one list makes the enum and rlock_strstatus(). Values never change. */
+/* X(name, value, text): from this list the enum and rlock_strstatus() are made. Values never change. */
 #define RLOCK_STATUSES(X)                                                                                              \
     X(RLOCK_OK, 0, "ok")                                                                                               \
     X(RLOCK_TIMEOUT, 1, "not acquired in the time given")                                                              \
@@ -33,28 +33,29 @@ extern "C" {
     X(RLOCK_CLOSED, 13, "the client is closed")                                                                        \
     X(RLOCK_FORKED, 14, "the client belongs to the parent process; open one after fork()")
 
-/* RLOCK_TIMEOUT      the server did answer: Java's tryLock() == false.
- * RLOCK_NOT_OWNER    Java's IllegalMonitorStateException.
- * RLOCK_LOST         this owner held it; it ran out, vanished or was forced open since.
- * RLOCK_CANCELLED    Java's InterruptedException; not held.
- * RLOCK_UNAVAILABLE  not held; a grant that was never heard of is undone in the background.
+/* RLOCK_TIMEOUT      the server did answer. Java: tryLock() returns false.
+ * RLOCK_NOT_OWNER    Java: IllegalMonitorStateException.
+ * RLOCK_LOST         this owner held the lock, but the hold expired, was deleted or was forced open.
+ * RLOCK_CANCELLED    Java: InterruptedException. Not held.
+ * RLOCK_UNAVAILABLE  not held; if an unanswered request may have acquired the lock, that is undone in the background.
  * RLOCK_UNKNOWN      only from operations that cannot be repeated safely, such as force unlock.
  * RLOCK_SERVER       READONLY, OOM, NOPERM, WRONGTYPE…; rlock_last_error() has the server's words. */
 #define RLOCK_STATUS_ENUM_(name, value, words) name = value,
 typedef enum rlock_status { RLOCK_STATUSES(RLOCK_STATUS_ENUM_) } rlock_status;
 #undef RLOCK_STATUS_ENUM_
 
-/* The words for `status`; never NULL, not to be freed. Any thread. */
+/* The text for `status`; never NULL, not to be freed. Any thread. */
 RLOCK_API const char *rlock_strstatus(rlock_status status);
 
-/* What was wrong with this thread's last call, which failed, and what to do about it, with names and
- * numbers; "" before the first failure. After a call that succeeded it may be of that one, or of
- * a failure that the call recovered from. One line of UTF-8, up to 511 bytes: control characters and bytes that are no UTF-8, which
- * names and a server's words may have, stand there as \n, \x1b or \u009b. Never holds a password. Owned by the library,
- * valid until this thread's next call. */
+/* Says what went wrong in this thread's last call that failed, and what to do about it, with names and
+ * numbers; "" before the first failure. After a call that succeeded, the text may come from that call, which
+ * recovered from a failure.
+ * One line of UTF-8, up to 511 bytes. Control characters and bytes that are not UTF-8, which names and
+ * servers' words may contain, are escaped as \n, \x1b or \u009b. Never contains a password. Owned by the
+ * library; valid until this thread's next call. */
 RLOCK_API const char *rlock_last_error(void);
 
-/* The library's version, as RLOCK_VERSION was when it was built. */
+/* The library's version: RLOCK_VERSION at the time of its build. */
 RLOCK_API const char *rlock_version(void);
 
 #ifdef __cplusplus

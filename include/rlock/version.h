@@ -1,4 +1,4 @@
-/* The version of the library; the only place where it is written down. */
+/* Version of the library; this is the only place that defines it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_VERSION_H
 #define RLOCK_VERSION_H
