@@ -45,7 +45,7 @@ typedef struct rlock_taken_permit {
 /* The process behind a client id, found by one of its connections to the server. The host and the pid are
  * what that process says of itself. Allocated by the library, which may add members at the end. */
 typedef struct rlock_process {
-    /* The client id: an owner's text up to its last colon. */
+    /* The client id: an owner's text up to its colon. */
     char *client;
     /* Name of its machine or container, as that one reports it; unusual characters are replaced by _. */
     char *host;

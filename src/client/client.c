@@ -1,4 +1,4 @@
-/* A client: opened, referenced by its handles, closed. */
+/* Client: opened by the program, referenced by its handles, closed. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/client.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <uuid/uuid.h>
 
-/* How long close waits for the answers to releases that nobody waited for. */
+/* How long rlock_client_close waits for the answers of async releases. */
 #define DEPARTURES_MS 1000
 
 rlock_status rli_client_check(const rlock_client *client)
@@ -109,7 +109,7 @@ void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)
 {
     if (rli_client_check(client) != RLOCK_OK)
         return;
-    rli_gate_keep(&client->gate); /* another thread may close it meanwhile */
+    rli_gate_keep(&client->gate); /* another thread may close the client during this call */
     rli_reporter_set(&client->reporter, fn, arg);
     rli_gate_release(&client->gate);
 }

@@ -1,4 +1,4 @@
-/* The client, seen from inside: the parts it is made of. */
+/* Client: the parts that it is made of. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CLIENT_H
 #define RLI_CLIENT_H
@@ -12,8 +12,8 @@
 
 #include <rlock/client.h>
 
-/* Mutexes are not held together, except that the topology's is taken before a pipeline's or a subscriber's, and a pipeline's
- * before the engine's. */
+/* Mutexes are not held together, with two exceptions: the topology's mutex may be held while a pipeline's or
+ * a subscriber's is taken, and a pipeline's while the engine's is taken. */
 struct rlock_client {
     rli_gate gate;
     char id[37];
@@ -24,7 +24,7 @@ struct rlock_client {
     rli_reporter reporter;
 };
 
-/* RLOCK_OK, RLOCK_INVALID (NULL), RLOCK_FORKED or RLOCK_CLOSED; touches no mutex. */
+/* RLOCK_OK; RLOCK_INVALID: NULL; RLOCK_FORKED; RLOCK_CLOSED. Takes no mutex. */
 rlock_status rli_client_check(const rlock_client *client);
 
 #endif

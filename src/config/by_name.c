@@ -1,4 +1,4 @@
-/* rlock_config_set: one setting by its name, as text, for programs that do not know the struct. */
+/* rlock_config_set: sets one setting by its name, from text, for programs that do not know the struct. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "config/config.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Settings of a config that are no parameters of a URL, where they stand elsewhere. */
+/* Settings of a config that are not query parameters of a URL; in a URL they have places of their own. */
 static const struct {
     const char *name;
     size_t offset;
@@ -24,7 +24,7 @@ static const char *name_at(size_t i)
     return i < OTHER_COUNT ? others[i].name : rli_field_name(i - OTHER_COUNT);
 }
 
-/* Where the text of that name stands; NULL: it is another kind of setting, or none. */
+/* The field that holds the string setting `name`; NULL: the setting is not a string, or does not exist. */
 static const char **text_place(rlock_config *config, const char *name, const rli_field *field)
 {
     for (size_t i = 0; i < OTHER_COUNT; i++) {
@@ -45,7 +45,7 @@ static rlock_status set_text(rlock_config *config, const char **place, const cha
             return RLOCK_NO_MEMORY;
     }
     *place = value;
-    if (place == &config->address) { /* not beside those of a file */
+    if (place == &config->address) { /* replaces the addresses that a file gave */
         config->addresses = NULL;
         config->address_count = 0;
     }

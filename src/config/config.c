@@ -1,4 +1,4 @@
-/* rlock_config as programs of any version hand it over: its defaults, and its length. */
+/* rlock_config of any version: its defaults and its size. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rlock_config was before it told its length; it ended with a field that left no gap behind it. */
+/* Size of rlock_config in the releases before it had a size argument. It ended with a field that left no padding. */
 #define FIRST_SIZE offsetof(rlock_config, addresses)
-/* The least size with room for what belongs to the config; every program that loads files has it. */
+/* The least size that has room for `owned`. Every program that can load files has at least this. */
 #define OWNER_SIZE (offsetof(rlock_config, owned) + sizeof(void *))
 
 _Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),
@@ -41,13 +41,13 @@ void rlock_config_init_size(rlock_config *config, size_t size)
 {
     if (!config || size < sizeof config->size)
         return;
-    /* A newer program's further fields are 0; it hears of its length when it opens a client. */
+    /* The further fields of a newer program become 0. That program learns of its size when it opens a client. */
     memset(config, 0, size);
     memcpy(config, &defaults, size < sizeof defaults ? size : sizeof defaults);
     config->size = size;
 }
 
-/* For programs that were linked before there was rlock_config_init_size(). */
+/* For programs that were linked before rlock_config_init_size() existed. */
 void(rlock_config_init)(rlock_config *config)
 {
     rlock_config_init_size(config, FIRST_SIZE);

@@ -1,4 +1,4 @@
-/* The name that connections have in CLIENT LIST unless clientName gives one: it leads from an owner to its process. */
+/* Connection name: the default name of connections in CLIENT LIST, which leads from an owner to its process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/connection_name.h"
 
@@ -15,13 +15,13 @@ static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 void rli_connection_name_write(char name[RLI_CONNECTION_NAME], const char *client_id)
 {
     char host[HOST_MOST + 1] = "";
-    gethostname(host, HOST_MOST); /* cut, or empty when it fails */
+    gethostname(host, HOST_MOST); /* truncated, or empty if the call fails */
     for (char *c = host; *(c += strspn(c, allowed));)
         *c = '_';
     snprintf(name, RLI_CONNECTION_NAME, BEGINNING "%s:%s:%ld", client_id, *host ? host : "_", (long)getpid());
 }
 
-/* Up to `end`, which a colon is. */
+/* Reads a word that ends with a colon before `end`, and moves *at behind the colon. False: there is none. */
 static bool read_word(const char **at, const char *end, const char **word, size_t *length)
 {
     const char *colon = memchr(*at, ':', (size_t)(end - *at));

@@ -1,4 +1,4 @@
-/* Durations as Java writes them: PT1S, PT0.1S, PT1M30S. */
+/* Durations in Java's format: PT1S, PT0.1S, PT1M30S. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/duration.h"
 
@@ -10,7 +10,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Adds the fraction behind a point: up to nine digits, of which a span of ms has three. */
+/* Adds the decimals behind a point to *ms: up to nine digits, of which three count. */
 static const char *read_fraction(const char *at, int64_t *ms)
 {
     int64_t weight = 100;
@@ -20,7 +20,7 @@ static const char *read_fraction(const char *at, int64_t *ms)
     return at;
 }
 
-/* Days, then behind a T hours, minutes and seconds, each at most once and in this order. */
+/* The text has days, then after a T hours, minutes and seconds, each at most once and in this order. */
 bool rli_duration_read(const char *text, int64_t *ms)
 {
     static const struct {
@@ -39,7 +39,7 @@ bool rli_duration_read(const char *text, int64_t *ms)
     while (*at) {
         if (!behind_t && toupper((unsigned char)*at) == 'T') {
             behind_t = true;
-            any = false; /* something must follow it */
+            any = false; /* a unit must follow the T */
             at++;
             continue;
         }

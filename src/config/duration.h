@@ -1,4 +1,4 @@
-/* Durations as Java writes them: PT1S, PT0.1S, PT1M30S. */
+/* Durations in Java's format: PT1S, PT0.1S, PT1M30S. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_DURATION_H
 #define RLI_DURATION_H
@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In milliseconds, further decimals cut. false: it is none, is negative, or longer than a thousand years. */
+/* Parses `text` into milliseconds; further decimals are cut off. False: it is not a duration, is negative, or
+ * is longer than a thousand years. */
 bool rli_duration_read(const char *text, int64_t *ms);
 
 #endif

@@ -1,6 +1,6 @@
-/* ${NAME} and ${NAME:-default} in a configuration file, as Redisson replaces them: in the text, before it
- * is read as YAML, so nothing is quoted and comments count. A name has letters, digits, _ and dots. What
- * does not look like this, an empty default included, stays as it is; so does a name that is not set. */
+/* Replaces ${NAME} and ${NAME:-default} in a configuration file as Redisson does: in the text, before it is
+ * parsed as YAML, so quotes do not matter and comments are included. A name consists of letters, digits, _
+ * and dots. Anything else, also an empty default, stays as it is; so does a name that is not set. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/environment.h"
 
@@ -32,7 +32,8 @@ static rlock_status put(output *to, const char *text, size_t length)
 }
 
 typedef struct reference {
-    const char *name, *standby, *end; /* standby: the default; NULL: none */
+    /* standby: the default; NULL: none. */
+    const char *name, *standby, *end;
     size_t name_length, standby_length;
 } reference;
 
@@ -41,7 +42,7 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-/* Reads the reference that begins with the $ at `at`; false: it is none. */
+/* Reads the reference that begins with the $ at `at`; false: there is none. */
 static bool read_reference(const char *at, const char *end, reference *found)
 {
     if (end - at < 4 || at[1] != '{')
@@ -58,7 +59,7 @@ static bool read_reference(const char *at, const char *end, reference *found)
     if (end - name_end < 4 || name_end[0] != ':' || name_end[1] != '-' || name_end[2] == '\n')
         return false;
     found->standby = name_end + 2;
-    /* At least one character, so a } right there is one of the default's. */
+    /* A default has at least one character, so a } directly here belongs to the default. */
     const char *brace = found->standby + 1;
     while (brace < end && *brace != '}' && *brace != '\n')
         brace++;
@@ -69,13 +70,13 @@ static bool read_reference(const char *at, const char *end, reference *found)
     return true;
 }
 
-/* In Redisson a default with a :- of its own is none. */
+/* Redisson ignores a default that itself contains ":-". */
 static bool has_standby(const reference *found)
 {
     return found->standby && !memmem(found->standby, found->standby_length, ":-", 2);
 }
 
-/* *set: there was something to put. */
+/* *set: whether there was a value to put. */
 static rlock_status put_value(output *to, const reference *found, bool *set)
 {
     char *name = strndup(found->name, found->name_length);

@@ -1,4 +1,4 @@
-/* The one list of settings: name, range, and where each stands in rlock_config and in rli_settings. */
+/* The one list of settings: name, range, and place in rlock_config and in rli_settings. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/fields.h"
 
@@ -34,9 +34,9 @@ _Static_assert(sizeof(rlock_ssl_verification_mode) == sizeof(int) && sizeof(rli_
                    sizeof(rlock_sharded_subscription_mode) == sizeof(int) && sizeof(rli_sharding) == sizeof(int),
                "enums are loaded and stored as int");
 
-/* Redisson's names, and those of settings that are ours alone, with the ranges in which they make sense here. */
+/* Redisson's names, and names of settings that only this library has, with the ranges that make sense here. */
 static const rli_field fields[] = {
-    /* A watchdog of less than 30 ms would renew more often than each 10 ms. */
+    /* With a watchdog timeout of less than 30 ms, renewals would be less than 10 ms apart. */
     {"lockWatchdogTimeout", SPAN(lock_watchdog_timeout_ms, watchdog_timeout_ms, 30, 365 * DAY_MS)},
     {"lockWatchdogBatchSize", COUNT(lock_watchdog_batch_size, batch_size, 1, 1000)},
     {"timeout", SPAN(timeout_ms, timeout_ms, 1, DAY_MS)},
@@ -70,7 +70,7 @@ static const rli_field fields[] = {
     {"dnsMonitoringInterval", SPAN(dns_monitoring_interval_ms, dns_interval_ms, -1, DAY_MS)},
     {"pingConnectionInterval", SPAN(ping_connection_interval_ms, ping_interval_ms, 0, DAY_MS)},
     {"tcpKeepAlive", FLAG(tcp_keep_alive, tcp_keep_alive)},
-    /* As far as Linux takes them. */
+    /* Linux accepts values up to these. */
     {"tcpKeepAliveCount", COUNT(tcp_keep_alive_count, tcp_keep_alive_count, 0, 127)},
     {"tcpKeepAliveIdle", COUNT(tcp_keep_alive_idle_s, tcp_keep_alive_idle_s, 0, 32767)},
     {"tcpKeepAliveInterval", COUNT(tcp_keep_alive_interval_s, tcp_keep_alive_interval_s, 0, 32767)},

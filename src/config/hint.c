@@ -1,4 +1,4 @@
-/* Which name may have been meant by one that is unknown. */
+/* Hint: the known name that an unknown name may have been meant to be. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/hint.h"
 
@@ -8,7 +8,7 @@
 
 #define LONGEST 63
 
-/* How many letters must be put in, left out or changed to make one of the other, whatever their case. */
+/* The edit distance between two names: how many letters must be inserted, deleted or changed, ignoring case. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[LONGEST + 1], b_length = strlen(b);
@@ -32,7 +32,7 @@ static size_t distance(const char *a, const char *b)
 const char *rli_hint(const char *name, rli_names_fn *names, char shown[RLI_HINT_SHOWN])
 {
     const char *like = NULL, *one;
-    size_t length = strlen(name), best = length > 5 ? 3 : length > 2 ? 2 : 1; /* below this it counts */
+    size_t length = strlen(name), best = length > 5 ? 3 : length > 2 ? 2 : 1; /* a smaller distance counts as similar */
     for (size_t i = 0; (one = names(i)); i++) {
         size_t away = distance(name, one);
         if (away < best) {
@@ -42,7 +42,7 @@ const char *rli_hint(const char *name, rli_names_fn *names, char shown[RLI_HINT_
     }
     for (size_t i = 0; !like && length > 3 && (one = names(i)); i++) {
         if (strcasestr(one, name))
-            like = one; /* a piece of one */
+            like = one; /* `name` is a part of it */
     }
     shown[0] = 0;
     if (like)

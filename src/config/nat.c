@@ -1,4 +1,4 @@
-/* Redisson's natMapper: where the client finds servers whose own addresses lead nowhere from here. */
+/* NAT map, Redisson's natMapper: replaces addresses of servers that this process cannot reach. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/nat.h"
 
@@ -15,7 +15,7 @@ static rlock_status wrong(const char *text, size_t length, const char *why)
     return rli_fail(RLOCK_INVALID, "natMap has \"%.*s\", %s; " EXAMPLE, (int)(length > 80 ? 80 : length), text, why);
 }
 
-/* 0: none; -1: it is no port. */
+/* -1: not a port number. */
 static int read_port(const char *text, size_t length)
 {
     int port = 0;
@@ -24,7 +24,7 @@ static int read_port(const char *text, size_t length)
     return port < 1 || port > 65535 ? -1 : port;
 }
 
-/* host, host:port, [v6] or [v6]:port; what is wrong with it, or NULL. */
+/* Parses host, host:port, [v6] or [v6]:port. Returns what is wrong with it, or NULL. */
 static const char *read_place(rli_nat_place *place, const char *text, size_t length)
 {
     const char *end = text + length, *behind;

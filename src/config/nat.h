@@ -1,4 +1,4 @@
-/* Redisson's natMapper: where the client finds servers whose own addresses lead nowhere from here. */
+/* NAT map, Redisson's natMapper: replaces addresses of servers that this process cannot reach. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_NAT_H
 #define RLI_NAT_H
@@ -9,7 +9,7 @@
 typedef struct rli_nat_place {
     const char *host;
     size_t length;
-    int port; /* 0: any; the port stays */
+    int port; /* 0: any port, which is not changed */
 } rli_nat_place;
 
 typedef struct rli_nat {
@@ -19,12 +19,13 @@ typedef struct rli_nat {
     size_t count;
 } rli_nat;
 
-/* Reads "10.0.0.1:7000=127.0.0.1:7001,10.0.0.2=host,[fd00::1]=[::1]". The text must outlive *nat.
- * RLOCK_OK; RLOCK_INVALID: what is wrong with it; RLOCK_NO_MEMORY. */
+/* Parses "10.0.0.1:7000=127.0.0.1:7001,10.0.0.2=host,[fd00::1]=[::1]". `text` must outlive *nat, which points
+ * into it. RLOCK_OK; RLOCK_INVALID: the message says what is wrong; RLOCK_NO_MEMORY. */
 rlock_status rli_nat_read(rli_nat *nat, const char *text);
 void rli_nat_free(rli_nat *nat);
 
-/* Replaces an address by the one that it stands for; a pair with ports goes before one of hosts alone. */
+/* Replaces *host, *length and *port if the map has an entry for that address. An entry with a port takes
+ * precedence over one without. The new host points into the map's text. */
 void rli_nat_map(const rli_nat *nat, const char **host, size_t *length, int *port);
 
 #endif

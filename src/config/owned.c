@@ -1,4 +1,4 @@
-/* What a config got from files: memory that goes with it, and warnings. */
+/* Owned: the memory that belongs to a config, and the warnings about its files. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/owned.h"
 
@@ -16,7 +16,7 @@ typedef struct piece {
 struct rli_owned {
     piece *pieces;
     char *warnings;
-    size_t warned; /* length of that */
+    size_t warned; /* length of `warnings` */
 };
 
 rli_owned *rli_owned_new(void)

@@ -1,4 +1,4 @@
-/* What a config got from files: memory that goes with it, and warnings. */
+/* Owned: the memory that belongs to a config, and the warnings about its files. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_OWNED_H
 #define RLI_OWNED_H
@@ -8,20 +8,21 @@
 
 typedef struct rli_owned rli_owned;
 
-/* NULL: out of memory. Everything that is given out lives until rli_owned_free(); NULL is allowed there. */
+/* NULL: out of memory. Everything that the functions below return lives until rli_owned_free(), which allows NULL. */
 rli_owned *rli_owned_new(void);
 void rli_owned_free(rli_owned *owned);
 
-/* Zeroed memory, and a copied text; NULL: out of memory. */
+/* Allocates zeroed memory, or copies a string; NULL: out of memory. */
 void *rli_owned_memory(rli_owned *owned, size_t size);
 char *rli_owned_text(rli_owned *owned, const char *text, size_t length);
 
-/* Adds a line. RLOCK_OK, RLOCK_NO_MEMORY. */
+/* Adds a line to the warnings. RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_owned_warn(rli_owned *owned, const char *line);
-/* All lines, each with its newline. */
+/* All warnings, each with its newline; "": none. */
 const char *rli_owned_warnings(const rli_owned *owned);
 
-/* `newer` takes over what `older` (NULL: nothing) gave out and its warnings, which go first; frees it. */
+/* Moves the memory of `older` (NULL: nothing to do) to `newer`, puts its warnings before those of `newer`,
+ * and frees `older`. RLOCK_OK; RLOCK_NO_MEMORY: nothing changed. */
 rlock_status rli_owned_join(rli_owned *newer, rli_owned *older);
 
 #endif

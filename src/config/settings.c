@@ -1,4 +1,4 @@
-/* A client's settings: rlock_config and URLs, checked and copied. */
+/* Settings of a client: read from rlock_config and URLs, checked and copied. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
@@ -24,7 +24,7 @@ rlock_status rli_settings_copy(char **field, const char *text, size_t length)
     return RLOCK_OK;
 }
 
-/* Settings of Redisson that have a place of their own in a URL. */
+/* Redisson has settings of these names, but in a URL they have a place of their own. */
 static bool is_user_info(const char *name)
 {
     return strcmp(name, "username") == 0 || strcmp(name, "password") == 0;
@@ -105,8 +105,8 @@ static bool is_ip(const char *host)
     return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-/* As in Redisson: the user of a cluster's only address, when that is a name, is the user of all the nodes
- * that it stands for. */
+/* As in Redisson: if a cluster has one configured address and it is a host name, the user in it is the user
+ * of all nodes that the name stands for. */
 static void share_user(rli_settings *settings)
 {
     rli_address *only = &settings->addresses[0];
@@ -119,7 +119,7 @@ static void share_user(rli_settings *settings)
     only->username = only->password = NULL;
 }
 
-/* What follows from other settings. */
+/* Sets what follows from other settings. */
 static rlock_status complete(rli_settings *settings)
 {
     share_user(settings);
@@ -127,7 +127,7 @@ static rlock_status complete(rli_settings *settings)
         settings->scan_interval_ms = settings->mode == RLI_CLUSTER ? 5000 : 1000;
     if (settings->dns_interval_ms < 0)
         settings->dns_interval_ms = 0;
-    /* As in Redisson: who names whom to trust wants that checked. */
+    /* As in Redisson: a program that names a truststore wants certificates to be checked against it. */
     if (settings->tls.verification == RLI_VERIFY_NONE && settings->tls.truststore)
         settings->tls.verification = RLI_VERIFY_CA_ONLY;
     return settings->nat_map ? rli_nat_read(&settings->nat, settings->nat_map) : RLOCK_OK;

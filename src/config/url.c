@@ -1,4 +1,4 @@
-/* URLs: redis-sentinel://[user:password@]host[:port],…[/db]?… and its like, and unix:///path?… */
+/* URLs of servers: redis-sentinel://[user:password@]host[:port],…[/db]?… and similar, and unix:///path?… */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 
@@ -17,7 +17,7 @@
 static const struct scheme {
     const char *name, *with_tls;
     rli_mode mode;
-    int port; /* when none is given */
+    int port; /* if the URL has none */
 } schemes[] = {
     {"redis", "rediss", RLI_SINGLE, 6379},
     {"redis-sentinel", "rediss-sentinel", RLI_SENTINEL, 26379},
@@ -35,7 +35,7 @@ const char *rli_mode_scheme(rli_mode mode, bool tls)
     return tls ? schemes[i].with_tls : schemes[i].name;
 }
 
-/* The scheme of `url` and where the rest of that begins; NULL: none of ours. */
+/* The scheme of `url`, and in *rest what follows it; NULL: not one of these schemes. */
 static const struct scheme *find_scheme(const char *url, bool *tls, const char **rest)
 {
     const char *end = strstr(url, "://");
@@ -64,7 +64,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decodes %XX in place. `what` is named on failure, its text is not: it may be a password. */
+/* Decodes %XX in place. A failure names `what` but does not show the text, which may be a password. */
 static rlock_status decode(char *text, const char *what)
 {
     char *to = text;
@@ -106,7 +106,8 @@ static rlock_status read_user(char **username, char **password, const char *user
     return status;
 }
 
-/* Its text is not shown: without the @ behind it, a password stands where the port does. */
+/* The message does not show the text: if the @ behind a password is missing, the password is in the place of the port.
+ */
 static rlock_status read_port(rli_address *at, const char *text, size_t length)
 {
     int port = 0;
@@ -119,10 +120,10 @@ static rlock_status read_port(rli_address *at, const char *text, size_t length)
     return RLOCK_OK;
 }
 
-/* Its text is not shown: it may be a password behind which @host is missing. */
+/* The message does not show the text: it may be a password behind which @host is missing. */
 static rlock_status check_host(const char *host, bool v6)
 {
-    const char *marks = v6 ? ".:%-_" : ".-_"; /* as in fe80::1%eth0 */
+    const char *marks = v6 ? ".:%-_" : ".-_"; /* for example fe80::1%eth0 */
     for (const char *at = host; *at; at++) {
         bool is_word = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
         if (!is_word && !strchr(marks, *at) && (unsigned char)*at < 0x80)
@@ -133,7 +134,7 @@ static rlock_status check_host(const char *host, bool v6)
     return RLOCK_OK;
 }
 
-/* host, host:port, [v6] or [v6]:port; `user`: a user or password stands before it */
+/* Reads host, host:port, [v6] or [v6]:port. `user`: a user or password precedes it. */
 static rlock_status read_place(rli_settings *settings, const struct scheme *scheme, const char *place, size_t length,
                                bool user)
 {
@@ -169,7 +170,7 @@ static rlock_status read_place(rli_settings *settings, const struct scheme *sche
     return status;
 }
 
-/* host[:port],host[:port]…; `user` as in read_place */
+/* Reads host[:port],host[:port]…; `user` as in read_place. */
 static rlock_status read_places(rli_settings *settings, const struct scheme *scheme, const char *places,
                                 const char *end, bool user)
 {
@@ -186,8 +187,8 @@ static rlock_status read_places(rli_settings *settings, const struct scheme *sch
     return status;
 }
 
-/* Names and values that stand behind a password may be parts of it, by an & that was not encoded: no
- * message shows them. */
+/* After a parameter that holds a password, names and values may be parts of that password, split by an & that
+ * was not encoded. So no message shows them. */
 static rlock_status read_query(rli_settings *settings, const char *query)
 {
     rlock_status status = RLOCK_OK;
@@ -214,23 +215,23 @@ static rlock_status read_query(rli_settings *settings, const char *query)
     return status;
 }
 
-/* The end of the part with user and servers; `places`: where its servers begin. */
+/* Sets *end to the end of the part with user and servers, and *places to where its servers begin. */
 static rlock_status find_places(const struct scheme *scheme, const char *rest, const char **places, const char **end)
 {
     *places = rest;
     *end = rest + strcspn(rest, "/?");
-    /* Else parts of a password would be taken for a port or a parameter, and shown in a message. */
+    /* Otherwise parts of a password would be taken for a port or a parameter, and shown in a message. */
     if (strchr(*end, '@'))
         return rli_fail(RLOCK_INVALID, "the URL has an @ behind a / or ?; write %%2F and %%3F for those in a user "
                                        "or password, and %%40 for an @ in a parameter");
     int count = 0;
     for (const char *at = rest; at < *end; at++) {
         if (*at == '@') {
-            *places = at + 1; /* the last one: passwords may hold an @ */
+            *places = at + 1; /* after the last @: a password may contain an @ */
             count++;
         }
     }
-    /* Else the first servers of a list would be taken for a part of the password. */
+    /* Otherwise the first servers of a list would be taken for a part of the password. */
     if (count > 1 && scheme->mode != RLI_SINGLE)
         return rli_fail(RLOCK_INVALID, "the URL has more than one @; one user:password@ goes for all servers (write "
                                        "%%40 for an @ in it); rlock_config's addresses take one each");
@@ -287,7 +288,7 @@ static const char *scheme_name(size_t i)
     return i < 2 * SCHEME_COUNT ? (i % 2 ? schemes[i / 2].with_tls : schemes[i / 2].name) : NULL;
 }
 
-/* What stands there is not shown: it may be a password. */
+/* The message does not show the text: it may be a password. */
 static rlock_status no_scheme(const char *url)
 {
     char given[40], hint[RLI_HINT_SHOWN] = "";
@@ -311,7 +312,7 @@ rlock_status rli_settings_read_url(rli_settings *settings, const char *url)
     return read_tcp(settings, scheme, rest);
 }
 
-/* One server alone, with a user of its own. */
+/* Reads a single server, with a user of its own. */
 static rlock_status read_one(rli_settings *settings, const struct scheme *scheme, const char *rest)
 {
     const char *place, *end;

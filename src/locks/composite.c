@@ -1,4 +1,4 @@
-/* Composite: a lock made of others; what multi and red locks have in common. */
+/* Composite: a lock made of other locks; what multi locks and red locks have in common. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/composite.h"
 
@@ -19,7 +19,8 @@ static int compare_names(const rli_place *a, const rli_place *b)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* By server, database and name; not by client, of which other processes have others. */
+/* Orders locks by server, database and name. Clients do not count: another process has other clients for the
+ * same servers. */
 static int compare_places(const rlock *a, const rlock *b)
 {
     rli_place left = a->methods->place(a), right = b->methods->place(b);
@@ -63,7 +64,7 @@ static rli_composite *allocate(const rli_methods *methods, size_t n)
     return set;
 }
 
-/* Adds a member's new handle; frees all when there is none. */
+/* Adds a member's new handle. If it is NULL, frees the whole set and returns false. */
 static bool add(rli_composite *set, rlock *member)
 {
     if (member)
@@ -73,7 +74,7 @@ static bool add(rli_composite *set, rlock *member)
     return member != NULL;
 }
 
-/* `count` grows with each member, and where the settled order stands with it: it comes last. */
+/* The sorted order is stored behind the members, and `count` grows with each member: so this comes last. */
 static rlock *finish(rli_composite *set)
 {
     settle(set);

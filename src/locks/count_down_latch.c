@@ -1,4 +1,4 @@
-/* The count-down latch: closed with a count, open at 0. */
+/* Count-down latch: closed while it has a count, open at 0. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/count_down_latch.h>
 
@@ -31,8 +31,8 @@ static rlock_status check(const rlock_count_down_latch *latch)
     return rli_object_check(object_of(latch), "latch");
 }
 
-/* Redisson puts braces around braces in the channel's name; in a cluster with sharded messages, a script may publish in
- * its own slot alone. */
+/* In the channel's name, Redisson adds braces even if the name contains some. In a cluster with sharded
+ * pub/sub, a script can only publish to a channel in the slot of its key. */
 static bool keeps_together(const rli_object *object)
 {
     char shown[RLI_NAME_SHOWN];
@@ -89,7 +89,7 @@ rlock_status rlock_count_down_latch_try_set_count(rlock_count_down_latch *latch,
     return rli_object_ask_flag(&latch->object, &call, set);
 }
 
-/* A change that is published, and must not be made twice. */
+/* Runs a change that publishes and must not be repeated. */
 static rlock_status change(rlock_count_down_latch *latch, const rli_script *script, bool *changed)
 {
     rlock_status status = check(latch);
@@ -152,7 +152,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
         status = read_state(object, call.reply, &count, &ttl_ms);
     rli_call_clear(&call);
     char shown[RLI_NAME_SHOWN];
-    /* Nobody says so when the counter's time to live ends. */
+    /* No message is published when the counter's TTL ends. */
     *again_ms = ttl_ms >= 0 && ttl_ms < RLI_NEVER ? rli_after_ms(ttl_ms + 1) : RLI_NEVER;
     if (status == RLOCK_OK && count > 0)
         status = rli_fail(RLOCK_TIMEOUT, "latch \"%s\" is closed, with a count of %lld",

@@ -1,4 +1,4 @@
-/* A handle on a lock: what the RLock interface can ask of any lock. */
+/* Handle: the methods that the RLock interface needs of any lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_HANDLE_H
 #define RLI_HANDLE_H
@@ -6,45 +6,47 @@
 #include <rlock/lock.h>
 #include <stddef.h>
 
-/* Where a lock stands: locks of the same server, database and name are one. */
+/* Identity of a lock: locks of the same server, database and name are the same lock. */
 typedef struct rli_place {
-    rlock_client *client; /* not kept */
-    const char *name;     /* with the client's prefix; the handle's */
+    rlock_client *client; /* not referenced */
+    const char *name;     /* with the client's prefix; owned by the handle */
     size_t length;
-    bool several; /* the lock is made of others: this is the first one's */
+    bool several; /* the lock is a composite; this is its first member's place */
 } rli_place;
 
-/* Arguments are checked: no place for an answer is NULL, a lease is in its range. A NULL operation
- * is one that this lock does not have: RLOCK_UNSUPPORTED. */
+/* Callers have checked the arguments: no out-parameter is NULL except where allowed, and a lease is in its
+ * range. A method that is NULL is not supported by this lock (RLOCK_UNSUPPORTED). */
 typedef struct rli_methods {
-    rlock_status (*check)(const rlock *lock); /* RLOCK_OK, RLOCK_CLOSED, RLOCK_FORKED; touches no mutex */
-    /* Waits answer_ms at least for the answer to a question, however soon the wait ends; RLI_NEVER: the configured timeout.
-     * `token` may be NULL; only a lock with get_token is asked for one. */
+    /* RLOCK_OK, RLOCK_CLOSED or RLOCK_FORKED; takes no mutex. */
+    rlock_status (*check)(const rlock *lock);
+    /* Waits for the answer to a request for at least answer_ms, even if the wait ends sooner; RLI_NEVER: for
+     * the configured timeout. `token` may be NULL, and is not NULL only for a lock with get_token. */
     rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token);
-    /* Waits answer_ms at most for the answer, RLI_NEVER: the configured attempts. What is not heard of
-     * is given back all the same, and released again in the background. */
+    /* Waits for the answer for at most answer_ms; RLI_NEVER: for the configured attempts. If no answer comes,
+     * the hold is over in this process, and is released again in the background. */
     rlock_status (*release)(rlock *lock, int64_t answer_ms);
-    /* As a member of a red lock: the red lock took one hold more without this one, which the owner holds already; and
-     * whether the innermost hold is such a one, which then is over. */
+    /* For a member of a red lock. miss: the red lock acquired one more hold without this member, which the
+     * owner already holds. drop_missed: whether the innermost hold was such a missed one; if so, it is
+     * removed. */
     void (*miss)(rlock *lock);
     bool (*drop_missed)(rlock *lock);
     rlock_status (*force)(rlock *lock, bool *was_locked); /* was_locked may be NULL */
     rlock_status (*is_held)(rlock *lock, bool *held);
-    /* The lock's PTTL (-2: not locked) and how often this owner holds it. */
+    /* Reads the lock's PTTL (-2: not locked) and how often this owner holds it. */
     rlock_status (*state)(rlock *lock, int64_t *pttl_ms, int *count);
     int64_t (*valid_for)(rlock *lock);
     rlock_status (*get_token)(rlock *lock, uint64_t *token);
-    /* The owner's hold stands for lease_ms from now at least; lowers nothing. Waits answer_ms at most.
-     * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: not held any more; others: held as before, or longer. */
+    /* Extends the owner's hold to at least lease_ms from now; never shortens it. Waits for at most answer_ms.
+     * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: no longer held; other statuses: held as before, or for longer. */
     rlock_status (*extend)(rlock *lock, int64_t lease_ms, int64_t answer_ms);
-    rlock *(*copy)(rlock *lock); /* another handle on the same lock, for the same owner */
+    rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);
     rli_place (*place)(const rlock *lock);
     const char *(*name)(const rlock *lock);
     void (*free)(rlock *lock);
 } rli_methods;
 
-/* What every handle begins with. */
+/* The beginning of every handle. */
 struct rlock {
     const rli_methods *methods;
 };

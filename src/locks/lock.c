@@ -1,4 +1,4 @@
-/* The RLock interface: checks what the program gave and hands it to the lock that it is for. */
+/* The RLock interface: checks arguments and calls the methods of the handle. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/lock.h>
 
@@ -47,7 +47,7 @@ static rlock_status unsupported(const char *operation)
     return rli_fail(RLOCK_UNSUPPORTED, "%s is not supported by this kind of lock", operation);
 }
 
-/* A failure below may be that of a connection: whoever reads of it wants to know for which lock that was. */
+/* Adds the lock's name to the message of a failure, because a message from a lower layer names only the connection. */
 static rlock_status told(const rlock *lock, rlock_status status)
 {
     const char *name = status == RLOCK_OK ? NULL : lock->methods->name(lock);

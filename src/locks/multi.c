@@ -1,4 +1,4 @@
-/* The multi lock, Redisson's RedissonMultiLock: all of its members, taken one by one, or none. */
+/* Multi lock, Redisson's RedissonMultiLock: takes all of its members one by one, or none. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/error.h"
@@ -8,10 +8,11 @@
 
 #include <stdio.h>
 
-/* Between two attempts, holding nothing: who gave way lets those who wait take what it gave back. */
+/* Longest pause between two attempts, in which nothing is held: other waiters get the chance to take what was
+ * released. */
 #define PAUSE_MS 10
-/* So often in a row the first members may have run out before the last was asked: then the lease is
- * too short, and would be so for ever. */
+/* After this many attempts in a row in which the first members expired before the last one was taken, the
+ * lease is too short, and the call ends. */
 #define IN_VAIN 32
 
 /* --- asking --- */
@@ -48,20 +49,20 @@ static rlock_status is_held(rlock *handle, bool *held)
 
 /* --- acquiring --- */
 
-/* One call under way. An attempt takes the members in a row: the one to begin with, then the others
- * in their order. */
+/* One acquire under way. An attempt takes the members in a row: first the member with index `lead`, then the
+ * others in their order. */
 typedef struct gathering {
     rli_composite *set;
-    rlock_lock_options options; /* of a member's acquire */
+    rlock_lock_options options; /* for the acquire of a member */
     int64_t wait_ms, deadline_ms;
     rlock *const *order;
-    size_t lead;         /* in that order */
-    int64_t patience_ms; /* for a member while others are held */
-    int64_t answer_ms;   /* as of the call */
-    size_t taken;        /* the first so many of the row */
-    size_t refused;      /* in the row: the one that was refused */
-    bool first;          /* the attempt is the first */
-    bool in_vain;        /* those that were taken ran out before all were */
+    size_t lead;         /* index in `order` */
+    int64_t patience_ms; /* longest wait for a member while others are held */
+    int64_t answer_ms;   /* the caller's */
+    size_t taken;        /* members 0 to taken-1 of the row are taken */
+    size_t refused;      /* position in the row of the member that was refused */
+    bool first;          /* this is the first attempt */
+    bool in_vain;        /* taken members expired before all were taken */
 } gathering;
 
 static size_t index_in_order(const gathering *all, size_t i)
@@ -76,7 +77,7 @@ static rlock *row(const gathering *all, size_t i)
     return all->order[index_in_order(all, i)];
 }
 
-/* How long those that were taken are still valid. */
+/* The shortest time for which a taken member is still valid. */
 static int64_t least_valid(const gathering *all)
 {
     int64_t least_ms = RLI_NEVER;
@@ -85,8 +86,9 @@ static int64_t least_valid(const gathering *all)
     return least_ms;
 }
 
-/* Who holds nothing may wait as long as it likes; who holds others must give way some time, and has
- * no use for the next member once the first has run out. */
+/* How long to wait for a member. While nothing is held, the wait may use all the time that is left. While
+ * members are held, it must be short, so that others get their turn; and once the first member has expired,
+ * the next one is useless. */
 static int64_t member_wait(const gathering *all, size_t i)
 {
     if (all->wait_ms <= 0)
@@ -95,7 +97,8 @@ static int64_t member_wait(const gathering *all, size_t i)
     return i == 0 ? left_ms : rli_earlier(rli_earlier(left_ms, all->patience_ms), least_valid(all));
 }
 
-/* A silent server is waited for no longer than needed while others are held, as long as time is left to ask it first. */
+/* How long to wait for a member's answer. While other members are held, a silent server is not waited for
+ * longer than necessary, if enough time is left to ask it first in another attempt. */
 static int64_t member_answer(const gathering *all, size_t i)
 {
     bool comes_again = all->wait_ms > 0 && all->deadline_ms - rli_now_ms() > RLI_COMPOSITE_ANSWER_MS;
@@ -121,7 +124,7 @@ static rlock_status take(gathering *all, size_t i)
     if (all->wait_ms > 0 && all->options.wait_ms <= 0) {
         if (!all->first)
             return rli_fail(RLOCK_TIMEOUT, "no time is left");
-        all->options.wait_ms = 1; /* each is asked once, however short the wait */
+        all->options.wait_ms = 1; /* every member is asked at least once, however short the wait */
     }
     rlock_status status = member->methods->acquire(member, &all->options, member_answer(all, i), NULL);
     if (status == RLOCK_OK)
@@ -129,7 +132,7 @@ static rlock_status take(gathering *all, size_t i)
     return status;
 }
 
-/* Quickly: nobody waits for the answers of a server that is in trouble. */
+/* Releases all that is taken, without long waits for the answers of a server in trouble. */
 static void give_back(gathering *all)
 {
     while (all->taken > 0) {
@@ -138,7 +141,7 @@ static void give_back(gathering *all)
     }
 }
 
-/* All are had: whether for long enough. Those that were taken before a wait have their lease from now. */
+/* All members are taken: checks that they are still valid. Renews the leases of those that were taken some time ago. */
 static rlock_status complete(gathering *all)
 {
     int64_t lease_ms = all->options.lease_ms;
@@ -162,7 +165,7 @@ static rlock_status say(const gathering *all, rlock_status status, const char *w
                     all->set->count, (long long)all->wait_ms, shown);
 }
 
-/* Takes all, or none. */
+/* Takes all members, or none. */
 static rlock_status attempt(gathering *all)
 {
     rlock_status status = RLOCK_OK;
@@ -180,18 +183,18 @@ static rlock_status attempt(gathering *all)
     return say(all, status, why);
 }
 
-/* Whether time and reason are left to start over. */
+/* Whether to start over: there is time left, and another attempt may succeed. */
 static bool worth_another(const gathering *all, rlock_status status, int in_vain)
 {
     if (all->wait_ms <= 0 || rli_now_ms() >= all->deadline_ms || in_vain >= IN_VAIN)
         return false;
-    /* The first of the row had all the time there is, or all its attempts. */
+    /* If the first of the row was refused or did not answer, it had all the time, or all the attempts. */
     return status == RLOCK_TIMEOUT || (status == RLOCK_UNAVAILABLE && all->refused > 0);
 }
 
 static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
 {
-    (void)token; /* not one of its operations */
+    (void)token; /* multi locks have no token */
     if (options->named_owner)
         return rli_composite_acquire_for(handle, options, answer_ms);
     rli_composite *set = rli_composite_of(handle);
@@ -209,9 +212,9 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
         in_vain = all.in_vain ? in_vain + 1 : 0;
         if (status == RLOCK_OK || !worth_another(&all, status, in_vain))
             return status;
-        /* A server that did not answer in so short a time is asked first, with all the time there is.
-         * A lock that was refused may be held by one who waits for those that we gave back: from now
-         * on, all who met such a refusal take them in the same order. */
+        /* A server that did not answer within the short time is asked first in the next attempt, with all the
+         * time that is left. A member that was refused may be held by an owner that waits for those that this
+         * attempt released: from now on use the sorted order, which all owners that met such a refusal use. */
         size_t lead = status == RLOCK_UNAVAILABLE ? index_in_order(&all, all.refused) : 0;
         if (status == RLOCK_TIMEOUT)
             all.order = rli_composite_settled(set);
@@ -221,9 +224,9 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
     }
 }
 
-/* --- giving back --- */
+/* --- releasing --- */
 
-/* All of them, whatever becomes of one. */
+/* Releases all members, even if one fails. */
 static rlock_status release(rlock *handle, int64_t answer_ms)
 {
     const rli_composite *set = rli_composite_of(handle);

@@ -1,4 +1,4 @@
-/* An object that is no lock: its client, its names, one call, and a wait. */
+/* Object: the client and names of a semaphore or latch, one call to it, and a wait for it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/object.h"
 
@@ -61,7 +61,8 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
     return status;
 }
 
-/* A failure may be that of a connection: whoever reads of it wants to know for which object that was. */
+/* Adds the object's name to the message of a failure, because a message from a lower layer names only the connection.
+ */
 static rlock_status told(const rli_object *object, rlock_status status)
 {
     return status == RLOCK_OK ? status : rli_fail_of(status, object->what, rli_object_name(object));

@@ -1,5 +1,4 @@
-/* An object that is no lock: its client, its names, one call, and a wait. What the semaphores and the
- * latch share. */
+/* Object: the client and names of a semaphore or latch, one call to it, and a wait for it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_OBJECT_H
 #define RLI_OBJECT_H
@@ -13,45 +12,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first member of a handle. */
+/* The first member of the handle of a semaphore or latch. */
 typedef struct rli_object {
-    rlock_client *client; /* kept */
-    const char *what;     /* "semaphore"…, for messages */
+    rlock_client *client; /* referenced */
+    const char *what;     /* for messages, for example "semaphore" */
     rli_names names;
 } rli_object;
 
-/* A handle of `size` bytes, which begins with its object; the rest is zero. NULL: rlock_last_error(). */
+/* Allocates a handle of `size` bytes, which begins with an rli_object and is zero otherwise. NULL:
+ * rlock_last_error() says why. */
 void *rli_object_new(size_t size, rlock_client *client, const char *name, const rli_naming *naming);
 /* Frees the handle; NULL is allowed. */
 void rli_object_free(rli_object *object);
 /* The name as the program gave it; NULL for NULL. */
 const char *rli_object_name(const rli_object *object);
 
-/* RLOCK_OK; RLOCK_INVALID (NULL: no `what`), RLOCK_FORKED, RLOCK_CLOSED. */
+/* RLOCK_OK; RLOCK_INVALID: `object` is NULL (the message names `what`); RLOCK_FORKED; RLOCK_CLOSED. */
 rlock_status rli_object_check(const rli_object *object, const char *what);
-/* The same, and RLOCK_INVALID when `place`, for `answer`, is NULL. */
+/* The same; also RLOCK_INVALID if `place`, where `answer` is to be stored, is NULL. */
 rlock_status rli_object_check_place(const rli_object *object, const char *what, const void *place, const char *answer);
 
-/* Runs the call, with the retry rules, and reads its answer, an integer; clears it. */
+/* Runs `call` with the configured attempts, reads its answer, an integer, and clears the call. */
 rlock_status rli_object_ask(const rli_object *object, rli_call *call, int64_t *answer);
-/* The same for a 1 or 0; `answer` may be NULL. */
+/* The same for an answer of 1 or 0; `answer` may be NULL. */
 rlock_status rli_object_ask_flag(const rli_object *object, rli_call *call, bool *answer);
-/* Runs the call; its reply, on RLOCK_OK, is in it. To be cleared. */
+/* Runs `call` with the configured attempts. On RLOCK_OK the reply is in `call`. The caller clears the call in
+ * any case. */
 rlock_status rli_object_run(const rli_object *object, rli_call *call);
-/* A number of permits for a program that takes an int; RLOCK_SERVER: it is none. */
+/* Converts a number of permits to int. RLOCK_SERVER: it does not fit. */
 rlock_status rli_object_int(const rli_object *object, int64_t number, int *answer);
 
-/* One call that waits. */
+/* One wait under way. */
 typedef struct rli_waiting {
-    rli_wait wait; /* first: the wait loop hands it back. Its `ask` is set by who waits, all else here */
+    /* First, because the wait loop passes it to `ask`. The caller sets `ask`; rli_object_wait sets the rest. */
+    rli_wait wait;
     rli_operation op;
     const rli_object *object;
     int64_t wait_ms;
 } rli_waiting;
 
-/* Asks, and where that says "not yet", waits for wait_ms (0 or less: not at all) with the object's
- * channel subscribed, asking again as the wait loop does. What the last `ask` answered; RLOCK_CANCELLED,
- * RLOCK_CLOSED, RLOCK_FORKED and what a wait loop says. */
+/* Asks once; if the answer is "not yet" (RLOCK_TIMEOUT), subscribes to the object's channel and asks again as
+ * the wait loop decides, for up to wait_ms (0 or less: does not wait). Returns what the last `ask` returned;
+ * RLOCK_CANCELLED, RLOCK_CLOSED, RLOCK_FORKED; and what rli_wait_join and rli_wait_run return. */
 rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms, rlock_cancel *cancel);
 
 #endif

@@ -1,4 +1,4 @@
-/* Taking permits: under ids that are made here, so that asking twice takes them once. */
+/* Permit acquire: takes permits under ids that are chosen here, so that a repeated request takes them only once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,13 +11,15 @@
 #include <stdio.h>
 
 typedef struct acquiring {
-    rli_waiting waiting; /* first: the wait loop hands it back */
+    rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
     int64_t lease_ms;
-    rli_permits_doubt *asked; /* the ids */
-    int unanswered;           /* requests for them that may have run, or may run yet, without our hearing */
+    rli_permits_doubt *asked; /* the ids that are requested */
+    /* How many requests for these ids were not answered and may have run, or may still run. */
+    int unanswered;
 } acquiring;
 
-/* Forgets the ids asked for, or, where a request for them may still run, has them given back. */
+/* Frees the ids that were requested; if a request for them may still run, hands them to the background
+ * release instead. */
 static void give_up(acquiring *attempt)
 {
     char message[512];
@@ -41,8 +43,8 @@ static rli_permits_doubt *make_ids(const rli_object *object, int count, rlock_st
     return NULL;
 }
 
-/* The permits are taken, but a request for them may still run: after they were given back it would take
- * them again, for nobody. So they get new ids, and the old ones stay in doubt. */
+/* The permits are taken, but an unanswered request for them may still run: after the program has released
+ * them, it would take them again, for nobody. So they get new ids, and the old ids stay in doubt. */
 static rlock_status replace(acquiring *attempt)
 {
     const rli_object *object = attempt->waiting.object;
@@ -58,15 +60,16 @@ static rlock_status replace(acquiring *attempt)
     rli_call_add_number(&call, count);
     rli_call_add(&call, attempt->asked->ids, length);
     rli_call_add(&call, fresh->ids, length);
-    call.once = true; /* run late, after the other late request, it would leave them under the new ids */
+    /* A copy that runs late, after the late acquire, would leave permits under the new ids. */
+    call.once = true;
     status = rli_call_run(&call, attempt->waiting.wait.topology, &attempt->waiting.op, NULL);
     rli_call_clear(&call);
     if (status != RLOCK_OK)
-        attempt->unanswered++; /* what was granted is in doubt, too */
+        attempt->unanswered++; /* the permits that were granted are in doubt, too */
     give_up(attempt);
     attempt->asked = fresh;
     attempt->unanswered = call.unanswered;
-    /* What may have been granted is undone, under the old ids or the new. */
+    /* Whatever was granted is released in the background, under the old or the new ids. */
     if (status == RLOCK_UNKNOWN && (status = rli_operation_check(&attempt->waiting.op)) == RLOCK_OK)
         status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; what it granted is given back");
     return status;

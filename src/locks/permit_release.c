@@ -1,4 +1,4 @@
-/* Giving permits back, and their leases. */
+/* Permit release: releases permits, and reads and sets their leases. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "engine/permit_id.h"
@@ -13,7 +13,7 @@ static void start(rli_call *call, const rlock_permit_semaphore *semaphore, const
 
 /* --- one permit --- */
 
-/* A text of any length, for a message. */
+/* Format for an id of any length in a message. */
 #define ID_SHOWN "%.40s"
 
 static rlock_status read_id(const char *text, char id[RLI_PERMIT_ID])
@@ -39,7 +39,7 @@ static rlock_status no_such_permit(const rlock_permit_semaphore *semaphore, cons
                     expired ? "has expired" : "is not there: it was given back already, or never taken");
 }
 
-/* The first attempt's answer was lost, and it may have done what the answered one found done. */
+/* An earlier attempt was not answered, and may have done what the answered attempt found done. */
 static bool may_have_been_done(const rli_call *call)
 {
     return call->unanswered > 0 && call->same_run;
@@ -144,7 +144,7 @@ static rlock_status read_ids(int count, const rlock_permit *permits, char *ids)
     return status;
 }
 
-/* *refused: 0, or -i: the i-th permit is not there, or -(count + i): it has expired. */
+/* *refused: 0: released; -i: the i-th permit is not there; -(count + i): the i-th permit has expired. */
 static rlock_status release_many(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits,
                                  int64_t *refused)
 {
@@ -165,7 +165,7 @@ static rlock_status release_many(rlock_permit_semaphore *semaphore, int count, c
         status = rli_object_ask(&semaphore->object, &call, &said);
         if (status == RLOCK_OK && said != count && (said >= 0 || said < -2 * (int64_t)count))
             status = odd_answer(semaphore, said);
-        /* All or none: after an attempt that did it, the first one is missing. */
+        /* All or none: after an unanswered attempt that released them, the first one is missing. */
         *refused = said > 0 || (said == -1 && may_have_been_done(&call)) ? 0 : said;
     }
     free(ids);

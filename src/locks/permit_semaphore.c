@@ -1,4 +1,4 @@
-/* The permit-expirable semaphore: permits that have ids and leases. */
+/* Permit-expirable semaphore: permits that have ids and leases. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/permit_semaphore.h"
 
@@ -49,9 +49,9 @@ static void start(rli_call *call, const rlock_permit_semaphore *semaphore, const
     rli_permit_call(call, &semaphore->object.names, script);
 }
 
-/* --- how many there are --- */
+/* --- the number of permits --- */
 
-/* A change of their number, which must not be made twice. */
+/* Changes the number of permits; the request must not be repeated. */
 static rlock_status change(rlock_permit_semaphore *semaphore, const rli_script *script, int permits, bool *changed)
 {
     rlock_status status = rli_permit_check(semaphore);
@@ -111,7 +111,7 @@ static rlock_status read_state(const rli_object *object, const redisReply *reply
     return RLOCK_OK;
 }
 
-/* Both kinds of permits together; what is added to a number near the end of its range stays there, and fits no int. */
+/* Available and taken permits together. A sum above INT64_MAX is cut to it; it does not fit in an int anyway. */
 static int64_t total_of(const state *now)
 {
     if (!now->exists)
@@ -156,7 +156,7 @@ rlock_status rlock_permit_semaphore_get_permits(rlock_permit_semaphore *semaphor
     return rli_object_int(&semaphore->object, total_of(&now), permits);
 }
 
-/* --- taking --- */
+/* --- acquiring --- */
 
 rlock_status rli_permit_check_lease(int64_t lease_ms)
 {

@@ -1,4 +1,4 @@
-/* The read-write lock: a pair of locks on one name. */
+/* Read-write lock: a pair of locks on one name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/read_write_lock.h>
 
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 struct rlock_read_write_lock {
-    rlock *read; /* the name, its check and the client's reference are this one's */
+    /* Holds the name and the reference to the client. */
+    rlock *read;
     rlock_client *client;
 };
 

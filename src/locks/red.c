@@ -1,5 +1,5 @@
-/* The red lock, Redisson's RedissonRedLock: more than half of its members, each on a server of its
- * own, so that it survives the loss of the others; Redis's "Redlock" algorithm. */
+/* Red lock, Redisson's RedissonRedLock: held while more than half of its members are held, each on a server
+ * of its own, so that it survives the loss of the others. This is Redis's "Redlock" algorithm. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/error.h"
@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Between two passes: owners that have each won a minority come back one by one. */
+/* Longest pause between two passes: owners that have each won a minority come back at different times. */
 #define PAUSE_MS 50
-/* So often in a row the lease may have ended before a majority was taken: then it is too short, and
- * would be so for ever. */
+/* After this many passes in a row in which the lease ended before a majority was taken, the lease is too
+ * short, and the call ends. */
 #define IN_VAIN 32
-/* Beside the 1 % that each member's deadline is short of its lease already. */
+/* Allowed clock drift, in addition to the 1 % by which each member's deadline is shorter than its lease. */
 #define DRIFT_MS 2
 
 static size_t majority(const rli_composite *set)
@@ -25,7 +25,7 @@ static size_t majority(const rli_composite *set)
 
 /* --- asking --- */
 
-/* A closed client is as good as a server that is down. */
+/* A closed client counts as a server that is down. */
 static rlock_status check(const rlock *handle)
 {
     const rli_composite *set = rli_composite_of(handle);
@@ -65,7 +65,7 @@ static size_t count_valid(const rli_composite *set)
     return valid;
 }
 
-/* Asks until it is decided. What this process knows it does not hold, it need not ask for. */
+/* Asks members until the result is decided. Does not ask for members that this process knows it does not hold. */
 static rlock_status is_held(rlock *handle, bool *held)
 {
     const rli_composite *set = rli_composite_of(handle);
@@ -82,7 +82,7 @@ static rlock_status is_held(rlock *handle, bool *held)
             failed = status;
     }
     if (yes < need && no <= set->count - need)
-        return failed; /* those that did not answer would decide */
+        return failed; /* the members that did not answer would decide */
     *held = yes >= need;
     return RLOCK_OK;
 }
@@ -91,20 +91,21 @@ static rlock_status is_held(rlock *handle, bool *held)
 
 typedef struct voting {
     rli_composite *set;
-    rlock_lock_options options; /* of a member's acquire */
+    rlock_lock_options options; /* for the acquire of a member */
     int64_t wait_ms, deadline_ms;
     rlock *const *order;
-    int64_t member_wait_ms; /* for one while none is held… */
-    int64_t patience_ms;    /* …and while some are, in this pass */
-    bool again;             /* the owner holds it already */
+    int64_t member_wait_ms; /* longest wait for a member while none is held */
+    int64_t patience_ms;    /* the same while some are held, in this pass */
+    bool again;             /* the owner holds the red lock already */
     bool taken[RLI_MEMBERS_MAX];
     size_t granted, refused, failed;
-    bool in_vain;         /* the majority was granted, but not for long enough */
-    rlock_status failure; /* of the worst of those that failed… */
-    char why[512];        /* …and its message */
+    bool in_vain; /* the majority was granted, but not for long enough */
+    /* The most important failure of a member in this pass, and its message. */
+    rlock_status failure;
+    char why[512];
 } voting;
 
-/* What ends the whole call. */
+/* Whether a status ends the whole call. */
 static bool is_final(rlock_status status)
 {
     return status == RLOCK_CANCELLED || status == RLOCK_FORKED || status == RLOCK_NO_MEMORY;
@@ -112,17 +113,17 @@ static bool is_final(rlock_status status)
 
 static int64_t wait_for_member(const voting *votes)
 {
-    /* With the majority the lock is had: others are taken if they are free. Once, but not for as
-     * long as a server that is down would be asked. */
+    /* With a majority the lock is held; the remaining members are taken only if they are free. Ask them once,
+     * but not for as long as a server that is down would take. */
     if (votes->wait_ms <= 0 || votes->granted >= majority(votes->set))
         return 1;
     int64_t left_ms = votes->deadline_ms - rli_now_ms();
-    /* Who holds a minority may be what others wait for. */
+    /* An owner that holds a minority may be the one that others wait for. */
     int64_t wait_ms = rli_earlier(left_ms, votes->granted > 0 ? votes->patience_ms : votes->member_wait_ms);
     return wait_ms > 1 ? wait_ms : 1;
 }
 
-/* A status that waiting does not change goes before "unavailable". */
+/* Keeps the first status that waiting cannot change; RLOCK_UNAVAILABLE gives way to any other status. */
 static void note_failure(voting *votes, rlock_status status)
 {
     votes->failed++;
@@ -135,8 +136,8 @@ static void note_failure(voting *votes, rlock_status status)
 static rlock_status ask(voting *votes, size_t i)
 {
     rlock *member = votes->order[i];
-    /* Once more only where it holds already: else the inner hold's majority could be another than the
-     * outer one's, and giving back the inner one would end both. */
+    /* A re-entry takes only members that are held already. Otherwise the inner hold's majority could differ
+     * from the outer one's, and releasing the inner hold would end both. */
     if (votes->again && member->methods->valid_for(member) <= 0) {
         votes->refused++;
         return RLOCK_TIMEOUT;
@@ -162,7 +163,7 @@ static void give_back(voting *votes)
     }
 }
 
-/* Has the majority: whether for long enough. */
+/* The majority is taken: extends the leases, and returns whether the lock is valid. */
 static bool complete(voting *votes)
 {
     int64_t lease_ms = votes->options.lease_ms;
@@ -173,7 +174,8 @@ static bool complete(voting *votes)
     return valid_for(&votes->set->base) > 0;
 }
 
-/* The holds of one owner need not have the same members. Each member knows which holds were taken without it. */
+/* The holds of one owner need not have the same members: tells each held member that this hold was acquired
+ * without it. */
 static void note_missed(const voting *votes)
 {
     for (size_t i = 0; votes->again && i < votes->set->count; i++) {
@@ -190,9 +192,9 @@ static rlock_status say(const voting *votes)
                         "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
                         "taken",
                         count, (long long)votes->options.lease_ms, need);
-    /* A member that was lost while the others still make a majority is one that refuses. */
+    /* A member that was lost counts as refused while the others still make a majority. */
     bool fails = votes->failure != RLOCK_OK && (votes->failure != RLOCK_LOST || count_valid(votes->set) < need);
-    /* Had those answered that failed, it would have it. */
+    /* The members that failed could have made a majority. */
     if (fails && votes->refused <= count - need)
         return rli_fail(votes->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", votes->granted, count, need,
                         votes->why);
@@ -200,7 +202,7 @@ static rlock_status say(const voting *votes)
                     votes->granted, count, need, votes->refused);
 }
 
-/* Asks one after the other; holds the majority, or nothing. */
+/* Asks the members one after the other; then holds a majority, or nothing. */
 static rlock_status pass(voting *votes)
 {
     size_t count = votes->set->count, need = majority(votes->set);
@@ -230,7 +232,7 @@ static rlock_status pass(voting *votes)
     return ended ? rli_fail_as(status, votes->why) : say(votes);
 }
 
-/* As many passes without an answer as a client has attempts. */
+/* How many passes in a row may fail without an answer: as many as the client has attempts. */
 static int attempts_of(const rli_composite *set)
 {
     rli_place place = rli_composite_place(&set->base);
@@ -239,7 +241,7 @@ static int attempts_of(const rli_composite *set)
 
 static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
 {
-    (void)token; /* not one of its operations */
+    (void)token; /* red locks have no token */
     if (options->named_owner)
         return rli_composite_acquire_for(handle, options, answer_ms);
     rli_composite *set = rli_composite_of(handle);
@@ -263,15 +265,16 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
                           (status == RLOCK_UNAVAILABLE && unheard < attempts_of(set));
         if (!may_change || options->wait_ms <= 0 || rli_now_ms() >= votes.deadline_ms)
             return status;
-        votes.order = rli_composite_settled(set); /* rivals then meet at the first, not each with a half */
+        /* rivals then meet at the first member, instead of each taking a part */
+        votes.order = rli_composite_settled(set);
         if (!rli_composite_pause(set, options->cancel, PAUSE_MS, votes.deadline_ms, &status))
             return status;
     }
 }
 
-/* --- giving back --- */
+/* --- releasing --- */
 
-/* A hold that was lost matters most, then one that may still stand. */
+/* Which failure to report: a lost hold first, then one that may still be held. */
 static int weight(rlock_status status)
 {
     if (status == RLOCK_LOST)
@@ -279,7 +282,7 @@ static int weight(rlock_status status)
     return status == RLOCK_NOT_OWNER ? 1 : 2;
 }
 
-/* Tries all. What fails at fewer than half is no failure. */
+/* Releases all members. Failures of fewer than half of them are not reported. */
 static rlock_status release(rlock *handle, int64_t answer_ms)
 {
     const rli_composite *set = rli_composite_of(handle);
@@ -302,7 +305,7 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
     return rli_fail(worst, "a red lock: %zu of %zu released, %zu needed; %s", released, set->count, majority(set), why);
 }
 
-/* Where it is held. */
+/* Extends the members that are held. */
 static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
 {
     const rli_composite *set = rli_composite_of(handle);
@@ -336,7 +339,7 @@ static const rli_methods methods = {
     .free = rli_composite_free,
 };
 
-/* Each vote is that of a server of its own. */
+/* Checks that each member is a single lock, and that no lock is given twice: each vote must be a server's own. */
 static bool check_votes(const rli_composite *set)
 {
     char shown[RLI_MEMBER_SHOWN];
@@ -347,7 +350,7 @@ static bool check_votes(const rli_composite *set)
                      i);
             return false;
         }
-        /* The same ones stand side by side in the settled order. */
+        /* In the sorted order, equal locks are neighbours. */
         rlock *const *settled = rli_composite_settled(set);
         if (i > 0 && rli_composite_same_place(settled[i - 1], settled[i])) {
             rli_fail(RLOCK_INVALID,

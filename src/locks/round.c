@@ -1,4 +1,4 @@
-/* Rounds: how long locks that are taken one after the other are tried for. */
+/* Round: how long locks that are taken one after the other are tried before the attempt starts over. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/round.h"
 
@@ -6,7 +6,7 @@
 
 #include <rlock/lock.h>
 
-#define ROUND_MS    1500 /* for each lock */
+#define ROUND_MS    1500 /* per lock */
 #define PATIENCE_MS 32
 
 static int64_t at_least_1(int64_t ms)

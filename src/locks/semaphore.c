@@ -1,4 +1,4 @@
-/* The semaphore: a number of permits. */
+/* Semaphore: a number of permits. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/semaphore.h>
 
@@ -41,7 +41,7 @@ const char *rlock_semaphore_name(const rlock_semaphore *semaphore)
     return rli_object_name(object_of(semaphore));
 }
 
-/* A call on the counter, which is told the channel or not. */
+/* Starts a call of a script on the counter; `publishes`: the script takes the channel as its first argument. */
 static void start(rli_call *call, const rlock_semaphore *semaphore, const rli_script *script, bool publishes)
 {
     const rli_names *names = &semaphore->object.names;
@@ -59,7 +59,7 @@ static rlock_status check_permits(const rlock_semaphore *semaphore, int permits)
     return status;
 }
 
-/* --- how many there are --- */
+/* --- the number of permits --- */
 
 static rlock_status set(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, bool *answer)
 {
@@ -142,7 +142,7 @@ rlock_status rlock_semaphore_delete(rlock_semaphore *semaphore, bool *deleted)
     return rli_object_ask_flag(&semaphore->object, &call, deleted);
 }
 
-/* --- taking and giving back --- */
+/* --- acquiring and releasing --- */
 
 static void start_release(rli_call *call, const rlock_semaphore *semaphore, int permits, bool existing)
 {
@@ -154,7 +154,7 @@ static void start_release(rli_call *call, const rlock_semaphore *semaphore, int 
 }
 
 typedef struct acquiring {
-    rli_waiting waiting; /* first: the wait loop hands it back */
+    rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
     const rlock_semaphore *semaphore;
     int permits;
 } acquiring;
@@ -195,8 +195,8 @@ static void take_back(rli_call *call, const void *what)
     start_release(call, attempt->semaphore, attempt->permits, false);
 }
 
-/* A request that left is waited for, whatever ends the wait meanwhile: permits that it takes without
- * our hearing would be nobody's, for ever. So neither the token nor the wait's end cuts it short. */
+/* A request that was sent is waited for, even if the token fires or the wait ends meanwhile: permits taken by
+ * a request whose answer nobody reads would be lost for ever. */
 static rlock_status ask(rli_wait *wait, int64_t *again_ms)
 {
     acquiring *attempt = (acquiring *)(void *)wait;

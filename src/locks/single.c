@@ -1,4 +1,4 @@
-/* A single lock: one name on one client, of one kind. */
+/* Single lock: the handle for one name, of one client and one kind. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/single.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct single {
     rlock base;
-    rlock_client *client; /* kept */
+    rlock_client *client; /* referenced */
     const rli_kind *kind;
     rli_names names;
     rlock_back_off back_off;
@@ -76,7 +76,8 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
                               : status;
 }
 
-/* With the owner's open session, if it has one. */
+/* Calls `act` for the owner's open session if it holds the lock; false: there is none, or `act` returned
+ * false. Takes the engine's mutex. */
 static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *))
 {
     single *lock = single_of(handle);
@@ -94,7 +95,7 @@ static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *)
 
 static bool miss_one(rli_engine *engine, rli_session *session)
 {
-    if (!rli_session_enter(engine, session, false)) /* out of memory: the member is given back with that hold */
+    if (!rli_session_enter(engine, session, false)) /* out of memory: the member is released together with that hold */
         return false;
     rli_session_miss(session);
     rli_session_leave(engine, session);
@@ -136,11 +137,14 @@ static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
 
 /* --- asking --- */
 
-/* What a question about this owner needs of its holds here. */
+/* What a request for this owner's state needs from this process. */
 typedef struct question {
-    rli_entry *entry; /* kept while there is one: a release that nobody waits for goes by its route, and comes first */
-    uint64_t number;  /* of the owner's session on the server; 0, which no session has: there is none */
-    int known;        /* how often it holds the lock as far as this process knows */
+    /* Referenced, if it is there: the request uses its route, so that an async release comes first. */
+    rli_entry *entry;
+    /* The number of the owner's session in its wire owner; 0, which no session has: it has no session. */
+    uint64_t number;
+    /* How often the owner holds the lock, as far as this process knows. */
+    int known;
 } question;
 
 static question begin_question(single *lock, const rli_owner *owner)
@@ -189,7 +193,8 @@ static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
         (call.reply->type != REDIS_REPLY_ARRAY || call.reply->elements != 2 ||
          !rli_reply_integer(call.reply->element[0], pttl_ms) || !rli_reply_integer(call.reply->element[1], &held)))
         status = rli_reply_unexpected(call.reply, lock->names.name);
-    /* The server says whether; how often, we know better: a re-entry whose answer was lost is not ours. */
+    /* The server says whether the owner holds the lock. The hold count is capped by the local one: a re-entry
+     * whose answer was lost does not count. */
     *count = held > asked.known ? asked.known : held > 0 ? (int)held : 0;
     rli_call_clear(&call);
     rli_operation_end(&op);
@@ -206,7 +211,7 @@ static rlock_status is_held(rlock *handle, bool *held)
     return status;
 }
 
-/* How long the owner may still rely on its hold, and the token of it. */
+/* Reads for how long the owner may still rely on its hold, and the hold's token (0: none). Takes the engine's mutex. */
 static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
 {
     rli_owner owner;
@@ -239,7 +244,7 @@ static rlock_status get_token(rlock *handle, uint64_t *out)
     if (status != RLOCK_OK)
         return status;
     char shown[RLI_NAME_SHOWN];
-    /* A hold of another kind under the same name has none. */
+    /* A hold of another kind under the same name has no token. */
     if (left_ms <= 0 || token == 0)
         return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it has no token",
                         rli_show_name(lock->names.name, shown));

@@ -1,4 +1,4 @@
-/* A configuration file's text. */
+/* Reads the text of a configuration file. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/redisson_file/file.h"
 
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far more than any has; libyaml takes seconds for as many opening brackets, and half an hour for a megabyte. */
+/* Far more than any real file has. libyaml takes seconds for as many opening brackets, and half an hour for a
+ * megabyte of them. */
 #define LONGEST ((size_t)64 << 10)
 
 static rlock_status unreadable(const char *path)

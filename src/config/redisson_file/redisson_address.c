@@ -1,6 +1,6 @@
-/* An address as Redisson's file has it. It differs from our URLs: the port must be there, an IPv6 address
- * may come without brackets, what stands alone before the @ is the password, a + there means a space, and
- * neither database nor parameters follow. */
+/* Redisson address: a server's address as Redisson's file gives it. It differs from this library's URLs: the
+ * port is required, an IPv6 address may have no brackets, a text without a colon before the @ is the
+ * password, + means a space, and neither database nor parameters follow. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/redisson_file/redisson_address.h"
 
@@ -18,7 +18,7 @@ static const struct {
     {"valkeys://", true, false}, {"redis+uds://", false, true}, {"valkey+uds://", false, true},
 };
 
-/* Where `text` goes on behind its scheme; NULL: none of Redisson's. */
+/* What follows the scheme of `text`; NULL: not one of Redisson's schemes. */
 static const char *read_scheme(const char *text, bool *tls, bool *is_socket)
 {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -37,8 +37,8 @@ static bool is_plain(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c);
 }
 
-/* Appends text[0…length) so that our URLs read it back. What is percent-encoded already stays so where
- * `encoded` says that it may be. */
+/* Appends `length` bytes of `text`, encoded so that the reader of URLs restores them. `encoded`: the text may
+ * contain percent-encoded bytes, which stay as they are. */
 static char *append(char *to, const char *text, size_t length, bool encoded)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -56,7 +56,7 @@ static char *append(char *to, const char *text, size_t length, bool encoded)
     return to;
 }
 
-/* user:password@, password@ or nothing, as user:password@ or :password@ */
+/* Appends user:password@ or :password@ for a text that is user:password or password. */
 static char *append_user(char *to, const char *user, const char *at)
 {
     const char *colon = memchr(user, ':', (size_t)(at - user));
@@ -72,7 +72,7 @@ static char *append_user(char *to, const char *user, const char *at)
 static rlock_status make_url(rli_redisson_address *address, rli_mode mode, const char *text)
 {
     const char *scheme = rli_mode_scheme(mode, address->tls);
-    /* Each character may become three. */
+    /* Encoding may triple the length. */
     address->url = malloc(strlen(scheme) + 3 * strlen(text) + 16);
     return address->url ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for an address");
 }
@@ -137,7 +137,7 @@ rlock_status rli_redisson_address_read(rli_redisson_address *address, rli_mode m
     rlock_status status = is_socket ? read_socket(address, mode, rest) : read_tcp(address, mode, rest);
     if (status != RLOCK_OK)
         return status;
-    /* Hosts, and what is percent-encoded, are looked at by the reader of URLs. */
+    /* The reader of URLs checks the host and the percent-encoding. */
     rli_settings probe = {0};
     status = rli_settings_read_server(&probe, address->url, true);
     rli_settings_free(&probe);

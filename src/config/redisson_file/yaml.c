@@ -1,4 +1,4 @@
-/* rlock_config_load_yaml: Redisson's own configuration file. */
+/* rlock_config_load_yaml: reads Redisson's configuration file. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 #include "config/environment.h"
@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MERGES_MAX 300 /* by <<; more are a circle, or a file that unfolds without end */
+/* Limit for mappings merged by <<. More than that is a cycle, or a file that unfolds without end. */
+#define MERGES_MAX 300
 
-/* Redisson looks for them in this order, and takes the first that it finds. */
+/* Redisson looks for the sections in this order and takes the first that it finds. */
 static const struct section {
     const char *name;
     rli_mode mode;
@@ -27,8 +28,8 @@ static const struct section {
 };
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 
-/* For a message: as far as it looks like a key, since a colon without a space behind it makes one of
- * "password:secret". */
+/* The part of a key that may be shown in a message: the beginning that looks like a key. A colon without a
+ * space after it makes one key of "password:secret". */
 static const char *show_key(const char *key, char shown[64])
 {
     size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -57,7 +58,7 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
 
 static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where);
 
-/* `<<: *other` and `<<: [*one, *other]`: the keys of others, which those beside it override. */
+/* Reads `<<: *other` or `<<: [*one, *other]`: keys of other mappings, which the keys beside the << override. */
 static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, unsigned where)
 {
     if (++loader->merges > MERGES_MAX)
@@ -67,7 +68,7 @@ static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, uns
     if (value->type != YAML_SEQUENCE_NODE)
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "<< must be followed by a mapping, such as *name");
     rlock_status status = RLOCK_OK;
-    /* The first goes before the later ones. */
+    /* The first mapping overrides the later ones, so it is read last. */
     yaml_node_item_t *from = value->data.sequence.items.start;
     for (yaml_node_item_t *item = value->data.sequence.items.top; status == RLOCK_OK && item-- > from;)
         status = read_merged(loader, yaml_document_get_node(&loader->document, *item), where);
@@ -93,7 +94,7 @@ static rlock_status read_pair(rli_yaml_loader *loader, yaml_node_t *key_node, ya
     return status == RLOCK_OK ? rli_yaml_use(loader, key, value) : status;
 }
 
-/* Takes the keys of a mapping that belong `where`, those that << brings first. */
+/* Reads the keys of a mapping that are allowed at `where`; the merged ones (<<) first. */
 static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where)
 {
     bool seen[RLI_YAML_KEYS_MAX] = {false};
@@ -114,7 +115,7 @@ static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, uns
     return status;
 }
 
-/* The value of the last `name` in a mapping; NULL: there is none, or nothing. */
+/* The value of the last key `name` in a mapping; NULL: no such key, or its value is null. */
 static yaml_node_t *find_value(rli_yaml_loader *loader, const yaml_node_t *mapping, const char *name)
 {
     yaml_node_t *found = NULL;
@@ -126,7 +127,7 @@ static yaml_node_t *find_value(rli_yaml_loader *loader, const yaml_node_t *mappi
     return found && !rli_yaml_is_nothing(found) ? found : NULL;
 }
 
-/* There is none of the sections that we know: it may be one of Redisson PRO's. */
+/* None of the known sections is there; it may be a section of Redisson PRO. */
 static rlock_status no_section(rli_yaml_loader *loader, yaml_node_t *root)
 {
     char shown[64];
@@ -141,7 +142,7 @@ static rlock_status no_section(rli_yaml_loader *loader, yaml_node_t *root)
                                  "replicatedServersConfig are",
                                  show_key(key, shown));
     }
-    rlock_status status = read_keys(loader, root, RLI_AT_TOP); /* one may be meant to be it */
+    rlock_status status = read_keys(loader, root, RLI_AT_TOP); /* warns of a misspelt section name */
     return status == RLOCK_OK ? rli_yaml_fail_missing(loader, root,
                                                       "no server is named; singleServerConfig, "
                                                       "sentinelServersConfig, clusterServersConfig, "
@@ -149,7 +150,7 @@ static rlock_status no_section(rli_yaml_loader *loader, yaml_node_t *root)
                               : status;
 }
 
-/* The section that counts. */
+/* Finds the section that is used. */
 static rlock_status choose(rli_yaml_loader *loader, yaml_node_t *root, const struct section **chosen,
                            yaml_node_t **body)
 {
@@ -187,7 +188,8 @@ static rlock_status finish(rli_yaml_loader *loader, const struct section *chosen
     return status;
 }
 
-/* The top, then the section over it, then those of the top that go before the section's. */
+/* Reads the top level, then the section, which overrides it, then again those keys of the top level that
+ * override the section's. */
 static rlock_status read_root(rli_yaml_loader *loader, yaml_node_t *root)
 {
     const struct section *chosen;

@@ -1,4 +1,4 @@
-/* The keys of Redisson's configuration file, those of 3.x and 4.x up to 4.7, and what each means here. */
+/* YAML keys: the keys of Redisson's configuration file, 3.x and 4.x up to 4.7, and what each means here. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/redisson_file/yaml_keys.h"
 
@@ -12,7 +12,7 @@
 #define REPLICATED   RLI_IN_REPLICATED
 #define SEVERAL      (SENTINEL | CLUSTER | MASTER_SLAVE | REPLICATED)
 #define SECTIONS     (SINGLE | SEVERAL)
-#define ANYWHERE     (TOP | SECTIONS) /* moved to the top in 4.0, still read in the sections */
+#define ANYWHERE     (TOP | SECTIONS) /* moved to the top level in 4.0, still read in the sections */
 
 static const rli_yaml_key keys[] = {
     {"singleServerConfig", TOP, RLI_USE_SECTION, NULL, false},
@@ -20,7 +20,7 @@ static const rli_yaml_key keys[] = {
     {"clusterServersConfig", TOP, RLI_USE_SECTION, NULL, false},
     {"masterSlaveServersConfig", TOP, RLI_USE_SECTION, NULL, false},
     {"replicatedServersConfig", TOP, RLI_USE_SECTION, NULL, false},
-    {"elasticacheServersConfig", TOP, RLI_USE_SECTION, NULL, false}, /* its name until 3.x */
+    {"elasticacheServersConfig", TOP, RLI_USE_SECTION, NULL, false}, /* Redisson 3.x's name of it */
 
     {"lockWatchdogTimeout", TOP, RLI_USE_FIELD, NULL, false},
     {"lockWatchdogBatchSize", TOP, RLI_USE_CAPPED, NULL, false},
@@ -41,7 +41,7 @@ static const rli_yaml_key keys[] = {
     {"sslKeystorePassword", ANYWHERE, RLI_USE_FIELD, NULL, true},
     {"sslProtocols", ANYWHERE, RLI_USE_LIST, NULL, true},
     {"sslCiphers", ANYWHERE, RLI_USE_LIST, NULL, true},
-    {"sslKeystoreType", ANYWHERE, RLI_USE_NOT, NULL, true}, /* the file shows it */
+    {"sslKeystoreType", ANYWHERE, RLI_USE_NOT, NULL, true}, /* the library detects the type from the file */
     {"sslProvider", ANYWHERE, RLI_USE_NOT, NULL, true},
     {"sslTrustManagerFactory", ANYWHERE, RLI_USE_JAVA, NULL, true},
     {"sslKeyManagerFactory", ANYWHERE, RLI_USE_JAVA, NULL, true},
@@ -51,7 +51,7 @@ static const rli_yaml_key keys[] = {
     {"tcpKeepAliveIdle", ANYWHERE, RLI_USE_NONZERO, NULL, false},
     {"tcpKeepAliveInterval", ANYWHERE, RLI_USE_NONZERO, NULL, false},
     {"tcpUserTimeout", ANYWHERE, RLI_USE_NONZERO, NULL, false},
-    {"tcpNoDelay", ANYWHERE, RLI_USE_NOT, NULL, false}, /* small requests never wait here */
+    {"tcpNoDelay", ANYWHERE, RLI_USE_NOT, NULL, false}, /* TCP_NODELAY is always set here */
 
     {"timeout", SECTIONS, RLI_USE_FIELD, NULL, false},
     {"connectTimeout", SECTIONS, RLI_USE_FIELD, NULL, false},
@@ -83,11 +83,11 @@ static const rli_yaml_key keys[] = {
     {"lazyInitialization", TOP, RLI_USE_LAZY, NULL, false},
     {"sentinelsDiscovery", SENTINEL, RLI_USE_DISCOVERY, NULL, false},
 
-    /* Redisson PRO's; an encrypted password is refused itself. */
+    /* Settings of Redisson PRO. A password that is encrypted is refused where it occurs. */
     {"secretKey", TOP, RLI_USE_NOT, NULL, false},
     {"registrationKey", TOP, RLI_USE_NOT, NULL, false},
 
-    /* What concerns Java's threads, connections, codecs and replicas that are read. */
+    /* Settings that concern Java's threads, connections, codecs, and reads from replicas. */
     {"codec", TOP, RLI_USE_NOT, NULL, false},
     {"threads", TOP, RLI_USE_NOT, NULL, false},
     {"nettyThreads", TOP, RLI_USE_NOT, NULL, false},

@@ -1,4 +1,4 @@
-/* The keys of Redisson's configuration file, and what each means here. */
+/* YAML keys: the keys of Redisson's configuration file, and what each means here. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_YAML_KEYS_H
 #define RLI_YAML_KEYS_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a key may stand; a set of these. */
+/* Where in the file a key is allowed; a set of these. */
 enum {
     RLI_AT_TOP = 1,
     RLI_IN_SINGLE = 2,
@@ -17,40 +17,48 @@ enum {
 };
 
 typedef enum rli_key_use {
-    RLI_USE_FIELD,        /* a setting of that name, or of that in `field` */
-    RLI_USE_CAPPED,       /* the same; a number beyond our range becomes the highest */
-    RLI_USE_NONZERO,      /* the same; 0 and false say nothing */
-    RLI_USE_USER,         /* username, password */
-    RLI_USE_LIST,         /* a setting that is a text with commas here */
-    RLI_USE_FILE,         /* a setting that is a URL of a file */
+    /* The setting of that name, or of the name in `field`. */
+    RLI_USE_FIELD,
+    /* The same; a number above the range becomes the highest allowed. */
+    RLI_USE_CAPPED,
+    /* The same; 0 and false mean not set. */
+    RLI_USE_NONZERO,
+    RLI_USE_USER, /* username, password */
+    /* A list in the file, text with commas in the setting. */
+    RLI_USE_LIST,
+    /* The URL of a file. */
+    RLI_USE_FILE,
     RLI_USE_VERIFICATION, /* sslVerificationMode */
     RLI_USE_ENDPOINT,     /* sslEnableEndpointIdentification */
     RLI_USE_ADDRESS,      /* one server: the only one, or the master */
-    RLI_USE_ADDRESSES,    /* several */
+    RLI_USE_ADDRESSES,    /* several servers */
     RLI_USE_DELAY,        /* retryDelay */
     RLI_USE_INTERVAL,     /* retryInterval */
     RLI_USE_PREFIX,       /* nameMapper */
     RLI_USE_NAT,          /* natMapper, natMap */
     RLI_USE_SECTION,      /* …ServersConfig */
-    RLI_USE_JAVA,         /* a Java class of the program: only Redisson's own default can be followed */
-    RLI_USE_JAVA_NEEDED,  /* the same, and without it locks would be others */
-    RLI_USE_LAZY,         /* lazyInitialization: it is always off here */
-    RLI_USE_DISCOVERY,    /* sentinelsDiscovery: it is always on here */
-    RLI_USE_NOT           /* does not matter to locks */
+    /* An object of a Java class: only Redisson's default can be followed; others are warned of. */
+    RLI_USE_JAVA,
+    /* The same; others are refused, because locks would have other names or commands than in Java. */
+    RLI_USE_JAVA_NEEDED,
+    RLI_USE_LAZY,      /* lazyInitialization: always false here */
+    RLI_USE_DISCOVERY, /* sentinelsDiscovery: always true here */
+    RLI_USE_NOT        /* ignored: does not concern locks */
 } rli_key_use;
 
 typedef struct rli_yaml_key {
     const char *name;
     unsigned where;
     rli_key_use use;
-    const char *field; /* NULL: its own name */
-    bool top_wins;     /* what stands at the top goes before what stands in the section */
+    const char *field; /* NULL: same as `name` */
+    /* The value at the top level overrides the value in the section. */
+    bool top_wins;
 } rli_yaml_key;
 
-/* The key called `name` at `where`; NULL: unknown there. */
+/* The key `name`, if it is allowed at `where`; NULL: unknown there. */
 const rli_yaml_key *rli_yaml_key_find(unsigned where, const char *name);
-#define RLI_YAML_KEYS_MAX 128 /* there are not more */
-/* The i-th key, and its name; NULL behind the last. */
+#define RLI_YAML_KEYS_MAX 128 /* at least the number of keys */
+/* The i-th key, and its name; NULL after the last one. */
 const rli_yaml_key *rli_yaml_key_at(size_t i);
 const char *rli_yaml_key_name(size_t i);
 

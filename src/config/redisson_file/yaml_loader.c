@@ -1,4 +1,4 @@
-/* What is known while Redisson's configuration file is read: its messages, and looks at its nodes. */
+/* YAML loader: the state while Redisson's configuration file is read; messages, and access to nodes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/redisson_file/yaml_loader.h"
 

@@ -1,4 +1,4 @@
-/* The Java objects in Redisson's configuration file: delays, mappers, and classes of the program's own. */
+/* The Java objects in Redisson's configuration file: retry delays, mappers, and the program's own classes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/duration.h"
 #include "config/fields.h"
@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The class of an object: its tag, or as in Redisson's JSON the key "class". Without the package; "" when
- * there is none. */
+/* The class of an object, without its package: its tag or, as in Redisson's JSON, its key "class". "": none. */
 static const char *class_of(rli_yaml_loader *loader, const yaml_node_t *value)
 {
     const char *name = value->tag ? (const char *)value->tag : "";
-    if (strncmp(name, "tag:yaml.org,2002:", 18) == 0) /* !!name */
+    if (strncmp(name, "tag:yaml.org,2002:", 18) == 0) /* the tag !!name */
         name += 18;
     bool is_object = value->type == YAML_MAPPING_NODE;
     if (is_object && strcmp(name, "map") == 0) {
@@ -32,14 +31,14 @@ static const char *class_of(rli_yaml_loader *loader, const yaml_node_t *value)
     return dot ? dot + 1 : name;
 }
 
-/* Its only properties are those named; value[i] is the one of names[i], or NULL. False: there are others. */
+/* Sets values[i] to the value of the property names[i], or NULL. False: the object has other properties, too. */
 static bool read_properties(rli_yaml_loader *loader, const yaml_node_t *object, const char *const *names, size_t count,
                             yaml_node_t **values)
 {
     for (size_t i = 0; i < count; i++)
         values[i] = NULL;
     if (object->type != YAML_MAPPING_NODE)
-        return rli_yaml_text(object) && !*rli_yaml_text(object); /* a tag alone */
+        return rli_yaml_text(object) && !*rli_yaml_text(object); /* a tag without a value */
     bool only = true;
     for (yaml_node_pair_t *pair = object->data.mapping.pairs.start; pair < object->data.mapping.pairs.top; pair++) {
         const char *key = rli_yaml_text(yaml_document_get_node(&loader->document, pair->key));
@@ -68,7 +67,7 @@ static rlock_status read_duration(const rli_yaml_loader *loader, const yaml_node
     return RLOCK_OK;
 }
 
-/* All of Redisson's strategies become equal jitter within the bounds that they have: base and max. */
+/* All of Redisson's strategies become equal jitter within their bounds: base delay and maximum. */
 rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
 {
     static const char *const jitters[] = {"EqualJitterDelay", "FullJitterDelay", "DecorrelatedJitterDelay"};
@@ -89,7 +88,7 @@ rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key
                              constant ? "only delay" : "only baseDelay and maxDelay");
     if (!constant && !values[0] != !values[1])
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s has only one of baseDelay and maxDelay", key->name);
-    int64_t base = 100, most = constant ? 100 : 1000; /* what the classes have when nothing is said */
+    int64_t base = 100, most = constant ? 100 : 1000; /* the defaults of Redisson's classes */
     rlock_status status = RLOCK_OK;
     if (values[0])
         status = read_duration(loader, values[0], constant ? "delay" : "baseDelay", &base);
@@ -105,7 +104,7 @@ rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key
     return RLOCK_OK;
 }
 
-/* Redisson has no mapper that puts a prefix before names, but its users write one. */
+/* Redisson itself has no mapper that adds a prefix, but its users write such classes. */
 rlock_status rli_yaml_use_prefix(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
 {
     static const char *const names[] = {"prefix"};
@@ -135,7 +134,8 @@ static bool is_empty(const yaml_node_t *value)
            value->tag && strcmp((const char *)value->tag, YAML_MAP_TAG) == 0;
 }
 
-/* As in natMap's text; what is wrong with it, or NULL. Java splits at the last colon, and has no brackets. */
+/* Writes a host, or a host and port, in natMap's format. Returns what is wrong with it, or NULL. Java splits
+ * at the last colon and uses no brackets. */
 static const char *write_place(FILE *to, const char *text, bool with_port)
 {
     const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']'), *end = text + strlen(text);
@@ -169,7 +169,7 @@ static rlock_status write_places(rli_yaml_loader *loader, const rli_yaml_key *ke
     return RLOCK_OK;
 }
 
-/* Takes the pairs of `map` as the text of natMap. */
+/* Sets nat_map from the pairs of `map`. */
 static rlock_status take_places(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *map,
                                 bool with_port)
 {
@@ -194,7 +194,7 @@ static rlock_status take_places(rli_yaml_loader *loader, const rli_yaml_key *key
     return status;
 }
 
-/* Redisson's two mappers, and natMap, which was there before them and is as the first. */
+/* Handles Redisson's two mappers, and natMap, which is older than they are and works as HostPortNatMapper. */
 rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
 {
     static const char *const of_places[] = {"hostsPortMap"}, *const of_hosts[] = {"hostsMap"};

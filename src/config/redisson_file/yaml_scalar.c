@@ -1,4 +1,4 @@
-/* The single values of a YAML file, read as Java's YAML 1.1 reads them. */
+/* YAML scalars: single values, read as Java's YAML 1.1 parser reads them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/redisson_file/yaml_scalar.h"
 
@@ -31,7 +31,7 @@ bool rli_yaml_number(const char *text, int64_t *value)
     return any;
 }
 
-/* `word` as it is, with a capital, or in capitals. */
+/* Whether `text` is `word` in lower case, capitalized, or in upper case. */
 static bool is_word(const char *text, const char *word)
 {
     if (strcmp(text, word) == 0)

@@ -1,4 +1,4 @@
-/* The single values of a YAML file, read as Java's YAML 1.1 reads them. */
+/* YAML scalars: single values, read as Java's YAML 1.1 parser reads them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_YAML_SCALAR_H
 #define RLI_YAML_SCALAR_H
@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 3000, -1, 3_000, 0xBB8, 0b11, 0137 (octal). */
+/* Parses 3000, -1, 3_000, 0xBB8, 0b11 or 0137 (octal). False: not a number. */
 bool rli_yaml_number(const char *text, int64_t *value);
-/* true, yes, on, false, no, off; also True and TRUE. */
+/* Parses true, yes, on, false, no or off; also capitalized or in upper case. False: none of these. */
 bool rli_yaml_flag(const char *text, bool *value);
-/* An unquoted one that stands for nothing: null, ~ or empty. */
+/* Whether an unquoted scalar means null: null, ~ or empty. */
 bool rli_yaml_is_null(const char *text);
 
 #endif

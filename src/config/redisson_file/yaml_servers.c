@@ -1,4 +1,4 @@
-/* The addresses in Redisson's configuration file. */
+/* The server addresses in Redisson's configuration file. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/redisson_file/redisson_address.h"
 #include "config/redisson_file/yaml_loader.h"
@@ -12,7 +12,7 @@ static rlock_status no_address(const rli_yaml_loader *loader, const rli_yaml_key
     return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be an address such as redis://host:6379", key->name);
 }
 
-/* Keeps a copy of it. */
+/* Copies the address into memory of the draft. */
 static rlock_status add_server(rli_yaml_loader *loader, const rli_redisson_address *address, rli_yaml_server **server)
 {
     rli_yaml_server *one = rli_owned_memory(loader->owned, sizeof *one);
@@ -64,7 +64,7 @@ rlock_status rli_yaml_use_addresses(rli_yaml_loader *loader, const rli_yaml_key 
     if (value->type != YAML_SEQUENCE_NODE)
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be a list of addresses, lines that begin with -",
                              key->name);
-    loader->servers = NULL; /* of the same key given twice, the last counts */
+    loader->servers = NULL; /* if the key is given twice, the last one counts */
     loader->last_server = &loader->servers;
     rlock_status status = RLOCK_OK;
     yaml_node_item_t *end = value->data.sequence.items.top;

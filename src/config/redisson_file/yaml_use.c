@@ -1,4 +1,4 @@
-/* What the single values and plain lists of Redisson's configuration file do to a config. */
+/* Applies the single values and plain lists of Redisson's configuration file to a config. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/fields.h"
 #include "config/redisson_file/yaml_loader.h"
@@ -45,7 +45,7 @@ static rlock_status keep_secret(rli_yaml_loader *loader, const rli_yaml_key *key
     return keep_text(loader, field, text, strlen(text));
 }
 
-/* A number in any of YAML's forms, a word, or a flag. */
+/* Reads a number in any of YAML's forms, a word, or a flag. */
 static rlock_status read_value(const rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value,
                                int64_t *found)
 {
@@ -111,7 +111,7 @@ static rlock_status use_user(rli_yaml_loader *loader, const rli_yaml_key *key, c
     return keep_secret(loader, key, value, is_name ? &loader->draft.username : &loader->draft.password);
 }
 
-/* As in Redisson: STRICT, its default, at the top says nothing against what the section has. */
+/* As in Redisson: STRICT, the default, at the top level does not override the section's value. */
 static rlock_status use_verification(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
 {
     int64_t mode;
@@ -138,7 +138,8 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* The path of file:/path or file:///path, in which %20 may stand for a space; a path as it is. */
+/* Takes the path from file:/path or file:///path, in which bytes may be percent-encoded (%20); also accepts a
+ * plain path. */
 static rlock_status use_file(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
 {
     const char *text = rli_yaml_text(value), *colon = text ? strchr(text, ':') : NULL;
@@ -175,7 +176,7 @@ static rlock_status use_file(rli_yaml_loader *loader, const rli_yaml_key *key, c
     return RLOCK_OK;
 }
 
-/* Several texts as one, with commas between them. */
+/* Joins a list of strings, with commas between them. */
 static rlock_status use_list(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
 {
     if (value->type != YAML_SEQUENCE_NODE)
@@ -202,7 +203,7 @@ static rlock_status use_list(rli_yaml_loader *loader, const rli_yaml_key *key, c
     return RLOCK_OK;
 }
 
-/* What Redisson 3 had in the place of retryDelay. */
+/* Redisson 3's setting, which retryDelay replaced. */
 static rlock_status use_interval(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
 {
     const rli_field *base = rli_field_find("retryBaseDelay");
@@ -220,7 +221,7 @@ static rlock_status use_interval(rli_yaml_loader *loader, const rli_yaml_key *ke
     return RLOCK_OK;
 }
 
-/* A flag that has but one value here. */
+/* A flag for which only one value can be followed here. */
 static rlock_status use_fixed(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value, bool fixed,
                               const char *why)
 {
@@ -233,7 +234,7 @@ static rlock_status use_fixed(rli_yaml_loader *loader, const rli_yaml_key *key, 
                                          key->name, flag ? "true" : "false", why);
 }
 
-/* Nothing says nothing where an object, a text or a list is meant; Java has no null number or flag. */
+/* Null means not set for an object, a string or a list. Java has no null for a number or flag. */
 static bool says_nothing(const rli_yaml_key *key, const yaml_node_t *value)
 {
     if (!rli_yaml_is_nothing(value))

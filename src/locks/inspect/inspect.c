@@ -1,4 +1,4 @@
-/* Looking at what a server holds under a name. */
+/* rlock_inspect: reads what a server stores under a name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <rlock/inspect.h>
 
@@ -14,7 +14,7 @@
 
 #define PERMITS_SUFFIX "timeout"
 
-/* All keys that any object has beside its name: more than one naming can say. */
+/* Two namings, because one cannot list all keys that any object has besides its name. */
 static const rli_naming fair = {.what = "lock", .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}};
 static const rli_naming others = {
     .what = "lock", .key_prefixes = {NULL, "redisson_lock_token"}, .key_suffix = PERMITS_SUFFIX};
@@ -29,7 +29,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op, const rli_na
         rli_call_add(&call, queue->keys[i], queue->key_lengths[i]);
     for (int i = 0; i < 2; i++)
         rli_call_add(&call, more->keys[i], more->key_lengths[i]);
-    /* What the timeout keys of read holds begin with: the permits' key without its end. */
+    /* The prefix of read holds' timeout keys is the permits' key without its suffix. */
     rli_call_add(&call, more->keys[0], more->key_lengths[0] - strlen(PERMITS_SUFFIX));
     rlock_status status = rli_call_run(&call, topology, op, NULL);
     if (status == RLOCK_OK)
@@ -64,9 +64,10 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
     return status;
 }
 
-/* --- whose it is --- */
+/* --- processes --- */
 
-/* In one attempt: this only adds to what is known. */
+/* Sends CLIENT LIST once, without retries: the processes are additional information. RLOCK_OK: the caller
+ * frees *reply. */
 static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t timeout_ms, redisReply **reply)
 {
     static const char *const words[] = {"CLIENT", "LIST"};
@@ -84,7 +85,7 @@ static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t t
     return RLOCK_OK;
 }
 
-/* By the server that serves `names`. */
+/* The same, on the node that serves `names`. */
 static rlock_status list_clients(rli_topology *topology, rli_operation *op, const rli_names *names, redisReply **reply)
 {
     rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, names->name, names->length));

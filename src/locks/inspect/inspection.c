@@ -1,4 +1,4 @@
-/* An inspection, read from what lua/inspect/look.lua answers. */
+/* Inspection: parses the answer of lua/inspect/look.lua. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/inspect/inspection.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parts of the answer. */
+/* The elements of the answer. */
 enum { TTL, MODE, HOLDERS, WAITERS, TOKEN, AVAILABLE, PERMITS, PARTS };
 
 void rlock_inspection_free(rlock_inspection *inspection)
@@ -34,8 +34,8 @@ static rlock_status no_memory(void)
     return rli_fail(RLOCK_NO_MEMORY, "out of memory for an inspection");
 }
 
-/* Room for the entries of a list of so many `words` each; one more than needed, so that NULL always
- * means no memory. */
+/* Allocates an array for a list that has `words` elements per entry. One entry more than needed, so that NULL
+ * always means out of memory. */
 static void *room(const redisReply *list, size_t words, size_t size)
 {
     return calloc(list->elements / words + 1, size);
@@ -97,7 +97,7 @@ static rlock_status read_waiters(rlock_inspection *inspection, const redisReply 
     return RLOCK_OK;
 }
 
-/* The server has the bytes, programs have them as hexadecimal digits. */
+/* Converts an id's bytes, as stored on the server, to the hexadecimal text that programs use. */
 static char *hex(const char *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* An inspection, read from what lua/inspect/look.lua answers. */
+/* Inspection: parses the answer of lua/inspect/look.lua. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_INSPECTION_H
 #define RLI_INSPECTION_H
@@ -6,8 +6,8 @@
 #include <hiredis/hiredis.h>
 #include <rlock/inspect.h>
 
-/* RLOCK_OK: *inspection is new. RLOCK_SERVER: what stands under `name` is no lock, or the answer is
- * none of that script. RLOCK_NO_MEMORY. */
+/* Parses `reply` into a new *inspection. RLOCK_OK; RLOCK_SERVER: what is stored under `name` is not a lock,
+ * or the reply is not an answer of that script; RLOCK_NO_MEMORY. */
 rlock_status rli_inspection_read(const redisReply *reply, const char *name, rlock_inspection **inspection);
 
 #endif

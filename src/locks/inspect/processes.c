@@ -1,4 +1,4 @@
-/* The processes of holders and waiters, read from what CLIENT LIST answers. */
+/* Processes: finds the processes of holders and waiters in the answer of CLIENT LIST. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/inspect/processes.h"
 
@@ -26,10 +26,10 @@ void rli_processes_free(rlock_inspection *inspection)
     free(inspection->processes);
 }
 
-/* --- the clients that are asked for, in order: there may be as many as waiters, and as many connections to look for --- */
+/* --- the clients to find, sorted, since there may be as many as waiters, and as many connections to search --- */
 
 typedef struct wanted {
-    const char *client; /* within the owner's text, up to its first colon */
+    const char *client; /* in the owner's text, up to its first colon */
     size_t length;
     bool found;
 } wanted;
@@ -58,7 +58,8 @@ static wanted *find(const clients *asked, const char *client, size_t length)
     return asked->count ? bsearch(&key, asked->all, asked->count, sizeof key, compare) : NULL;
 }
 
-/* Those whose process is known already are not asked for again. False: out of memory. */
+/* Collects the clients of all holders and waiters. Clients whose process is known already are marked as
+ * found. False: out of memory. */
 static bool collect(clients *asked, const rlock_inspection *inspection)
 {
     size_t owners = inspection->holder_count + inspection->waiter_count;
@@ -84,7 +85,7 @@ static bool collect(clients *asked, const rlock_inspection *inspection)
 
 /* --- the connections --- */
 
-/* The text behind ` word=` in a line, up to the next space; NULL: there is none. */
+/* The text after `word` (for example " name=") in a line, up to the next space; NULL: there is none. */
 static const char *field(const char *line, const char *end, const char *word, size_t *length)
 {
     size_t word_length = strlen(word);
@@ -120,7 +121,7 @@ static rlock_status add(rlock_inspection *inspection, const rli_connection_name 
     return RLOCK_OK;
 }
 
-/* One connection, if it is the first one of a client that is asked for. */
+/* Reads one connection, and adds its process if it is the first connection of a wanted client. */
 static rlock_status read_line(rlock_inspection *inspection, const clients *asked, const char *line, const char *end)
 {
     size_t name_length, address_length;
