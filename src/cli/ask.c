@@ -1,4 +1,4 @@
-/* What the sub-commands that ask something of one lock and print the answer have in common. */
+/* Ask: what sub-commands have in common that ask about one object and print the answer. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ask.h"
 

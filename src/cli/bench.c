@@ -1,4 +1,4 @@
-/* rlock bench: how fast locks are with the user's own server. */
+/* rlock bench: measures how fast locks are with the user's own server. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_report.h"
 #include "cli/commands.h"
@@ -55,7 +55,7 @@ typedef struct bench {
     int runs;
 } bench;
 
-/* --- its words --- */
+/* --- command line --- */
 
 static bool read_threads(bench *self)
 {
@@ -95,7 +95,7 @@ static int check(const char *command, bench *self)
     return EXIT_DONE;
 }
 
-/* --- what it does --- */
+/* --- measuring --- */
 
 static int most_threads(const bench *self)
 {
@@ -126,7 +126,7 @@ static int warn(const bench *self, const cli_settings *settings)
     return consent_get(text, self->agreed);
 }
 
-/* With a client of its own, so that nothing is left of the one before. */
+/* Uses a client of its own, so that nothing of the previous run is left. */
 static int measure(const cli_load *load, const cli_settings *settings, const cli_signals *signals,
                    cli_load_result *result)
 {
@@ -176,7 +176,7 @@ static int bench_with(bench *self, const cli_settings *settings)
     rlock_client *first;
     int code = warn(self, settings);
     if (code == EXIT_DONE)
-        code = server_connect(&first, settings); /* while a signal still ends all this at once */
+        code = server_connect(&first, settings); /* while a signal still ends the process at once */
     if (code != EXIT_DONE)
         return code;
     cli_load_result *results = calloc(MOST_RUNS + 1, sizeof *results);

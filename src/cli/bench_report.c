@@ -1,4 +1,4 @@
-/* What a measurement found, printed. */
+/* Bench report: prints the results of a measurement. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench_report.h"
 
@@ -12,7 +12,7 @@ static double per_second(const cli_load_result *result)
     return result->seconds > 0 ? (double)result->turns.total / result->seconds : 0;
 }
 
-/* Of this process, a turn. */
+/* CPU time of this process per turn. */
 static double cpu_us(const cli_load_result *result)
 {
     return result->turns.total ? result->cpu_us / (double)result->turns.total : 0;

@@ -1,4 +1,4 @@
-/* The command that runs under the lock. */
+/* Child: the command that runs under the lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/child.h"
 
@@ -12,13 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the new process, beside nothing of the parent's threads: async-signal-safe calls only. */
+/* Runs in the new process, in which the parent's other threads do not exist: only async-signal-safe calls are allowed.
+ */
 static _Noreturn void become(char *const *command, char *const *environment, const cli_signals *signals, pid_t parent,
                              int report_fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
-        _exit(EXIT_SYSTEM); /* it died before that could be set */
+        _exit(EXIT_SYSTEM); /* the parent died before the death signal was set */
     signals_restore(signals);
     execvpe(command[0], command, environment);
     int error = errno;
@@ -27,7 +28,7 @@ static _Noreturn void become(char *const *command, char *const *environment, con
     _exit(EXIT_NOT_EXECUTABLE);
 }
 
-/* What the new process reports: 0 when exec closed the pipe without a word. */
+/* Reads what the new process reports: errno of a failed exec; 0 if exec closed the pipe. */
 static int read_report(int fd)
 {
     int error = 0;
@@ -49,7 +50,8 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0)
         return failed_to_start("no pipe", errno);
-    /* What the command leaves behind becomes ours, so that a lost lock ends that as well. */
+    /* Orphaned descendants of the command become children of this process, so that it can end them, too, when
+     * the lock is lost. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t parent = getpid();
     *self = (cli_child){.pid = fork()};

@@ -1,4 +1,4 @@
-/* The command that runs under the lock. */
+/* Child: the command that runs under the lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
@@ -11,22 +11,23 @@
 typedef struct cli_child {
     pid_t pid;
     bool ended;
-    int status; /* as waitpid has it, once it ended */
+    int status; /* from waitpid, once `ended` */
 } cli_child;
 
-/* Starts `command`, found by PATH, with the signals as they were before rlock took them. It gets
- * SIGTERM when rlock dies. To be called by the main thread: the death of the thread that started
- * it counts. Says on stderr what failed and answers the exit status; EXIT_DONE: it runs. */
+/* Starts `command`, which is searched in PATH, with the signal state from before signals_open. The command
+ * gets SIGTERM when rlock dies. Must be called by the main thread, because the death of the thread that
+ * started the command counts. Returns EXIT_DONE: it runs; otherwise the exit status for rlock, after a
+ * message on stderr. */
 int child_start(cli_child *child, char *const *command, char *const *environment, const cli_signals *signals);
 
-/* Notes the end of the command, and of those it left behind, without waiting. True: one of these
- * processes at least is still there. */
+/* Reaps the command, and processes that it left behind, if they have ended; does not wait. Returns whether at
+ * least one of these processes still exists. */
 bool child_reap(cli_child *child);
 
-/* Passes a signal on to the command, unless the terminal did that already. */
+/* Passes a signal on to the command, unless the terminal has sent it there already. */
 void child_pass_on(const cli_child *child, cli_signal_note note);
 
-/* The exit status for rlock, once the command has ended. */
+/* The exit status for rlock. The command must have ended. */
 int child_exit(const cli_child *child);
 
 #endif

@@ -1,4 +1,4 @@
-/* The sub-commands. Each takes its own words (argv[0] is its name) and answers the exit status. */
+/* Sub-commands: each parses its own argv (argv[0] is its name) and returns the exit status. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

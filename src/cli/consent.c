@@ -1,4 +1,4 @@
-/* The warning before a load is put on a server that others may use. */
+/* Consent: the warning before load is put on a server that others may use. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/consent.h"
 

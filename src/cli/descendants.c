@@ -1,5 +1,5 @@
-/* Every process that descends from this one, as /proc has it. A process group would not do: the
- * command must stay in that of rlock, for the terminal's sake, and others may be in there. */
+/* Descendants: all processes that descend from this one, found in /proc. A process group would not do: the
+ * command must stay in rlock's group because of the terminal, and that group may have other processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/descendants.h"
 
@@ -17,8 +17,8 @@ typedef struct cli_process {
     bool ours;
 } cli_process;
 
-/* Reads the parent of `pid` out of /proc/<pid>/stat: the second field behind the name, which
- * stands in parentheses and may hold any character. */
+/* Reads the parent of `pid` from /proc/<pid>/stat. It is the second field after the name, which is in
+ * parentheses and may contain any character. */
 static bool read_parent(pid_t pid, pid_t *parent)
 {
     char path[64], line[512];
@@ -36,7 +36,7 @@ static bool read_parent(pid_t pid, pid_t *parent)
     return true;
 }
 
-/* All processes that there are; *count of them, to be freed. */
+/* Lists all processes, *count of them; the caller frees the list. */
 static cli_process *list_all(size_t *count)
 {
     cli_process *all = NULL;
@@ -88,7 +88,7 @@ cli_unreached descendants_signal(int signal, pid_t child)
     cli_unreached unreached = {.unknown = !is_listed(all, count, self)};
     if (child && !is_listed(all, count, child))
         unreached.refused = kill(child, signal) != 0 && errno == EPERM;
-    for (bool more = true; more;) { /* a generation a round */
+    for (bool more = true; more;) { /* each round finds one generation */
         more = false;
         for (size_t i = 0; i < count; i++) {
             if (all[i].ours || (all[i].parent != self && !is_ours(all, count, all[i].parent)))

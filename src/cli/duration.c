@@ -1,4 +1,4 @@
-/* Durations as people write them: 500ms, 10s, 1.5m, 1h; a number alone counts seconds. */
+/* Durations as users write them: 500ms, 10s, 1.5m, 1h; a number alone means seconds. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/duration.h"
 
@@ -18,7 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Milliseconds in the unit called `unit`; 0: no such unit. */
+/* How many milliseconds the unit `unit` has; 0: there is no such unit. */
 static int64_t unit_ms(const char *unit)
 {
     static const struct {
@@ -33,11 +33,11 @@ static int64_t unit_ms(const char *unit)
     return 0;
 }
 
-/* The fraction `digits`, as in .digits, of `unit` milliseconds, rounded up. Worked from the last
- * digit to the first, so that every digit counts and none overflows. */
+/* The fraction 0.<digits> of `unit` milliseconds, rounded up. Works from the last digit to the first, so that
+ * every digit counts and nothing overflows. */
 static int64_t fraction_ms(const char *digits, size_t count, int64_t unit)
 {
-    int64_t value = 0; /* of the digits so far, in 1/1000000 ms */
+    int64_t value = 0; /* of the digits so far, in nanoseconds */
     bool more = false;
     for (size_t i = count; i > 0; i--) {
         value += (digits[i - 1] - '0') * unit * 1000000;

@@ -1,4 +1,4 @@
-/* The environment of the command: that of rlock, and what only rlock knows. */
+/* Environment of the command: rlock's own environment, and the fencing token. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/environment.h"
 
@@ -11,7 +11,7 @@
 #define TOKEN      "RLOCK_TOKEN=%" PRIu64
 #define TOKEN_SIZE sizeof "RLOCK_TOKEN=18446744073709551615"
 
-/* One block: the pointers, and behind them the text of the token. */
+/* Allocates one block: the pointers, followed by the text of the token. */
 char **environment_with_token(const uint64_t *token)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* The exit statuses of the command, after <sysexits.h>. */
+/* Exit statuses of the command, based on <sysexits.h>. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/exits.h"
 

@@ -23,8 +23,8 @@ static const char help[] = "rlock force-unlock [OPTION…] NAME - free a lock, w
                            "69 no server, or its answer was lost (see rlock inspect); 76 the server refused,\n"
                            "also when the key is not a lock.\n";
 
-/* The kind of what stands there. One that it cannot tell from a lock is freed as one: its waiters
- * hear the same message, or none at all. */
+/* Finds the kind of the lock under `name`. Kinds that look the same on the server are treated as a reentrant
+ * lock: their waiters hear the same message, or none at all. */
 static rlock_status look(rlock_client *client, const char *name, const cli_kind **kind)
 {
     rlock_inspection *found;
@@ -41,7 +41,7 @@ static rlock_status force(rlock_client *client, const char *name, const cli_kind
 {
     rlock *lock = kind->lock(client, name);
     if (!lock)
-        return RLOCK_NO_MEMORY; /* the name was looked at before: nothing else is left */
+        return RLOCK_NO_MEMORY; /* the name was checked before, so nothing else can fail */
     rlock_status status = rlock_force_unlock(lock, was_locked);
     rlock_free(lock);
     return status;

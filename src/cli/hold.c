@@ -1,4 +1,4 @@
-/* What a command runs under: a lock of some kind, or permits of a semaphore, which may have a lease. */
+/* Hold: what a command runs under; a lock of any kind, or permits of a semaphore, with or without a lease. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hold.h"
 
@@ -13,7 +13,7 @@ rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kin
     else
         self->semaphore = rlock_get_semaphore(client, name);
     bool made = self->lock || self->leased || self->semaphore;
-    return made ? RLOCK_OK : RLOCK_NO_MEMORY; /* the name was looked at before: nothing else is left */
+    return made ? RLOCK_OK : RLOCK_NO_MEMORY; /* the name was checked before, so nothing else can fail */
 }
 
 void hold_close(cli_hold *self)
@@ -48,7 +48,7 @@ int64_t hold_valid_for(const cli_hold *self)
     return self->lock ? rlock_valid_for(self->lock) : INT64_MAX;
 }
 
-/* A semaphore that ended meanwhile is not made anew by what was taken of it. */
+/* Releasing permits does not create a plain semaphore again that was deleted or expired meanwhile. */
 rlock_status hold_give_back(cli_hold *self)
 {
     return self->lock     ? rlock_unlock(self->lock)

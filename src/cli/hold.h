@@ -1,4 +1,4 @@
-/* What a command runs under: a lock of some kind, or permits of a semaphore, which may have a lease. */
+/* Hold: what a command runs under; a lock of any kind, or permits of a semaphore, with or without a lease. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_HOLD_H
 #define CLI_HOLD_H
@@ -12,32 +12,33 @@
 
 typedef struct cli_hold {
     const cli_kind *kind;
-    /* one of the three */
+    /* One of these three is set. */
     rlock *lock;
     rlock_semaphore *semaphore;
     cli_permits *leased;
     int permits;
-    char shown[SHOWN_SIZE]; /* its name, for messages */
+    char shown[SHOWN_SIZE]; /* name, for messages */
 } cli_hold;
 
-/* Makes the handle; asks no server. End with hold_close. `permits` is for a semaphore. */
+/* Makes the handle; does not ask the server. End it with hold_close, also after a failure. `permits`: how
+ * many permits to take of a semaphore. */
 rlock_status hold_open(cli_hold *hold, rlock_client *client, const cli_kind *kind, const char *name, int permits);
 void hold_close(cli_hold *hold);
 
-/* Makes a semaphore with so many permits, unless there is one. */
+/* Creates a semaphore with `permits` permits, unless it exists. */
 rlock_status hold_set_permits(cli_hold *hold, int permits);
 
-/* Waits for it as the options say; a plain semaphore has no lease. */
+/* Acquires it as the options say; the lease is ignored for a plain semaphore. */
 rlock_status hold_take(cli_hold *hold, const rlock_lock_options *how);
 
-/* For how many more ms it is held for certain; what has no lease has no end. */
+/* For how many more ms it is certainly held; INT64_MAX if it has no lease. */
 int64_t hold_valid_for(const cli_hold *hold);
 
-/* Gives it back. RLOCK_LOST: somebody else may have had it meanwhile. Permits without a lease stay taken
- * when it fails, and RLOCK_UNKNOWN says that nobody knows. */
+/* Releases it. RLOCK_LOST: another owner may have had it meanwhile. After another failure, permits without a
+ * lease stay taken; RLOCK_UNKNOWN: it is unknown whether they do. */
 rlock_status hold_give_back(cli_hold *hold);
 
-/* "lock", "semaphore" or "permit". */
+/* Returns "lock", "semaphore" or "permit". */
 const char *hold_word(const cli_hold *hold);
 
 #endif

@@ -1,4 +1,4 @@
-/* rlock inspect: what stands under a name, who holds it, and for how long. */
+/* rlock inspect: shows what is stored under a name, who holds it, and for how long. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ask.h"
 #include "cli/commands.h"
@@ -21,12 +21,12 @@ static const char help[] =
 
 static rlock_status inspect(rlock_client *client, const char *name, const cli_kind *kind, bool json)
 {
-    (void)kind; /* it finds out itself */
+    (void)kind; /* rlock_inspect finds the kind */
     rlock_inspection *found;
     rlock_status status = rlock_inspect(client, name, &found);
     if (status != RLOCK_OK)
         return status;
-    /* The holders' processes stay unknown where the user may not list the clients. */
+    /* If the user has no right to list clients, the processes stay unknown. */
     if (found->holder_count + found->waiter_count > 0 &&
         rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
         rlock_inspection_free(found);

@@ -1,5 +1,4 @@
-/* What stands under a name, printed as JSON. All members are always there; null where an object of
- * that kind has no such thing. */
+/* Prints an inspection as JSON. All members are always present; a member that the object does not have is null. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspection.h"
 #include "cli/json.h"
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* null: without end, or not there. */
+/* null: no expiry, or no such key. */
 static void print_ms(const char *member, int64_t ms)
 {
     if (ms < 0)
@@ -18,7 +17,7 @@ static void print_ms(const char *member, int64_t ms)
         printf(",\"%s\":%" PRId64, member, ms);
 }
 
-/* A word of ours, that needs no escapes. */
+/* Prints a word of a fixed set, which needs no escapes. */
 static void print_word(const char *member, const char *word)
 {
     if (word)
@@ -37,7 +36,7 @@ static void print_owner(const char *owner)
     printf(",\"number\":%s", number ? number : "null");
 }
 
-/* null: no connection leads to it. */
+/* null: not found. */
 static void print_process(const rlock_process *process)
 {
     if (!process) {

@@ -1,4 +1,4 @@
-/* What stands under a name, printed for people. */
+/* Prints an inspection as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/duration.h"
 #include "cli/inspection.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ", for 9.9 s more"; " unless renewed" may follow. */
+/* Prints ", for 9.9 s more", followed by `unless`, for example " unless renewed". */
 static void print_left(int64_t left_ms, const char *unless)
 {
     char shown[DURATION_SHOWN];
@@ -46,7 +46,7 @@ static void print_semaphore(const rlock_inspection *found)
                         : " (a semaphore, or a latch with that count: a number alone does not tell)");
 }
 
-/* "client …, number 1 (process 4711 on web-3, 10.0.0.7:51234)", as far as it is known. */
+/* Prints "client …, number 1 (process 4711 on web-3, 10.0.0.7:51234)", as far as known. */
 static void print_owner(const rlock_inspection *found, const char *owner)
 {
     const rlock_process *process = rlock_inspection_process(found, owner);

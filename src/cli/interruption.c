@@ -1,5 +1,5 @@
-/* The end of the wait for a lock when a signal comes. rlock_cancel_fire() is not for signal
- * handlers, so a thread listens while the main thread waits. */
+/* Interruption: ends the wait for a lock when a signal comes. A signal handler may not call
+ * rlock_cancel_fire(), so a thread reads signals while the main thread waits. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/interruption.h"
 
@@ -15,7 +15,7 @@ static void heard(cli_interruption *self, int number)
 {
     pthread_mutex_lock(&self->mutex);
     if (!self->waiting)
-        _exit(EXIT_SIGNAL + number); /* under the mutex: the wait cannot begin meanwhile */
+        _exit(EXIT_SIGNAL + number); /* under the mutex, so that the wait cannot begin meanwhile */
     if (!self->signal)
         self->signal = number;
     pthread_mutex_unlock(&self->mutex);

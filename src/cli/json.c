@@ -1,4 +1,4 @@
-/* Text as JSON. */
+/* Writes text as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 
@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* RFC 8259 asks for escapes below 0x20 alone; the others keep it from driving a terminal. */
+/* RFC 8259 requires escapes only below 0x20; other control characters are escaped so that they cannot affect
+ * a terminal. */
 static void character(FILE *out, const char *bytes, size_t length, uint32_t code)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";

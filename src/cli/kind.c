@@ -1,4 +1,4 @@
-/* The kinds of object that a command can run under, as --kind names them. */
+/* Kind: an object that a command can run under, as named by --kind. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/kind.h"
 

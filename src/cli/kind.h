@@ -1,4 +1,4 @@
-/* The kinds of object that a command can run under, as --kind names them. */
+/* Kind: an object that a command can run under, as named by --kind. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_KIND_H
 #define CLI_KIND_H
@@ -8,7 +8,7 @@
 
 typedef struct cli_kind {
     const char *name;
-    /* A handle on such a lock; NULL: it is a semaphore. */
+    /* Makes a handle for a lock of this kind; NULL: the kind is a semaphore. */
     rlock *(*lock)(rlock_client *client, const char *name);
     bool fenced;
     bool leased; /* a semaphore whose permits have ids and leases */
@@ -17,9 +17,9 @@ typedef struct cli_kind {
 #define KIND_LOCKS "lock, fair, spin, fenced, read, write or non-reentrant"
 #define KIND_ALL   "lock, fair, spin, fenced, read, write, non-reentrant, semaphore or permit"
 
-extern const cli_kind kind_plain; /* the one without --kind */
+extern const cli_kind kind_plain; /* the default of --kind */
 
-/* The kind called `name`; NULL: there is none. */
+/* The kind of that name; NULL: there is none. */
 const cli_kind *kind_find(const char *name);
 
 #endif

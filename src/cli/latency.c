@@ -1,8 +1,9 @@
-/* How long something took, many times: a histogram, exact to 3 %. */
+/* Latency: a histogram of durations, exact to 3 %. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/latency.h"
 
-/* The highest bit says which power of two, those below it which step. Below 32 ns each has its own. */
+/* The highest bit gives the power of two, the LATENCY_FINE bits below it the step. Below 64 ns each value has
+ * its own step. */
 static unsigned step_of(uint64_t ns)
 {
     unsigned power = 0;

@@ -1,4 +1,4 @@
-/* A load: threads that take and free locks for some time, and what came of it. */
+/* Load: threads that take and release locks for some time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/load.h"
 
@@ -24,17 +24,18 @@
 typedef struct run {
     const cli_load *load;
     const cli_signals *signals;
-    int ready_fd, ended_fd; /* eventfds: one more for each thread that is */
-    int stop_fd;            /* eventfd: readable from the end on */
+    /* eventfds that count the threads that are ready, and those that have ended. */
+    int ready_fd, ended_fd;
+    int stop_fd; /* eventfd: readable once the run ends */
     atomic_bool stopped;
-    pthread_mutex_t mutex; /* guards all below */
+    pthread_mutex_t mutex; /* guards the fields below */
     pthread_cond_t begins;
     bool begun;
-    int failed;        /* exit status of the first that failed; 0: none */
-    char trouble[512]; /* what that one says */
+    int failed;        /* exit status of the first thread that failed; 0: none */
+    char trouble[512]; /* its message */
 } run;
 
-/* Who is inside what one lock protects. */
+/* Counts the threads that hold one lock, to detect violations of mutual exclusion. */
 typedef struct room {
     atomic_int inside;
 } room;
@@ -117,7 +118,7 @@ static void await_begin(run *self)
     pthread_mutex_unlock(&self->mutex);
 }
 
-/* The first turn opens connections and has the server learn the scripts: it does not count. */
+/* The first turn opens connections and loads the scripts into the server, so it is not measured. */
 static void *work(void *argument)
 {
     worker *self = argument;
@@ -133,9 +134,9 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* --- all of them --- */
+/* --- the whole run --- */
 
-/* The signal that came; 0: none. */
+/* Returns the signal that came; 0: none. */
 static int take_signal(const run *self)
 {
     cli_signal_note note;
@@ -146,7 +147,8 @@ static int take_signal(const run *self)
     return 0;
 }
 
-/* Until so many threads have raised `fd`. `signal`: the one that came before; 0: none. The one that came first. */
+/* Waits until `threads` threads have raised `fd`. `signal`: a signal that came before; 0: none. Returns the
+ * signal that came first; 0: none. A second signal ends the process. */
 static int await_all(run *self, int fd, int threads, int signal)
 {
     struct pollfd fds[] = {{fd, POLLIN, 0}, {self->signals->fd, POLLIN, 0}};
@@ -167,7 +169,7 @@ static int await_all(run *self, int fd, int threads, int signal)
     return signal;
 }
 
-/* The load's time, or until something ends it. The signal that did; 0: none. */
+/* Waits for the load's time, or until a signal or a failure ends the run. Returns that signal; 0: none. */
 static int pass_time(run *self)
 {
     struct pollfd fds[] = {{self->stop_fd, POLLIN, 0}, {self->signals->fd, POLLIN, 0}};
@@ -211,7 +213,7 @@ int load_sockets(void)
     return count;
 }
 
-/* Has the threads, which have started, work; the signal that ended them, or 0. */
+/* Lets the threads, which were started before, work. Returns the signal that ended the run; 0: none. */
 static int conduct(run *self, cli_load_result *result)
 {
     int threads = self->load->threads;
@@ -229,7 +231,7 @@ static int conduct(run *self, cli_load_result *result)
     return signal;
 }
 
-/* The first `count` of them; fewer when the system has no more threads to give. */
+/* Starts `count` threads. Returns how many were started; fewer if the system refuses more. */
 static int start_all(worker *workers, int count)
 {
     pthread_attr_t attributes;
@@ -261,7 +263,7 @@ static int judge(run *self, int signal, const cli_load_result *result)
     return signal ? EXIT_SIGNAL + signal : EXIT_DONE;
 }
 
-/* A lock for each thread, and the room that it protects. */
+/* Gives each worker its lock and the room that this lock protects. */
 static bool furnish(run *self, rlock_client *client, worker *workers, room *rooms)
 {
     for (int i = 0; i < self->load->threads; i++) {

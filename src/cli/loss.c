@@ -1,4 +1,4 @@
-/* Whether what a command runs under is still held. */
+/* Loss: whether what the command runs under is still held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/loss.h"
 
@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* On a thread of the library. */
+/* Called on a thread of the library. */
 static void reported(const rlock_lost_event *event, void *argument)
 {
     cli_loss *self = argument;

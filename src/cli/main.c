@@ -1,4 +1,4 @@
-/* The rlock command: finds the sub-command that is asked for. */
+/* The rlock command: runs the sub-command that argv names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 #include "cli/exits.h"
@@ -24,7 +24,8 @@ static const char help[] = "rlock - locks shared with every program, C or Java, 
                            "The server is that of --url or of Redisson's YAML file in --config, else RLOCK_URL\n"
                            "or RLOCK_CONFIG from the environment, else redis://127.0.0.1:6379.\n";
 
-/* A descriptor among 0 to 2 that came closed would go to a connection, and messages with it. */
+/* Opens descriptors 0 to 2 if they are closed. Otherwise a connection could get one of them, and messages
+ * would be written to it. */
 static bool fill_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {

@@ -1,4 +1,4 @@
-/* What the command says to people: errors, and text that came from elsewhere made printable. */
+/* Messages to the user: errors, and text from elsewhere made printable. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/message.h"
 
@@ -26,7 +26,7 @@ void complain(const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
 
-    /* The line is put together first, for a single write: the command shares this stderr. */
+    /* Build the whole line first and write it once: the command shares this stderr. */
     FILE *out = fmemopen(line, sizeof line, "w");
     if (!out)
         return;

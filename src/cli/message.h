@@ -1,21 +1,21 @@
-/* What the command says to people: errors, and text that came from elsewhere made printable. */
+/* Messages to the user: errors, and text from elsewhere made printable. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
 #include <stdio.h>
 
-/* "rlock: " and the message, as one line on stderr. Control characters, which names and server
- * answers may hold, come out as \n or \x1b and cannot drive the terminal. */
+/* Writes "rlock: " and the message as one line to stderr. Control characters, which names and server answers
+ * may contain, are written as \n or \x1b, so that they cannot affect the terminal. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same treatment for a text on a stream. */
+/* Writes `text` to a stream with control characters replaced in the same way. */
 void print_shown(FILE *out, const char *text);
 
-/* `text` for use within a message: cut with … where it is long. Answers `shown`. */
+/* Shortens `text` for a message, with … at the end if it is too long. Returns `shown`. */
 #define SHOWN_SIZE 104
 const char *shorten(const char *text, char shown[SHOWN_SIZE]);
-/* The same for a word of the command line. A URL, which may hold a password, is cut behind its scheme. */
+/* The same for a word of the command line: a URL, which may contain a password, is cut after its scheme. */
 const char *shorten_word(const char *word, char shown[SHOWN_SIZE]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The words of a sub-command: its options, the lock's name, and what follows. */
+/* Options: parses the command line of a sub-command: options, the lock's name, and what follows. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -25,7 +25,7 @@ int usage_error(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* An option is shown without its value, which may be a password for something else. */
+/* The message shows an option without its value, which may be a password. */
 static bool wrong(const cli_words *words, const char *what, const char *argument)
 {
     char shown[SHOWN_SIZE];
@@ -77,7 +77,7 @@ static bool read_value(const cli_words *words, const cli_option *option, const c
     return !problem;
 }
 
-/* The option that `argument` (--name or --name=value) names; NULL: none. */
+/* The option that `argument` (--name or --name=value) names; NULL: there is none. */
 static const cli_option *find(const cli_option *options, const char *argument)
 {
     size_t length = strcspn(argument, "=");
@@ -88,7 +88,7 @@ static const cli_option *find(const cli_option *options, const char *argument)
     return NULL;
 }
 
-/* Reads the option at *at, and its value when that is a word of its own: then *at moves on. */
+/* Parses the option at *at. If its value is the next word, moves *at to that word. */
 static bool read_option(const cli_words *words, const cli_option *options, char ***at)
 {
     const char *argument = **at, *equals = strchr(argument, '=');

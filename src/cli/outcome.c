@@ -1,4 +1,4 @@
-/* What came of taking what a command runs under, and of giving it back: words, and an exit status. */
+/* Outcome: the messages and exit statuses for acquiring what a command runs under, and for releasing it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/outcome.h"
 
@@ -13,7 +13,7 @@ static const char *permits(const cli_hold *hold)
     return hold->permits == 1 ? "permit" : "permits";
 }
 
-/* A semaphore has to be there: to wait for permits of one that nobody made would be for ever. */
+/* The semaphore must exist: a wait for permits of a semaphore that nobody creates would not end. */
 int outcome_find_semaphore(rlock_client *client, cli_hold *hold, const char *name, int set_permits)
 {
     rlock_inspection *found = NULL;
@@ -48,7 +48,7 @@ int outcome_not_held(const cli_hold *hold, rlock_status status, int signal)
     return exit_for(status);
 }
 
-/* A server that refuses to publish has freed the lock before that: the release's script deletes first. */
+/* If the server refuses PUBLISH, the lock may be free although the release failed: the script deletes the key first. */
 static bool is_free(const cli_hold *hold)
 {
     bool locked = true;
@@ -72,7 +72,7 @@ static void complain_of_lock(const cli_hold *hold, rlock_status status)
             hold->shown, why);
 }
 
-/* What was taken of a plain semaphore has no end of its own: who runs the command ought to know. */
+/* Permits of a plain semaphore have no lease, so the user must know that they are still taken. */
 static void complain_of_permits(const cli_hold *hold, rlock_status status)
 {
     if (status == RLOCK_LOST)
@@ -85,12 +85,12 @@ static void complain_of_permits(const cli_hold *hold, rlock_status status)
                  hold->leased ? " before their lease ends" : "", rlock_last_error());
 }
 
-/* What the command did counts, unless it may have run beside another. */
+/* The command's exit status is kept, unless another owner may have held the lock while the command ran. */
 int outcome_give_back(cli_hold *hold, int code)
 {
     bool lost = code == EXIT_LOST && hold_valid_for(hold) <= 0;
     if (lost && hold->leased)
-        hold_give_back(hold); /* of several permits, those that are left */
+        hold_give_back(hold); /* of several permits, releases those that are left */
     if (lost)
         return code;
     rlock_status status = hold_give_back(hold);

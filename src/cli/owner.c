@@ -1,4 +1,4 @@
-/* The parts of an owner as the server has it: "<client id>:<number>". */
+/* Owner: the parts of an owner's text on the server, "<client id>:<number>". */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/owner.h"
 

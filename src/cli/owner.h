@@ -1,16 +1,16 @@
-/* The parts of an owner as the server has it: "<client id>:<number>". */
+/* Owner: the parts of an owner's text on the server, "<client id>:<number>". */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_OWNER_H
 #define CLI_OWNER_H
 
 #include <stdio.h>
 
-/* The length of the client's id; that of all when another program wrote it. */
+/* The length of the client id; the whole length if the text is not of this form. */
 size_t owner_client_length(const char *owner);
-/* The digits of the number, within `owner`; NULL: it has none. */
+/* The digits of the number, inside `owner`; NULL: it has none. */
 const char *owner_number(const char *owner);
 
-/* "client <id>, number <n>" for people. */
+/* Prints "client <id>, number <n>". */
 void owner_print(FILE *out, const char *owner);
 
 #endif

@@ -1,4 +1,4 @@
-/* Permits with ids and a lease that a command runs under, kept for as long as it runs. */
+/* Permits: permits with ids and a lease that a command runs under, renewed for as long as it runs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/permits.h"
 
@@ -46,7 +46,7 @@ void permits_close(cli_permits *self)
     free(self);
 }
 
-/* Clocks may go at different rates: 1 % is taken off. */
+/* Clocks may run at different rates, so 1 % of the lease is taken off. */
 static void set_valid(cli_permits *self, int64_t since_ms, int64_t lease_ms)
 {
     atomic_store(&self->valid_until_ms, since_ms + lease_ms - (lease_ms + 99) / 100);
@@ -59,7 +59,7 @@ static void note_gone(cli_permits *self)
         notify(self->gone_fd);
 }
 
-/* The lease anew, from now. Each that is still there is renewed, but all have to be. */
+/* Sets the lease anew, from now, for one permit after the other. All of them must still be there. */
 static rlock_status renew(cli_permits *self)
 {
     int64_t since_ms = now_ms();
@@ -78,8 +78,8 @@ static rlock_status renew(cli_permits *self)
     return RLOCK_OK;
 }
 
-/* When the wait for permits ended is not known here, and so not when their lease began: the server is
- * asked what is left, or begins anew. */
+/* The lease began when the server granted the permits, at an unknown time of the wait. So ask for what is
+ * left of it, or renew it. */
 static rlock_status begin(cli_permits *self)
 {
     int64_t since_ms = now_ms(), left_ms;
@@ -88,7 +88,7 @@ static rlock_status begin(cli_permits *self)
     rlock_status status = rlock_permit_semaphore_get_lease_time(self->semaphore, self->ids[0].id, &left_ms);
     if (status == RLOCK_OK)
         set_valid(self, since_ms, left_ms);
-    return status == RLOCK_INVALID ? RLOCK_LOST : status; /* it was so short that it is over */
+    return status == RLOCK_INVALID ? RLOCK_LOST : status; /* the lease was so short that it has ended already */
 }
 
 rlock_status permits_take(cli_permits *self, const rlock_lock_options *how)
@@ -104,7 +104,7 @@ rlock_status permits_take(cli_permits *self, const rlock_lock_options *how)
         return status;
     status = begin(self);
     if (status != RLOCK_OK)
-        permits_give_back(self); /* should that fail, too, they come back when their lease ends */
+        permits_give_back(self); /* if that fails, the permits are available again when their lease ends */
     return status;
 }
 
@@ -114,7 +114,7 @@ int64_t permits_valid_for(cli_permits *self)
     return atomic_load(&self->gone) || left_ms < 0 ? 0 : left_ms;
 }
 
-/* All at once, or, when one of them is gone, those that are left. */
+/* Releases all permits at once; if one of them is gone, releases the others one by one. */
 rlock_status permits_give_back(cli_permits *self)
 {
     int released = 0;
@@ -126,9 +126,9 @@ rlock_status permits_give_back(cli_permits *self)
     return RLOCK_LOST;
 }
 
-/* --- the thread that renews --- */
+/* --- the renewing thread --- */
 
-/* Every third of the lease; sooner when it failed, as time is getting short. */
+/* Renews every third of the lease; more often after a failure, because time is getting short. */
 static void *keep(void *argument)
 {
     cli_permits *self = argument;

@@ -54,7 +54,7 @@ typedef struct run_options {
     int permits, set_permits; /* 0: not given */
 } run_options;
 
-/* Runs the command, with the token of a fenced lock in its environment. */
+/* Runs the command, with the fencing token in its environment if the lock is fenced. */
 static int run_under(rlock_client *client, const cli_hold *hold, char **command, const cli_signals *signals,
                      const run_options *options)
 {
@@ -62,7 +62,7 @@ static int run_under(rlock_client *client, const cli_hold *hold, char **command,
     cli_child child;
     uint64_t token = 0;
     if (hold->kind->fenced && rlock_get_token(hold->lock, &token) != RLOCK_OK) {
-        complain("%s", rlock_last_error()); /* it was lost already */
+        complain("%s", rlock_last_error()); /* the lock was lost already */
         return EXIT_LOST;
     }
     char **environment = environment_with_token(hold->kind->fenced ? &token : NULL);
@@ -91,7 +91,7 @@ static int take_and_run(rlock_client *client, cli_hold *hold, char **command, co
     int signal = interruption_stop(interruption);
     if (status != RLOCK_OK)
         return outcome_not_held(hold, status, signal);
-    if (signal) /* it came at the same moment as the lock */
+    if (signal) /* the signal came at the same moment as the lock */
         return outcome_give_back(hold, EXIT_SIGNAL + signal);
     return outcome_give_back(hold, run_under(client, hold, command, signals, options));
 }
@@ -125,7 +125,8 @@ static int run(const char *name, char **command, const run_options *options)
     cli_signals signals;
     cli_interruption interruption;
     rlock_client *client;
-    /* Before there are threads that might read it; a token may come from an rlock around this one. */
+    /* Change the environment before there are threads that might read it. RLOCK_TOKEN may come from an rlock
+     * command around this one. */
     if (setenv("RLOCK_NAME", name, 1) != 0 || unsetenv("RLOCK_TOKEN") != 0)
         return no_start("the environment cannot be extended");
     if (!signals_open(&signals))

@@ -1,4 +1,4 @@
-/* Which server the command talks to. */
+/* Server: which server the command talks to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/server.h"
 
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the environment has under a name; NULL: nothing, or an empty text. */
+/* The value of an environment variable; NULL: not set, or empty. */
 static const char *from_environment(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-/* A line each, as other complaints. */
+/* Writes each warning as a line of its own, like other messages. */
 static void show_warnings(const rlock_config *config)
 {
     for (const char *line = rlock_config_warnings(config); *line;) {

@@ -1,37 +1,39 @@
-/* Which server the command talks to. */
+/* Server: which server the command talks to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 
 #include <rlock/client.h>
 
-/* The words of --url and --config; NULL: not given. */
+/* Values of --url and --config; NULL: not given. */
 typedef struct cli_server {
     const char *url, *config;
 } cli_server;
 
-/* For a table of options. */
+/* Entries for a table of options. */
 #define SERVER_OPTIONS(server)                                                                                         \
     {.name = "--url", .text = &(server).url},                                                                          \
     {                                                                                                                  \
         .name = "--config", .text = &(server).config                                                                   \
     }
 
-/* Settings, and in words where they are from. */
+/* Settings, and where they come from, for messages. */
 typedef struct cli_settings {
     rlock_config config;
     const char *source;
 } cli_settings;
 
-/* Those of that URL or configuration file, or when neither was given of RLOCK_URL or RLOCK_CONFIG, or of a
- * server on this machine; none is asked. Says on stderr what is wrong, and of a file what was not followed in
- * it, and answers the exit status; EXIT_DONE: end them with rlock_config_free(). */
+/* Reads the settings from the given URL or configuration file; otherwise from RLOCK_URL or RLOCK_CONFIG;
+ * otherwise takes a server on this machine. Asks no server. Writes to stderr what is wrong, and what a file
+ * contains that was not followed. Returns EXIT_DONE (end the config with rlock_config_free()), or the exit
+ * status. */
 int server_find(cli_settings *settings, const cli_server *server);
 
-/* Opens a client with them. Says on stderr what failed and answers the exit status; EXIT_DONE: *client is set. */
+/* Opens a client with these settings. Returns EXIT_DONE and sets *client; otherwise the exit status, after a
+ * message on stderr. */
 int server_connect(rlock_client **client, const cli_settings *settings);
 
-/* Both at once. */
+/* server_find and server_connect in one call. */
 int server_open(rlock_client **client, const cli_server *server);
 
 #define SERVER_HELP                                                                                                    \

@@ -1,4 +1,4 @@
-/* Signals as something to read instead of something that interrupts. */
+/* Signals: read from a descriptor instead of interrupting. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
@@ -17,13 +17,13 @@ bool signals_open(cli_signals *signals)
         if (sigaction(passed_on[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaddset(&watched, passed_on[i]);
     }
-    /* An ignored SIGCHLD, which is inherited, would take the exit statuses away. */
+    /* If SIGCHLD is ignored, which is inherited, exit statuses of children are lost. */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &plain, &signals->child_before);
     sigaddset(&watched, SIGCHLD);
 
     blocked = watched;
-    sigaddset(&blocked, SIGPIPE); /* a closed stderr must not end rlock while it holds the lock */
+    sigaddset(&blocked, SIGPIPE); /* writing to a closed stderr must not end rlock while it holds the lock */
     pthread_sigmask(SIG_BLOCK, &blocked, &signals->mask_before);
     signals->fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     return signals->fd >= 0;

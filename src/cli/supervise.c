@@ -1,4 +1,4 @@
-/* What happens between the start of the command and its end. */
+/* Supervise: from the start of the command to its end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/supervise.h"
 
@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <time.h>
 
-#define SWEEP_MS 50 /* between looks for what SIGKILL has not reached yet */
+#define SWEEP_MS 50 /* pause between two searches for processes that SIGKILL has not reached */
 
 static int64_t now_ms(void)
 {
@@ -24,7 +24,7 @@ static int poll_timeout(int64_t ms)
     return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-/* Waits for a signal, for a loss (loss_fd −1: no more), or for at most `ms`; passes signals on. */
+/* Waits for a signal, for a loss (loss_fd -1: not for that), or for `ms` at most; passes signals on. */
 static void wait_a_while(const cli_child *child, int loss_fd, const cli_signals *signals, int64_t ms)
 {
     struct pollfd fds[] = {{signals->fd, POLLIN, 0}, {loss_fd, POLLIN, 0}};
@@ -39,7 +39,7 @@ static cli_unreached signal_all(const cli_child *child, int signal)
     return descendants_signal(signal, child->ended ? 0 : child->pid);
 }
 
-/* Some cannot be ended: to wait for them could take for ever. */
+/* Some processes cannot be ended; waiting for them could take for ever. */
 static void give_up(const cli_child *child, cli_unreached unreached)
 {
     complain("%s may still run without the lock: %s", child->ended ? "what the command started" : "the command",
@@ -54,7 +54,7 @@ static void end_command(cli_child *child, const cli_signals *signals, int64_t ki
     cli_unreached unreached = {0};
     bool killing = false;
     signal_all(child, SIGTERM);
-    signal_all(child, SIGCONT); /* one that is stopped would not hear of it */
+    signal_all(child, SIGCONT); /* a stopped process does not handle SIGTERM */
     while (child_reap(child)) {
         int64_t left_ms = kill_at_ms - now_ms();
         if (killing && (unreached.refused || (unreached.unknown && child->ended))) {

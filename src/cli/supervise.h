@@ -1,4 +1,4 @@
-/* What happens between the start of the command and its end. */
+/* Supervise: from the start of the command to its end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_SUPERVISE_H
 #define CLI_SUPERVISE_H
@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* Waits for the end of the command, passing signals on to it. When the lock is lost first, ends
- * it and whatever it started: SIGTERM, after kill_after_ms SIGKILL, until nothing is left but what
- * cannot be found or may not be signalled, which it says.
- * True: the command ended while the lock was held. */
+/* Waits for the end of the command, and passes signals on to it. If the lock is lost first, ends the command
+ * and everything that it started: sends SIGTERM, and SIGKILL after kill_after_ms, until no process is left,
+ * except those that cannot be found or may not be signalled, of which it writes a message. Returns true if
+ * the command ended while the lock was held. */
 bool supervise(cli_child *child, cli_loss *loss, const cli_signals *signals, int64_t kill_after_ms);
 
 #endif

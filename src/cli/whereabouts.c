@@ -1,4 +1,4 @@
-/* Whether the servers that settings name are on this machine. */
+/* Whereabouts: whether the configured servers are on this machine. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/whereabouts.h"
 
@@ -14,7 +14,7 @@ static bool is_loopback(const char *host)
     return inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
 }
 
-/* The host in host, host:port, [v6] or [v6]:port. */
+/* Copies the host from host, host:port, [v6] or [v6]:port. */
 static void read_host(const char *place, size_t length, char host[SHOWN_SIZE])
 {
     bool bracket = length > 0 && *place == '[';
@@ -31,7 +31,8 @@ static void note(char shown[SHOWN_SIZE], const char *host)
     snprintf(shown + used, SHOWN_SIZE - used, "%s%s", used ? ", " : "", host);
 }
 
-/* What may be a password is shown nowhere: all up to the last @, and everything where another @ stands. */
+/* Does not show what may be a password: skips everything up to the last @, and shows nothing of a URL with an
+ * @ after a / or ?. */
 static bool is_here(const char *url, char shown[SHOWN_SIZE])
 {
     const char *rest = strstr(url, "://");

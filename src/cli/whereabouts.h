@@ -1,4 +1,4 @@
-/* Whether the servers that settings name are on this machine. */
+/* Whereabouts: whether the configured servers are on this machine. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_WHEREABOUTS_H
 #define CLI_WHEREABOUTS_H
@@ -8,8 +8,8 @@
 #include <rlock/config.h>
 #include <stdbool.h>
 
-/* Whether it is certain that they are: a unix socket, or one server at a loopback address or at "localhost".
- * A cluster or sentinels may lead anywhere. No name is looked up. `shown`: their hosts, for messages. */
+/* Returns true only if it is certain: a unix socket, or one server at a loopback address or "localhost". A
+ * cluster or sentinels may lead to any machine. Looks up no host names. `shown`: the hosts, for messages. */
 bool servers_are_here(const rlock_config *config, char shown[SHOWN_SIZE]);
 
 #endif
