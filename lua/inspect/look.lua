@@ -1,5 +1,5 @@
 -- inspect/look: read what is stored under a name, whichever kind of object it is.
--- docs/internals/wire.md, the keys of all
+-- docs/internals/wire.md, Inspection
 -- KEYS  1 NAME
 --       2 queue of fair waiters
 --       3 timeouts of fair waiters
