@@ -52,7 +52,7 @@ ifneq ($(SAN),)
   endif
   # The two go together, and cost little more than the first alone.
   checks   := $(SAN:address=address,undefined)
-  BASE     += -fsanitize=$(checks) -fno-sanitize-recover=all -fno-omit-frame-pointer
+  BASE     += -DRLI_CHECKED -fsanitize=$(checks) -fno-sanitize-recover=all -fno-omit-frame-pointer
   LDFLAGS  += -fsanitize=$(checks)
   NO_HOLES :=
   ifeq ($(SAN),thread)
@@ -218,7 +218,7 @@ lib_dirs   = $(shell $(CC) -print-file-name=libhiredis.a) $(shell $(CC) -print-f
 $(B)/sim/%.o: %.c | deps-test
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) -include tests/sim/world/atomics.h $(BASE) $(CFLAGS) -c -MF $(@:.o=.d) -MT $@ -o $@.first $<
+	$(Q)$(CC) -include tests/sim/world/atomics.h -DRLI_CHECKED $(BASE) $(CFLAGS) -c -MF $(@:.o=.d) -MT $@ -o $@.first $<
 	$(Q)objcopy --redefine-syms=tests/sim/world/renamed $@.first $@ && rm -f $@.first
 
 $(B)/sim/lua/scripts.o: $(B)/lua/scripts.o

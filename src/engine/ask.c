@@ -428,7 +428,7 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
         else if (!session->queued || leave_queue(attempt, &op))
             session->queued = false;
         else if (session->phase == RLI_OPEN)
-            session->phase = RLI_DONE;
+            rli_session_become(session, RLI_DONE);
         rli_session_end_turn(session);
     }
     pthread_mutex_unlock(&engine->mutex);

@@ -75,7 +75,7 @@ static void told(rli_pending *pending)
     async_release->told = true;
     engine->posted--;
     if (session->phase == RLI_OPEN || session->phase == RLI_LEAVING)
-        session->phase = RLI_DONE;
+        rli_session_become(session, RLI_DONE);
     if (pending->outcome == RLI_ANSWERED) {
         note_answer(engine, async_release, reply);
     } else {
@@ -113,7 +113,7 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
         engine->posted--;
         rli_session_forget_async_release(engine, session);
     } else if (session->cold->async_release && !session->cold->async_release->told) {
-        session->phase = RLI_LEAVING; /* the pipeline has its slot until then: the session stays */
+        rli_session_become(session, RLI_LEAVING); /* the pipeline has its slot until then: the session stays */
     }
     return posted;
 }

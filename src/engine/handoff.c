@@ -229,5 +229,5 @@ void rli_handoff_decline(rli_attempt *attempt)
     rli_session_in_doubt(attempt->engine, session, lease_ms + session->cold->place_ms);
     /* Who comes later must not wait in a session that is handed the lock for nobody. */
     if (session->cold->attempts == 1 && session->phase == RLI_OPEN)
-        session->phase = RLI_DONE;
+        rli_session_become(session, RLI_DONE);
 }

@@ -93,6 +93,15 @@ bool rli_entry_open_queues(rli_entry *entry)
 
 /* --- finding sessions --- */
 
+void rli_session_become(rli_session *session, rli_phase phase)
+{
+#ifdef RLI_CHECKED
+    if (!rli_phase_may_become(session->phase, phase))
+        abort(); /* a defect of the library; only test builds look */
+#endif
+    session->phase = phase;
+}
+
 rli_owner rli_session_owner(const rli_session *session)
 {
     if (session->has_life)
@@ -330,7 +339,7 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     if (!session)
         return;
     session->number = lost->number;
-    session->phase = RLI_DONE;
+    rli_session_become(session, RLI_DONE);
     session->cold->highest = cold->highest;
     session->cold->queue_kind = cold->queue_kind;
     session->cold->place_ms = cold->place_ms;
@@ -354,7 +363,7 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
     }
     if (session->phase == RLI_OVER) {
         forget_over(engine, session);
-        session->phase = RLI_DONE;
+        rli_session_become(session, RLI_DONE);
         session->deadline_ms = 0;
         session->timer = (rli_timer){0};
     }
@@ -362,7 +371,7 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
     doubt_place(engine, session);
     if (session->phase != RLI_COMPENSATING && cold && cold->in_doubt_ms > 0) {
         int64_t from_ms = rli_now_ms() < cold->release_from_ms ? cold->release_from_ms : rli_now_ms();
-        session->phase = RLI_COMPENSATING;
+        rli_session_become(session, RLI_COMPENSATING);
         cold->release_until_ms = from_ms + cold->in_doubt_ms;
         bool later = cold->unheard && cold->in_doubt_ms == RLI_UNHEARD_DOUBT_MS;
         cold->in_doubt_ms = 0;
@@ -378,7 +387,7 @@ void rli_session_forgo(rli_engine *engine, rli_session *session)
 {
     rli_timer_heap_remove(&engine->timers, &session->timer);
     session->count = 0;
-    session->phase = RLI_DONE;
+    rli_session_become(session, RLI_DONE);
     rli_session_settle(engine, session);
 }
 
@@ -388,7 +397,7 @@ void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind
     rli_session *session = begin(engine, entry, kind, &nobody);
     if (!session)
         return; /* out of memory: its time on the server will come */
-    session->phase = RLI_DONE;
+    rli_session_become(session, RLI_DONE);
     rli_session_note_unheard(session, unheard);
     rli_session_settle(engine, session);
 }
@@ -436,7 +445,7 @@ void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reaso
         session->cold->release_from_ms = ends_itself(reason) ? end_on_server(engine, session) : 0;
     }
     rli_timer_heap_remove(&engine->timers, &session->timer);
-    session->phase = RLI_OVER;
+    rli_session_become(session, RLI_OVER);
     session->reason = reason;
     if (session->entry->queues)
         rli_yield_drop_holder(&session->entry->queues->yield, session);

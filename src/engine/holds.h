@@ -12,6 +12,7 @@
 #include "engine/cold_fields.h"
 #include "engine/kind.h"
 #include "engine/owner.h"
+#include "engine/phase.h"
 #include "redis/topology/route.h"
 
 #include <pthread.h>
@@ -35,16 +36,6 @@ typedef struct rli_queues {
     struct rli_session *offered; /* the session whose hold waits to be taken (local_handoff.h); NULL: none */
     rli_yield yield;             /* of those that go by messages */
 } rli_queues;
-
-typedef enum rli_phase {
-    RLI_OPEN,    /* attempts, or holds that may be relied on until the deadline */
-    RLI_DONE,    /* its last hold was released; who still wants the lock needs another session, because
-                    that release may have been sent twice and may run late */
-    RLI_LEAVING, /* the same, and that release is on the wire without anybody waiting for its answer (async release.h) */
-    RLI_OFFERED,     /* its last hold was given back here alone, and waits for one here to take it (local_handoff.h) */
-    RLI_OVER,        /* lost, for good: its unlocks answer RLOCK_LOST */
-    RLI_COMPENSATING /* nobody's any more; released in the background while a request may run late */
-} rli_phase;
 
 /* There may be a million of them: what is rare is in the cold fields. */
 typedef struct rli_session {
@@ -126,6 +117,9 @@ void rli_session_forgo(rli_engine *engine, rli_session *session);
 void rli_session_leave(rli_engine *engine, rli_session *session);
 /* Frees the session, or starts its background release, once nothing needs it any more. */
 void rli_session_settle(rli_engine *engine, rli_session *session);
+
+/* The session enters the phase, which must be a legal transition from its own. */
+void rli_session_become(rli_session *session, rli_phase phase);
 
 rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
 int rli_session_attempts(const rli_session *session);

@@ -72,7 +72,7 @@ bool rli_local_handoff(rli_engine *engine, rli_session *session)
         return false;
     session->cold->passes++;
     rli_session_drop(engine, session);
-    session->phase = RLI_OFFERED;
+    rli_session_become(session, RLI_OFFERED);
     session->cold->attempts++; /* the keeping */
     rli_session_end_turn(session);
     entry->queues->offered = session;
@@ -87,7 +87,7 @@ static rli_session *withdraw_offer(rli_entry *entry)
     rli_session *offered = kept_of(entry);
     if (offered) {
         entry->queues->offered = NULL;
-        offered->phase = RLI_DONE;
+        rli_session_become(offered, RLI_DONE);
     }
     return offered;
 }

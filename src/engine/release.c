@@ -92,7 +92,7 @@ static rlock_status release_last(rli_engine *engine, rli_session *session, rlock
                                  const rli_kind *kind, const rli_names *names)
 {
     if (session->phase == RLI_OPEN)
-        session->phase = RLI_DONE;
+        rli_session_become(session, RLI_DONE);
     if (status == RLOCK_OK)
         return judge_last(session, call, kind, names);
     /* Not heard of: it is released again in the background. */
