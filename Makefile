@@ -243,8 +243,9 @@ format: ## lays out the code as .clang-format says; needs clang-format (apt-get 
 	$(Q)find src watchdog include -name '*.[ch]' -exec clang-format -i {} +
 
 .PHONY: layers
-layers: ## looks whether all includes point down
+layers: ## looks whether all includes point down, and whether docs/internals/map.md names all files
 	@sh tests/support/layers
+	@sh tests/support/map
 
 .PHONY: sim-coverage
 sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way

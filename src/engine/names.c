@@ -22,7 +22,7 @@ static char *join(const char *const parts[], const size_t lengths[], size_t *len
     return key;
 }
 
-/* WIRE.md: prefix(P, NAME) is P:NAME when NAME contains {, else P:{NAME}. */
+/* docs/internals/wire.md, Names: prefix(P, NAME) is P:NAME when NAME contains {, else P:{NAME}. */
 static char *prefixed(const rli_names *names, const char *prefix, bool braces_always, size_t *length)
 {
     bool tagged = !braces_always && memchr(names->name, '{', names->length);
@@ -35,7 +35,7 @@ static char *prefixed(const rli_names *names, const char *prefix, bool braces_al
     return join(parts, lengths, length);
 }
 
-/* WIRE.md: suffix(NAME, S) is NAME:S when NAME contains {, else {NAME}:S. */
+/* docs/internals/wire.md, Names: suffix(NAME, S) is NAME:S when NAME contains {, else {NAME}:S. */
 static char *suffixed(const rli_names *names, const char *suffix, size_t *length)
 {
     bool tagged = memchr(names->name, '{', names->length);
@@ -84,7 +84,7 @@ static bool keeps_together(const rli_names *names)
     return open ? close && close > open + 1 : !close;
 }
 
-/* WIRE.md, Names: refused in a cluster. */
+/* docs/internals/wire.md, Names: refused in a cluster. */
 static rlock_status check_in_cluster(const rli_names *names, const rli_naming *naming)
 {
     char shown[RLI_NAME_SHOWN];

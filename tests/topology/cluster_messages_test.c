@@ -148,7 +148,7 @@ static void cycle(const kind *of, const char *name)
     assert_ok(rlock_unlock(lock));
 }
 
-/* WIRE.md's messages, heard by another's SSUBSCRIBE. */
+/* docs/internals/wire.md's messages, heard by another's SSUBSCRIBE. */
 Test(cluster_messages, are_those_of_redisson)
 {
     shards_open();

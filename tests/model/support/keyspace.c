@@ -16,7 +16,7 @@
 #define ID_LENGTH 36
 #define MEMBERS 64
 #define SETTLE_MS 2000
-#define NO_EXPIRY INT64_C(922337203685477) /* a permit's: WIRE.md */
+#define NO_EXPIRY INT64_C(922337203685477) /* a permit's: docs/internals/wire.md */
 
 /* What the server has, and what the model calls it. */
 static struct binding {

@@ -1,4 +1,4 @@
-/* What a server keeps of one lock, and what its scripts make of that, as WIRE.md has it. */
+/* What a server keeps of one lock, and what its scripts make of that, as docs/internals/wire.md has it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/model/support/stored_lock.h"
 

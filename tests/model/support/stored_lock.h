@@ -1,4 +1,4 @@
-/* What a server keeps of one lock, and what its scripts make of that, as WIRE.md has it: a model of the
+/* What a server keeps of one lock, and what its scripts make of that, as docs/internals/wire.md has it: a model of the
  * server's side alone, in which owners are labels. Redisson's scripts differ from ours in few things,
  * which stand here as `theirs`. */
 /* SPDX-License-Identifier: Apache-2.0 */
