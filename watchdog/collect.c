@@ -1,4 +1,4 @@
-/* Collecting: reads the answers to releases that nobody waits for, where no later call does. */
+/* Collect: reads the answers to async releases that no other operation reads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/collect.h"
 

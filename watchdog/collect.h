@@ -1,11 +1,11 @@
-/* Collecting: reads the answers to releases that nobody waits for, where no later call does. */
+/* Collect: reads the answers to async releases that no other operation reads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_COLLECT_H
 #define RLI_COLLECT_H
 
 #include "watchdog/watchdog.h"
 
-/* The watchdog's thread, when it is time; engine's mutex held on entry and return, not meanwhile. */
+/* Called by the watchdog's thread at engine->collect_at_ms. Engine's mutex held on entry and return, not meanwhile. */
 void rli_collect(rli_watchdog *watchdog);
 
 #endif

@@ -1,4 +1,4 @@
-/* Undoing: releasing again what a request that was never answered may have taken, or may take yet. */
+/* Compensate: releases in the background what an unanswered request may have taken, or may still take. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/compensate.h"
 
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: refused; else not answered, or not even sent. The call is
- * to be cleared. */
+/* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: the server refused. Otherwise it was not answered, or
+ * not even sent. The caller clears the call. */
 static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
     rli_operation op;
@@ -29,18 +29,19 @@ static bool is_answer(rlock_status status)
     return status == RLOCK_OK || status == RLOCK_SERVER;
 }
 
-/* One round. Locks of several kinds share a hold, and so a session: it leaves the queue as the kind that asked for the
- * place. */
+/* One round of compensating requests for a session. Kinds of lock that share a field share the session, so it
+ * leaves the server's queue through the kind with which it queued. */
 typedef struct undoing {
     rli_watchdog *watchdog;
     const rli_entry *entry;
-    const rli_kind *kind, *queue_kind; /* queue_kind NULL: no queue */
+    const rli_kind *kind, *queue_kind; /* queue_kind NULL: it did not queue */
     rli_request request;
     int64_t answer_by_ms;
-    bool whole;         /* sends the scripts along */
-    bool release_first; /* before it leaves the queue */
+    /* Sends the scripts' text instead of only their hash. */
+    bool whole;
+    bool release_first; /* releases before it leaves the queue */
     rli_call release;
-    rlock_status released; /* what the release came to; RLOCK_UNAVAILABLE: not sent */
+    rlock_status released; /* the outcome of the release; RLOCK_UNAVAILABLE: not sent */
 } undoing;
 
 static rlock_status leave_queue(const undoing *self)
@@ -75,8 +76,8 @@ static rlock_status release_again(undoing *self)
     return status;
 }
 
-/* A request that ran late may have taken the lock, or may have queued: both are undone, until one has no answer. False:
- * one had none. */
+/* A request that ran late may have taken the lock or may have queued, so undoes both. Stops at the first request
+ * that is not answered, and then returns false. */
 static bool undo_both(undoing *self)
 {
     bool answered = true;
@@ -88,7 +89,7 @@ static bool undo_both(undoing *self)
     return answered;
 }
 
-/* The head of the queue on the server that did not hear what a release told it; NULL: none. In the reply. */
+/* Returns the unheard head that the release's reply names, pointing into the reply; NULL: none. */
 static const char *unheard_of(const rli_kind *kind, const rli_call *release)
 {
     const char *unheard = NULL;
@@ -97,7 +98,7 @@ static const char *unheard_of(const rli_kind *kind, const rli_call *release)
     return unheard;
 }
 
-/* When to do it again; a head that did not hear is told once more in its time. */
+/* Returns when to send the next round. An unheard head is notified once more when its time has come. */
 static int64_t next_time(rli_cold *cold, bool answered)
 {
     cold->pause_ms = rli_watchdog_tidy_pause(cold->pause_ms, answered);
@@ -119,12 +120,13 @@ static void go_on(rli_engine *engine, rli_session *session, bool answered)
     } else if (cold->async_release) {
         rli_async_release_end(engine, session);
     } else {
-        cold->release_until_ms = 0; /* done: what comes later runs out by itself */
+        cold->release_until_ms = 0; /* done: what may still come ends with its own lease */
         rli_session_settle(engine, session);
     }
 }
 
-/* Mutex held. There may be time for one answer only: after a round without one the other of the two is first. */
+/* Prepares a round. Mutex held. There may be time for one answer only, so after an unanswered round the other of
+ * the two requests goes first. */
 static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
 {
     const rli_cold *cold = session->cold;
@@ -156,16 +158,16 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     char owner[RLI_OWNER_TEXT];
     bool telling = cold->unheard && rli_now_ms() >= cold->unheard_ms + RLI_UNHEARD_MS;
     rli_timer_heap_remove(&engine->timers, &session->timer);
-    session->busy = true; /* keeps it while the mutex is free */
+    session->busy = true; /* keeps the session alive while the mutex is released */
     undoing round = begin_round(watchdog, session, owner, telling);
     pthread_mutex_unlock(&engine->mutex);
     bool answered = undo_both(&round);
     const char *unheard = unheard_of(session->kind, &round.release);
     pthread_mutex_lock(&engine->mutex);
-    rli_watchdog_note_undo(watchdog, answered);
+    rli_watchdog_note_compensation(watchdog, answered);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
-    /* The same head as before keeps the time at which it was first found. */
+    /* If the head is the same as before, it keeps the time at which it was first found. */
     bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
     if (answered && (!same || telling))
         rli_session_note_unheard(session, unheard);

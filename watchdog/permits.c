@@ -1,4 +1,4 @@
-/* Giving back permits that are in doubt. */
+/* Permits: gives back permits that are in doubt. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/permits.h"
 
@@ -9,7 +9,7 @@
 
 #define LONGEST_PAUSE_MS 3600000
 
-/* How many of the permits there were; -1: not answered, or not even sent. */
+/* Returns how many of the permits there were; -1: the request was not answered, or not even sent. */
 static int64_t give_back(rli_watchdog *watchdog, const rli_permits_doubt *in_doubt, int64_t answer_by_ms)
 {
     rli_call call;
@@ -51,12 +51,12 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
     pthread_mutex_lock(&engine->mutex);
     in_doubt->no_answer = found < 0;
-    rli_watchdog_note_undo(watchdog, found >= 0);
+    rli_watchdog_note_compensation(watchdog, found >= 0);
     in_doubt->pause_ms = rli_watchdog_tidy_pause(in_doubt->pause_ms, found >= 0);
     if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
         in_doubt->pause_ms = LONGEST_PAUSE_MS;
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
-    bool settled = found > 0 && in_doubt->unanswered == 1; /* that one request has run now */
+    bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
     if (settled || in_doubt->at_ms >= in_doubt->until_ms) {
         rli_permits_doubt_drop(in_doubt);
         return;

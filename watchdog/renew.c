@@ -1,4 +1,4 @@
-/* Renewing: what is due, in batches, of which several are under way at once. */
+/* Renew: sends due renewals in batches, several at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/renew.h"
 
@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-/* Time to connect that is not counted against the answer: silence, not a connect, is what condemns
- * a connection. */
+/* Time to connect, which does not count as time to answer: only a server's silence condemns a connection. */
 #define CONNECT_MS 20
 
 static int64_t part_of_timeout(const rli_watchdog *watchdog, int parts)
@@ -18,7 +17,7 @@ static int64_t part_of_timeout(const rli_watchdog *watchdog, int parts)
     return watchdog->engine->settings->watchdog_timeout_ms / parts;
 }
 
-/* Again soon; at the deadline the watchdog declares it lost. */
+/* Sets the next attempt. At the session's deadline, the watchdog declares it lost instead. */
 static void put_off(rli_engine *engine, rli_session *session, int64_t until_ms)
 {
     rli_timer_heap_set(&engine->timers, &session->timer, rli_earlier(until_ms, session->deadline_ms));
@@ -31,6 +30,7 @@ static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session
     return rli_topology_slot(watchdog->engine->topology, session->entry->name, session->entry->length);
 }
 
+/* Returns whether the session's renewal fits into the same request as the others. */
 static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, const rli_session *session)
 {
     const rli_session *first = batch->sessions[0];
@@ -39,8 +39,8 @@ static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch
             slot_of(watchdog, session) == slot_of(watchdog, first));
 }
 
-/* The first on the timer heap, if it is for a renewal that may go with the others; NULL: for a batch of its own, or for
- * something else that the watchdog does next. */
+/* Returns the first session on the timer heap if its renewal is due and fits into the batch. NULL: it needs another
+ * batch, or something else is due first. */
 static rli_session *next_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, int64_t due_ms)
 {
     rli_timer *first = rli_timer_heap_first(&watchdog->engine->timers);
@@ -61,15 +61,16 @@ static void take_along(rli_engine *engine, rli_renewal_batch *batch, rli_session
     rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
 }
 
-/* Takes what is due into the batch. Holds of ended threads are let go: they are renewed no more, and their owner will
- * never unlock them. */
+/* Adds what is due to the batch. Holds of ended threads are declared lost instead: they are not renewed any more,
+ * and their owner will never unlock them. */
 static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
 {
     rli_engine *engine = watchdog->engine;
-    /* What is due very soon comes along now, instead of waking the thread again for it. In a cluster, all of one slot
-     * is due at once. */
+    /* Also take what is due very soon, instead of waking the thread again for it. In a cluster, all holds of one
+     * slot are due at once anyway. */
     int64_t due_ms = rli_now_ms() + (engine->settings->mode == RLI_CLUSTER ? 0 : part_of_timeout(watchdog, 60));
-    const rli_life *alive = NULL; /* most batches are of few threads: each is looked at once */
+    /* Most batches are of few threads, so check each thread once. */
+    const rli_life *alive = NULL;
     rli_session *session;
     while (batch->count < engine->settings->batch_size && (session = next_like(watchdog, batch, due_ms))) {
         rli_life *life = rli_session_owner(session).life;
@@ -82,7 +83,7 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
     }
 }
 
-/* --- asking --- */
+/* --- sending --- */
 
 typedef char owner_text[RLI_OWNER_TEXT];
 
@@ -92,7 +93,8 @@ typedef struct wording {
     rli_names first; /* of the first lock, where its script looks at further keys of its slot */
 } wording;
 
-/* Its sessions keep their names and numbers while they are marked. False: out of memory. To be cleared in any case. */
+/* Writes the request. Needs no mutex: the sessions keep their names and numbers while they are marked as
+ * `renewing`. Returns false when out of memory. In both cases the caller clears `to`. */
 static bool word(const rli_renewal_batch *batch, wording *to)
 {
     rli_engine *engine = batch->watchdog->engine;
@@ -119,8 +121,8 @@ static void clear(wording *self)
     free(self->owners);
 }
 
-/* With its own short patience, not the callers' long retries: what fails is tried again soon. RLOCK_OK: the call has
- * the reply. */
+/* Sends the request and waits, for a short time only instead of the callers' long retries: what fails is soon tried
+ * again. RLOCK_OK: the call has the reply. */
 static rlock_status ask(const rli_renewal_batch *batch, rli_call *call)
 {
     rli_operation op;
@@ -130,14 +132,14 @@ static rlock_status ask(const rli_renewal_batch *batch, rli_call *call)
     rlock_status status = rli_operation_begin(&op, batch->watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    /* Nor beyond the first deadline in the batch: that loss is to be told in time. */
+    /* Do not wait beyond the first deadline in the batch either: that loss must be reported in time. */
     op.deadline_ms = rli_earlier(rli_after_ms(call->timeout_ms + CONNECT_MS), batch->ends_ms);
     status = rli_call_run(call, batch->watchdog->engine->topology, &op, NULL);
     rli_operation_end(&op);
     return status;
 }
 
-/* For a shorter time yet: nothing else is attended to meanwhile. */
+/* Connects. Waits for an even shorter time, because the watchdog does nothing else meanwhile. */
 static rlock_status connect_node(const rli_renewal_batch *batch)
 {
     rli_operation op;
@@ -158,19 +160,20 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
            (connect_node(batch) == RLOCK_OK && rli_renewal_batch_send(batch, call));
 }
 
-/* --- what comes of it --- */
+/* --- the answer --- */
 
+/* Applies the answer for one session; NULL: none came, so it is renewed again at again_ms. */
 static void apply(rli_engine *engine, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
     int64_t watchdog_ms = engine->settings->watchdog_timeout_ms, held = 0;
     session->renewing = false;
     if (session->phase != RLI_OPEN || session->count == 0)
-        return; /* released, or declared lost, while the renewal was under way */
+        return; /* released or declared lost while the renewal was under way */
     if (!answer) {
         put_off(engine, session, again_ms);
     } else if (rli_reply_integer(answer, &held) && held > 0) {
-        /* Beneath the owner's write hold: that one's key was lengthened, too. */
+        /* A read hold under the owner's write hold: the write hold's key was extended, too. */
         rli_owner owner = rli_session_owner(session);
         rli_session *writer = held == 2 ? rli_session_writer(engine, session->entry, &owner) : NULL;
         if (lengthened)
@@ -189,7 +192,7 @@ static void discard(rli_renewal_batch *batch)
     free(batch);
 }
 
-/* `reply`: to a request of that instant; NULL: none of use came. Frees the flight. */
+/* Ends the batch and frees it. `reply`: of the request that was sent at `sent_ms`; NULL: there is no usable one. */
 static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64_t sent_ms)
 {
     rli_engine *engine = batch->watchdog->engine;
@@ -203,14 +206,15 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
     discard(batch);
 }
 
-/* Holds of a server that kept a batch waiting in vain do not wait for it one batch after the other: long enough that the
- * others' renewals get most of the time; short enough for a few more tries. */
+/* Mutes a server that kept a batch waiting in vain, so that its other holds do not wait for it batch after batch:
+ * long enough that other servers' renewals get most of the time, and short enough for a few more tries. */
 static void note_silence(const rli_watchdog *watchdog, rli_node *node)
 {
     node->renewals.mute_until_ms = rli_after_ms(part_of_timeout(watchdog, 12));
 }
 
-/* Waits for the answer: with redirects, and the script's text. Mutex held on entry and return, not meanwhile. */
+/* Sends the batch's request again and waits for the answer, following redirects and sending the script's text if
+ * need be. Ends the batch. Mutex held on entry and return, not meanwhile. */
 static void close_by_asking(rli_renewal_batch *batch)
 {
     rli_watchdog *watchdog = batch->watchdog;
@@ -226,7 +230,7 @@ static void close_by_asking(rli_renewal_batch *batch)
     clear(&own);
 }
 
-/* Whether the same request, asked with patience, may do better. */
+/* Returns whether the same request may succeed when it is sent by close_by_asking. */
 static bool is_worth_asking(const rli_renewal_batch *batch)
 {
     if (batch->pending.outcome != RLI_ANSWERED)
@@ -235,7 +239,7 @@ static bool is_worth_asking(const rli_renewal_batch *batch)
     return advice == RLI_LOAD || advice == RLI_MOVED || advice == RLI_ASK || advice == RLI_DEMOTED;
 }
 
-/* Mutex held on entry and return; free in between, so that a caller may have it. */
+/* Ends a batch that is back. Mutex held on entry and return. Released in between, so that callers get it, too. */
 static void take_up(rli_renewal_batch *batch)
 {
     rli_watchdog *watchdog = batch->watchdog;
@@ -273,7 +277,8 @@ bool rli_renew_land(rli_watchdog *watchdog)
 
 /* --- what is due --- */
 
-/* False: the server has as much under way as it should, or does not answer. */
+/* Returns whether a batch may be sent to the node. Returns false when enough is under way there already, or when it
+ * does not answer; then puts the session off or waits a moment. */
 static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *timer)
 {
     rli_engine *engine = watchdog->engine;
@@ -284,7 +289,7 @@ static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *
     }
     if (!node || !rli_renewal_batch_is_full(node, now_ms > timer->timer.at_ms + part_of_timeout(watchdog, 60)))
         return true;
-    if (now_ms > node->renewals.heard_ms + part_of_timeout(watchdog, 60)) { /* others are not to wait for it */
+    if (now_ms > node->renewals.heard_ms + part_of_timeout(watchdog, 60)) { /* its silence must not delay others */
         put_off(engine, timer, now_ms + part_of_timeout(watchdog, 120) + 1);
         return false;
     }
@@ -294,7 +299,7 @@ static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *
     return false;
 }
 
-/* It takes over the hold on the node. NULL: out of memory, and what is due is put off. */
+/* Allocates a batch and takes over the caller's hold on the node. NULL: out of memory; the session is put off. */
 static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, rli_session *timer)
 {
     size_t most = (size_t)watchdog->engine->settings->batch_size;

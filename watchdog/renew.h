@@ -1,4 +1,4 @@
-/* Renewing: what is due, in batches, of which several are under way at once. */
+/* Renew: sends due renewals in batches, several at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_RENEW_H
 #define RLI_RENEW_H
@@ -6,10 +6,11 @@
 #include "engine/holds.h"
 #include "watchdog/watchdog.h"
 
-/* Sends one batch of holds that are due, of which that session is the first; or puts it off, when its server is silent.
- * Engine's mutex held on entry and return, not meanwhile. */
+/* Sends one batch of due holds, beginning with the session `timer`; or puts the session off when its server is
+ * silent. Engine's mutex held on entry and return, not meanwhile. */
 void rli_renew_due(rli_watchdog *watchdog, rli_session *timer);
-/* Takes up what was answered, and gives up what was not in time. True: there was something. The same of the mutex. */
+/* Takes up the batches that were answered, and condemns the connections of those that were not answered in time.
+ * Returns whether there was any answered one. Engine's mutex held on entry and return, not meanwhile. */
 bool rli_renew_land(rli_watchdog *watchdog);
 
 #endif

@@ -1,4 +1,4 @@
-/* Renewal batches: batches of renewals that are under way. */
+/* Renewal batch: renewals of several holds in one request under way. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/renewal_batch.h"
 
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* So much is under way to one server at once. What it has read of us it answers before it turns to another client, whose
- * answer then leaves with those to what it has read of us meanwhile: another waits for twice this, at 2 to 3 us a name. */
+/* Limits what is under way to one server at once. The server answers all it has read of us before it turns to
+ * another client. That client's answer leaves together with the answers to what the server read of us meanwhile. So
+ * it waits for twice these limits, at 2 to 3 us a name. */
 #define MOST_FLIGHTS    32
 #define MOST_NAMES      100
 #define MOST_NAMES_LATE 800
@@ -19,7 +20,7 @@ bool rli_renewal_batch_is_full(const rli_node *node, bool late)
     return node->renewals.batches >= MOST_FLIGHTS || node->renewals.names >= (late ? MOST_NAMES_LATE : MOST_NAMES);
 }
 
-/* Told by whoever reads the answer. */
+/* rli_pending.done: the batch has its outcome. Called by whichever thread reads the answer. */
 static void come_back(rli_pending *pending)
 {
     rli_renewal_batch *batch = (rli_renewal_batch *)(void *)pending;
@@ -29,6 +30,7 @@ static void come_back(rli_pending *pending)
         continue;
 }
 
+/* Counts the batch as under way. */
 static void depart(rli_renewal_batchs *batches, rli_renewal_batch *batch)
 {
     rli_renewals *there = &batch->node->renewals;
@@ -38,6 +40,7 @@ static void depart(rli_renewal_batchs *batches, rli_renewal_batch *batch)
     RLI_QUEUE_APPEND(batches, batch);
 }
 
+/* Counts the batch as back. */
 static void arrive(rli_renewal_batchs *batches, const rli_renewal_batch *batch)
 {
     rli_renewals *there = &batch->node->renewals;
@@ -75,12 +78,13 @@ rli_renewal_batch *rli_renewal_batch_land(rli_watchdog *watchdog)
 
 /* --- waiting --- */
 
-/* So long it waits for answers before it looks what else there is to do; for one of several servers; and, when nothing
- * is to be read, before it looks again. */
+/* How long to wait for answers before checking what else is due; how long for one of several servers; and how long
+ * to pause when there is nothing to read. */
 #define LOOK_MS  20
 #define TURN_MS  1
 #define PAUSE_MS 2
 
+/* Returns at how many servers renewals are under way. */
 static int servers(rli_topology *topology)
 {
     int count = 0;
@@ -89,7 +93,7 @@ static int servers(rli_topology *topology)
     return count;
 }
 
-/* One that has been silent for a while is looked at, but not waited for, beside others. */
+/* Reads what has come. Beside others, a server that has been silent for a while is read from but not waited for. */
 static void read_all(rli_topology *topology, int64_t until_ms)
 {
     bool alone = servers(topology) == 1;
@@ -107,7 +111,7 @@ void rli_renewal_batch_await(rli_watchdog *watchdog, int64_t until_ms)
     rli_renewal_batchs *batches = &watchdog->batches;
     until_ms = rli_earlier(until_ms, rli_after_ms(LOOK_MS));
     read_all(watchdog->engine->topology, until_ms);
-    /* They are silent, or another thread reads there. */
+    /* The servers are silent, or another thread reads their answers. */
     if (!atomic_load(&batches->landed) && rli_now_ms() < until_ms)
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
 }

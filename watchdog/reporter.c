@@ -1,4 +1,4 @@
-/* The reporter: tells the program of lost holds, on a thread that renews nothing. */
+/* Reporter: tells the program of lost holds, on a thread that renews nothing. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/reporter.h"
 
@@ -32,7 +32,7 @@ bool rli_reporter_is_self(rli_reporter *reporter)
     return self;
 }
 
-/* Mutex held on entry and return, not while the function runs. */
+/* Reports one loss. Mutex held on entry and return, not while the program's function runs. */
 static void report(rli_reporter *reporter, rli_session *session)
 {
     rli_engine *engine = reporter->engine;
@@ -52,7 +52,7 @@ static void report(rli_reporter *reporter, rli_session *session)
         reporter->calling = true;
         reporter->call++;
         pthread_mutex_unlock(&engine->mutex);
-        fn(&event, argument); /* the session keeps the name: it is marked as being reported */
+        fn(&event, argument); /* `reporting` keeps the session and its name alive */
         pthread_mutex_lock(&engine->mutex);
         reporter->calling = false;
         pthread_cond_broadcast(&reporter->idle);
@@ -90,7 +90,7 @@ void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument)
     reporter->fn = fn;
     reporter->argument = argument;
     engine->reports_wanted = fn && reporter->running;
-    unsigned former = reporter->call; /* a later call is the new function's */
+    unsigned former = reporter->call; /* later calls are of the new function */
     while (reporter->calling && reporter->call == former && !is_self(reporter))
         pthread_cond_wait(&reporter->idle, &engine->mutex);
     pthread_mutex_unlock(&engine->mutex);
@@ -108,6 +108,7 @@ void rli_reporter_stop(rli_reporter *reporter)
     if (running)
         pthread_join(reporter->thread, NULL);
     pthread_mutex_lock(&engine->mutex);
-    reporter->running = false; /* another thread may have the ended one's id, and ask whether it is the reporter */
+    /* Another thread may get the ended one's id and ask whether it is the reporter. */
+    reporter->running = false;
     pthread_mutex_unlock(&engine->mutex);
 }

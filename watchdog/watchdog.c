@@ -1,4 +1,4 @@
-/* The watchdog: its thread, which does what is on the timer heap when it is due. */
+/* Watchdog: its thread, which does what is on the timer heap when it is due. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/watchdog.h"
 
@@ -22,14 +22,17 @@ void rli_watchdog_destroy(rli_watchdog *watchdog)
     rli_renewal_batchs_destroy(&watchdog->batches);
 }
 
-/* Until the first item is due, or an earlier one comes. True: one has come, or the end. */
+/* Sleeps until the first timer is due or an earlier one is set. `called`: the last sleep was ended by a wake-up.
+ * Returns whether this one was, too; stopping also wakes it. */
 static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
 {
     rli_timer_heap *timers = &engine->timers;
     int64_t until_ms = RLI_NEVER;
     if (first)
         until_ms = first->at_ms;
-    else if (called) /* and it was released before we looked: the next one need not call again */
+    /* The timer that woke us was removed before we ran. Stay awake for it this long, so that the next one need not
+     * wake us. */
+    else if (called)
         until_ms = rli_after_ms(engine->settings->watchdog_timeout_ms / 3);
     if (engine->collect_at_ms < until_ms)
         until_ms = engine->collect_at_ms;
@@ -37,11 +40,11 @@ static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
     struct timespec at = rli_monotonic_at(until_ms);
     int error = until_ms == RLI_NEVER ? pthread_cond_wait(&timers->earlier, &engine->mutex)
                                       : pthread_cond_timedwait(&timers->earlier, &engine->mutex, &at);
-    timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to call */
+    timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to wake this thread */
     return error == 0;
 }
 
-void rli_watchdog_note_undo(rli_watchdog *watchdog, bool answered)
+void rli_watchdog_note_compensation(rli_watchdog *watchdog, bool answered)
 {
     watchdog->compensation_unanswered = !answered;
     if (answered)
@@ -55,6 +58,7 @@ int64_t rli_watchdog_put_off(rli_watchdog *watchdog)
     return rli_now_ms() < watchdog->compensate_after_ms ? watchdog->compensate_after_ms + watchdog->put_off++ : 0;
 }
 
+/* Does what is due for the session. */
 static void attend_session(rli_watchdog *watchdog, rli_session *session)
 {
     rli_engine *engine = watchdog->engine;
@@ -71,6 +75,8 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
         rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
 }
 
+/* Bounds the wait for the answer to a clean-up request. The lower bound holds even if a timer is due sooner; the upper
+ * one does not hold after an unanswered request. */
 #define TIDY_MS       250
 #define TIDY_LEAST_MS 50
 
@@ -86,7 +92,8 @@ static bool tidies(const rli_watchdog *watchdog, const rli_timer *timer)
            RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING;
 }
 
-/* The first instant before by_ms at which something else than tidying up is due, in that part of the heap; else by_ms. */
+/* Returns the first instant before by_ms at which something other than a compensation is due, in the part of the heap
+ * below `place`; else by_ms. */
 static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
 {
     const rli_timer_heap *timers = &watchdog->engine->timers;
@@ -102,15 +109,15 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
     if (watchdog->engine->closes_ms)
         return watchdog->engine->closes_ms;
     int64_t sixth_ms = watchdog->engine->settings->watchdog_timeout_ms / 6 + 1;
-    /* Without an answer the last time there may be a connection to make, over a slow link. */
+    /* After an unanswered request, the next one may have to connect first, over a slow link. */
     int64_t most_ms = watchdog->compensation_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
-    /* What else is to be tidied up does not end this: while none has time for an answer over a new connection, none is done. */
+    /* Other compensations do not end this wait: if none had time for an answer over a new connection, none would be done. */
     int64_t next_ms = cut(watchdog, 1, by_ms);
     return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
 }
 
-/* Until something is due or has changed; with the answers to come, if any are. */
+/* Waits until something is due or has changed; meanwhile reads the answers to renewals, if any are under way. */
 static bool rest(rli_watchdog *watchdog, const rli_timer *first, bool called)
 {
     rli_engine *engine = watchdog->engine;

@@ -1,5 +1,4 @@
-/* The watchdog: one thread a client that renews what is due, declares holds lost whose time is up,
- * and releases again in the background what may have been granted without anybody's knowledge. */
+/* Watchdog: one thread a client that renews holds, declares expired ones lost, and sends compensating releases. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_WATCHDOG_H
 #define RLI_WATCHDOG_H
@@ -12,11 +11,13 @@
 
 struct rli_renewal_batch;
 
-/* Renewals under way (renewal_batch.h); of the watchdog's thread, but for those that have landed. */
+/* The renewals under way (renewal_batch.h). Only the watchdog's thread touches them, except `landed`. */
 typedef struct rli_renewal_batchs {
-    struct rli_renewal_batch *first, *last;   /* as they left; with those that are back, and not yet taken up */
-    struct rli_renewal_batch *_Atomic landed; /* back, the latest first */
-    struct rli_renewal_batch *back;           /* of these, those that are taken up next */
+    /* In the order of sending, including answered ones that are not taken up yet. */
+    struct rli_renewal_batch *first, *last;
+    /* Answered ones, the latest first; any thread that reads an answer adds to it. */
+    struct rli_renewal_batch *_Atomic landed;
+    struct rli_renewal_batch *back; /* those of `landed` that are taken up next */
 } rli_renewal_batchs;
 
 typedef struct rli_watchdog {
@@ -24,30 +25,36 @@ typedef struct rli_watchdog {
     pthread_t thread;
     bool running, stopping; /* guarded by the engine's mutex */
     rli_renewal_batchs batches;
-    bool compensation_unanswered; /* the last undoing had no answer… */
-    int64_t compensate_after_ms;  /* …so none before that instant… */
-    int put_off; /* …and so many have been put off to then, each 1 ms behind the one before: in their order */
+    /* The last compensating request went unanswered… */
+    bool compensation_unanswered;
+    int64_t compensate_after_ms; /* …so none is sent before this instant… */
+    /* …and this many have been put off until then, each 1 ms behind the one before, to keep their order. */
+    int put_off;
 } rli_watchdog;
 
 void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine);
 void rli_watchdog_destroy(rli_watchdog *watchdog);
 
-/* Starts the thread unless it runs; engine's mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
+/* Starts the thread unless it runs. Engine's mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
-/* What may stand on the server and is nobody's is given back after pauses that double, from this one on… */
+/* Clean-up requests give back what may be left on the server without an owner. The pauses between them double,
+ * beginning with this one… */
 #define RLI_TIDY_FIRST_MS 500
-/* …while there is no answer up to this one: perhaps nothing was done at all. */
+/* …but do not exceed this one while there is no answer: perhaps nothing was given back at all. */
 #define RLI_TIDY_UNANSWERED_MS 2000
-/* The pause after one of pause_ms; 0: there was none yet. */
+/* Returns the pause after one of pause_ms; 0: there was none yet. answered: the last request was. */
 int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered);
-/* An undoing had no answer, or had one. Many may be due in an outage: they do not wait for the server one after the other. */
-void rli_watchdog_note_undo(rli_watchdog *watchdog, bool answered);
-/* When what is due now may be undone; 0: at once. What was due first stays first, so that none is put off for ever. */
+/* Notes whether a compensating request was answered. If not, all others that are due are put off for a while: in an
+ * outage there may be many, and waiting for the server for each of them would take too long. */
+void rli_watchdog_note_compensation(rli_watchdog *watchdog, bool answered);
+/* Returns until when a compensation that is due now is put off; 0: not at all. They keep the order in which they became
+ * due, so that none is put off for ever. */
 int64_t rli_watchdog_put_off(rli_watchdog *watchdog);
-/* Until when a request that only tidies up is waited for: it need not be answered to be done, and while it
- * waits nothing is renewed or declared lost. A client that is being closed has nothing else to do. Engine's mutex held. */
+/* Returns until when to wait for the answer to a clean-up request. Such a request need not be answered to be
+ * carried out, and while the watchdog waits, it renews nothing and declares nothing lost. While the client is being
+ * closed, the watchdog has nothing else to do. Engine's mutex held. */
 int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog);
-/* Ends and joins it: nothing is renewed after the return. */
+/* Stops and joins the thread: nothing is renewed after the return. */
 void rli_watchdog_stop(rli_watchdog *watchdog);
 
 #endif

@@ -1,4 +1,4 @@
-/* Acquiring: one more hold for an owner, at once or after a wait. */
+/* Acquire: takes one more hold for an owner, at once or after a wait. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/acquire.h"
 
@@ -12,22 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a place in a queue on the server is put off for a subscription that is not confirmed. */
+/* How long a fair waiter postpones its first request for a subscription that is not confirmed yet. */
 #define UNCONFIRMED_MS 20
 
-/* Whether its waiters here have one of them ask for all. */
+/* Returns whether local waiters of this kind form a queue whose leader asks for all. */
 static bool queues_here(const rli_kind *kind)
 {
     return !kind->shared && !kind->queues;
 }
 
-/* Who hears messages does not queue behind one that spins, and would sleep through them. */
+/* A waiter that listens for messages must not queue behind one that spins: it would sleep through the messages. */
 static rli_queue *queue_of(const rli_attempt *attempt)
 {
     const rli_kind *kind = attempt->asked->kind;
     return &attempt->entry->queues->of[kind->queues ? RLI_ON_SERVER : kind->spins ? RLI_BY_SPINNING : RLI_BY_MESSAGE];
 }
 
+/* The `look` of the wait loop: whether this waiter should ask now although no message came. */
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
@@ -40,7 +41,7 @@ static bool may_ask(rli_wait *wait)
     return may;
 }
 
-/* Whether who is before it in the queue was handed the lock, and is about to leave. */
+/* Returns whether the waiter before this one was handed the lock and is about to leave the queue. */
 static bool comes_next(const rli_attempt *attempt)
 {
     const rli_waiter *before = attempt->waiter.previous;
@@ -48,8 +49,8 @@ static bool comes_next(const rli_attempt *attempt)
            !attempt->engine->settings->local_hand_over;
 }
 
-/* Sleeps on until this waiter is woken; when it comes next, as queue leader at the end of the calm at the latest. Mutex held
- * on entry and return, not meanwhile. */
+/* Sleeps until this waiter is woken. If it is next in the queue, its wake-up is deferred: it wakes by itself at the
+ * end of the quiet period (yield.h) at the latest. Mutex held on entry and return, not while it sleeps. */
 static void sleep_on(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
@@ -66,7 +67,7 @@ static void sleep_on(rli_attempt *attempt)
     rli_handoff_attend(attempt);
 }
 
-/* Sleeps until this waiter may talk to the server, was handed the lock, or its wait has ended. */
+/* Sleeps until this waiter may ask the server, was handed the lock, or its wait ends. */
 static rlock_status await_place(rli_attempt *attempt, bool *handed)
 {
     rli_waiter *waiter = &attempt->waiter;
@@ -88,8 +89,8 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     return status;
 }
 
-/* "Not acquired in the time given" says that the server did answer. Whoever queued here all the time
- * has that from the queue leader, or asks once before it says so. */
+/* RLOCK_TIMEOUT promises that the server did answer. A waiter that never asked relies on an answer that the queue
+ * leader got since it queued. Without one, it asks once itself. */
 static bool answered_meanwhile(rli_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->engine->mutex);
@@ -98,7 +99,8 @@ static bool answered_meanwhile(rli_attempt *attempt)
     return answered;
 }
 
-/* The channel that the wait hears; of its own where the server queues. To be left. */
+/* Subscribes to the channel of the lock, or to the waiter's own where waiters queue on the server. A kind that
+ * spins has none. rli_wait_leave ends it. */
 static rlock_status join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
@@ -147,13 +149,14 @@ static rlock_status say_timeout(const rli_acquire *asked)
                     rli_show_name(asked->names->name, shown), (long long)asked->wait_ms, rli_denial(asked->kind));
 }
 
-/* Room for a place in a queue here; mutex held. */
+/* Allocates the local queues. Mutex held. */
 static rlock_status open_queue(const rli_attempt *attempt)
 {
     return rli_entry_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
 }
 
-/* With a place in a queue: of this process, so that one thread a name asks for all, or on the server. */
+/* Waits with a place in the local queue, whose leader asks for all, or in the server's queue. The waiter has joined
+ * the local queue in both cases, and leaves it here. */
 static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
@@ -184,7 +187,7 @@ static rlock_status queue_up(rli_attempt *attempt)
     return status;
 }
 
-/* With a place in the queue on the server. */
+/* Waits with a place in the server's queue. */
 static rlock_status queue_up_there(rli_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->engine->mutex);
@@ -195,14 +198,14 @@ static rlock_status queue_up_there(rli_attempt *attempt)
     return status == RLOCK_OK ? queue_up(attempt) : rli_give_up(attempt, status);
 }
 
-/* With a place in no queue: all ask. */
+/* Waits with no place in any queue: all such waiters ask. */
 static rlock_status wait_among_many(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
     return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
 }
 
-/* Whether others here hold the lock or want it. */
+/* Returns whether other sessions of this process hold the lock or want it. */
 static bool has_rivals(rli_attempt *attempt)
 {
     const rli_session *session = attempt->entry->sessions;
@@ -211,8 +214,8 @@ static bool has_rivals(rli_attempt *attempt)
     return session;
 }
 
-/* Asks once before it waits, unless it will queue on the server in any case: then it subscribes first, and
- * need not ask a second time for fear that a message came before the subscription. */
+/* Asks once before the wait begins. A fair waiter with local rivals will have to queue anyway. It subscribes first
+ * and asks then, so that it need not ask again in case a message came before the subscription. */
 static rlock_status ask_first(rli_attempt *attempt, bool waits)
 {
     const rli_acquire *asked = attempt->asked;
@@ -227,7 +230,7 @@ static rlock_status ask_first(rli_attempt *attempt, bool waits)
     return rli_ask(&attempt->wait, &attempt->wait.again_ms);
 }
 
-/* Whether it is to join the waiters before it asks. */
+/* Returns whether the attempt must join the local waiters before it asks. */
 static bool queues_first(rli_attempt *attempt)
 {
     if (!attempt->entry->queues)
@@ -241,7 +244,7 @@ static rlock_status acquire(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
-    /* Those who hold it pass by the queue; so do those who won't wait. */
+    /* Owners that hold the lock already, and attempts without a wait, bypass the queue. */
     bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
     bool taken = queues && !attempt->session->busy && rli_local_handoff_take(attempt);
     if (queue_first && !taken)
@@ -267,7 +270,7 @@ static rlock_status acquire(rli_attempt *attempt)
     return status == RLOCK_OK ? queue_up(attempt) : status;
 }
 
-/* A thread that is ending can't be watched any more: its watchdog lock would be renewed for ever. */
+/* The end of a thread that is ending already cannot be noticed, so its hold would be renewed for ever. */
 static rlock_status check_owner(const rli_acquire *asked)
 {
     if (asked->lease_ms == RLOCK_WATCHDOG && !asked->owner.named && !asked->owner.life)

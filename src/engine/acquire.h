@@ -1,4 +1,4 @@
-/* Acquiring: one more hold for an owner, at once or after a wait. */
+/* Acquire: takes one more hold for an owner, at once or after a wait. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ACQUIRE_H
 #define RLI_ACQUIRE_H
@@ -15,15 +15,19 @@ typedef struct rli_acquire {
     const rli_kind *kind;
     const rli_names *names;
     rli_owner owner;
-    int64_t wait_ms;   /* RLOCK_FOREVER; 0 or less: ask once */
-    int64_t answer_ms; /* how long a question is waited for at least; RLI_NEVER: for the configured timeout */
-    int64_t lease_ms;  /* RLOCK_WATCHDOG or checked */
-    const rlock_back_off *back_off; /* kinds that spin: how long between two questions */
-    uint64_t *token;                /* of a fenced lock's grant, set on RLOCK_OK; NULL: not wanted */
+    int64_t wait_ms; /* RLOCK_FOREVER; 0 or less: ask once */
+    /* How long to wait for an answer at least, even if the wait ends earlier: the shorter of this and the configured
+     * timeout. RLI_NEVER: the configured timeout. */
+    int64_t answer_ms;
+    int64_t lease_ms; /* RLOCK_WATCHDOG, or a lease in the valid range */
+    /* Kinds that spin: the pauses between two requests. */
+    const rlock_back_off *back_off;
+    /* Receives the fencing token of a fenced lock on RLOCK_OK; NULL: not wanted. */
+    uint64_t *token;
     rlock_cancel *cancel;
 } rli_acquire;
 
-/* As rlock_lock_with. */
+/* Acquires as rlock_lock_with does, with the same statuses. Blocks; takes the engine's mutex itself. */
 rlock_status rli_acquire_run(const rli_acquire *acquire);
 
 #endif

@@ -1,4 +1,4 @@
-/* Asking: one question to the server on behalf of a call that acquires. */
+/* Ask: one acquire request to the server, and what its answer means. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/ask.h"
 
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two questions while the lock is free and another's turn. */
+/* The pauses between two requests while the lock is free and another waiter is next. */
 static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2};
 
-/* How long a queue on the server is given to answer who gives up; the rest is done in the background. */
+/* How long a waiter that gives up waits for the server to answer. The rest is done in the background. */
 #define GIVE_UP_MS 250
 
-/* The session may have ended in the middle of a wait; the wait goes on with another. */
+/* Continues the wait in another session, because the attempt's session has ended. */
 static rlock_status rejoin(rli_attempt *attempt)
 {
     rli_session *session = rli_session_join(attempt->engine, attempt->entry, attempt->asked->kind,
@@ -35,8 +35,9 @@ static rlock_status rejoin(rli_attempt *attempt)
     return RLOCK_OK;
 }
 
-/* The session's turn, in a session that is open when the turn begins, or in which the wait was handed the lock
- * meanwhile; none when the wait moved to another channel with it. Mutex held. */
+/* Takes the turn of a session that is open at that moment, joining another session if need be. On RLOCK_OK the
+ * caller has the turn, unless attempt->moved is set: then the new session listens on another channel. The turn may
+ * also be in a session in which the wait was handed the lock meanwhile. Mutex held. */
 static rlock_status begin_turn(rli_attempt *attempt)
 {
     for (;;) {
@@ -44,7 +45,7 @@ static rlock_status begin_turn(rli_attempt *attempt)
         rlock_status status = rli_session_begin_turn(attempt->engine, session, &attempt->op, attempt->wait.deadline_ms);
         if (status != RLOCK_OK || attempt->waiter.handed)
             return status;
-        /* looks at the deadline, too */
+        /* rli_session_open also checks the deadline. */
         if (rli_session_open(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner) == session)
             return RLOCK_OK;
         rli_session_end_turn(session);
@@ -67,17 +68,17 @@ static rlock_status outer_lost(rli_attempt *attempt)
                     rli_show_name(attempt->asked->names->name, shown));
 }
 
-/* Counted from before the first attempt, the lease may have ended before the answer was read. */
+/* Returns whether the lease has ended before its answer was read. The lease counts from before the first attempt. */
 static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
 {
-    /* A lease shorter than any round trip is granted as asked for, and over at once; asked for again it
-     * would be so for ever. */
+    /* A lease shorter than any round trip would end too early each time. Such a lease is granted as requested,
+     * though it is over at once. */
     bool worth_another = gain->repeated || gain->lease_ms > attempt->engine->settings->timeout_ms;
     return worth_another && rli_now_ms() >= rli_valid_until(gain->sent_ms, gain->lease_ms);
 }
 
-/* A read was granted: beneath the owner's write hold, whose key it then lengthens; or beside other
- * readers, and then the write hold that we know of is gone. */
+/* A read hold was granted. Under the owner's write hold, it also extended that hold's key. Beside other readers,
+ * the write hold that we know of must be gone. */
 static void note_writer(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_acquire *asked = attempt->asked;
@@ -93,7 +94,7 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
 {
     const rli_verdict *verdict = gain->verdict;
     rli_session *session = attempt->session;
-    if (session->phase != RLI_OPEN) { /* declared lost while the question was under way */
+    if (session->phase != RLI_OPEN) { /* declared lost while the request was under way */
         rli_session_in_doubt_more(attempt->engine, session, gain->lease_ms);
         return outer_lost(attempt);
     }
@@ -102,44 +103,49 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
         return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
                         (long long)gain->lease_ms);
     }
-    /* Adds to holds that ended meanwhile: the new one would be as worthless. */
+    /* The outer holds have ended meanwhile, so the new one is worth nothing either. */
     if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
         rli_session_in_doubt_more(attempt->engine, session, gain->lease_ms);
         rli_session_lose(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
         return outer_lost(attempt);
     }
     rli_session_gain(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
-    if (attempt->asked->kind->queues) /* another kind's grant leaves the owner's place where it is */
+    /* Only a kind with a queue on the server gave up the owner's place there. */
+    if (attempt->asked->kind->queues)
         session->queued = false;
-    rli_local_handoff_forget(attempt->engine,
-                             attempt->entry); /* what was kept has ended, or this could not have been had */
+    /* An offered hold must have ended on the server, or there would have been no grant. */
+    rli_local_handoff_forget(attempt->engine, attempt->entry);
     if (verdict->pttl_ms > 0)
         rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
     session->cold->replaces = 0;
-    if (attempt->asked->kind->fenced) /* the same field may also be had through other kinds */
+    /* Other kinds share the field, but have no token. */
+    if (attempt->asked->kind->fenced)
         session->cold->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
     if (attempt->entry->queues && attempt->asked->kind->parse_handoff && !attempt->asked->kind->queues &&
         session->count == 1)
         rli_yield_note_holder(&attempt->entry->queues->yield, session, gain->handed);
-    if (session->cold->attempts > 1) /* else it has no waiter beside this one, and the queue may be long */
+    /* Otherwise no other waiter shares the session, and the queue may be long. */
+    if (session->cold->attempts > 1)
         rli_queue_owner_granted(attempt->entry, session);
     return RLOCK_OK;
 }
 
-/* The head of the queue on the server did not hear that the lock is free: it may be dead. */
+/* Notes the unheard head of the server's queue, which may be dead; NULL: the head is not unheard. The same head keeps
+ * the time at which it was first noted, until it is notified again RLI_UNHEARD_MS later. */
 static void suspect(rli_attempt *attempt, const char *unheard)
 {
     bool same = unheard && attempt->unheard && strcmp(unheard, attempt->unheard) == 0;
     if (same && rli_now_ms() < attempt->unheard_ms + RLI_UNHEARD_MS)
         return;
     free(attempt->unheard);
-    attempt->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: found out again later */
+    attempt->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: a later answer finds it again */
     attempt->unheard_ms = rli_now_ms();
 }
 
+/* Returns when to ask again after a denial if no message comes. */
 static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
 {
     bool soon = attempt->asked->kind->spins || verdict->free;
@@ -147,7 +153,8 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
     attempt->denied = soon && denied < INT_MAX ? denied + 1 : 0;
     if (attempt->asked->kind->spins)
         return rli_after_ms(rli_back_off_ms(attempt->asked->back_off, denied));
-    if (verdict->free) { /* who comes next was told just now; its hold will say how long to sleep */
+    /* The next waiter was notified just now. Once it holds the lock, the PTTL says how long to sleep. */
+    if (verdict->free) {
         int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
         return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
     }
@@ -168,8 +175,9 @@ static rlock_status denied(const rli_acquire *asked)
                     rli_denial(asked->kind));
 }
 
-/* Whether it asked because of another's refusal alone. Answered after its own time to ask again, or repeated, it may have
- * come later than a request of the other. */
+/* Returns whether the request was sent only because another waiter was refused. That is not certain if the answer
+ * came when the attempt would have asked anyway, or if the request was repeated: then it may have run after a
+ * request of the other waiter. */
 static bool is_prompted(const rli_attempt *attempt, const rli_call *call)
 {
     return call->unanswered == 0 && rli_now_ms() < attempt->prompted_until_ms;
@@ -206,7 +214,7 @@ static rlock_status already_held(const rli_acquire *asked)
                     (long long)asked->owner.number);
 }
 
-/* Why the owner may not ask for one hold more. Mutex held, in the session's turn. */
+/* Returns why the owner may not ask for one more hold, or RLOCK_OK. Mutex held, in the session's turn. */
 static rlock_status may_take(const rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
@@ -228,7 +236,7 @@ void rli_note_listening(rli_attempt *attempt)
         attempt->entry->queues->yield.listening = rli_channel_is_asked_for(wait->subscriber, wait->channel);
 }
 
-/* Whether it would ask in vain, or out of turn; then *again_ms. Mutex held. */
+/* Returns whether asking now would be in vain or out of turn; then sets *again_ms. Mutex held. */
 static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
 {
     const rli_kind *kind = attempt->asked->kind;
@@ -236,15 +244,16 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     if (kind->shared || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
     rli_note_listening(attempt);
-    /* It may have the lock, by a late request of its own, or another thread of its owner has it; or its session is
-     * over, and it can't be handed the lock before it asks in another. */
+    /* Do not defer if the attempt may have the lock already (a late request of its own, or another thread of its
+     * owner), if a hold is offered, or if its session has ended: then nobody can hand it the lock until it asks in
+     * another session. */
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
         attempt->entry->queues->offered)
         return false;
     return rli_yield_defers(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
 }
 
-/* The wire owners that a request speaks of; its texts. */
+/* Storage for the wire owners that a request names. */
 typedef struct owners {
     char own[RLI_OWNER_TEXT], over[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
 } owners;
@@ -285,7 +294,7 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
     };
 }
 
-/* --- one question --- */
+/* --- one request --- */
 
 typedef struct question_of {
     const rli_kind *kind;
@@ -358,8 +367,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     pthread_mutex_lock(&engine->mutex);
     rli_session_end_turn(session);
-    /* An attempt that was never answered may run late and leave a hold that nobody wants, and one that the server ended in
-     * its middle may have left a part of one, which perhaps has no end. */
+    /* The request is in doubt if an attempt was never answered: it may run late and leave a hold that nobody wants.
+     * So it is if the server ended the script midway: it may have left a part of a hold, perhaps without an expiry. */
     bool in_doubt = call.unanswered || (status != RLOCK_OK && call.broke_off);
     if (in_doubt && request.count == 1) {
         rli_session_in_doubt(attempt->engine, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
@@ -368,7 +377,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         rli_session_in_doubt_more(attempt->engine, session, lease_ms);
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
-        session->queued = true; /* unless it is granted now */
+        session->queued = true; /* cleared when this answer turns out to be a grant */
         session->cold->queue_kind = asked->kind;
         session->cold->place_ms = request.place_ms;
     }
@@ -383,8 +392,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     return status;
 }
 
-/* Sends it; mutex held on entry and return, free meanwhile. False: not answered, it may run late; or refused, perhaps only
- * for now, and the place is still there. */
+/* Sends the request to leave the server's queue. Mutex held on entry and return, not meanwhile. Returns false when
+ * the request was not answered and may run late, or was refused, perhaps only for now: the place is still there. */
 static bool leave_queue(rli_attempt *attempt, rli_operation *op)
 {
     rli_engine *engine = attempt->engine;
@@ -417,10 +426,12 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
         return rli_fail_as(why, message);
     op.deadline_ms = rli_after_ms(GIVE_UP_MS);
     pthread_mutex_lock(&engine->mutex);
-    /* The place is another kind's when this one has no queue on the server: the background release leaves it. */
+    /* If this kind has no queue on the server, the place belongs to another kind: the compensating release leaves
+     * that queue. */
     bool last = session->cold->attempts == 1 && attempt->asked->kind->give_up;
-    /* In the session's turn: another thread of the owner that comes now queues after it, not before.
-     * Nor may it wait in this session when the request may run late and take its place away. */
+    /* Leave in the session's turn, so that another thread of the owner that comes now queues after this request,
+     * not before it. If the request may run late, that thread must not wait in this session, because the request
+     * would take its place away. */
     if ((session->queued ? last : session->cold->taker == &attempt->waiter) &&
         rli_session_begin_turn(engine, session, &op, op.deadline_ms) == RLOCK_OK) {
         if (attempt->waiter.handed)

@@ -1,4 +1,4 @@
-/* Asking: one question to the server on behalf of a call that acquires. */
+/* Ask: one acquire request to the server, and what its answer means. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ASK_H
 #define RLI_ASK_H
@@ -8,57 +8,67 @@
 #include "engine/queue.h"
 #include "engine/wait.h"
 
-/* One acquiring call under way. */
+/* One acquiring operation under way. */
 typedef struct rli_attempt {
-    rli_wait wait; /* first: the wait loop hands it back */
+    rli_wait wait; /* must be first: rli_ask and may_ask convert it back */
     const rli_acquire *asked;
     rli_engine *engine;
     rli_entry *entry;
-    rli_session *session; /* joined */
+    rli_session *session; /* the session that the attempt has joined */
     rli_waiter waiter;
-    int64_t failed_ms; /* of the last question: since when the server was out of reach */
+    /* Since when the server was out of reach, as of the last request; RLI_NEVER: it was reachable. */
+    int64_t failed_ms;
     rli_yield_seen chance;
-    int denied;                /* questions in a row that are worth another soon */
-    int64_t prompted_until_ms; /* answered before, the question under way has no reason but that another was refused */
-    bool moved;                /* to a session that hears messages on another channel */
-    char *unheard;             /* the head of the queue on the server that nobody heard… */
-    int64_t unheard_ms;        /* …at that instant */
+    /* How many answers in a row let it ask again soon; determines the back-off. */
+    int denied;
+    /* The request under way was sent only because the server refused another local waiter (waiter.prompted),
+     * provided that its answer comes before this instant. 0: it has a reason of its own. */
+    int64_t prompted_until_ms;
+    /* Its session changed, and the new one listens on another channel. */
+    bool moved;
+    /* The unheard head of the server's queue (kind.h); NULL: none. */
+    char *unheard;
+    int64_t unheard_ms; /* when that was */
     rli_operation op;
 } rli_attempt;
 
-/* The attempt that a waiter is of. */
+/* Returns the attempt that contains `waiter`. */
 static inline rli_attempt *rli_attempt_of(rli_waiter *waiter)
 {
     return RLI_ITEM(rli_attempt, waiter, waiter);
 }
 
-/* Asks the server for one hold more; `wait` is an attempt's. As rli_wait's `ask`; RLOCK_OK also when
- * the attempt moved. */
+/* Asks the server once for one more hold; the `ask` of an attempt's wait loop. The mutex must not be held.
+ * RLOCK_OK: granted or handed over; or the attempt moved to another channel (attempt->moved).
+ * RLOCK_TIMEOUT: denied; *again_ms as in rli_wait. Any other status ends the wait. */
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
-/* Why the server denied a lock of this kind, for a message: where waiters queue, a free lock is denied to those behind;
- * an owner's own read hold keeps it from writing. */
+/* Returns words for an error message on why the server denied a lock of this kind. Where waiters queue on the
+ * server, a free lock is denied to those behind the head; an owner's own read hold keeps it from writing. */
 const char *rli_denial(const rli_kind *kind);
 
-/* Tells the entry's chances whether the server counts this process among those who hear the lock's channel; mutex held. */
+/* Updates the entry's `yield.listening` from the attempt's channel. Mutex held. */
 void rli_note_listening(rli_attempt *attempt);
 
-/* A grant, as it came. */
+/* A grant. */
 typedef struct rli_gain {
     const rli_verdict *verdict;
-    int64_t lease_ms; /* that was asked for… */
-    int64_t sent_ms;  /* …at that instant at the latest */
-    bool repeated;    /* an earlier request may have been granted, unheard */
-    bool handed;      /* through the release of another session */
+    int64_t lease_ms; /* the lease that was requested */
+    int64_t sent_ms;  /* when the request was sent, at the latest */
+    /* An earlier, unanswered request may have been granted already. */
+    bool repeated;
+    bool handed; /* it came by a handoff, in another session's release */
 } rli_gain;
 
-/* The server granted one hold more; mutex held. RLOCK_TIMEOUT: too late to be of use, it is to be asked for again. */
+/* Applies a grant of one more hold to the session. Mutex held.
+ * RLOCK_OK: held. RLOCK_TIMEOUT: the lease has ended already; the caller asks again. RLOCK_LOST: the session or its
+ * outer holds were lost meanwhile. */
 rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain);
 
-/* Ends a wait that came to nothing: waits a moment for the answer to a release that may hand it the lock, and leaves
- * the queue on the server, unless another thread of this owner waits there, too. What is not
- * answered soon is done again in the background. Answers `why`, with its message; RLOCK_OK: it was handed the
- * lock meanwhile. */
+/* Ends a wait that failed with status `why`. Waits a moment for a release under way that may hand it the lock, and
+ * leaves the server's queue unless another thread of this owner also waits there. What the server does not answer
+ * soon is repeated in the background.
+ * Returns `why` with its message, or RLOCK_OK: the lock was handed to it meanwhile. Mutex not held. */
 rlock_status rli_give_up(rli_attempt *attempt, rlock_status why);
 
 #endif

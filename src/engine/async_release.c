@@ -1,4 +1,4 @@
-/* Async releases: last releases that nobody waits for. */
+/* Async release: a last release whose answer no thread waits for. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/async_release.h"
 
@@ -9,16 +9,17 @@
 
 #include <stdlib.h>
 
-/* --- what became of it --- */
+/* --- the outcome --- */
 
 static void lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason)
 {
     rli_session_lose(engine, session, reason, true);
-    session->reported_count = 1; /* its owner has given it back already */
+    session->reported_count = 1; /* its owner has given back this last hold already */
 }
 
-/* Its owner's next acquire goes behind it on the same connection, unless the name's requests have gone another way
- * since: then that one may have replaced the field before this release ran, which is no loss. */
+/* Returns whether the release ran before the owner's next acquire. That acquire follows it on the same connection,
+ * unless the name's requests have taken another way since. Then the acquire may have replaced the field before this
+ * release ran, which is no loss. */
 static bool came_first(const rli_async_release *async_release)
 {
     const rli_entry *entry = async_release->session->entry;
@@ -29,7 +30,7 @@ static bool came_first(const rli_async_release *async_release)
             !rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length)));
 }
 
-/* It has run. True: the hold had ended before, and is reported as lost. */
+/* Applies an answer of the script. Returns whether the hold had ended before and is reported as lost. */
 static bool judge(rli_engine *engine, rli_session *session, const redisReply *reply, bool lost_if_absent)
 {
     const char *unheard;
@@ -42,12 +43,12 @@ static bool judge(rli_engine *engine, rli_session *session, const redisReply *re
     return session->phase == RLI_OVER;
 }
 
-/* The server answered, and has not run it. */
+/* Applies an error that the server answered instead of running the script. */
 static void refused(rli_engine *engine, rli_session *session, const redisReply *reply)
 {
     rli_session_release_in_doubt(engine, session);
     if (rli_reply_advice(reply) != RLI_REFUSED)
-        return; /* the background asks whom it should, or once more */
+        return; /* the watchdog repeats it, at the right server or once more */
     rli_session_forget_async_release(engine, session);
     lose(engine, session, RLOCK_LOST_NOT_RELEASED);
 }
@@ -65,6 +66,7 @@ static void note_answer(rli_engine *engine, rli_async_release *async_release, co
     judge(engine, session, reply, came_first(async_release));
 }
 
+/* rli_pending.done: the request has its outcome. Called by any thread. */
 static void told(rli_pending *pending)
 {
     rli_async_release *async_release = (rli_async_release *)(void *)pending;
@@ -113,12 +115,12 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
         engine->posted--;
         rli_session_forget_async_release(engine, session);
     } else if (session->cold->async_release && !session->cold->async_release->told) {
-        rli_session_become(session, RLI_LEAVING); /* the pipeline has its slot until then: the session stays */
+        rli_session_become(session, RLI_LEAVING); /* the pipeline uses `pending` until then, so the session must stay */
     }
     return posted;
 }
 
-/* --- in the background --- */
+/* --- repeated by the watchdog --- */
 
 bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
 {
@@ -130,7 +132,7 @@ bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_
     }
     if (status != RLOCK_OK)
         return false;
-    /* Absent, it was released by the attempt that had no answer, if it can't have ended otherwise. */
+    /* Nothing there: the unanswered attempt released it, if it cannot have ended otherwise. */
     bool released = heard && async_release->run && async_release->run == call->run &&
                     rli_now_ms() < session->deadline_ms;
     if (!judge(engine, session, call->reply, !released && !async_release->replaced))
@@ -146,7 +148,7 @@ void rli_async_release_end(rli_engine *engine, rli_session *session)
     rli_session_settle(engine, session);
 }
 
-/* --- the client's end --- */
+/* --- when the client closes --- */
 
 void rli_async_releases_await(rli_engine *engine, int64_t until_ms)
 {

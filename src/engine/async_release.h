@@ -1,5 +1,7 @@
-/* Async releases: last releases that nobody waits for. They are on the wire when unlock returns; what the server made of
- * them is heard later, and a refusal is reported as a loss. */
+/* Async release: a last release whose answer no thread waits for (unlockWaits=false).
+ *
+ * Its request is on the wire when unlock returns. The outcome becomes known later, and a refusal is reported as a
+ * loss. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ASYNC_RELEASE_H
 #define RLI_ASYNC_RELEASE_H
@@ -11,32 +13,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a session, from its last release until it is known what became of that. Guarded by the engine's mutex, but for its
- * slot, which is the pipeline's until it is told. */
+/* The release of one session, from its sending until its outcome is known. The engine's mutex guards it, except for
+ * `pending`, which belongs to the pipeline until `told`. */
 typedef struct rli_async_release {
-    rli_pending pending; /* first: the request */
+    rli_pending pending; /* the request; must be first */
     rli_engine *engine;
     rli_session *session;
-    rli_pipeline *pipeline; /* where it went… */
-    unsigned drops;         /* …and how often connections had been dropped there before */
-    uint64_t run;           /* the server run that may have run it unheard; 0: unknown */
-    bool told;              /* its slot has its outcome, and is the pipeline's no more */
-    bool unanswered;        /* it may have run unheard */
-    bool replaced;          /* a later session of the owner has asked for the lock in this one's place */
+    rli_pipeline *pipeline; /* where it was sent… */
+    unsigned drops;         /* …and pipeline->drops at that time */
+    /* The server run that may have run the release without our hearing; 0: unknown. */
+    uint64_t run;
+    bool told;       /* `pending` has its outcome, and the pipeline does not use it any more */
+    bool unanswered; /* the release may have run without our hearing */
+    /* A later session of the owner has asked for the lock in this one's place. */
+    bool replaced;
 } rli_async_release;
 
-/* Sends the session's last release, which `call` says, and waits for nothing. False: it is to be waited for, by the
- * client's settings or because it could not be sent so; nothing has been sent. True: the session is gone for its
- * owner. In the session's turn, with an attempt that keeps it. Engine's mutex held on entry and return, not meanwhile. */
+/* Sends `call`, the session's last release, without waiting for the answer. The caller has an attempt in the
+ * session, which keeps it alive, and the session's turn. Engine's mutex held on entry and return, not meanwhile.
+ * Returns true: it was sent, and for its owner the session has ended. Returns false: nothing was sent, because of
+ * the client's settings or because it cannot be sent in this way; the caller must run `call` and wait. */
 bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *call);
 
-/* The release was sent again in the background: what came of that. True: the session was reported as lost, and perhaps
- * freed. Engine's mutex held. */
+/* Applies the outcome of a repetition that the watchdog sent: its status and `call`. Returns true when the hold turned
+ * out to be lost: the session was reported and perhaps freed. Engine's mutex held. */
 bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call);
-/* It is not sent again: its lease has ended. The session is reported as lost, and perhaps freed. Engine's mutex held. */
+/* Ends the repetitions, because the lease has ended. The session is reported as lost, and perhaps freed. Engine's
+ * mutex held. */
 void rli_async_release_end(rli_engine *engine, rli_session *session);
 
-/* Waits until it is known of all async releases what became of them, for so long at most. Engine's mutex not held. */
+/* Waits until the outcome of all async releases is known, or `until_ms`, when the client is being closed. Engine's
+ * mutex not held. */
 void rli_async_releases_await(rli_engine *engine, int64_t until_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* Back-off: how long a spin lock's waiter sleeps between two questions. */
+/* Back-off: how long a spin lock's waiter sleeps between two requests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/back_off.h"
 

@@ -1,15 +1,15 @@
-/* Back-off: how long a spin lock's waiter sleeps between two questions. */
+/* Back-off: how long a spin lock's waiter sleeps between two requests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_BACK_OFF_H
 #define RLI_BACK_OFF_H
 
 #include <rlock/lock.h>
 
-/* Copies what a program of any version gave into *full. RLOCK_OK, or RLOCK_INVALID: it is NULL or of no version, or has
- * a value of 0 or less, or beyond what makes sense. */
+/* Copies the back-off of a program that was built with any version into *full. RLOCK_OK; RLOCK_INVALID: `given` is
+ * NULL, has the size of no version, or has a value out of range. */
 rlock_status rli_back_off_read(rlock_back_off *full, const rlock_back_off *given);
 
-/* After so many denied questions before this one; ms, 1 or more. */
+/* Returns the pause after `denied` denied requests before the last one; 1 ms or more. */
 int64_t rli_back_off_ms(const rlock_back_off *back_off, int denied);
 
 #endif

@@ -1,4 +1,4 @@
-/* Extra: what a session has to remember beyond one plain hold. */
+/* Cold fields: what a session must remember beyond one plain hold. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/cold_fields.h"
 

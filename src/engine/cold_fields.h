@@ -1,5 +1,7 @@
-/* Extra: what a session has to remember beyond one plain hold. It is there while a call of the owner is under
- * way, and for as long as it says something; most holds are plain, and there may be a million of them. */
+/* Cold fields: what a session must remember beyond one plain hold.
+ *
+ * A session has them while an operation of its owner is under way, and after that for as long as they say
+ * something. A program may hold a million locks, and most of those holds are plain. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_COLD_FIELDS_H
 #define RLI_COLD_FIELDS_H
@@ -14,48 +16,71 @@ struct rli_kind;
 struct rli_waiter;
 
 typedef struct rli_cold {
-    struct rli_cold *next;   /* among those that nobody uses */
-    int attempts;            /* calls under way that acquire, release or extend */
-    int highest;             /* the count that it asked for at most */
-    int renewed;             /* holds without lease of their own */
-    int level_room;          /* how many holds there is room for in… */
-    int64_t *level_ends_ms;  /* …kinds with levels: until when each hold may be relied on, the outermost first */
-    uint64_t renewed_levels; /* bit 0: the innermost hold is renewed, bit 1: the one around it… */
-    uint64_t missed_levels;  /* of a red lock's member, bit 0: the red lock's innermost hold was taken without it… */
-    rli_turn *turns;         /* calls that wait until the request under way is done */
-    uint64_t replaces;       /* an earlier session of the owner whose field may still stand; 0: none */
-    int64_t explicit_lease_ms; /* the longest lease asked for; 0: none */
-    uint64_t token;            /* of the latest grant of a fenced lock */
-    int64_t in_doubt_ms;       /* the longest lease of a request that may still run late; 0: none */
-    int64_t
-        in_doubt_more_ms; /* the same of requests that change nothing unless the hold stands: re-entries, extensions */
-    int64_t release_from_ms;            /* background release: not before that instant… */
-    int64_t pause_ms, release_until_ms; /* …next pause, and when to stop… */
-    unsigned compensation_unanswered;   /* …and how often in a row there was no answer */
-    const struct rli_kind *queue_kind;  /* its place in a queue on the server was asked for as that kind; NULL: never */
-    int64_t place_ms;                   /* how long it asked to keep its place in the queue on the server… */
-    uint64_t place;                     /* …and before all that have a greater number here */
-    struct rli_waiter *taker; /* a release of another session may hand the lock to this waiter of it; NULL: none */
-    int passes;               /* how often its hold went from thread to thread here (local_handoff.h)… */
-    int64_t passes_from_ms;   /* …since that instant */
-    struct rli_async_release *async_release; /* its last release, while nobody knows what became of it; NULL: none */
-    char *unheard;                           /* the head of that queue that nobody heard… */
-    int64_t unheard_ms;                      /* …at that instant */
+    struct rli_cold *next; /* in the list of spare ones */
+    int attempts;          /* operations under way that acquire, release or extend */
+    int highest;           /* the highest count requested so far */
+    int renewed;           /* holds without a lease of their own */
+    /* Kinds with `levels` only: the allocated length of level_ends_ms. */
+    int level_room;
+    /* Kinds with `levels` only: until when each hold may be relied on, the outermost first. */
+    int64_t *level_ends_ms;
+    /* Bit 0: the watchdog renews the innermost hold; bit 1: the one around it; and so on. */
+    uint64_t renewed_levels;
+    /* For a member of a red lock. Bit 0: the red lock took its innermost hold without this member; and so on. */
+    uint64_t missed_levels;
+    /* Operations that wait for the session's turn. */
+    rli_turn *turns;
+    /* The number of an earlier session of the owner whose field may still be on the server; 0: none. */
+    uint64_t replaces;
+    /* The longest lease that the owner requested; 0: none, all holds are renewed. */
+    int64_t explicit_lease_ms;
+    /* Fenced locks: the fencing token of the latest grant. */
+    uint64_t token;
+    /* The longest lease of a request that may still run late; 0: none. */
+    int64_t in_doubt_ms;
+    /* The same for re-entries and extensions, which change nothing unless the hold is still there. */
+    int64_t in_doubt_more_ms;
+    /* Compensating releases: not before this instant. */
+    int64_t release_from_ms;
+    /* Compensating releases: the last pause between two, and when they stop. */
+    int64_t pause_ms, release_until_ms;
+    /* Compensating releases: how many in a row went unanswered. */
+    unsigned compensation_unanswered;
+    /* The kind through which the session queued on the server; NULL: it never did. */
+    const struct rli_kind *queue_kind;
+    /* The timeout of its place in the server's queue that it requested, ms. */
+    int64_t place_ms;
+    /* Its position among the places that this process requested: a lower number asked first. */
+    uint64_t place;
+    /* The waiter of this session to which another session's release may hand the lock; NULL: none. */
+    struct rli_waiter *taker;
+    /* Local handoff: how many times in a row the hold went from thread to thread here. */
+    int passes;
+    /* Local handoff: when that series began. */
+    int64_t passes_from_ms;
+    /* Its last release while the outcome is unknown (async_release.h); NULL: none. */
+    struct rli_async_release *async_release;
+    /* The unheard head of the server's queue (kind.h); NULL: none. */
+    char *unheard;
+    /* When it was notified. */
+    int64_t unheard_ms;
 } rli_cold;
 
-/* Some that are not in use, so that few calls allocate one. Guarded as who has them. */
+/* Spare cold fields, so that few operations allocate any. The engine's mutex guards them. */
 typedef struct rli_colds {
     rli_cold *spare;
     int count;
 } rli_colds;
 
-/* One for a session with so many holds, which are plain, where there is none yet. The last spare one is kept for a call
- * that gives back. False: out of memory. */
+/* Gives a session its cold fields, unless *cold is set already. `count`: how many holds it has, all plain
+ * (renewed). gives_back: the caller releases a hold. Only such a caller gets the last spare one without an
+ * allocation, so that a release can proceed without memory. Returns false when out of memory. */
 bool rli_colds_ensure(rli_colds *colds, rli_cold **cold, int count, bool gives_back);
-/* Takes it back. NULL allowed. */
+/* Frees the cold fields or adds them to the spare ones. NULL is allowed. */
 void rli_colds_give(rli_colds *colds, rli_cold *cold);
-/* Whether it says no more of one hold than that it is renewed. */
+/* Returns whether they say nothing more than that there is one renewed hold. */
 bool rli_cold_is_plain(const rli_cold *cold);
+/* Frees the spare ones. */
 void rli_colds_free(rli_colds *colds);
 
 #endif

@@ -1,4 +1,4 @@
-/* The engine: what its parts share. */
+/* Engine: the state that all locks of one client share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/engine.h"
 
@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* A loss is told so much later at most than it could be. While calls go on they read the answers, and the watchdog's
- * thread wakes ten times a second in vain, which is nothing. */
+/* How often the watchdog reads answers to async releases, so a loss is reported at most this much later. While
+ * other operations go on, they read these answers, and the watchdog wakes ten times a second for nothing, which
+ * costs little. */
 #define COLLECT_MS 100
 
 void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,

@@ -1,5 +1,7 @@
-/* The engine: who in this process holds or wants what, and what is due when. It sends through its client's topology, and
- * has no thread of its own: whoever calls it, and the watchdog, do what it decides. */
+/* Engine: the state that all locks of one client share, and what is due when.
+ *
+ * The engine sends through its client's topology. It has no thread of its own: the threads of callers and the
+ * watchdog carry out what it decides. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ENGINE_H
 #define RLI_ENGINE_H
@@ -18,41 +20,50 @@
 #include <stdint.h>
 
 struct rli_engine {
-    const rli_settings *settings; /* these five never change */
+    /* These four and `attend` never change. */
+    const rli_settings *settings;
     const char *client_id;
     rli_gate *gate;
     rli_topology *topology;
-    /* From now on somebody does what is on the timer heap when it is due; the mutex is held. RLOCK_OK, RLOCK_NO_MEMORY,
-     * RLOCK_CLOSED. */
+    /* Ensures that the watchdog runs, which does what is on the timer heap when it is due. Called with the mutex
+     * held.
+     * RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
     rlock_status (*attend)(rli_engine *engine);
 
-    pthread_mutex_t mutex; /* guards the rest */
+    pthread_mutex_t mutex; /* guards everything below */
     rli_table entries, sessions;
     rli_colds colds;
     uint64_t last_number, last_place;
     rli_timer_heap timers;
+    /* The lost sessions, the oldest first, and how many there are. */
     rli_session *first_over, *last_over;
     int over_count;
+    /* The lost sessions that the reporter has yet to report. */
     rli_session *first_report, *last_report;
     bool reports_wanted;
-    pthread_cond_t reports;             /* there is one */
-    int async_releases;                 /* sessions that have one */
-    int posted;                         /* of these, requests whose answer nobody has read */
-    pthread_cond_t async_releases_done; /* there are none any more; CLOCK_MONOTONIC */
-    int64_t collect_at_ms;              /* when answers are read that nobody waits for; RLI_NEVER: there are none */
-    int64_t closes_ms;                  /* when the client ends that is being closed; 0: it is not */
+    pthread_cond_t reports; /* signalled when there is one to report */
+    int async_releases;     /* sessions whose last release has no known outcome yet */
+    /* How many of their requests are with a pipeline, unanswered. */
+    int posted;
+    /* Signalled when async_releases drops to 0; uses CLOCK_MONOTONIC. */
+    pthread_cond_t async_releases_done;
+    /* When the watchdog next reads answers to async releases; RLI_NEVER: there are none to read. */
+    int64_t collect_at_ms;
+    /* While the client is being closed: until when close waits for async releases. 0: it is not being closed. */
+    int64_t closes_ms;
     rli_permits_in_doubt permits_in_doubt;
 };
 
-/* `settings` to `topology` outlive it. */
+/* Initializes the engine. `settings`, `client_id`, `gate` and `topology` must outlive it. */
 void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,
                      rli_topology *topology, rlock_status (*attend)(rli_engine *engine));
-void rli_engine_destroy(rli_engine *engine); /* frees every session and entry */
+/* Frees every session and entry. No operation may be under way. */
+void rli_engine_destroy(rli_engine *engine);
 
-/* A release is about to be posted: has its answer read before long. Mutex held. */
+/* Schedules the watchdog to read the answer of an async release that is about to be sent. Mutex held. */
 void rli_engine_collect_soon(rli_engine *engine);
 
-/* <client id>:<number> */
+/* Writes the wire owner, <client id>:<number>, into `text` and returns it. */
 #define RLI_OWNER_TEXT 64
 const char *rli_owner_text(const rli_engine *engine, uint64_t number, char text[RLI_OWNER_TEXT]);
 

@@ -1,4 +1,4 @@
-/* Extending: more time for what an owner holds already. */
+/* Extend: lengthens what an owner holds already. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/extend.h"
 
@@ -32,7 +32,7 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
         return rli_reply_unexpected(call->reply, names->name);
     if (held < 1)
         return lost(engine, session, RLOCK_LOST_GONE, names);
-    /* Later than that, what was to be extended may have ended on the server before it was. */
+    /* After the deadline, the hold may have ended on the server before the extension ran. */
     if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms) {
         rli_session_in_doubt_more(engine, session, lease_ms);
         return lost(engine, session, RLOCK_LOST_EXPIRED, names);
@@ -41,7 +41,8 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
     return RLOCK_OK;
 }
 
-/* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
+/* Sends the extension. Mutex held on entry and return, not meanwhile. The caller has an attempt in the session,
+ * which keeps it alive, and the session's turn, which ends here. */
 static rlock_status extend(rli_engine *engine, rli_session *session, rli_operation *op, const rli_names *names,
                            int64_t lease_ms)
 {

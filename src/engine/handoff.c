@@ -1,4 +1,4 @@
-/* Handing over: a last release that, in the same request, gives the lock to a waiter of this process, the successor. */
+/* Handoff: a last release that, in the same request, gives the lock to a waiter of this process, the successor. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/handoff.h"
 
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who asked for its place first, of those that did after `before`. The server may know of others before it, or
- * have got the questions in another order: then it hands nothing over. */
+/* Returns the waiter that requested its place in the server's queue first, among those with a place after `before`.
+ * The server may know of other processes' waiters before it, or have got the requests in another order: then the
+ * script hands nothing over. */
 static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
 {
     rli_waiter *next = NULL;
@@ -24,7 +25,7 @@ static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
     return next;
 }
 
-/* Whether its wait goes on, and nothing else is under way for it. */
+/* Returns whether its wait goes on and nothing else is under way for it. */
 static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
 {
     const rli_session *session = waiter->session;
@@ -33,14 +34,14 @@ static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
            !atomic_load(&attempt->op.gate->closed);
 }
 
-/* Whether it asks before a lease that begins now can end. */
+/* Returns whether the waiter asks by itself before a lease that begins now can end. */
 static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
 {
     return !waiter->session->busy && rli_attempt_of(waiter)->wait.again_ms <= rli_after_ms(lease_ms);
 }
 
-/* Who is to have the lock next; NULL: nobody, or one that just asks for it and so can't be given it. Nobody here
- * passes that one. */
+/* Returns the waiter that is to have the lock next. NULL: nobody waits, or the next waiter is just asking for the
+ * lock and so cannot be given it. No local waiter overtakes that one. */
 static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
 {
     if (!kind->parse_handoff || !entry->queues)
@@ -51,7 +52,7 @@ static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
     return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->parse_handoff ? waiter : NULL;
 }
 
-/* What is only said where waiters queue on the server. */
+/* Adds what the script needs only where waiters queue on the server. */
 static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session *successor, rli_request *request,
                         rli_handoff *over)
 {
@@ -61,7 +62,7 @@ static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session 
         request->calm = rli_owner_text(engine, behind->session->number, over->calm);
 }
 
-/* What is only said where they queue here. */
+/* Adds what the script needs only where waiters queue locally. */
 static void begin_here(rli_entry *entry, rli_request *request)
 {
     rli_yield *yield = &entry->queues->yield;
@@ -72,7 +73,8 @@ static void begin_here(rli_entry *entry, rli_request *request)
     rli_yield_to_others(yield);
 }
 
-/* The successor may give up, and its handle go with the names, while the request is still repeated. False: out of memory. */
+/* Copies the key of the successor's fencing tokens: the successor may give up, and its handle and names be freed,
+ * while the request is still being repeated. Returns false when out of memory. */
 static bool name_counter(const rli_acquire *successors, rli_request *request, rli_handoff *over)
 {
     if (!successors->kind->fenced)
@@ -87,16 +89,17 @@ static bool name_counter(const rli_acquire *successors, rli_request *request, rl
     return true;
 }
 
-/* --- the successor reads the answer to the release, instead of being woken by who has read it --- */
+/* --- the successor reads the release's answer itself, instead of being woken by the thread that read it --- */
 
-/* With others behind it. One that waits alone had better be woken by who released, who then is back in the queue
- * before the successor gives the lock back. */
+/* Returns whether the successor should do so: when others wait behind it. If it waits alone, the releasing thread
+ * had better wake it: that thread then is back in the queue before the successor releases the lock. */
 static bool is_in_a_hurry(const rli_handoff *over)
 {
     const rli_waiter *taker = over->successor->cold->taker;
     return taker && (taker->next || taker->previous);
 }
 
+/* rli_witness.wake: gives the lead of the pipeline to the successor's thread if that sleeps. */
 static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *batch)
 {
     rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
@@ -125,7 +128,7 @@ void rli_handoff_attend(rli_attempt *attempt)
     pthread_mutex_lock(&attempt->engine->mutex);
 }
 
-/* --- what comes of it --- */
+/* --- the outcome --- */
 
 static void take(rli_waiter *waiter, const rli_gain *gain)
 {
@@ -133,11 +136,11 @@ static void take(rli_waiter *waiter, const rli_gain *gain)
     if (rli_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
-        waiter->look = true; /* it came too late for the lease: as after a question of its own */
+        waiter->look = true; /* too late for the lease: it asks, as after a late answer of its own */
     rli_unpark(waiter->parker);
 }
 
-/* The request, sent at `sent_ms` at the latest, came to that. Mutex held. */
+/* Settles the handoff: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex held. */
 static void settle(rli_handoff *over, rlock_status status, const rli_verdict *verdict, int64_t sent_ms)
 {
     const rli_call *call = over->call;
@@ -157,18 +160,19 @@ static void settle(rli_handoff *over, rlock_status status, const rli_verdict *ve
     rli_yield_drop_holder(yield, over->from);
     successor->cold->taker = NULL;
     rli_session_end_turn(successor);
-    /* Once it was answered, a copy that runs late finds nothing to hand over. */
+    /* Once the request was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
         rli_session_in_doubt(over->engine, successor, request->heir_lease_ms + request->heir_place_ms);
     if (granted && taker)
         take(taker, &gain);
-    /* It may have had the lock and lost it since, or have been refused in the middle: whoever waits asks. */
+    /* The successor may have had the lock and lost it since, or the script may have been refused midway: its
+     * waiters ask. */
     else if (granted || call->unanswered || status == RLOCK_SERVER || !queues)
         rli_queue_owner_granted(successor->entry, successor);
     rli_session_settle(over->engine, successor);
 }
 
-/* It has the lock before who released it is told. */
+/* rli_witness.tell: the successor has the lock before the releasing thread learns of it. */
 static void tell(rli_witness *witness, const rli_pending *slot)
 {
     rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
@@ -193,7 +197,7 @@ void rli_handoff_end(rli_handoff *over, rlock_status status)
     free(over->counter);
 }
 
-/* --- the release begins --- */
+/* --- the beginning --- */
 
 bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                        rli_request *request, rli_call *call)
@@ -227,7 +231,8 @@ void rli_handoff_decline(rli_attempt *attempt)
     int64_t lease_ms = rli_lease_on_server(attempt->engine, attempt->asked->lease_ms);
     session->cold->taker = NULL;
     rli_session_in_doubt(attempt->engine, session, lease_ms + session->cold->place_ms);
-    /* Who comes later must not wait in a session that is handed the lock for nobody. */
+    /* A thread of the owner that comes later must not wait in this session: the lock would be handed to a waiter
+     * that has gone. */
     if (session->cold->attempts == 1 && session->phase == RLI_OPEN)
         rli_session_become(session, RLI_DONE);
 }

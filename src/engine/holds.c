@@ -1,4 +1,4 @@
-/* Holds: who in this process holds or wants what. */
+/* Holds: which owners in this process hold or want which names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/holds.h"
 
@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program that lets leases run out instead of unlocking leaves a session behind each time; the
- * oldest are forgotten beyond this many. Their unlock then answers RLOCK_NOT_OWNER. */
+/* A program that lets leases expire instead of unlocking leaves a lost session behind each time. Beyond this many,
+ * the oldest are forgotten; their unlocks then answer RLOCK_NOT_OWNER. */
 #define OVER_KEPT 1024
-/* How long a place in a queue on the server may last beside the wait of its owner: others are ahead. */
+/* A place in the server's queue may outlive its owner's own wait by up to this long, because the waiters ahead of
+ * it add to its timeout. */
 #define PLACE_DOUBT_MS 300000
 
 static uint32_t entry_hash(const rli_link *link)
@@ -35,8 +36,8 @@ static uint32_t session_hash(const rli_link *link)
     return owner_hash(session->entry, session->kind->writes, owner.number, owner.named);
 }
 
-/* With a short name a plain hold is 160 bytes of the allocator's, and 30 in tables and on the timer heap. */
-_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_extra, or rli_queues");
+/* With a short name, a plain hold takes 160 bytes of heap, and 30 in the tables and on the timer heap. */
+_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_cold, or rli_queues");
 
 void rli_holds_init(rli_engine *engine)
 {
@@ -115,7 +116,7 @@ static bool is_of(const rli_session *session, const rli_owner *owner)
     return rli_owner_same(&own, owner);
 }
 
-/* The owner's session of that phase with that many holds at least; the latest when there are several. */
+/* Returns the owner's latest session in that phase with at least `count` holds; NULL: none. */
 static rli_session *find(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner,
                          rli_phase phase, int count)
 {
@@ -160,7 +161,8 @@ rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_ki
 
 /* --- the life of a session --- */
 
-/* Of the owner's sessions that have ended here, the latest whose field may stand on the server yet; 0: none. */
+/* Returns the number of the owner's latest ended session whose field may still be on the server; 0: none. Marks its
+ * async release, if any, as replaced: the caller's acquire replaces that field. */
 static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner)
 {
     static const rli_phase phases[] = {RLI_OVER, RLI_LEAVING, RLI_COMPENSATING};
@@ -175,8 +177,8 @@ static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry,
     return latest ? latest->number : 0;
 }
 
-/* A read hold under a write hold has its number, as Redisson's have their thread's: once, since the
- * next read hold must not be touched by a late request of this one. */
+/* A read hold under a write hold shares its number, as Redisson's shares its thread's id. It does so only once per
+ * write session: a late request of this read hold must not touch the next one. */
 static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     rli_session *writer = kind->shared ? rli_session_writer(engine, entry, owner) : NULL;
@@ -186,7 +188,7 @@ static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind 
     return writer->number;
 }
 
-/* The entry's own memory for a session, or another's. */
+/* Frees a session, or marks entry->own as unused. */
 static void discard(rli_session *session)
 {
     if (session == &session->entry->own)
@@ -195,6 +197,7 @@ static void discard(rli_session *session)
         free(session);
 }
 
+/* Puts the session in the table with its cold fields and room on the timer heap. Returns false when out of memory. */
 static bool enlist(rli_engine *engine, rli_session *session)
 {
     if (!rli_timer_heap_reserve(&engine->timers))
@@ -207,7 +210,7 @@ static bool enlist(rli_engine *engine, rli_session *session)
     return false;
 }
 
-/* Without a number, and with its cold fields. */
+/* Creates a session with cold fields but without a number. NULL: out of memory. */
 static rli_session *make(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     rli_session *session = entry->own.entry ? malloc(sizeof *session) : &entry->own;
@@ -306,7 +309,7 @@ static void end(rli_engine *engine, rli_session *session)
     rli_entry_exit(engine, entry);
 }
 
-/* A plain hold, of which no call is under way, has nothing to remember. */
+/* A plain hold with no operation under way needs no cold fields. */
 static void slim(rli_engine *engine, rli_session *session)
 {
     if (session->cold && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
@@ -316,7 +319,8 @@ static void slim(rli_engine *engine, rli_session *session)
     }
 }
 
-/* The place that it may have in a queue on the server is left with what else is in doubt. */
+/* Adds the session's place in the server's queue, if it may have one, to what is in doubt: the compensating release
+ * leaves the queue, too. */
 static void doubt_place(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
@@ -324,13 +328,14 @@ static void doubt_place(rli_engine *engine, rli_session *session)
     session->queued = false;
 }
 
-/* A lost session stays until its owner has unlocked; what the server may keep of it is released at once: by another
- * session of its owner with the same number. Out of memory: when its owner has unlocked. */
+/* A lost session stays until its owner has unlocked. But what the server may still keep for it is released at once,
+ * by another session of the same owner and number. If memory is short, that waits until the owner has unlocked. */
 static void release_lost(rli_engine *engine, rli_session *lost)
 {
     rli_cold *cold = lost->cold;
     if (!cold || lost->busy || lost->renewing)
-        return; /* not yet, while a request of it is under way */
+        /* Not while a request of it is under way: the end of that request comes here again. */
+        return;
     doubt_place(engine, lost);
     if (cold->in_doubt_ms == 0)
         return;
@@ -393,10 +398,10 @@ void rli_session_forgo(rli_engine *engine, rli_session *session)
 
 void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard)
 {
-    rli_owner nobody = {.number = 0}; /* no thread has it */
+    rli_owner nobody = {.number = 0}; /* no thread has this number */
     rli_session *session = begin(engine, entry, kind, &nobody);
     if (!session)
-        return; /* out of memory: its time on the server will come */
+        return; /* out of memory: the head's timeout on the server removes it */
     rli_session_become(session, RLI_DONE);
     rli_session_note_unheard(session, unheard);
     rli_session_settle(engine, session);
@@ -414,8 +419,9 @@ static void queue_report(rli_engine *engine, rli_session *session)
     pthread_cond_broadcast(&engine->reports);
 }
 
-/* Until then the server keeps what has not been lengthened since. It counts from later than we do, and by its own clock:
- * the deadline is 1 % of the lease earlier. The leases of a write hold add up. */
+/* Returns until when the server keeps a lock that nothing has extended since. The server started counting later
+ * than we did, and by its own clock, so our deadline is 1 % of the lease earlier. The leases of a write hold add
+ * up, and so do their margins. */
 static int64_t end_on_server(const rli_engine *engine, const rli_session *session)
 {
     const rli_cold *cold = session->cold;
@@ -426,7 +432,7 @@ static int64_t end_on_server(const rli_engine *engine, const rli_session *sessio
     return session->deadline_ms + (session->kind->writes ? cold->highest * hundredth_ms : hundredth_ms);
 }
 
-/* Whether the lock is left to the end of its lease, and is not to be freed before. */
+/* Returns whether the lock stays until its lease ends on the server, and must not be released before. */
 static bool ends_itself(rlock_lost_reason reason)
 {
     return reason == RLOCK_LOST_EXPIRED || reason == RLOCK_LOST_OWNER_EXITED;
@@ -434,10 +440,11 @@ static bool ends_itself(rlock_lost_reason reason)
 
 void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report)
 {
-    /* A renewal that was never answered may still stand, or come. */
+    /* A renewal that was never answered may have run, or may still run. */
     if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed(session) > 0)
         rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
-    /* The owner's other hold on a read-write lock may keep the key, and with it this one's field; force keeps nothing. */
+    /* The owner's other hold on the read-write lock may keep the key, and this hold's field with it. A force
+     * release leaves nothing behind. */
     if ((session->kind->shared || session->kind->writes) && !session->forced)
         rli_session_in_doubt(engine, session, 1);
     if (session->cold) {
@@ -473,7 +480,7 @@ void rli_holds_free(rli_engine *engine)
     for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
         for (rli_link *first; (first = engine->sessions.buckets[i]);) {
             rli_session *session = RLI_ITEM(rli_session, first, link);
-            session->timer.place = 0; /* of no more use, whether it was on the timer heap or not */
+            session->timer.place = 0; /* not on the heap any more: its count was set to 0 above */
             end(engine, session);
         }
     }

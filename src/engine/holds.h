@@ -1,6 +1,8 @@
-/* Holds: who in this process holds or wants what. An entry is a name in use here; a session is all
- * that one owner does on that name, from its first attempt until no hold and no attempt is left (session.h: what it
- * holds). All of it is guarded by engine->mutex, which every function here expects to be held. No I/O. */
+/* Holds: which owners in this process hold or want which names.
+ *
+ * An entry is a name in use. A session is everything that one owner does on one name, from its first attempt until
+ * no hold and no attempt is left (session.h). engine->mutex guards all of it, and every function here expects it to
+ * be held. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_HOLDS_H
 #define RLI_HOLDS_H
@@ -23,113 +25,131 @@
 
 struct rli_waiter;
 
-/* By what its waiters go: messages, for which one of them asks; their own clocks; the queue on the server. */
+/* How waiters learn that they may ask again: RLI_BY_MESSAGE by pub/sub messages, and one of them asks for all;
+ * RLI_BY_SPINNING by their own back-off; RLI_ON_SERVER by their place in the server's queue. */
 typedef enum rli_queueing { RLI_BY_MESSAGE, RLI_BY_SPINNING, RLI_ON_SERVER, RLI_QUEUES } rli_queueing;
 typedef struct rli_queue {
-    struct rli_waiter *first, *last; /* queue.h */
+    struct rli_waiter *first, *last; /* see queue.h */
 } rli_queue;
 
-/* The threads that wait for a name here; made when the first one comes. */
+/* The local waiters for one name; allocated when the first one comes. */
 typedef struct rli_queues {
-    rli_queue of[RLI_QUEUES];    /* by rli_queueing */
-    int64_t answered_ms;         /* when the server last answered a question about it */
-    struct rli_session *offered; /* the session whose hold waits to be taken (local_handoff.h); NULL: none */
-    rli_yield yield;             /* of those that go by messages */
+    rli_queue of[RLI_QUEUES]; /* indexed by rli_queueing */
+    int64_t answered_ms;      /* when the server last answered an acquire for the name */
+    /* The session whose hold is offered to a local waiter (local_handoff.h); NULL: none. */
+    struct rli_session *offered;
+    rli_yield yield; /* for the RLI_BY_MESSAGE waiters */
 } rli_queues;
 
-/* There may be a million of them: what is rare is in the cold fields. */
+/* One session. There may be a million of them, so rarely used fields are in the cold fields. */
 typedef struct rli_session {
     rli_link link;
     struct rli_entry *entry;
     struct rli_session *next, *previous; /* in entry->sessions */
     const rli_kind *kind;
-    uint64_t number; /* in the wire owner; never used again */
+    /* Part of the wire owner. No other session uses it again, except after a local handoff (local_handoff.h), a read
+     * under a write hold (`lent`), or for compensating releases of this one. */
+    uint64_t number;
     union {
-        rli_life *life;       /* of a thread; kept */
-        int64_t owner_number; /* of a named owner, or a thread that is ending */
+        rli_life *life;       /* of a thread; a counted reference */
+        int64_t owner_number; /* of a named owner, or of a thread that is ending */
     };
     union {
-        struct {                 /* until it is over */
-            int64_t deadline_ms; /* until then it may be relied on */
+        struct {                 /* in all phases but RLI_OVER */
+            int64_t deadline_ms; /* until when the holds may be relied on */
             rli_timer timer;     /* on the watchdog's timer heap */
         };
-        struct {                             /* RLI_OVER */
-            struct rli_session *next_over;   /* oldest first, among the sessions that are over */
-            struct rli_session *next_report; /* among those to be reported as lost */
+        struct { /* in RLI_OVER */
+            /* In the list of lost sessions, the oldest first. */
+            struct rli_session *next_over;
+            /* In the list of losses to report. */
+            struct rli_session *next_report;
             rlock_lost_reason reason;
             int reported_count;
         };
     };
-    rli_cold *cold; /* NULL: it is one plain hold, renewed by the watchdog; or over, and no more is known */
-    int count;      /* holds; in RLI_OVER: unlocks that are still to be told */
+    /* NULL: the session is one plain hold, which the watchdog renews; or it is lost and nothing more is known. */
+    rli_cold *cold;
+    /* How many times the owner holds the lock. In RLI_OVER: how many of its unlocks have yet to answer RLOCK_LOST. */
+    int count;
     rli_phase phase : 4;
-    bool has_life : 1, named : 1; /* of the owner */
-    bool lent : 1;                /* a write hold whose number a read hold of the owner has taken, too */
-    bool busy : 1;                /* a request of it is under way */
-    bool releasing : 1;           /* that request is its last release */
-    bool forced : 1;              /* held when this process began to force the lock open */
-    bool renewing : 1;            /* it is in a batch that the watchdog has sent */
-    bool queued : 1;              /* it may have a place in the queue on the server */
-    bool reporting : 1;           /* its loss is being told */
+    /* Both describe the owner. has_life: it is a thread that can be watched, and `life` is set. named: a named
+     * owner. */
+    bool has_life : 1, named : 1;
+    /* A read hold of the same owner has taken this write hold's number. */
+    bool lent : 1;
+    bool busy : 1;      /* somebody has its turn: a request may be under way */
+    bool releasing : 1; /* that request is the last release */
+    bool forced : 1;    /* it was held when a force release by this process began */
+    bool renewing : 1;  /* it is in a renewal batch that is under way */
+    bool queued : 1;    /* it may have a place in the server's queue */
+    bool reporting : 1; /* its loss is being reported */
 } rli_session;
 
 typedef struct rli_entry {
     rli_link link;
-    rli_route route;          /* of its requests while it is in use */
-    rli_session *sessions;    /* all of them, in no order */
+    rli_route route;          /* by which pipeline the name's requests go */
+    rli_session *sessions;    /* all sessions on the name, in no order */
     rli_queues *queues;       /* NULL: nobody has waited here */
-    unsigned references : 31; /* sessions and calls under way */
-    unsigned in_doubt : 1;    /* a first acquire of it went unanswered */
+    unsigned references : 31; /* sessions, and operations under way */
+    unsigned in_doubt : 1;    /* some first acquire on it is or was in doubt */
     uint32_t length;
-    rli_session own; /* mostly there is one; in use if it has an entry */
-    char name[];     /* with the client's prefix */
+    /* Memory for one session, as mostly there is only one. In use if own.entry is set. */
+    rli_session own;
+    char name[]; /* includes the client's prefix */
 } rli_entry;
 
 typedef struct rli_engine rli_engine;
 
 void rli_holds_init(rli_engine *engine);
-void rli_holds_free(rli_engine *engine); /* every session and entry */
+void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 
-/* The entry for a name, referenced; NULL: out of memory. */
+/* Returns the entry for a name with one more reference, and creates it if there is none. NULL: out of memory. */
 rli_entry *rli_entry_enter(rli_engine *engine, const rli_names *names);
+/* Drops a reference; the last one frees the entry. */
 void rli_entry_exit(rli_engine *engine, rli_entry *entry);
-/* The entry without a reference, or NULL. */
+/* Returns the entry for a name without a reference; NULL: there is none. */
 rli_entry *rli_entry_of(const rli_engine *engine, const rli_names *names);
 
-/* The owner's open session, of the holds that the kind writes; declares it lost first when its
- * deadline has passed. NULL: none. */
+/* Returns the owner's open session of the same field (kinds that write have one of their own). If its deadline has
+ * passed, first declares it lost. NULL: none. */
 rli_session *rli_session_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* A session of the owner that is over and has unlocks left to be told of; NULL: none. */
+/* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */
 rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* The owner's write hold, which its reads may go under; NULL: none. */
+/* Returns the session of the owner's write hold, under which the owner may read; NULL: none. */
 rli_session *rli_session_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
 
-/* Room for waiters; false: out of memory. */
+/* Allocates entry->queues unless it is there. Returns false when out of memory. */
 bool rli_entry_open_queues(rli_entry *entry);
 
-/* The owner's open session or a new one, with one attempt more; NULL: out of memory. */
+/* Returns the owner's open session, or a new one, with one more attempt. NULL: out of memory. */
 rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* One attempt more, which keeps the session, and its cold fields. False: out of memory. */
+/* Adds an attempt, which keeps the session and its cold fields alive. gives_back: as in rli_colds_ensure. Returns
+ * false when out of memory. */
 bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back);
-/* Its one plain hold is over here, without memory for its release: it is not renewed any more. Frees the session. */
+/* Drops the session's one plain hold without a release, because there is no memory for one. The watchdog stops
+ * renewing it, so its lease ends on the server. Frees the session. */
 void rli_session_forgo(rli_engine *engine, rli_session *session);
-/* One attempt less; may end and free the session. */
+/* Removes an attempt. May end and free the session. */
 void rli_session_leave(rli_engine *engine, rli_session *session);
-/* Frees the session, or starts its background release, once nothing needs it any more. */
+/* Once nothing needs the session any more, frees it or starts its compensating releases. Call it after every change
+ * that may have removed the last need. */
 void rli_session_settle(rli_engine *engine, rli_session *session);
 
 /* The session enters the phase, which must be a legal transition from its own. */
 void rli_session_become(rli_session *session, rli_phase phase);
 
-rli_owner rli_session_owner(const rli_session *session); /* borrows its life */
+/* Returns the owner; its `life` is borrowed from the session. */
+rli_owner rli_session_owner(const rli_session *session);
+/* Returns how many operations under way have joined the session. */
 int rli_session_attempts(const rli_session *session);
 
-/* It is known what became of its last release. */
+/* Frees the session's async release, whose outcome is known now. Wakes rli_async_releases_await after the last one. */
 void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
-/* A release that was no session's, as one by force, told the head of the queue on the server that the lock is free, and
- * nobody heard: as rli_session_note_unheard. */
+/* As rli_session_note_unheard, for a release that belongs to no session, such as a force release: creates a session
+ * without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
 void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);
-/* Over, from now on; `report`: tell rlock_on_lost. */
+/* Declares the session lost, for good. report: also queue it for rlock_on_lost. */
 void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report);
 
 #endif

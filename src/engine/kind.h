@@ -1,4 +1,4 @@
-/* A kind of lock: its scripts, its names, and how its answers read. All else is shared. */
+/* Kind: what distinguishes one kind of lock, that is its scripts, its names and how its answers read. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_KIND_H
 #define RLI_KIND_H
@@ -9,97 +9,118 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a script is asked to do for one session. The texts outlive the call. */
+/* The arguments of a script for one session. The strings must outlive the call. */
 typedef struct rli_request {
     const rli_names *names;
-    const char *owner; /* wire owner */
+    const char *owner; /* the wire owner */
     int64_t lease_ms;
-    int count;           /* what the hold will have; a release to 0 is the last one */
-    int highest;         /* the most that the session ever asked for */
-    const char *over;    /* acquire: the wire owner of a session that is over and is replaced, or "" */
-    const char *writer;  /* acquire: the wire owner of the same owner's write hold, or "" */
-    int64_t wait_ms;     /* how long a queue on the server keeps its place; 0: it does not queue */
-    int64_t place_ms;    /* and kept the one that it may have there, when it was asked for first */
-    const char *unheard; /* the head of that queue that nobody heard for some time, or "" */
-    /* A last release: the wire owner that it hands the lock to if that one comes next, NULL: none; the lease
-     * that it asked for, and how long it asked to keep its place. */
+    int count;   /* the hold count after the script; 0: the last release */
+    int highest; /* the highest count that the session ever requested */
+    /* Acquire: the wire owner of an ended session whose field this acquire replaces, or "". */
+    const char *over;
+    const char *writer; /* Acquire: the wire owner of the same owner's write hold, or "". */
+    /* Fair acquire: the timeout of its place in the server's queue, counted from now, ms; 0: it does not queue. */
+    int64_t wait_ms;
+    /* Fair locks: the timeout that the session requested when it first queued, ms. */
+    int64_t place_ms;
+    /* Fair locks: the wire owner that was the unheard head at least RLI_UNHEARD_MS ago, or "". The script removes it
+     * from the queue if it is still the head and is unheard again. */
+    const char *unheard;
+    /* Last release: the wire owner to which the script hands the lock if that owner is next (NULL: no handoff), the
+     * lease that it requested, and the timeout of its place in the server's queue. */
     const char *successor;
     int64_t heir_lease_ms, heir_place_ms;
-    const char *heir_counter; /* where the successor is to have a token from, NULL: none */
+    /* The key from which the script draws the successor's fencing token; NULL: no token. */
+    const char *heir_counter;
     size_t heir_counter_length;
-    int64_t listening; /* how many of the channel's listeners are this process's own: where there are more, nothing
-                            is handed over this time; -1: nobody is looked for */
-    const char *calm;  /* one that asks before that lease can end, and need not be told to; NULL: none */
+    /* How many of the channel's subscribers belong to this process. If there are more, the script frees the lock
+     * instead of handing it off. -1: the script does not ask. */
+    int64_t listening;
+    /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can
+     * end, and so needs no message; NULL: none. */
+    const char *calm;
 } rli_request;
 
-/* What acquire answered. */
+/* What an acquire answered. */
 typedef enum rli_grant {
     RLI_GRANTED,
-    RLI_DENIED,     /* somebody else has it */
-    RLI_OUTER_LOST, /* the holds that this one was to be added to are gone */
-    RLI_ODD_GRANT   /* no answer of that script */
+    RLI_DENIED,     /* another owner holds the lock, or comes first */
+    RLI_OUTER_LOST, /* the outer holds that this hold was to be added to are gone */
+    RLI_ODD_GRANT   /* not an answer of that script */
 } rli_grant;
 
 typedef struct rli_verdict {
     rli_grant grant;
-    int64_t pttl_ms;     /* denied: ask again after so many ms without a message, -1: unknown. Granted: how
-                            long the server keeps it, 0: the lease */
-    uint64_t token;      /* granted by a fenced lock */
-    bool beneath;        /* granted under the same owner's write hold */
-    bool free;           /* denied though nobody holds it: it is another's turn */
-    int heard;           /* of an successor, and free: how many were told */
-    const char *unheard; /* denied, and free: the head of the queue that nobody heard; in the reply */
+    /* RLI_DENIED: ask again after this many ms unless a message comes first; -1: unknown. RLI_GRANTED: how long the
+     * server keeps the lock, 0: for the lease. */
+    int64_t pttl_ms;
+    uint64_t token; /* RLI_GRANTED by a fenced lock: the fencing token */
+    bool beneath;   /* RLI_GRANTED: under the same owner's write hold */
+    /* RLI_DENIED although nobody holds the lock: another waiter is next. */
+    bool free;
+    /* Handoff answers with `free` set: how many subscribers the script reports for the channel. */
+    int heard;
+    /* RLI_DENIED with `free` set: the unheard head, pointing into the reply; NULL: none. */
+    const char *unheard;
 } rli_verdict;
 
-/* What release answered. */
+/* What a release answered. */
 typedef enum rli_released {
-    RLI_RELEASED,   /* that hold */
-    RLI_NOT_HELD,   /* the owner holds nothing: nothing changed */
-    RLI_ODD_RELEASE /* no answer of that script */
+    RLI_RELEASED,   /* the hold was given back */
+    RLI_NOT_HELD,   /* the owner holds nothing; nothing changed */
+    RLI_ODD_RELEASE /* not an answer of that script */
 } rli_released;
 
 typedef struct rli_kind {
-    const char *name; /* as rlock_inspection has it */
+    const char *name; /* as in rlock_inspection */
     rli_naming naming;
-    const rli_script *renew; /* KEYS: the names; ARGV: lease ms, their owners; a list of 1 and 0, or 2: a read hold
-                                beneath its owner's write hold */
+    /* KEYS: the lock names. ARGV: the lease in ms, then the wire owner for each name. Answers a list with one
+     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold. */
+    const rli_script *renew;
 
-    bool writes; /* its field is OWNER:write: a hold apart from the owner's other ones */
-    bool once;   /* who holds it can't take it again */
-    bool shared; /* many may hold it: its waiters here do not queue behind one that asks for all */
-    bool queues; /* on the server, each waiter with a channel of its own */
-    bool spins;  /* its waiters ask again and again; nothing is published */
-    bool levels; /* each hold has a time of its own, and is not lengthened by the next */
-    bool fenced; /* a grant carries a token */
-    bool keeps;  /* a hold may go from thread to thread here without the server (local_handoff.h) */
+    bool writes; /* its field is OWNER:write, apart from the owner's other holds */
+    bool once;   /* non-reentrant: the owner cannot take it again */
+    /* Many owners may hold it, so its local waiters all ask, instead of only a queue leader. */
+    bool shared;
+    bool queues; /* waiters queue on the server, each with a channel of its own */
+    bool spins;  /* waiters poll with a back-off; nothing is published */
+    /* Each hold has an expiry of its own, which a re-entry does not extend. */
+    bool levels;
+    bool fenced; /* each grant carries a fencing token */
+    bool keeps;  /* supports the local handoff (local_handoff.h) */
 
+    /* These five start `call` with the script and its arguments. */
     void (*acquire)(rli_call *call, const rli_request *request);
     void (*release)(rli_call *call, const rli_request *request);
-    void (*force)(rli_call *call, const rli_names *names); /* 1 or 0, or as release answers */
-    /* A list: PTTL (-2: not locked), this owner's hold count. */
+    /* Answers 1 or 0 (whether it was held), or as release does. */
+    void (*force)(rli_call *call, const rli_names *names);
+    /* Answers a list: PTTL (-2: not locked) and this owner's hold count. */
     void (*state)(rli_call *call, const rli_names *names, const char *owner);
-    /* Leaves the queue on the server; NULL where there is none. Its answers read as those of release. */
+    /* Leaves the server's queue. NULL: there is none. parse_release reads its answer. */
     void (*give_up)(rli_call *call, const rli_request *request);
 
+    /* These three read answers. What they point to belongs to the reply. */
     rli_verdict (*parse_acquire)(const redisReply *reply);
-    /* *unheard: the head of the queue that was told and did not hear, NULL: none; in the reply. */
+    /* *unheard: the unheard head; NULL: none. */
     rli_released (*parse_release)(const redisReply *reply, const char **unheard);
-    /* What a release says of the successor that was named: granted, or denied; NULL: it can't be handed over. */
+    /* Reads what a release says about the named successor: granted or denied. NULL: this kind has no handoff. */
     rli_verdict (*parse_handoff)(const redisReply *reply);
 } rli_kind;
 
-/* So many read holds an owner may have at a time: scripts look at each (lua/read/levels.inc). */
+/* How many read holds one owner may have at a time: scripts look at each of them (lua/read/levels.inc). */
 #define RLI_LEVELS_MAX 10000
 
-/* How long a head of a queue on the server may be unheard before it counts as dead. */
+/* Unheard head: the first waiter in the server's queue, if a script notified it that the lock is free and no subscriber
+ * received that message. A head that is unheard twice, at least this far apart, counts as dead. */
 #define RLI_UNHEARD_MS 10000
 
 extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced;
 extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read, rli_kind_write;
 
-/* Parts that several kinds share (reentrant.c). */
+/* --- shared by several kinds (reentrant.c) --- */
+/* The prefix of the channel on which releases are published. */
 #define RLI_LOCK_CHANNEL "redisson_lock__channel"
-/* The session that is replaced, and, where there is one, the channel of those who are told. */
+/* Adds the owner of the ended session that is replaced and, if there is one and the kind publishes, the channel. */
 void rli_reentrant_add_over(rli_call *call, const rli_request *request);
 void rli_reentrant_acquire(rli_call *call, const rli_request *request);
 void rli_reentrant_release(rli_call *call, const rli_request *request);

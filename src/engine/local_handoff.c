@@ -1,11 +1,11 @@
-/* Keeping: a last release that leaves the hold with this process, for a waiter of it to take. */
+/* Local handoff: a last release that sends nothing to the server and offers the hold to a waiter of this process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/local_handoff.h"
 
 #include "base/clock.h"
 #include "engine/session.h"
 
-/* So many turns, and so long, a hold may go from thread to thread before the server is told of a release. */
+/* How many times in a row, and for how long, a hold may go from thread to thread before it goes back to the server. */
 #define LOCAL_MAX 10000
 #define LOCAL_MS  10
 
@@ -14,13 +14,15 @@ static rli_waiter *first_waiter(const rli_entry *entry)
     return entry->queues ? entry->queues->of[RLI_BY_MESSAGE].first : NULL;
 }
 
+/* Returns the session whose hold is offered; NULL: none. */
 static rli_session *kept_of(const rli_entry *entry)
 {
     return entry->queues ? entry->queues->offered : NULL;
 }
 
-/* Its hold must be like the one that it takes: a lease of its own would end on the server at another time. And it gets
- * another number: nothing that is still to be tidied up may stand under its own. */
+/* Returns whether the attempt may take an offered hold of that kind. A hold with a lease of its own would end on
+ * the server at another time than the offered one. And the session takes over another number, so nothing may be
+ * left to clean up under its present one. */
 static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
 {
     const rli_session *session = attempt->session;
@@ -28,25 +30,27 @@ static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
            session->cold->in_doubt_ms == 0 && !session->queued && session->phase == RLI_OPEN;
 }
 
+/* Wakes the waiter because a hold is offered to it. */
 static void call(rli_waiter *waiter)
 {
     if (waiter->called)
         return;
     waiter->called = true;
-    waiter->look |= !waiter->leader; /* it sleeps until its place comes, and would not see what is kept */
+    /* A waiter that is not queue leader sleeps until its turn comes, and would not see the offer. */
+    waiter->look |= !waiter->leader;
     rli_unpark(waiter->parker);
 }
 
-/* --- giving --- */
+/* --- offering --- */
 
-/* When the server last set the PTTL, as far as the deadline of a renewed hold tells. */
+/* Returns when the server last set the PTTL, computed from the deadline of a renewed hold. */
 static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session)
 {
     int64_t lease_ms = engine->settings->watchdog_timeout_ms;
     return session->deadline_ms - rli_valid_until(0, lease_ms);
 }
 
-/* One plain hold, in good time, of which nothing is under way or may still come. */
+/* Returns whether the session is one plain hold that was confirmed recently, with no request under way or in doubt. */
 static bool is_plain(const rli_engine *engine, const rli_session *session)
 {
     const rli_cold *cold = session->cold;
@@ -66,14 +70,14 @@ bool rli_local_handoff(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     rli_waiter *waiter = engine->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
-    /* Not for one that waits for an answer, however long that takes. */
+    /* A waiter with a request under way may wait for its answer for long, so do not offer it the hold. */
     if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
         !is_plain(engine, session) || !may_pass_on(session->cold))
         return false;
     session->cold->passes++;
     rli_session_drop(engine, session);
     rli_session_become(session, RLI_OFFERED);
-    session->cold->attempts++; /* the keeping */
+    session->cold->attempts++; /* keeps the session alive while its hold is offered */
     rli_session_end_turn(session);
     entry->queues->offered = session;
     call(waiter);
@@ -106,12 +110,13 @@ bool rli_local_handoff_take(rli_attempt *attempt)
     rli_waiter *first = first_waiter(entry);
     if (!offered || !can_take(attempt, offered->kind) || (first && first->missed && first != &attempt->waiter))
         return false;
-    if (rli_now_ms() >= offered->deadline_ms) { /* nobody came to take it; what stands of it is replaced */
+    /* Nobody took it in time. The attempt's acquire replaces the field that may be left on the server. */
+    if (rli_now_ms() >= offered->deadline_ms) {
         session->cold->replaces = offered->number;
         rli_local_handoff_forget(attempt->engine, entry);
         return false;
     }
-    session->number = offered->number; /* what stands on the server is its own from now on */
+    session->number = offered->number; /* the field on the server is this session's from now on */
     session->cold->replaces = 0;
     session->cold->highest = 1;
     session->cold->passes = offered->cold->passes;
@@ -123,13 +128,13 @@ bool rli_local_handoff_take(rli_attempt *attempt)
     return true;
 }
 
-/* What is kept goes to another waiter than the one that was called and can't take it. False: there is none. */
+/* Notifies another waiter than the one that cannot take the offered hold. Returns false when there is none. */
 static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
 {
     rli_waiter *next = first_waiter(entry);
     if (next && next == other_than)
         next = next->next;
-    /* Nor to one that waits for an answer: when that is lost, it may not take it any more. */
+    /* Not one with a request under way either: if its answer is lost, it may not take the hold any more. */
     if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
         return false;
     call(next);
@@ -147,8 +152,7 @@ void rli_local_handoff_abandon(rli_engine *engine, rli_entry *entry)
 void rli_local_handoff_look(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
-    waiter->handed = waiter->handed ||
-                     rli_local_handoff_take(attempt); /* a release may have handed it over meanwhile */
+    waiter->handed = waiter->handed || rli_local_handoff_take(attempt); /* a release may have handed it over already */
     bool missed = waiter->called && !waiter->handed, offered = kept_of(attempt->entry);
     waiter->missed |= missed && !offered;
     if (missed && offered && !call_another(attempt->entry, waiter))
@@ -161,19 +165,19 @@ bool rli_local_handoff_answer_call(rli_attempt *attempt)
     rli_waiter *waiter = &attempt->waiter;
     if (!waiter->called)
         return false;
-    if (attempt->session->busy) /* another thread of the owner: after it, this one asks */
+    if (attempt->session->busy) /* another thread of the owner has the turn: this one asks after it */
         return true;
     rli_local_handoff_look(attempt);
     return waiter->handed;
 }
 
-/* --- not taking --- */
+/* --- withdrawing --- */
 
-/* Nobody is to take it any more; the session is to be released on the server. */
+/* Withdraws the offer. Returns the session, which the caller must release on the server. */
 static rli_session *end_offer(rli_entry *entry)
 {
     rli_session *offered = withdraw_offer(entry);
-    if (offered) { /* it gives the hold back as if it were its own still */
+    if (offered) { /* restore the hold, so that it can be released as usual */
         offered->count = offered->cold->renewed = 1;
         offered->busy = true;
     }

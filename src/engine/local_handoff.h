@@ -1,35 +1,41 @@
-/* Keeping, the local handoff: a last release that tells the server nothing and leaves the hold with this
- * process, for a waiter of it to take. Only with localHandOver. All of it expects the engine's mutex to be held.
+/* Local handoff: a last release that sends nothing to the server and offers the hold to a waiter of this process.
  *
- * Who runs takes a kept hold before the waiter that was called has woken up; a waiter that came too late once is
- * served next. After LOCAL_MAX turns, or LOCAL_MS, the hold goes back to the server, where others may wait. */
+ * Only with the setting localHandOver. A thread that runs may take the offered hold before the waiter that was
+ * notified of it has woken up; a waiter that came too late once is served next. After LOCAL_MAX turns or LOCAL_MS,
+ * the hold goes back to the server, where waiters of other processes may be. Every function here expects the
+ * engine's mutex to be held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_LOCAL_HANDOFF_H
 #define RLI_LOCAL_HANDOFF_H
 
 #include "engine/ask.h"
 
-/* Instead of its last release: keeps the session's one hold for the first waiter, which is called. In the session's
- * turn, which is then over. False: nobody waits that could take it, or others must have their chance. */
+/* Instead of a last release: offers the session's only hold to the first waiter, and wakes that waiter (waiter.called).
+ * The caller has the session's turn, which ends here. Returns false when no waiter can take the hold, or the hold must
+ * go back to the server now; then the turn is still the caller's. */
 bool rli_local_handoff(rli_engine *engine, rli_session *session);
 
-/* The attempt takes what is kept, with no request. False: there is nothing for it. */
+/* Takes the offered hold for the attempt, without a request. The hold keeps its number on the server: the attempt's
+ * session takes that number over. Returns false when there is nothing to take. */
 bool rli_local_handoff_take(rli_attempt *attempt);
 
-/* The same for the attempt's waiter, in its session's turn: it is handed what is kept; or, if it was called and came
- * too late, is served next. */
+/* The same for the attempt's waiter, in the turn of its session: on success sets waiter.handed. If the waiter was
+ * notified (waiter.called) but another thread took the hold first, it is served next. If it cannot take the hold,
+ * another waiter is notified. */
 void rli_local_handoff_look(rli_attempt *attempt);
-/* The same when there is no turn, and only if the waiter was called. True: it was handed it, or has to ask. */
+/* The same without the turn, and only if the waiter was notified. Returns true when the waiter has the hold, or must
+ * ask. */
 bool rli_local_handoff_answer_call(rli_attempt *attempt);
 
-/* The attempt's waiter leaves with nothing: what it was called for goes to the next one. The session that is to be
- * released on the server when there is none; NULL: nothing to do. */
+/* Called when the attempt's waiter leaves with nothing: the hold offered to it goes to the next waiter. If
+ * there is none, returns the session to release on the server with rli_release_offered; its turn is the caller's.
+ * NULL: nothing to do. */
 rli_session *rli_local_handoff_decline(rli_attempt *attempt);
 
-/* Nobody is to take any more what is kept of that name, if anything is: it is released in the background. */
+/* Withdraws the hold offered on that name, if there is one. The watchdog releases it in the background. */
 void rli_local_handoff_abandon(rli_engine *engine, rli_entry *entry);
 
-/* The server says that somebody else has the lock: what was kept has ended. */
+/* Withdraws the hold offered on that name, if there is one, because it has ended on the server. */
 void rli_local_handoff_forget(rli_engine *engine, rli_entry *entry);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names: the keys and channels that belong to an object's name. */
+/* Names: the keys and channels that belong to the name of one object. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/names.h"
 
@@ -44,7 +44,7 @@ static char *suffixed(const rli_names *names, const char *suffix, size_t *length
     return join(parts, lengths, length);
 }
 
-/* How much longer than the name the longest of the names made from it is. */
+/* Returns by how many bytes the longest derived name exceeds the name itself. */
 static size_t longest_addition(const rli_naming *naming)
 {
     size_t longest = naming->channel_prefix ? strlen(naming->channel_prefix) : 0;
@@ -75,8 +75,8 @@ static bool make_all(rli_names *names, const char *client_prefix, const char *na
     return !naming->key_suffix || (names->keys[0] = suffixed(names, naming->key_suffix, &names->key_lengths[0]));
 }
 
-/* A cluster goes by what stands between the first { and the next }, if anything does. That has to be what
- * the rules above take for it. */
+/* A cluster hashes what is between the first { and the next }, if there is anything. Returns whether that is what
+ * the two rules above assume, so that all keys are in one slot. */
 static bool keeps_together(const rli_names *names)
 {
     const char *open = memchr(names->name, '{', names->length);
@@ -84,7 +84,7 @@ static bool keeps_together(const rli_names *names)
     return open ? close && close > open + 1 : !close;
 }
 
-/* docs/internals/wire.md, Names: refused in a cluster. */
+/* docs/internals/wire.md, Names: what a cluster refuses. */
 static rlock_status check_in_cluster(const rli_names *names, const rli_naming *naming)
 {
     char shown[RLI_NAME_SHOWN];

@@ -1,4 +1,4 @@
-/* Owners: a thread's number, and the news that the thread has ended. */
+/* Owners: a thread's number, and how its end becomes known. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/owner.h"
 
@@ -19,10 +19,10 @@ static bool key_made;
 static atomic_llong last_number;
 static _Thread_local int64_t my_number;
 static _Thread_local rli_life *my_life;
-static _Thread_local unsigned my_generation; /* of forks, when my_life->tid was asked for */
+static _Thread_local unsigned my_generation; /* the fork generation in which my_life->tid was read */
 static _Thread_local int passes;
 
-/* ThreadSanitizer ends its own view of a thread in the system's last pass. */
+/* ThreadSanitizer ends its own view of a thread in the system's last pass, so use the pass before. */
 #if defined(__SANITIZE_THREAD__)
 #define LAST_PASS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 #elif defined(__has_feature)
@@ -34,8 +34,8 @@ static _Thread_local int passes;
 #define LAST_PASS PTHREAD_DESTRUCTOR_ITERATIONS
 #endif
 
-/* Other destructors may still unlock what the thread holds, so the end is declared in the last
- * pass that the system makes over them. */
+/* Destructors of other keys may still unlock what the thread holds. So the thread counts as ended only in the last
+ * pass that the system makes over the destructors. */
 static void thread_ends(void *life)
 {
     if (++passes < LAST_PASS && pthread_setspecific(key, life) == 0)
@@ -70,8 +70,8 @@ static rlock_status begin_life(void)
     return RLOCK_OK;
 }
 
-/* The thread that forked goes on in the child, where it has another id. The copies of the parent's sessions, which are
- * all that shares its life there, are never looked at again. */
+/* In a forked child the forking thread continues with another thread id. Only the child's copies of the parent's
+ * sessions share this rli_life, and nobody reads those. */
 static void follow_fork(void)
 {
     unsigned generation = rli_fork_generation();
@@ -95,7 +95,8 @@ rlock_status rli_owner_thread(rli_owner *owner)
 
 bool rli_life_has_ended(const rli_life *life)
 {
-    /* A thread whose first lock was taken in another destructor may have missed the last pass. */
+    /* A thread that took its first lock in another destructor may have missed the last pass, so ask the system,
+     * too. */
     return atomic_load(&life->ended) || (tgkill(getpid(), life->tid, 0) != 0 && errno == ESRCH);
 }
 

@@ -1,4 +1,4 @@
-/* Owners: who acts, a thread of this process or a number that the program named. */
+/* Owners: who acts on a lock, either a thread of this process or a number that the program chose. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_OWNER_H
 #define RLI_OWNER_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whether a thread still lives; outlives it as long as a hold of its refers to it. */
+/* Tells whether a thread is still alive. Counted: it outlives the thread while a hold of the thread refers to it. */
 typedef struct rli_life {
     atomic_int references;
     atomic_bool ended;
@@ -21,11 +21,11 @@ typedef struct rli_life {
 typedef struct rli_owner {
     int64_t number;
     bool named;
-    rli_life *life; /* borrowed; NULL for named owners and threads that are ending */
+    rli_life *life; /* borrowed; NULL for named owners and for threads that are ending */
 } rli_owner;
 
-/* The calling thread as an owner. Its number is not used again in this process.
- * RLOCK_OK or RLOCK_NO_MEMORY. */
+/* Sets *owner to the calling thread. The thread's number is never used again in this process.
+ * Returns RLOCK_OK or RLOCK_NO_MEMORY. */
 rlock_status rli_owner_thread(rli_owner *owner);
 
 static inline rli_owner rli_owner_named(int64_t number)
@@ -38,10 +38,10 @@ static inline bool rli_owner_same(const rli_owner *a, const rli_owner *b)
     return a->number == b->number && a->named == b->named;
 }
 
-/* Whether the thread has ended. May ask the system. */
+/* Returns whether the thread has ended. May make a system call. */
 bool rli_life_has_ended(const rli_life *life);
 
-rli_life *rli_life_keep(rli_life *life); /* NULL allowed */
-void rli_life_release(rli_life *life);   /* NULL allowed */
+rli_life *rli_life_keep(rli_life *life); /* Adds a reference and returns `life`. NULL is allowed. */
+void rli_life_release(rli_life *life);   /* Drops a reference; the last one frees it. NULL is allowed. */
 
 #endif

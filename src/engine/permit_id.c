@@ -1,4 +1,4 @@
-/* Permit ids: 16 random bytes on the wire, 32 hex digits for the program. */
+/* Permit id: 16 random bytes on the wire, 32 hex digits for the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/permit_id.h"
 
@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
 rlock_status rli_permit_ids_make(char *ids, size_t count)
 {
     char *all = ids;
-    /* Of the kernel each time: a forked child must not make its parent's ids once more. */
+    /* Always from the kernel, never from a buffer: a forked child must not repeat its parent's ids. */
     for (size_t left = count * RLI_PERMIT_ID; left > 0;) {
         ssize_t n = getrandom(ids, left, 0);
         if (n < 0 && errno != EINTR)
@@ -27,7 +27,7 @@ rlock_status rli_permit_ids_make(char *ids, size_t count)
             left -= (size_t)n;
         }
     }
-    /* In the order in which the server keeps those of one expiry: many are added and removed in half the time. */
+    /* The server keeps permits of one expiry in this order, so that adding and removing many takes half the time. */
     qsort(all, count, RLI_PERMIT_ID, compare);
     return RLOCK_OK;
 }
@@ -42,7 +42,7 @@ void rli_permit_id_show(const char id[RLI_PERMIT_ID], char text[RLI_PERMIT_ID_TE
     *text = 0;
 }
 
-/* -1: no hex digit. */
+/* Returns -1 when it is no hex digit. */
 static int value_of(char digit)
 {
     if (digit >= '0' && digit <= '9')
@@ -56,7 +56,7 @@ bool rli_permit_id_read(const char *text, char id[RLI_PERMIT_ID])
 {
     for (int i = 0; i < RLI_PERMIT_ID; i++, text += 2) {
         int high = value_of(text[0]);
-        int low = high < 0 ? -1 : value_of(text[1]); /* not beyond the text's end */
+        int low = high < 0 ? -1 : value_of(text[1]); /* do not read beyond the text's end */
         if (low < 0)
             return false;
         id[i] = (char)(high << 4 | low);

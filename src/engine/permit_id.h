@@ -1,4 +1,4 @@
-/* Permit ids: 16 random bytes on the wire, 32 hex digits for the program. */
+/* Permit id: 16 random bytes on the wire, 32 hex digits for the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PERMIT_ID_H
 #define RLI_PERMIT_ID_H
@@ -10,11 +10,11 @@
 #define RLI_PERMIT_ID      16 /* bytes */
 #define RLI_PERMIT_ID_TEXT 32 /* digits */
 
-/* `count` new ids. RLOCK_OK, or RLOCK_UNSUPPORTED: no randomness to be had. */
+/* Writes `count` new ids to `ids`. RLOCK_OK; RLOCK_UNSUPPORTED: the system has no random bytes. */
 rlock_status rli_permit_ids_make(char *ids, size_t count);
-/* The digits of an id, terminated. */
+/* Writes the digits of an id to `text`, with a terminating NUL. */
 void rli_permit_id_show(const char id[RLI_PERMIT_ID], char text[RLI_PERMIT_ID_TEXT + 1]);
-/* The id with these digits. False: not 32 hex digits. */
+/* Reads an id from its digits. Returns false when `text` is not exactly 32 hex digits. */
 bool rli_permit_id_read(const char *text, char id[RLI_PERMIT_ID]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Doubts: permits that may have been taken, or may be taken yet, without anybody's knowing. */
+/* Permits in doubt: permits that an unanswered request may have taken, or may still take. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/permits_in_doubt.h"
 
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request can't run late for longer than its server is frozen, or the network holds it. */
+/* How long permits without a lease are given back. A request runs late only while its server is frozen or the
+ * network holds it back. */
 #define WITHOUT_LEASE_MS 86400000
 
 static rli_permits_doubt **soonest(rli_permits_in_doubt *permits_in_doubt)
@@ -79,7 +80,7 @@ void rli_permits_in_doubt_add(rli_engine *engine, rli_permits_doubt *in_doubt, i
     in_doubt->until_ms = rli_after_ms(lease_ms > 0 ? lease_ms : WITHOUT_LEASE_MS);
     pthread_mutex_lock(&engine->mutex);
     rli_permits_in_doubt_put_back(engine, in_doubt);
-    /* Can't be started: the next one may be, and finds this doubt as well. */
+    /* If the watchdog cannot be started now, a later start finds these permits, too. */
     (void)engine->attend(engine);
     pthread_mutex_unlock(&engine->mutex);
 }

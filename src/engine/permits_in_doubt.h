@@ -1,5 +1,7 @@
-/* Doubts: permits that a request which was never answered may have taken, or may take yet, and that are
- * given back in the background for as long as that can be. Guarded by the engine's mutex. */
+/* Permits in doubt: permits that an unanswered request may have taken, or may still take.
+ *
+ * The watchdog gives them back in the background for as long as such a request may run. The engine's mutex guards
+ * them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PERMITS_IN_DOUBT_H
 #define RLI_PERMITS_IN_DOUBT_H
@@ -14,40 +16,43 @@
 
 typedef struct rli_engine rli_engine;
 
-/* Permits asked for together. Made before they are asked for, so that no doubt is forgotten for want of
- * memory. */
+/* Permits that were requested together. Allocated before the request, so that a lack of memory loses none. */
 typedef struct rli_permits_doubt {
     struct rli_permits_doubt *next;
+    /* When they are next given back, the last pause between two attempts, and when the attempts stop. */
     int64_t at_ms, pause_ms, until_ms;
-    bool no_answer; /* when they were given back last */
-    int unanswered; /* requests that may have run, or may run yet */
+    bool no_answer; /* the last attempt to give them back went unanswered */
+    int unanswered; /* requests that may have run, or may still run */
     int count;
     char *ids;   /* RLI_PERMIT_ID bytes each */
     char name[]; /* of the semaphore, with the client's prefix */
 } rli_permits_doubt;
 
 typedef struct rli_permits_in_doubt {
-    rli_timer timer;          /* for the one that comes first */
-    bool reserved;            /* its room on the timer heap */
+    rli_timer timer;          /* for the permits that are due first */
+    bool reserved;            /* whether it has room on the timer heap */
     rli_permits_doubt *first; /* in no order */
 } rli_permits_in_doubt;
 
-/* Once an engine, before there can be a doubt. RLOCK_OK or RLOCK_NO_MEMORY. */
+/* Reserves what permits in doubt need. Call it before the first of them; calling it again
+ * is harmless. RLOCK_OK or RLOCK_NO_MEMORY. */
 rlock_status rli_permits_in_doubt_prepare(rli_engine *engine);
-/* Room for `count` ids, which are not set; to be added or dropped. NULL: out of memory. */
+/* Allocates room for `count` ids, for the caller to fill in; then add or drop it. NULL: out of memory. */
 rli_permits_doubt *rli_permits_doubt_make(const rli_names *names, int count);
+/* Frees it. */
 void rli_permits_doubt_drop(rli_permits_doubt *in_doubt);
-/* Has its permits given back at once, and again with growing pauses while one of the `unanswered` requests
- * may still run and leave permits: for the lease that they asked for, or, without one, for a day.
- * Takes the doubt over. */
+/* Has the permits given back at once, and again with growing pauses, while one of the `unanswered` requests may
+ * still run and leave permits: for lease_ms, or for a day if that is 0 or less. Takes ownership of `in_doubt`.
+ * Takes the mutex itself. */
 void rli_permits_in_doubt_add(rli_engine *engine, rli_permits_doubt *in_doubt, int64_t lease_ms, int unanswered);
-/* Drops them all. */
+/* Frees all of them. */
 void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt);
 
 /* --- for the watchdog; mutex held --- */
 
-/* The one that is due first, taken out: to be put back or dropped. There is one. */
+/* Removes and returns the permits that are due first; there must be some. The caller puts them back or drops them. */
 rli_permits_doubt *rli_permits_in_doubt_take(rli_engine *engine);
+/* Puts them back, to be given back again at at_ms. */
 void rli_permits_in_doubt_put_back(rli_engine *engine, rli_permits_doubt *in_doubt);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef enum rli_phase {
-    RLI_OPEN, /* it has calls under way, or holds that are valid until the deadline */
+    RLI_OPEN, /* it has operations under way, or holds that are valid until the deadline */
     /* Its last hold was released. A call that still wants the lock needs another session, because that release may have
      * been sent twice, and may run late. */
     RLI_DONE,

@@ -1,4 +1,4 @@
-/* The queue of one name's waiters in this process. */
+/* Queue: the local waiters for one name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/queue.h"
 
@@ -12,7 +12,8 @@ static void make_leader(rli_waiter *waiter, rli_wake_batch *batch)
     if (!waiter || waiter->leader)
         return;
     waiter->leader = true;
-    if (!waiter->deferred) /* who dozes has nothing to ask yet: who was before it holds the lock */
+    /* A deferred waiter has nothing to ask yet: the waiter before it holds the lock. */
+    if (!waiter->deferred)
         rli_unpark_later(waiter->parker, 0, batch);
 }
 

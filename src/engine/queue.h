@@ -1,5 +1,7 @@
-/* The queue of one name's waiters in this process: the first talks to the server for all, unless they
- * queue on the server. Guarded by the engine's mutex, which every function expects to be held. */
+/* Queue: the local waiters for one name.
+ *
+ * The first waiter of a queue is its queue leader and asks the server for all, except where waiters queue on the
+ * server. Every function here expects the engine's mutex to be held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_QUEUE_H
 #define RLI_QUEUE_H
@@ -8,36 +10,43 @@
 
 typedef struct rli_waiter {
     struct rli_waiter *next, *previous;
-    rli_session *session; /* the owner it waits for */
+    rli_session *session; /* of the owner that it waits for */
     rli_parker *parker;
     int64_t queued_ms;
-    bool leader;       /* first of the queue: asks the server */
-    bool look;         /* its owner has the lock by now: ask, whatever the place */
-    bool prompted;     /* to look whether it has the lock itself, since another here was refused */
-    bool called;       /* a hold was kept for it to take (local_handoff.h) */
-    bool missed;       /* another took it first: the next one is this waiter's */
-    bool handed;       /* it has the lock: who released it has handed it over */
-    bool asleep;       /* its thread may be given the lead of a pipeline… */
-    rli_lead lead;     /* …which then is this (handoff.h) */
-    bool deferred;     /* as queue leader it need not be woken at once: it looks by itself in a moment */
-    bool ended;        /* taken out of the queue: the server is out of reach */
-    char message[256]; /* why, when ended */
+    bool leader; /* the queue leader */
+    /* Ask now, whatever the place in the queue: for example, because its owner has the lock by now. */
+    bool look;
+    /* Ask whether the session has the lock already by a late request, because another local waiter was refused. */
+    bool prompted;
+    bool called; /* a hold was offered to it (local_handoff.h) */
+    /* It was offered a hold, but another thread took it first: the next offered hold is for this waiter. */
+    bool missed;
+    bool handed;   /* it has the lock: the releasing thread handed it over */
+    bool asleep;   /* its thread may be given the lead of a pipeline… */
+    rli_lead lead; /* …which then is here (handoff.h) */
+    /* Its wake-up as queue leader is deferred: it wakes by itself in a moment. */
+    bool deferred;
+    bool ended;        /* removed from the queue, because the server is out of reach */
+    char message[256]; /* when `ended`: why */
 } rli_waiter;
 
-/* Queues at the end; alone there, it is the queue leader. */
+/* Appends the waiter. If it is alone in the queue, it is the queue leader. */
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
-/* The same where each asks for itself: there is no queue leader. */
+/* Appends the waiter to a queue without a leader, where each waiter asks for itself. */
 void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
-/* Leaves; a queue leader makes the next one queue leader, who asks as soon as the wake batch ends, so that no wake-up is lost. */
+/* Removes the waiter. If it was the queue leader, the next one becomes queue leader and asks as soon as the wake
+ * batch ends, so that no wake-up is lost. */
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch);
-/* The lock is about to be freed for anybody: a first one that dozes wakes, to hear of it. */
+/* Wakes the first waiter if its wake-up is deferred. Call it when the lock is about to be freed for everybody. */
 void rli_queue_rouse(rli_queue *queue);
-/* The session has the lock: its other waiters may ask, too. */
+/* Lets the other waiters of a session ask, because the session has the lock now. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
-/* Somebody holds the lock: it may be a waiter here, by a request of its own that ran late. Not for a refusal of one that
- * was let look itself: two of them would have each other ask, over and over. */
+/* Lets waiters whose own request is in doubt ask, because the server refused the session `denied`: one of them may
+ * hold the lock by a request that ran late. Not for a refused waiter that was itself prompted in this way: two of
+ * them would prompt each other for ever. */
 void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied);
-/* The queue leader found the server out of reach since `failed_ms`: ends the waits queued before. */
+/* Ends the waits that began before `failed_ms`, since when the queue leader has found the server out of reach.
+ * `message` is copied. */
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message);
 
 #endif

@@ -1,4 +1,4 @@
-/* Releasing: one hold given back by its owner, or all of them by force. */
+/* Release: gives back one hold of its owner, or all holds by force. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/release.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Redisson's words, and then what they leave out. */
+/* The message begins with Redisson's words. */
 static rlock_status not_owner(const rli_engine *engine, const rli_names *names, const rli_owner *owner)
 {
     char shown[RLI_NAME_SHOWN];
@@ -41,7 +41,7 @@ static rlock_status lost(const rli_names *names)
                     rli_show_name(names->name, shown));
 }
 
-/* Nothing is left even for the release: the hold must end all the same, and with it its renewal. */
+/* There is no memory even for the release. The hold must end anyway, so at least its renewal stops. */
 static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
 {
     char shown[RLI_NAME_SHOWN];
@@ -55,7 +55,7 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
                     rli_show_name(names->name, shown));
 }
 
-/* An owner that holds nothing now, but perhaps did. */
+/* Answers an owner that holds nothing now. It may have held the lock before and lost it. */
 static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                                     const rli_owner *owner)
 {
@@ -64,14 +64,15 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
     if (!over)
         return not_owner(engine, names, owner);
     over->count--;
-    /* The lock ran out unnoticed by those who queue for it on the server: the background tells the head. */
+    /* The waiters in the server's queue did not notice that the lock expired: the compensating release notifies their
+     * head. */
     if (kind->queues)
         rli_session_in_doubt(engine, over, 1);
     rli_session_settle(engine, over);
     return lost(names);
 }
 
-/* What the server made of the last release. */
+/* Reads what the server answered to the last release. */
 static rlock_status judge_last(rli_session *session, const rli_call *call, const rli_kind *kind, const rli_names *names)
 {
     const char *unheard;
@@ -81,8 +82,8 @@ static rlock_status judge_last(rli_session *session, const rli_call *call, const
         return rli_reply_unexpected(call->reply, names->name);
     if (released == RLI_RELEASED)
         return RLOCK_OK;
-    /* Nothing there. If an earlier attempt had no answer, then that one did it: the hold cannot
-     * have ended otherwise, since its time was not up and the server was not restarted. */
+    /* The server found nothing. If an earlier attempt went unanswered, that one released the hold: it cannot have
+     * ended otherwise, since its deadline has not passed and the server has not restarted. */
     if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
         return RLOCK_OK;
     return lost(names);
@@ -95,13 +96,14 @@ static rlock_status release_last(rli_engine *engine, rli_session *session, rlock
         rli_session_become(session, RLI_DONE);
     if (status == RLOCK_OK)
         return judge_last(session, call, kind, names);
-    /* Not heard of: it is released again in the background. */
+    /* The outcome is unknown: the watchdog repeats the release in the background. */
     rli_session_release_in_doubt(engine, session);
     return status;
 }
 
-/* Whether it gave back the inner one of several holds, which stood until stands_ms (0: holds of this kind end together),
- * though nothing is left of the outer ones: an attempt that had no answer then left nothing for the next to find. */
+/* Returns whether the request gave back the inner one of several holds, although nothing is left of the outer ones.
+ * stands_ms: until when that hold was valid; 0: all holds of this kind end together. If an earlier attempt went
+ * unanswered, it may have done the release and left nothing for the next one to find. */
 static bool was_inner(const rli_call *call, rli_released released, int64_t stands_ms)
 {
     int64_t since_ms = released == RLI_RELEASED ? call->sent_ms : rli_now_ms();
@@ -120,7 +122,7 @@ static rlock_status release_one(rli_engine *engine, rli_session *session, rlock_
     bool is_open = session->phase == RLI_OPEN;
     if (is_open && released == RLI_NOT_HELD)
         rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
-    /* The outer holds may have ended before this one did; they are told of at their own unlocks. */
+    /* The outer holds may have ended before this one did. Their own unlocks report that. */
     if (!is_open || released == RLI_NOT_HELD)
         return was_inner(call, released, stands_ms) ? RLOCK_OK : lost(names);
     if (!session->kind->levels)
@@ -134,7 +136,8 @@ static bool has_replicas(const rli_engine *engine, const rli_entry *entry)
     return rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length));
 }
 
-/* Mutex held on entry and return; the session has an attempt of ours, which keeps it, and its turn. */
+/* Releases the innermost hold. Mutex held on entry and return, not meanwhile. The caller has an attempt in the
+ * session, which keeps it alive, and the session's turn, which ends here. */
 static rlock_status release(rli_engine *engine, rli_session *session, rli_operation *op, const rli_kind *kind,
                             const rli_names *names)
 {
@@ -144,14 +147,14 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
     rli_owner_text(engine, session->number, owner);
     int highest = session->cold->highest;
     int64_t stands_ms = session->kind->levels ? session->deadline_ms : 0;
-    /* From here on nothing renews it; a renewal that is under way finds no field, which is no loss. */
+    /* From here on nothing renews the hold. A renewal under way finds no field, which is no loss. */
     rli_session_drop(engine, session);
     int count = session->count;
     session->releasing = count == 0;
     int64_t lease_ms = rli_session_lease(engine, session);
     rli_request request = {
         .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
-    /* An successor's grant, too, would have to be confirmed by replicas. */
+    /* Replicas would have to confirm the successor's grant, too. */
     bool hands_over = count == 0 && !has_replicas(engine, session->entry);
     hands_over = hands_over && rli_handoff_begin(&over, engine, session, kind, &request, &call);
     if (count == 0 && !hands_over && session->entry->queues) {
@@ -159,7 +162,7 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
         rli_queue_rouse(&session->entry->queues->of[RLI_BY_MESSAGE]);
     }
     kind->release(&call, &request);
-    call.synced = true; /* not confirmed by any, it is a release all the same */
+    call.synced = true; /* the release counts even if no replica confirmed it */
     call.learns = !engine->settings->unlock_waits;
     call.witness = hands_over ? &over.witness : NULL;
     if (count == 0 && !hands_over && rli_async_release_send(engine, session, &call)) {
@@ -205,9 +208,9 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
     return status;
 }
 
-/* --- what was kept --- */
+/* --- an offered hold that nobody takes --- */
 
-/* How long its answer is waited for. */
+/* How long to wait for the answer. */
 #define KEPT_MS 250
 
 static void release_offered(rli_engine *engine, rli_session *offered, const rli_names *names)
@@ -217,7 +220,7 @@ static void release_offered(rli_engine *engine, rli_session *offered, const rli_
     pthread_mutex_lock(&engine->mutex);
     if (begun) {
         op.deadline_ms = rli_after_ms(KEPT_MS);
-        (void)release(engine, offered, &op, offered->kind, names); /* unanswered, it is repeated in the background */
+        (void)release(engine, offered, &op, offered->kind, names); /* unanswered, the watchdog repeats it */
     } else {
         rli_session_drop(engine, offered);
         rli_session_end_turn(offered);
@@ -238,7 +241,8 @@ void rli_release_offered(rli_engine *engine, rli_session *offered, const rli_nam
 
 /* --- by force --- */
 
-/* A hold that is taken while the request is under way is not meant: it may come after it. */
+/* Marks the holds that the force release is meant for. A hold that is granted while the request is under way is not
+ * marked: it may have been granted after the force release ran. */
 static void mark_held(rli_entry *entry)
 {
     for (rli_session *session = entry->sessions; session; session = session->next)
@@ -254,7 +258,9 @@ static rli_session *next_marked(rli_entry *entry)
     return NULL;
 }
 
-/* `unknown`: a field that was not removed would stand, and nobody give it back, as long as its lease. */
+/* Declares the marked holds lost if the lock on the server is gone, and unmarks them. unknown: the answer was lost. If
+ * the lock was not forced open then, nobody would release its field before its lease ends, so these holds are in
+ * doubt. */
 static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool unknown)
 {
     for (rli_session *session; (session = next_marked(entry));) {
@@ -297,14 +303,15 @@ rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const r
     pthread_mutex_lock(&engine->mutex);
     rli_entry *entry = rli_entry_enter(engine, names);
     if (entry) {
-        rli_local_handoff_abandon(engine, entry); /* else a waiter here might take what is freed meanwhile */
+        /* Otherwise a local waiter might take the hold while it is being forced open. */
+        rli_local_handoff_abandon(engine, entry);
         mark_held(entry);
     }
     pthread_mutex_unlock(&engine->mutex);
     if (entry) {
         int64_t freed = 0;
         status = force(engine, entry, kind, names, &op, &freed);
-        /* One side of a read-write lock that was free says nothing about the other. */
+        /* If one side of a read-write lock was free, that says nothing about the other side. */
         bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->shared || kind->writes)));
         pthread_mutex_lock(&engine->mutex);
         lose_marked(engine, entry, gone, status == RLOCK_UNKNOWN);

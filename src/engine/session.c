@@ -1,4 +1,4 @@
-/* Sessions: what an owner holds of a name, and until when it may rely on that. */
+/* Session: what one owner holds on one name, and until when it may rely on it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/session.h"
 
@@ -48,7 +48,7 @@ rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, c
     if (!rli_session_enter(engine, session, gives_back))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
     rlock_status status = rli_session_begin_turn(engine, session, op, until_ms);
-    /* Another thread of a named owner may have had its turn first. */
+    /* Another thread of the same named owner may have had the turn before us and released the hold. */
     if (status == RLOCK_OK && rli_session_open(engine, entry, kind, owner) == session && session->count > 0) {
         *held = session;
         return RLOCK_OK;
@@ -59,20 +59,20 @@ rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, c
     return status;
 }
 
-/* --- until when it may be relied on --- */
+/* --- the deadline --- */
 
 int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms)
 {
     return lease_ms == RLOCK_WATCHDOG ? engine->settings->watchdog_timeout_ms : lease_ms;
 }
 
-/* The leases of a write hold add up; a server may say anything. */
+/* Bounds the PTTL that a server reports, which may be anything: the leases of a write hold add up. */
 #define LONGEST_MS (100 * RLOCK_LEASE_MAX_MS)
 
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
 {
     lease_ms = rli_earlier(lease_ms, LONGEST_MS);
-    /* Clock rates may differ by up to 1 %: what we rely on ends before what the server keeps. */
+    /* Clock rates may differ by up to 1 %, so our deadline ends before the server's lease does. */
     return sent_ms + lease_ms - (lease_ms + 99) / 100;
 }
 
@@ -90,7 +90,7 @@ static void confirm_levels(rli_session *session, int64_t until_ms)
 {
     int64_t *ends_ms = session->cold->level_ends_ms;
     for (int i = 0; i < session->count; i++) {
-        /* one that has ended stays so */
+        /* A level that has expired stays expired. */
         if (ends_ms[i] > rli_now_ms() && until_ms > ends_ms[i])
             ends_ms[i] = until_ms;
     }
@@ -101,13 +101,14 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
     if (session->kind->levels && session->count > 0) {
         confirm_levels(session, until_ms);
-        until_ms = latest_end(session); /* what was confirmed may have been an inner hold, which is given back */
+        /* The confirmed level may have been an inner one that is released by now. */
+        until_ms = latest_end(session);
     }
     if (until_ms > session->deadline_ms)
         session->deadline_ms = until_ms;
 }
 
-/* --- what the watchdog does for it --- */
+/* --- what the watchdog does for the session --- */
 
 int rli_session_renewed(const rli_session *session)
 {
@@ -116,19 +117,20 @@ int rli_session_renewed(const rli_session *session)
 
 bool rli_session_is_renewed(const rli_session *session)
 {
-    /* A hold with a time of its own may stand under a key whose PTTL another client's renewal cuts. */
+    /* A hold with a lease of its own needs care, too: another client's renewal may cut the PTTL of the key below
+     * it. */
     return session->count > 0 && (rli_session_renewed(session) > 0 || session->kind->levels);
 }
 
-/* Every third of the timeout, with some time for the answer; counted from the last request that is known to have set
- * the PTTL. */
+/* Renewals are due every third of the watchdog timeout, less some time for the answer (a sixtieth), counted from
+ * the last request that is known to have set the PTTL. */
 static int64_t renewal_span_ms(const rli_engine *engine)
 {
     return engine->settings->watchdog_timeout_ms / 3 - engine->settings->watchdog_timeout_ms / 60;
 }
 
-/* In a cluster, where a request is for one slot, the holds of a slot are due together, and the slots one after the other:
- * the first time earlier than needed. */
+/* In a cluster a request serves one slot only. So all holds of a slot are due together, and the slots are spread
+ * over the renewal interval. The first renewal therefore comes earlier than needed. */
 static int64_t with_its_slot(const rli_engine *engine, const rli_entry *entry, int64_t renew_ms)
 {
     int64_t span_ms = renewal_span_ms(engine);
@@ -147,7 +149,7 @@ void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms)
     rli_timer_heap_set(&engine->timers, &session->timer, at_ms);
 }
 
-/* --- what it holds --- */
+/* --- holds --- */
 
 bool rli_session_make_room(rli_session *session)
 {
@@ -173,7 +175,8 @@ void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms,
     if (!renewed && lease_ms > cold->explicit_lease_ms)
         cold->explicit_lease_ms = lease_ms;
     lease_ms = rli_lease_on_server(engine, lease_ms);
-    if (session->kind->levels) { /* its own end alone: it lengthens no other */
+    /* Each level has its own end: this one extends no other. */
+    if (session->kind->levels) {
         cold->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
         if (cold->level_ends_ms[session->count] > session->deadline_ms)
             session->deadline_ms = cold->level_ends_ms[session->count];
@@ -181,7 +184,7 @@ void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms,
         rli_session_confirm(session, sent_ms, lease_ms);
     }
     session->count++;
-    /* A renewal that is planned stands. */
+    /* Keep a renewal that is already scheduled. */
     if (!session->timer.place || renewed || cold->renewed == 0)
         rli_session_plan(engine, session, sent_ms);
 }
@@ -202,7 +205,7 @@ bool rli_session_drop_missed(rli_session *session)
 void rli_session_drop(rli_engine *engine, rli_session *session)
 {
     rli_cold *cold = session->cold;
-    /* Beyond 64 levels the bits of the outer ones are gone; the counts still tell enough. */
+    /* Beyond 64 levels the bits of the outer ones are lost; the two counts decide where they can. */
     bool renewed = cold->renewed_levels & 1;
     if (session->count == cold->renewed)
         renewed = true;
@@ -225,7 +228,7 @@ int64_t rli_session_lease(const rli_engine *engine, const rli_session *session)
     return rli_session_renewed(session) > 0 ? engine->settings->watchdog_timeout_ms : session->cold->explicit_lease_ms;
 }
 
-/* --- what may still come, or be told --- */
+/* --- in doubt --- */
 
 void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
@@ -248,14 +251,16 @@ void rli_session_release_in_doubt(rli_engine *engine, rli_session *session)
     rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     rli_session_in_doubt(engine, session, session->cold->explicit_lease_ms);
     rli_session_in_doubt(engine, session, session->cold->in_doubt_more_ms);
-    rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms()); /* leases of write holds add up */
+    /* The leases of a write hold add up, so the deadline may be later than any single lease. */
+    rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms());
 }
 
 void rli_session_note_unheard(rli_session *session, const char *unheard)
 {
     rli_cold *cold = session->cold;
     free(cold->unheard);
-    cold->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: its time on the server will come */
+    /* Out of memory: the head's timeout on the server removes it. */
+    cold->unheard = unheard ? strdup(unheard) : NULL;
     cold->unheard_ms = rli_now_ms();
     if (cold->unheard && cold->in_doubt_ms < RLI_UNHEARD_DOUBT_MS)
         cold->in_doubt_ms = RLI_UNHEARD_DOUBT_MS;

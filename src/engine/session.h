@@ -1,62 +1,78 @@
-/* Sessions: what an owner holds of a name, and until when it may rely on that. They are begun, found and ended in
- * holds.h, whose mutex every function here expects to be held. No I/O. */
+/* Session: what one owner holds on one name, and until when it may rely on it.
+ *
+ * holds.h begins, finds and ends sessions. Every function here expects engine->mutex to be held, unless it says
+ * otherwise. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SESSION_H
 #define RLI_SESSION_H
 
 #include "engine/engine.h"
 
-/* Within a session, which has an attempt, one request is under way at a time. Waits (without the mutex meanwhile)
- * until it is this call's turn, `until_ms`, or the call was ended. RLOCK_OK: end the turn. RLOCK_TIMEOUT. */
+/* A session has one request under way at a time: a caller takes the session's turn first. The session must have an
+ * attempt of the caller's, which keeps it alive.
+ *
+ * Waits for the turn until `until_ms` or until the operation is cancelled or closed; releases the mutex while it
+ * sleeps.
+ * RLOCK_OK: the caller has the turn and ends it with rli_session_end_turn.
+ * RLOCK_TIMEOUT: the turn was taken until `until_ms`. Else as rli_operation_check. */
 rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms);
+/* Ends the turn and wakes the operations that wait for it. */
 void rli_session_end_turn(rli_session *session);
-/* The same in the session by which the owner holds the lock, with an attempt: to be left. RLOCK_OK with *held NULL: it
- * holds nothing. RLOCK_NO_MEMORY. */
+/* Takes the turn of the session in which the owner holds the lock, and adds an attempt to that session.
+ * gives_back: the caller releases a hold, so it may use the last spare cold fields.
+ * RLOCK_OK with *held set: the caller has the turn; ends it, then calls rli_session_leave.
+ * RLOCK_OK with *held NULL: the owner holds nothing.
+ * RLOCK_NO_MEMORY, or as rli_session_begin_turn: *held is NULL. */
 rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, const rli_kind *kind,
                                    const rli_owner *owner, rli_operation *op, int64_t until_ms, bool gives_back,
                                    rli_session **held);
 
-/* What the server is told of a lease that was asked for: RLOCK_WATCHDOG has a length there, too.
- * Needs no mutex. */
+/* Converts a requested lease to the one sent to the server: RLOCK_WATCHDOG becomes the watchdog timeout. Needs no
+ * mutex. */
 int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms);
-/* Until when a lease asked for at `sent_ms` may be relied on. */
+/* Returns until when a lease requested at `sent_ms` may be relied on: its end, less 1 % for differing clock rates.
+ * Needs no mutex. */
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
-/* What an answer to a request sent at `sent_ms`, which set the PTTL to lease_ms at least, is worth. */
+/* Raises the deadline after the server answered a request that was sent at `sent_ms` and set the PTTL to at least
+ * lease_ms. Never lowers it. */
 void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms);
 
-/* How many of its holds have no lease of their own. */
+/* Returns how many of its holds the watchdog renews (those without a lease of their own). */
 int rli_session_renewed(const rli_session *session);
-/* Whether the watchdog has something to send for it before its deadline. */
+/* Returns whether the watchdog has something to send for the session before its deadline. */
 bool rli_session_is_renewed(const rli_session *session);
-/* Puts what is next on the timer heap; the last request that set the PTTL was sent at `sent_ms`. */
+/* Schedules the watchdog's next work for the session. `sent_ms`: when the last request that set the PTTL was sent. */
 void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms);
 
-/* Room for one hold more, made before it is asked for. False: out of memory. */
+/* Makes room for one more hold; call it before the request is sent. Returns false when out of memory. */
 bool rli_session_make_room(rli_session *session);
-/* The server granted one hold more, asked for at `sent_ms`; the session has an attempt. */
+/* Records one more hold, which the server granted to a request sent at `sent_ms`. The session has an attempt. */
 void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
-/* A red lock took one hold more without this member, which it holds already: that hold is not given back here. */
+/* Records that a red lock took one more hold without this member, while this owner holds the member already. The
+ * matching unlock of the red lock must then not release the member. */
 void rli_session_miss(rli_session *session);
-/* Whether the innermost hold is one that was missed; it is over then. */
+/* Returns whether the red lock took its innermost hold without this member, and forgets that hold. */
 bool rli_session_drop_missed(rli_session *session);
-/* The innermost hold is given back; the session has an attempt. */
+/* Removes the innermost hold, which the owner gives back. The session has an attempt. */
 void rli_session_drop(rli_engine *engine, rli_session *session);
-/* The lease that the holds left ask for. */
+/* Returns the longest lease that the remaining holds need, ms. */
 int64_t rli_session_lease(const rli_engine *engine, const rli_session *session);
 
-/* A request with a lease of so many ms may still run late: once the session ends, it is released in the
- * background for as long. Forgotten if there is no attempt, and no memory. */
+/* Notes that a request with this lease may still run late. After the session ends, the watchdog sends compensating
+ * releases for lease_ms. The note is lost when the session has no cold fields and memory is short. */
 void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms);
-/* The same of a re-entry or an extension. It changes nothing once the hold is gone, and may keep the lock for so long if
- * the hold runs out first: only a session that is lost is released in the background for it. */
+/* Notes the same for a re-entry or an extension. Such a request changes nothing once the hold is gone, but it may
+ * keep the lock for lease_ms if the hold expires first. So the watchdog compensates for it only when the session is
+ * lost. */
 void rli_session_in_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms);
-/* Its last release may not have run: the same for the longest lease that the server may keep it for. The session
- * has an cold fields. */
+/* Notes that the last release may not have run: the server may keep the lock for the longest lease ever requested.
+ * The session has cold fields. */
 void rli_session_release_in_doubt(rli_engine *engine, rli_session *session);
-/* The head of the queue on the server was told that the lock is free, and nobody heard (NULL: somebody
- * did): the background release tells it again after RLI_UNHEARD_MS, and removes it if need be. */
+/* Records whether the head of the server's queue heard that the lock is free. `unheard`: the head's wire
+ * owner, copied, when no subscriber received the message; NULL: one did. The compensating release notifies such a head
+ * again after RLI_UNHEARD_MS, and removes it if again nobody hears. */
 void rli_session_note_unheard(rli_session *session, const char *unheard);
-/* For so long: somewhat longer than the time after which it tells it again. */
+/* How long the compensating release runs for an unheard head: somewhat longer than until the second message. */
 #define RLI_UNHEARD_DOUBT_MS (RLI_UNHEARD_MS + 2000)
 
 #endif

@@ -1,11 +1,11 @@
-/* Synced: a grant that replicas have to confirm. */
+/* Synced grant: a grant that at least one replica must confirm. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/synced.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Also when the caller's time is up by now: it would be held by nobody who knows. */
+/* Takes the grant back, even when the caller's time is up: otherwise nobody would know of the hold. */
 static bool take_back(const rli_grantable *grantable, rli_topology *topology, rli_operation *op, rli_route *route)
 {
     rli_call call;

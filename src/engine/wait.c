@@ -1,12 +1,12 @@
-/* The one wait loop of all objects. */
+/* Wait: the one wait loop of all objects. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/wait.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Connecting and queueing may take so long before the request is sent. The pipeline's own limit then ends before the caller's,
- * and finds the connection silent for all requests on it. */
+/* Connecting and queueing may take this long before the request is sent. Adding it makes the pipeline's own timeout
+ * end before the operation's deadline, so the pipeline finds the connection silent for all requests on it. */
 #define SEND_MS 100
 
 void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
@@ -26,7 +26,7 @@ static rlock_status unconfirmed(const rli_wait *wait)
                     (long long)wait->subscriber->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
 }
 
-/* Sleeps until there is a reason to ask again. True: there is one before `until_ms`. */
+/* Sleeps until there is a reason to ask again. Returns true when there is one before `until_ms`. */
 static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms)
 {
     for (;;) {
@@ -40,8 +40,8 @@ static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms
     }
 }
 
-/* While slots are on their way, an object may be let go where its keys have gone ahead, and nobody can listen
- * there yet. Asking again now and then is all there is. */
+/* While slots migrate, a lock may be released at the node to which its keys have moved already, and nobody can
+ * subscribe there yet. So the wait also asks again from time to time. */
 #define AHEAD_MS 25
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
@@ -50,9 +50,9 @@ static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
     return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }
 
-/* --- the channel, which moves with the object --- */
+/* --- the channel, which follows the object to another node --- */
 
-/* Takes over the hold on the node. */
+/* Joins the channel at `node`. Takes over the caller's hold on the node, also on failure. */
 static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel, size_t length)
 {
     rli_subscriber *subscriber = &node->subscriber;
@@ -76,7 +76,8 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
         if (!node)
             return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
         rlock_status status = join_at(wait, node, channel, channel_length);
-        if (status != RLOCK_UNAVAILABLE) /* else it was given up meanwhile, and another serves the slot */
+        /* otherwise the node was given up meanwhile, and another one serves the slot */
+        if (status != RLOCK_UNAVAILABLE)
             return status;
     }
 }
@@ -94,8 +95,8 @@ void rli_wait_leave(rli_wait *wait)
     wait->channel = NULL;
 }
 
-/* Another node may serve the object by now; messages come from there. While nobody serves it, or memory is
- * short, the wait stays where it is: the question that follows fails, or is asked again. */
+/* Moves the subscription if another node serves the object by now. When no node serves it, or memory is short, the
+ * wait stays where it is: the request that follows fails or is repeated. Returns whether it moved. */
 static bool follow(rli_wait *wait, rli_listener *listener)
 {
     rli_node *node = rli_topology_hold(wait->topology, wait->slot);
@@ -114,8 +115,8 @@ static bool follow(rli_wait *wait, rli_listener *listener)
 
 /* --- the loop --- */
 
-/* Who waits without end must know that it will be woken. Once it was subscribed, it goes on
- * though the subscription breaks: that too wakes it, and the subscriber makes another. */
+/* A wait without a deadline must be sure of being woken, so its subscription must be confirmed by then. After that,
+ * the wait survives a broken subscription: the break itself wakes it, and the subscriber subscribes again. */
 static int64_t confirm_by(const rli_wait *wait)
 {
     return wait->channel && wait->deadline_ms == RLI_NEVER
@@ -131,13 +132,13 @@ static rlock_status loop(rli_wait *wait, rli_listener *listener)
             confirm_by_ms = confirm_by(wait);
             wait->asked = false;
         }
-        /* Looked at before asking: a message between question and answer is then not lost. */
+        /* Check before asking, so that no message between the request and its answer is lost. */
         if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
             confirm_by_ms = RLI_NEVER;
         if (!wait->asked) {
             rlock_status status = wait->ask(wait, &wait->again_ms);
             wait->heard = false;
-            /* However many reasons there are to ask again, the wait is over. */
+            /* The deadline ends the wait, whatever reasons to ask again there are. */
             if (status != RLOCK_TIMEOUT || rli_now_ms() >= wait->deadline_ms)
                 return status;
         }
@@ -164,7 +165,7 @@ rlock_status rli_wait_run(rli_wait *wait)
     if (!wait->channel)
         return loop(wait, NULL);
     rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->op->parker);
-    /* A confirmation that came before this listener did will not wake it. */
+    /* A confirmation that came before this listener was added will not wake it, so ask now. */
     if (wait->asked && rli_channel_is_confirmed(wait->subscriber, wait->channel))
         wait->asked = false;
     rlock_status status = loop(wait, &listener);

@@ -1,19 +1,19 @@
-/* Chances: when not to ask, since a thread of this process has the lock, or others are to come first. */
+/* Yield: when a local waiter must not ask the server, because a local thread has the lock or others come first. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/yield.h"
 
 #include "base/clock.h"
 #include "engine/holds.h"
 
-/* For so long after it was granted here, its holder is expected to hand it over: nobody asks. Whatever may have
- * become of it without our hearing is found out when that is over. */
+/* The quiet period: for this long after a grant, the holder is expected to hand the lock over, and nobody asks. If
+ * something became of the lock without our hearing, that is found out when the period ends. */
 #define CALM_MS 10
 
-/* So often, and for so long, it goes round in one process while others wait elsewhere. */
+/* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere. */
 #define HANDED_MOST 16
 #define HANDED_MS   10
 
-/* What others have to come first, from their message to their question. */
+/* How long others get from the message to their request. */
 #define ASIDE_MS 5
 
 void rli_yield_begin(rli_yield *yield)
@@ -68,6 +68,7 @@ bool rli_yield_defers(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t
         *own = (rli_yield_seen){.aside = yield->yields};
     if (heard && yield->turns_owed > 0) {
         own->signs++;
+        /* If this process is subscribed, the first message is its own. */
         if (own->signs > yield->listening || rli_now_ms() >= yield->yield_until_ms)
             note_turn(yield);
     }
@@ -85,7 +86,7 @@ void rli_yield_to_others(rli_yield *yield)
 {
     yield->yield_until_ms = rli_after_ms(ASIDE_MS);
     yield->yields++;
-    yield->turns_owed = 1; /* at least; it is about to be heard how many */
+    yield->turns_owed = 1; /* at least one; rli_yield_note_others gives the number */
 }
 
 void rli_yield_note_others(rli_yield *yield, int others)

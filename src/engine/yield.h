@@ -1,6 +1,9 @@
-/* Chances: when a thread of this process that waits for a lock need not ask the server, or has to leave it to others
- * to come first. Of the kinds that queue here and hear messages; guarded by the engine's mutex, which every function
- * expects to be held. No I/O. */
+/* Yield: when a local waiter must not ask the server, because a local thread has the lock or others come first.
+ *
+ * After the lock was granted or handed over here, there is a quiet period in which no local waiter asks: its holder
+ * is expected to hand it over. After many handoffs in a row, the local waiters yield: they do not ask until each
+ * listener of another process had one turn, or some ms have passed. All this is for kinds whose waiters queue
+ * locally and listen for messages. Every function here expects the engine's mutex to be held. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_YIELD_H
 #define RLI_YIELD_H
@@ -10,48 +13,53 @@
 
 struct rli_session;
 
-/* What an entry knows of it. */
+/* The state for one entry. */
 typedef struct rli_yield {
-    struct rli_session *holder; /* of this process: the server gave it the lock… */
-    int64_t held_ms;            /* …as was heard at that instant; NULL: another's, free, or unknown */
-    int64_t since_ms;           /* since then the lock has been handed over here… */
-    int handed;                 /* …so many times, without a chance for others */
-    int64_t yield_until_ms;     /* until then others come first */
-    unsigned yields;            /* how often they did */
-    int turns_owed;             /* so many of them have not been heard of since */
-    bool listening;             /* the server counts the waiters here among those who hear the channel; one of them,
-                                   as far as is known */
+    /* The session of this process to which the server gave the lock; NULL: another process has it, it is free, or that
+     * is unknown. */
+    struct rli_session *holder;
+    int64_t held_ms;        /* when that session's grant became known */
+    int64_t since_ms;       /* since when the lock has been handed over here only… */
+    int handed;             /* …and how many times, without a chance for others */
+    int64_t yield_until_ms; /* others come first until then; 0: no yield */
+    unsigned yields;        /* how many yields there were */
+    int turns_owed;         /* how many others have yet to get a turn in this yield */
+    /* The server counts this process among the channel's subscribers, as far as is known. */
+    bool listening;
 } rli_yield;
 
-/* What one waiter remembers of it; all zero at first. */
+/* What one waiter remembers; all zero at first. */
 typedef struct rli_yield_seen {
-    unsigned aside; /* it knows of that one… */
-    int signs;      /* …and has heard from the channel so often since */
+    unsigned aside; /* the yield that it knows of: yields at that time… */
+    int signs;      /* …and how many messages or other news it heard since */
 } rli_yield_seen;
 
-/* Others have had their chance until now. */
+/* Starts anew, as if others had just had their chance. */
 void rli_yield_begin(rli_yield *yield);
 
-/* The session has the lock: it was asked for, or handed over. */
+/* Notes that the session has the lock. handed: by a handoff, not by a request of its own. */
 void rli_yield_note_holder(rli_yield *yield, struct rli_session *holder, bool handed);
-/* It holds nothing any more, for all that this process knows. */
+/* Notes that, as far as this process knows, the session holds the lock no longer. */
 void rli_yield_drop_holder(rli_yield *yield, const struct rli_session *holder);
 
-/* Until when its holder is left alone; 0: there is none. */
+/* Returns when the quiet period ends, at the holder's deadline at the latest; 0: no local session is known to hold
+ * the lock. */
 int64_t rli_yield_calm_until(const rli_yield *yield);
 
-/* Whether a newcomer would ask in vain, or out of turn: it is to join the waiters. */
+/* Returns whether a new attempt must join the waiters, because it would ask in vain or out of turn. */
 bool rli_yield_defers_newcomers(const rli_yield *yield);
-/* The same for a waiter; `heard`: it heard something from the channel since it looked last. Gives the time when it
- * is to look again, message or not. */
+/* The same for a waiter. `heard`: it had news from its channel since it last called this. Sets *until_ms to when it
+ * must look again, with or without a message. */
 bool rli_yield_defers(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms);
 
-/* Whether the lock was handed over here as often, or as long, as it may be while others wait for it elsewhere. */
+/* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
-/* All here stand aside, for a moment, or until one of those has had it: before it is freed for them. */
+/* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
+ * moment, or until one of the others has had the lock. */
 void rli_yield_to_others(rli_yield *yield);
-/* That was done, or came to nothing; `others`: how many listen who are not of this process. Each of them is let
- * come first once: who is quick to answer a message would else keep out who is slow, for ever. */
+/* Ends the check for other listeners that rli_yield_to_others began. `others`: how many listeners of other
+ * processes there are; 0 or less: none, so the yield ends. Each of them gets one turn first: otherwise processes
+ * that are quick to answer a message would keep out slow ones for ever. */
 void rli_yield_note_others(rli_yield *yield, int others);
 
 #endif

@@ -1,9 +1,10 @@
-/* The fair lock, Redisson's RFairLock: a reentrant lock whose waiters queue on the server, first come,
- * first served, each with a channel of its own. */
+/* Fair lock, Redisson's RFairLock: a reentrant lock whose waiters queue on the server in FIFO order, each with a
+ * channel of its own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 #include "net/reply.h"
 
+/* Starts a call with the keys that all fair scripts take. */
 static void start(rli_call *call, const rli_script *script, const rli_names *names)
 {
     rli_call_script(call, script, 4);
@@ -51,7 +52,7 @@ static void force(rli_call *call, const rli_names *names)
     call->once = true;
 }
 
-/* { a number, the head that nobody heard or "" } */
+/* Reads { number, unheard head or "" }. Returns false when the reply is not of that form. */
 static bool read_head(const redisReply *reply, int64_t *number, const char **unheard)
 {
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 || !rli_reply_integer(reply->element[0], number) ||

@@ -1,4 +1,4 @@
-/* The fenced lock, Redisson's RFencedLock: a reentrant lock whose every grant counts a token up. */
+/* Fenced lock, Redisson's RFencedLock: a reentrant lock of which each grant carries the next fencing token. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 #include "net/reply.h"
@@ -15,7 +15,7 @@ static void acquire(rli_call *call, const rli_request *request)
     rli_reentrant_add_over(call, request);
 }
 
-/* { token } when granted, else as the reentrant lock's answer. */
+/* The answer is { token } when granted, otherwise that of the reentrant lock. */
 static rli_verdict parse_acquire(const redisReply *reply)
 {
     int64_t token = 0;

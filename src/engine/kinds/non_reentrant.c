@@ -1,5 +1,5 @@
-/* The non-reentrant lock, Redisson's RNonReentrantLock: a reentrant lock that its owner can't take
- * again. That is seen here, before the server is asked. */
+/* Non-reentrant lock, Redisson's RNonReentrantLock: a reentrant lock that its owner cannot take again. This process
+ * checks that before it asks the server. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 

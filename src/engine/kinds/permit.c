@@ -1,4 +1,4 @@
-/* The permit-expirable semaphore on the server. */
+/* Permit-expirable semaphore: its names, and the keys that all its scripts take. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kinds/permit.h"
 

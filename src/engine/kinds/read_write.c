@@ -1,5 +1,5 @@
-/* The read-write lock, Redisson's RReadWriteLock: a hash with a mode, the readers' and the writer's
- * counts, and a key of its own for each read hold. Its two sides are two kinds of lock. */
+/* Read-write lock, Redisson's RReadWriteLock: a hash with a mode, the readers' and the writer's counts, and another
+ * key for each read hold. Its two sides are two kinds of lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 #include "net/reply.h"
@@ -64,7 +64,7 @@ static void read_state(rli_call *call, const rli_names *names, const char *owner
     state(call, names, owner, &rli_script_read_state);
 }
 
-/* { 1 } when granted beneath the owner's write hold; else as the reentrant lock's answer. */
+/* The answer is { 1 } when granted under the owner's write hold, otherwise that of the reentrant lock. */
 static rli_verdict read_parse_acquire(const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
@@ -105,7 +105,7 @@ static void write_state(rli_call *call, const rli_names *names, const char *owne
     state(call, names, owner, &rli_script_write_state);
 }
 
-/* { PTTL } when granted, since leases add up; else as the reentrant lock's answer. */
+/* The answer is { PTTL } when granted, as leases add up, otherwise that of the reentrant lock. */
 static rli_verdict write_parse_acquire(const redisReply *reply)
 {
     int64_t pttl_ms = 0;
@@ -118,7 +118,7 @@ static rli_verdict write_parse_acquire(const redisReply *reply)
 
 #define CHANNEL "redisson_rwlock"
 
-/* The further "key" is what the timeout keys of read holds begin with. */
+/* keys[0] is the prefix of the timeout keys of read holds. */
 #define NAMING                                                                                                         \
     {                                                                                                                  \
         .what = "read-write lock", .channel_prefix = CHANNEL, .key_suffix = ""                                         \

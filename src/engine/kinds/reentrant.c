@@ -1,4 +1,4 @@
-/* The reentrant lock, Redisson's RLock: a hash with one field, its owner's count. */
+/* Reentrant lock, Redisson's RLock: a hash with one field, the hold count of its owner. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 #include "net/reply.h"
@@ -20,10 +20,10 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
     rli_reentrant_add_over(call, request);
 }
 
-/* What a handoff answers, where it was made. */
+/* What a handoff answers when the successor holds the lock. */
 #define HANDED_OVER 2
-#define HEIR_HOLDS  3       /* by an earlier attempt */
-#define HEARD_MAX   1000000 /* more listeners than that are as many */
+#define HEIR_HOLDS  3       /* an earlier attempt handed it over */
+#define HEARD_MAX   1000000 /* caps the reported number of subscribers */
 
 static void hand_over(rli_call *call, const rli_request *request)
 {
@@ -83,7 +83,7 @@ rli_verdict rli_reentrant_parse_acquire(const redisReply *reply)
     return (rli_verdict){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
 }
 
-/* { how, token } */
+/* Returns whether the reply is { answer, token }. */
 static bool with_token(const redisReply *reply)
 {
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;

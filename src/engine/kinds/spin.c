@@ -1,5 +1,4 @@
-/* The spin lock, Redisson's RSpinLock: a reentrant lock whose waiters ask again and again, and which
- * publishes nothing and subscribes to nothing. */
+/* Spin lock, Redisson's RSpinLock: a reentrant lock that publishes nothing, and whose waiters poll. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 
