@@ -275,7 +275,10 @@ static void linger(process *self)
     int64_t from_ns = healed ? world_now_ns() : faults_end_ns(run_of);
     if (left)
         from_ns += 2 * run_watchdog_ms(self) * 1000000 + 2 * SECOND;
-    if (left || self->doubts)
+    /* What is posted, or kept for the next owner, is given back when its call has long ended. */
+    const char *options = run_of->clients[self->index].options;
+    bool later = strstr(options, "unlockWaits=false") || strstr(options, "localHandOver=true");
+    if (left || self->doubts || (later && run_of->fault_count > 0))
         thread_sleep(self, from_ns + 45 * SECOND, 0, "what is in doubt to be given back");
 }
 
