@@ -286,7 +286,8 @@ static void draw_world(drawing *self)
 {
     static const int versions[] = {62, 70, 70, 72, 80};
     plan *to = self->plan;
-    to->topology = draw_one_in(self, 3) ? REPLICATED + draw_roll(self, TOPOLOGIES - REPLICATED) : SINGLE;
+    if (draw_one_in(self, 3))
+        to->topology = (topology_kind)(REPLICATED + draw_roll(self, TOPOLOGIES - REPLICATED));
     to->version = versions[draw_roll(self, 5)];
     if (draw_one_in(self, 3))
         to->changes = 1 + draw_roll(self, 12);
