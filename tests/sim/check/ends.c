@@ -15,8 +15,6 @@
 #include <string.h>
 
 #define MS INT64_C(1000000)
-/* What is released in the background is tried again after pauses. */
-#define BACKGROUND_MS 45000
 
 static int64_t abandoned_until_ns[PLAN_OBJECTS];
 static int64_t first_blocks;
@@ -173,7 +171,7 @@ static void check_objects(const plan *of)
 
 void ends_check(const plan *of)
 {
-    thread_sleep(of, world_now_ns() + BACKGROUND_MS * MS, 0, "what is left to end");
+    thread_sleep(of, world_now_ns() + run_background_ms() * MS, 0, "what is left to end");
     servers_each_key(check_left, NULL);
     check_objects(of);
     if (descriptors_open() != 0)

@@ -28,12 +28,7 @@ static bool is_strict(const call *of)
 /* Another thread of its owner may have had the place for long. */
 static bool shares_place(const call *self)
 {
-    bool any = false;
-    for (int i = 0; i < run_worker_count(); i++) {
-        const worker *one = run_worker(i);
-        any |= one != self->worker && one->of == self->worker->of && one->waits_for == self->hold->resource && one->waits_named;
-    }
-    return self->step->owner != 0 && any;
+    return self->hold->unsure || self->hold->calls > 0;
 }
 
 void order_check(const call *self)
@@ -43,6 +38,7 @@ void order_check(const call *self)
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
         if (one == self->worker || one->waits_for != self->hold->resource || one->waits_named ||
+            one->waits_until_ns <= world_now_ns() ||
             one->waits_since_ns + place_ns(self->worker->of->plan) > self->began_ns ||
             one->waits_since_ns <= ledger_void_ns(self->hold->resource)) /* an operator has cleared the queue since */
             continue;

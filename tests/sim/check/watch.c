@@ -19,9 +19,7 @@
 #define TAKEN_MS 2000
 /* Where places of a queue are left behind by processes that have ended, each is passed over in its time. */
 #define PASSED_OVER_MS 90000
-/* What is released in the background is tried again after pauses. */
-#define BACKGROUND_MS 45000
-/* …which grow with how late its request may come; unless nothing holds that up but a machine that stands still. */
+/* So soon what is in doubt is released in the background, when nothing holds that up but a machine that stands still. */
 #define AT_ONCE_MS 12000
 
 static int64_t free_since_ns[PLAN_OBJECTS], owned_ns[PLAN_OBJECTS];
@@ -186,15 +184,6 @@ static bool has_owner(int resource)
     return false;
 }
 
-/* Which may have left a thousand requests in doubt, which are looked after one by one. */
-static bool has_composite(void)
-{
-    bool any = false;
-    for (int i = 0; i < run_of->object_count; i++)
-        any |= object_is_composite(run_of->objects[i].kind);
-    return any;
-}
-
 static void check_owner(int resource)
 {
     if (has_owner(resource) || run_has_odd_field(resource))
@@ -204,7 +193,7 @@ static void check_owner(int resource)
         since_ns = healed_ns;
     if (since_ns < ends_abandoned_until_ns(resource))
         since_ns = ends_abandoned_until_ns(resource);
-    int64_t bound_ms = run_only_stops() && !has_composite() ? AT_ONCE_MS : BACKGROUND_MS;
+    int64_t bound_ms = run_only_stops() && !run_has_composite() ? AT_ONCE_MS : run_background_ms();
     if (world_now_ns() - since_ns > bound_ms * MS)
         finding("lock \"%s\" is held by nobody, for %" PRId64 " ms now", run_of->objects[resource].name,
                 (world_now_ns() - since_ns) / MS);

@@ -66,8 +66,8 @@ static void draw_client(drawing *self, plan_client *to)
         word(to, "checkLockSyncedSlaves=false");
     if (self->plan->topology != SINGLE && draw_one_in(self, 3))
         option(self, to, "slavesSyncTimeout", 20 + draw_roll(self, 1000));
-    if (self->plan->topology != SINGLE && draw_one_in(self, 3))
-        option(self, to, "scanInterval", 100 + draw_roll(self, 3000));
+    if (self->plan->topology != SINGLE && draw_one_in(self, 3)) /* a map of a cluster has 16384 slots to look at */
+        option(self, to, "scanInterval", (self->plan->topology == CLUSTER ? 2000 : 100) + draw_roll(self, 3000));
 }
 
 /* --- objects --- */
@@ -150,8 +150,9 @@ static void draw_objects(drawing *self)
 
 /* --- faults --- */
 
-/* Those that may happen in this run, and how often. */
-static void draw_weights(drawing *self, int weights[FAULT_KINDS])
+typedef enum family { NETWORK, SERVERS, CLIENTS, DELETIONS, FOREIGN, FAMILIES } family;
+
+static void draw_usual_weights(drawing *self, int weights[FAULT_KINDS])
 {
     static const int usual[FAULT_KINDS] = {
         [RESET_CONNECTION] = 14, [SILENCE] = 12, [STOP_SERVER] = 5, [RESTART] = 3, [STOP_CLIENT] = 5, [REFUSE] = 3,
@@ -163,15 +164,42 @@ static void draw_weights(drawing *self, int weights[FAULT_KINDS])
     weights[REPLICAS_SILENT] = self->plan->topology == SINGLE ? 0 : 4;
     weights[SLOT_MOVES] = self->plan->topology == CLUSTER ? 6 : 0;
     weights[NAME_CHANGES] = self->plan->named ? 3 : 0;
-    if (draw_one_in(self, 3)) /* all of them */
-        return;
-    int most = 1 + draw_roll(self, 3), kept = 0;
+}
+
+static void keep_family(drawing *self, int weights[FAULT_KINDS])
+{
+    static const int often[FAMILIES] = {[NETWORK] = 4, [SERVERS] = 2, [CLIENTS] = 2, [DELETIONS] = 3, [FOREIGN] = 1};
+    static const family families[FAULT_KINDS] = {
+        [STOP_SERVER] = SERVERS, [RESTART] = SERVERS, [SERVER_ERROR] = SERVERS, [SCRIPTS_FLUSHED] = SERVERS,
+        [FAILOVER] = SERVERS, [REPLICAS_SILENT] = SERVERS, [SLOT_MOVES] = SERVERS, [SERVER_PAUSED] = SERVERS,
+        [STOP_CLIENT] = CLIENTS, [MEMORY_SHORT] = CLIENTS, [KEY_DELETED] = DELETIONS, [KEY_FORCED] = DELETIONS,
+        [ALL_DELETED] = DELETIONS, [KEY_SHORTENED] = FOREIGN, [FIELD_ODD] = FOREIGN, [GARBAGE_PUBLISHED] = FOREIGN,
+        [KEY_PERSISTED] = FOREIGN, [KEY_RENAMED] = FOREIGN, [KEY_TAKEN] = FOREIGN, [QUEUE_ODD] = FOREIGN,
+        [HELPERS_DELETED] = FOREIGN};
+    family kept = (family)dice_weighted(&self->dice, often, FAMILIES);
+    for (int i = 0; i < FAULT_KINDS; i++)
+        weights[i] = families[i] == kept ? weights[i] : 0;
+}
+
+static void keep_some(drawing *self, int weights[FAULT_KINDS])
+{
     bool keeps[FAULT_KINDS] = {false};
-    for (; kept < most; kept++)
+    for (int most = 1 + draw_roll(self, 3); most > 0; most--)
         keeps[draw_one_in(self, 2) ? dice_weighted(&self->dice, weights, FAULT_KINDS) : draw_roll(self, FAULT_KINDS)] = true;
     keeps[dice_weighted(&self->dice, weights, FAULT_KINDS)] = true;
     for (int i = 0; i < FAULT_KINDS; i++)
         weights[i] = keeps[i] && weights[i] ? 1 : 0;
+}
+
+/* Those that may happen in this run, and how often: all of them, those of one family, or some few. */
+static void draw_weights(drawing *self, int weights[FAULT_KINDS])
+{
+    int which = draw_roll(self, 4);
+    draw_usual_weights(self, weights);
+    if (which == 0)
+        keep_family(self, weights);
+    else if (which < 3)
+        keep_some(self, weights);
 }
 
 static void draw_fault(drawing *self, const int weights[FAULT_KINDS], int64_t longest_ms, plan_fault *to)
@@ -258,15 +286,17 @@ static void draw_world(drawing *self)
 {
     static const int versions[] = {62, 70, 70, 72, 80};
     plan *to = self->plan;
-    to->topology = draw_one_in(self, 2) ? REPLICATED + draw_roll(self, TOPOLOGIES - REPLICATED) : SINGLE;
+    if (draw_one_in(self, 3))
+        to->topology = (topology_kind)(REPLICATED + draw_roll(self, TOPOLOGIES - REPLICATED));
     to->version = versions[draw_roll(self, 5)];
     if (draw_one_in(self, 3))
         to->changes = 1 + draw_roll(self, 12);
-    to->period = 1 << draw_roll(self, 8);
-    to->stalls = draw_one_in(self, 2) ? 0 : 200 << draw_roll(self, 6);
-    to->latency_us = draw_one_in(self, 4) ? 1000 + draw_roll(self, 20000) : 20 + draw_roll(self, 300);
+    to->period = 1 << (draw_one_in(self, 4) ? draw_roll(self, 8) : 3 + draw_roll(self, 6)); /* turns cost the most time */
+    bool clean = draw_one_in(self, 3); /* where more is promised, and more can be checked */
+    to->stalls = clean || draw_one_in(self, 2) ? 0 : 200 << draw_roll(self, 6);
+    to->latency_us = !clean && draw_one_in(self, 3) ? 1000 + draw_roll(self, 20000) : 20 + draw_roll(self, 300);
     to->jitter_us = draw_one_in(self, 2) ? to->latency_us : to->latency_us * (1 + draw_roll(self, 10));
-    to->splits = draw_one_in(self, 2) ? 0 : 2 + draw_roll(self, 50);
+    to->splits = clean || draw_one_in(self, 2) ? 0 : 2 + draw_roll(self, 50);
     to->named = draw_one_in(self, 6);
 }
 
@@ -285,7 +315,7 @@ void plan_draw(plan *to, uint64_t seed)
     to->thread_count = 1 + draw_roll(&self, 8);
     for (int i = 0; i < to->thread_count; i++)
         draw_thread(&self, &to->threads[i], draw_roll(&self, to->client_count));
-    for (int i = draw_roll(&self, 3); i > 0 && to->thread_count < PLAN_THREADS; i--)
+    for (int i = draw_one_in(&self, 3) ? 1 + draw_roll(&self, 2) : 0; i > 0 && to->thread_count < PLAN_THREADS; i--)
         draw_thread(&self, &to->threads[to->thread_count++], -1);
     draw_faults(&self);
 }

@@ -125,7 +125,7 @@ void failover_begin(const plan_fault *fault)
     if (of->busy || of->count == 1)
         return;
     of->busy = true;
-    *self = (failover){.by = fault, .old = of->master, .to = some_replica(of, fault->who & 1), .fate = fault->who / 4 % 4};
+    *self = (failover){.by = fault, .old = of->master, .to = some_replica(of, fault->who & 1), .fate = (fate)(fault->who / 4 % 4)};
     self->until_ns = world_now_ns() + third_ns(self);
     self->to->held = fault->count > 0;
     is_due(self);

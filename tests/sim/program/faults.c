@@ -104,14 +104,16 @@ static void stop_client(const plan_fault *fault)
     machine_stop(run_machine(fault->who), fault->span_ms * 1000000, fault->count == 1);
 }
 
+#define MOST_PAUSED_MS 8000
 static int64_t paused_until_ns;
 
 static void pause_server(const plan_fault *fault)
 {
     char ms[24];
-    int64_t until_ns = world_now_ns() + fault->span_ms * 1000000 * 101 / 100; /* by the server's clock */
+    int64_t span_ms = fault->span_ms < MOST_PAUSED_MS ? fault->span_ms : MOST_PAUSED_MS;
+    int64_t until_ns = world_now_ns() + span_ms * 1000000 * 101 / 100; /* by the server's clock */
     paused_until_ns = until_ns > paused_until_ns ? until_ns : paused_until_ns;
-    snprintf(ms, sizeof ms, "%" PRId64, fault->span_ms);
+    snprintf(ms, sizeof ms, "%" PRId64, span_ms);
     servers_command(servers_with_data(fault->who), WORDS("CLIENT", "PAUSE", ms, fault->count & 1 ? "ALL" : "WRITE"));
 }
 
@@ -147,32 +149,32 @@ static const struct {
     bool lasts; /* for its span, by itself */
     bool commands; /* foreign hands: what they change is theirs when the command runs, which a paused server puts off */
 } acts[FAULT_KINDS] = {
-    [RESET_CONNECTION] = {reset, NULL, false},
-    [SILENCE] = {silence, NULL, true},
-    [STOP_SERVER] = {stop_server, NULL, true},
-    [RESTART] = {restart, NULL, false},
-    [STOP_CLIENT] = {stop_client, NULL, true},
-    [REFUSE] = {refuse, accept_again, true},
-    [SERVER_ERROR] = {answer_errors, answer_well, true},
-    [SCRIPTS_FLUSHED] = {flush_scripts, NULL, false},
+    [RESET_CONNECTION] = {reset, NULL, false, false},
+    [SILENCE] = {silence, NULL, true, false},
+    [STOP_SERVER] = {stop_server, NULL, true, false},
+    [RESTART] = {restart, NULL, false, false},
+    [STOP_CLIENT] = {stop_client, NULL, true, false},
+    [REFUSE] = {refuse, accept_again, true, false},
+    [SERVER_ERROR] = {answer_errors, answer_well, true, false},
+    [SCRIPTS_FLUSHED] = {flush_scripts, NULL, false, false},
     [KEY_DELETED] = {foreign_delete, NULL, false, true},
     [KEY_SHORTENED] = {foreign_shorten, NULL, false, true},
     [KEY_FORCED] = {foreign_force, NULL, false, true},
     [FIELD_ODD] = {foreign_write_field, NULL, false, true},
     [ALL_DELETED] = {foreign_delete_all, NULL, false, true},
-    [CLIENTS_KILLED] = {kill_clients, NULL, false},
-    [FAILOVER] = {failover_begin, failover_end, true},
-    [REPLICAS_SILENT] = {replicas_fall_silent, replicas_speak, true},
-    [SLOT_MOVES] = {slot_begins, slot_ends, true},
+    [CLIENTS_KILLED] = {kill_clients, NULL, false, false},
+    [FAILOVER] = {failover_begin, failover_end, true, false},
+    [REPLICAS_SILENT] = {replicas_fall_silent, replicas_speak, true, false},
+    [SLOT_MOVES] = {slot_begins, slot_ends, true, false},
     [GARBAGE_PUBLISHED] = {foreign_publish_garbage, NULL, false, true},
     [KEY_PERSISTED] = {foreign_persist, NULL, false, true},
     [KEY_RENAMED] = {foreign_rename, foreign_name_back, true, true},
     [KEY_TAKEN] = {foreign_take, foreign_give_back, true, true},
     [QUEUE_ODD] = {foreign_write_queue, NULL, false, true},
     [HELPERS_DELETED] = {foreign_delete_helpers, NULL, false, true},
-    [SERVER_PAUSED] = {pause_server, NULL, true},
-    [NAME_CHANGES] = {change_name, NULL, false},
-    [MEMORY_SHORT] = {shorten_memory, have_memory, true},
+    [SERVER_PAUSED] = {pause_server, NULL, true, true},
+    [NAME_CHANGES] = {change_name, NULL, false, false},
+    [MEMORY_SHORT] = {shorten_memory, have_memory, true, false},
 };
 
 static bool over;
@@ -233,6 +235,12 @@ void faults_plan(const plan *of)
     }
 }
 
+/* Behind what a server that stood still, or was paused, has heard before. */
+static void clear_key(void *fault)
+{
+    foreign_clear(fault);
+}
+
 void faults_heal(void)
 {
     host *at;
@@ -243,11 +251,10 @@ void faults_heal(void)
         host_plan(at);
     }
     failovers_heal();
-    for (int i = 0; (at = host_number(i)) && paused_until_ns > world_now_ns(); i++)
-        servers_command(at, WORDS("CLIENT", "UNPAUSE"));
+    int64_t clear_ns = paused_until_ns > world_now_ns() ? paused_until_ns : world_now_ns();
     for (int i = 0; i < run_of->fault_count; i++) { /* the server may have refused to, or another has given it no end */
         if (run_of->faults[i].kind == KEY_TAKEN)
-            foreign_clear(&run_of->faults[i]);
+            event_at(clear_ns + 1000000, clear_key, (void *)(uintptr_t)&run_of->faults[i]);
     }
     servers_name_takes(1000000);
     network_heal();

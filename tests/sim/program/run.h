@@ -43,6 +43,7 @@ typedef struct worker {
     int wants;               /* of permits */
     side waits_as;           /* for a lock */
     bool waits_named;        /* as a named owner, who may wait in several threads */
+    int64_t waits_until_ns;  /* it gives up then */
     int64_t waits_since_ns, could_since_ns; /* it could have what it waits for, whenever the checker looked */
     bool left;               /* it ended, whatever it held */
 } worker;
@@ -58,6 +59,7 @@ run_counts run_plan(const plan *plan);
 
 extern const plan *run_of;
 int64_t run_patience_ms(const process *of);
+int64_t run_background_ms(void); /* within that time what is in doubt is given back, where nothing goes wrong */
 int64_t run_timeout_ms(const process *of); /* for an answer */
 int64_t run_watchdog_ms(const process *of);
 /* A field that no lock has stands in that one, and stays. */
@@ -71,6 +73,7 @@ bool run_is_fair(int resource);
 /* Whether nothing happens in which a hold of that client's that is renewed could be lost: a connection is cut or silent, once
  * or twice. */
 bool run_keeps_holds(int client);
+bool run_has_composite(void);
 bool run_has_fault(fault_kind kind);
 /* Whether all that goes wrong is that machines stand still. */
 bool run_only_stops(void);

@@ -153,6 +153,9 @@ static void take(worker *self, const plan_step *planned)
     self->waits_since_ns = self->could_since_ns = world_now_ns();
     self->waits_as = own.hold->side;
     self->waits_named = step->owner != 0;
+    bool ends_first = step->cancel_ms >= 0 && (step->wait_ms < 0 || step->cancel_ms < step->wait_ms);
+    int64_t wait_ms = ends_first ? step->cancel_ms : step->wait_ms;
+    self->waits_until_ns = wait_ms < 0 ? WORLD_NEVER : world_now_ns() + wait_ms * 990000; /* clocks differ */
     bool wants_token = step->kind == TOKEN && step->cancel_ms < 0;
     rlock_status status = wants_token ? rlock_try_lock_and_get_token(lock, options.wait_ms, options.lease_ms, &token)
                                       : rlock_lock_with(lock, &options);
