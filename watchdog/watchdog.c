@@ -112,7 +112,8 @@ int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
     /* After an unanswered request, the next one may have to connect first, over a slow link. */
     int64_t most_ms = watchdog->compensation_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
-    /* Other compensations do not end this wait: if none had time for an answer over a new connection, none would be done. */
+    /* Other compensations do not end this wait. If none had time for an answer over a new connection, none would ever
+     * be done. */
     int64_t next_ms = cut(watchdog, 1, by_ms);
     return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
 }
