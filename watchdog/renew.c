@@ -87,38 +87,20 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
 
 typedef char owner_text[RLI_OWNER_TEXT];
 
-typedef struct wording {
-    rli_call call;
-    owner_text *owners;
-    rli_names first; /* of the first lock, where its script looks at further keys of its slot */
-} wording;
-
 /* Writes the request. Needs no mutex: the sessions keep their names and numbers while they are marked as
- * `renewing`. Returns false when out of memory. In both cases the caller clears `to`. */
-static bool word(const rli_renewal_batch *batch, wording *to)
+ * `renewing`. Returns false when out of memory. In both cases the caller clears the call, then frees the texts. */
+static bool word(const rli_renewal_batch *batch, rli_call *call, owner_text **texts)
 {
     rli_engine *engine = batch->watchdog->engine;
-    const rli_kind *kind = batch->sessions[0]->kind;
-    rli_call *call = &to->call;
-    *to = (wording){.owners = malloc((size_t)batch->count * sizeof *to->owners)};
-    rli_call_script(call, kind->renew, batch->count + kind->levels);
+    owner_text *owners = malloc((size_t)batch->count * sizeof *owners);
+    *texts = owners;
+    rli_call_script(call, batch->sessions[0]->kind->renew, batch->count);
     for (int i = 0; i < batch->count; i++)
         rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
-    if (kind->levels && rli_names_make(&to->first, NULL, batch->sessions[0]->entry->name, &kind->naming) != RLOCK_OK)
-        return false;
-    if (kind->levels)
-        rli_call_add(call, to->first.keys[0], to->first.key_lengths[0]);
     rli_call_add_number(call, batch->lengthens ? engine->settings->watchdog_timeout_ms : 0);
-    for (int i = 0; to->owners && i < batch->count; i++)
-        rli_call_add_text(call, rli_owner_text(engine, batch->sessions[i]->number, to->owners[i]));
-    return to->owners && !call->no_memory;
-}
-
-static void clear(wording *self)
-{
-    rli_call_clear(&self->call);
-    rli_names_free(&self->first);
-    free(self->owners);
+    for (int i = 0; owners && i < batch->count; i++)
+        rli_call_add_text(call, rli_owner_text(engine, batch->sessions[i]->number, owners[i]));
+    return owners && !call->no_memory;
 }
 
 /* Sends the request and waits, for a short time only instead of the callers' long retries: what fails is soon tried
@@ -162,7 +144,10 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 
 /* --- the answer --- */
 
-/* Applies the answer for one session; NULL: none came, so it is renewed again at again_ms. */
+/* What a script answers when a hold's keys are not where its lock is, because a cluster moves their slot. */
+#define NOT_HERE (-1)
+
+/* Applies the answer for one session. NULL: none came, or NOT_HERE: it is renewed again at again_ms. */
 static void apply(rli_engine *engine, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
@@ -170,7 +155,7 @@ static void apply(rli_engine *engine, rli_session *session, bool lengthened, int
     session->renewing = false;
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
-    if (!answer) {
+    if (!answer || (rli_reply_integer(answer, &held) && held == NOT_HERE)) {
         put_off(engine, session, again_ms);
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* A read hold under the owner's write hold: the write hold's key was extended, too. */
@@ -219,15 +204,17 @@ static void close_by_asking(rli_renewal_batch *batch)
 {
     rli_watchdog *watchdog = batch->watchdog;
     rli_engine *engine = watchdog->engine;
-    wording own;
+    rli_call call;
+    owner_text *owners;
     pthread_mutex_unlock(&engine->mutex);
     int64_t since_ms = rli_now_ms();
-    rlock_status status = word(batch, &own) ? ask(batch, &own.call) : RLOCK_NO_MEMORY;
+    rlock_status status = word(batch, &call, &owners) ? ask(batch, &call) : RLOCK_NO_MEMORY;
     pthread_mutex_lock(&engine->mutex);
     if (status == RLOCK_UNAVAILABLE && batch->node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, batch->node);
-    close_batch(batch, status == RLOCK_OK ? own.call.reply : NULL, own.call.sent_ms);
-    clear(&own);
+    close_batch(batch, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
+    rli_call_clear(&call);
+    free(owners);
 }
 
 /* Returns whether the same request may succeed when it is sent by close_by_asking. */
@@ -326,10 +313,12 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
         return;
     }
     pthread_mutex_unlock(&engine->mutex);
-    wording own;
+    rli_call call;
+    owner_text *owners;
     int64_t since_ms = rli_now_ms();
-    bool sent = word(batch, &own) && launch(batch, &own.call);
-    clear(&own);
+    bool sent = word(batch, &call, &owners) && launch(batch, &call);
+    rli_call_clear(&call);
+    free(owners);
     if (!sent)
         rli_topology_suspect(watchdog->engine->topology);
     pthread_mutex_lock(&engine->mutex);

@@ -75,7 +75,8 @@ typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
     /* KEYS: the lock names. ARGV: the lease in ms, then the wire owner for each name. Answers a list with one
-     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold. */
+     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; -1 not here now, ask
+     * again. */
     const rli_script *renew;
 
     bool writes; /* its field is OWNER:write, apart from the owner's other holds */

@@ -20,7 +20,7 @@
 
 #define PREFIX "load-"
 #define OURS (2 * MIXED_EACH)
-#define ENDS_MS 30000
+#define ENDS_MS 120000
 #define SPLITS 8
 #define PAUSE_MS 2 /* between turns: the locks are not fair, and who has one would take it again */
 
