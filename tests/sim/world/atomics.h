@@ -25,6 +25,20 @@ void sim_point(void);
 #undef atomic_fetch_and
 #undef atomic_fetch_or
 
+#ifdef __clang__
+#define atomic_load_explicit(object, order) (sim_point(), __c11_atomic_load(object, order))
+#define atomic_store_explicit(object, value, order) (sim_point(), __c11_atomic_store(object, value, order))
+#define atomic_exchange_explicit(object, value, order) (sim_point(), __c11_atomic_exchange(object, value, order))
+#define atomic_fetch_add_explicit(object, value, order) (sim_point(), __c11_atomic_fetch_add(object, value, order))
+#define atomic_fetch_sub_explicit(object, value, order) (sim_point(), __c11_atomic_fetch_sub(object, value, order))
+#define atomic_fetch_and_explicit(object, value, order) (sim_point(), __c11_atomic_fetch_and(object, value, order))
+#define atomic_fetch_or_explicit(object, value, order) (sim_point(), __c11_atomic_fetch_or(object, value, order))
+#define sim_compare_exchange_(object, expected, value, weak)                                       \
+    (sim_point(), (weak) ? __c11_atomic_compare_exchange_weak(object, expected, value, memory_order_seq_cst,   \
+                                                              memory_order_seq_cst)                \
+                         : __c11_atomic_compare_exchange_strong(object, expected, value, memory_order_seq_cst, \
+                                                                memory_order_seq_cst))
+#else
 #define atomic_load_explicit(object, order)                                                        \
     (sim_point(), __extension__({                                                                  \
          __auto_type sim_at_ = (object);                                                           \
@@ -56,6 +70,7 @@ void sim_point(void);
          __atomic_compare_exchange(sim_at_, expected, &sim_new_, weak, memory_order_seq_cst,       \
                                    memory_order_seq_cst);                                          \
      }))
+#endif
 #define atomic_compare_exchange_strong(object, expected, value) sim_compare_exchange_(object, expected, value, 0)
 #define atomic_compare_exchange_weak(object, expected, value) sim_compare_exchange_(object, expected, value, 1)
 
