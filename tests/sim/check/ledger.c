@@ -69,7 +69,8 @@ void ledger_claim(hold *self, validity by)
         self->claimed_until_ns = 0;
         return;
     }
-    int64_t span_ns = by.ms > WORLD_NEVER / 4000000 ? WORLD_NEVER / 4 : by.ms * 1000000;
+    /* The library counts whole milliseconds of its clock: the last of them has begun. */
+    int64_t span_ns = by.ms > WORLD_NEVER / 4000000 ? WORLD_NEVER / 4 : (by.ms - 1) * 1000000;
     ledger_claim_until(self, by.asked_ns + span_ns - span_ns / 1000000 * by.rate_ppm);
 }
 
