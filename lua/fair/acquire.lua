@@ -91,6 +91,13 @@ if pttl == -2 then
         return nil
     end
 elseif redis.call('hexists', lock, owner) == 1 then
+    local place = was_queued and redis.call('lpos', queue, owner)
+    -- It queued, and another thread of the owner took the lock as another kind meanwhile.
+    if place then
+        redis.call('lrem', queue, 0, owner)
+        redis.call('zrem', timeouts, owner)
+        move_up(redis.call('lrange', queue, place, -1), place_ms, false)
+    end
     redis.call('hset', lock, owner, count)
     if pttl < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms)

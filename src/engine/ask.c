@@ -110,8 +110,8 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
         return outer_lost(attempt);
     }
     rli_session_gain(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
-    /* Only a kind with a queue on the server gave up the owner's place there. */
-    if (attempt->asked->kind->queues)
+    /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
+    if (attempt->asked->kind->queues && session->count == 1)
         session->queued = false;
     /* An offered hold must have ended on the server, or there would have been no grant. */
     rli_local_handoff_forget(attempt->engine, attempt->entry);

@@ -120,10 +120,21 @@ void ends_begin(void)
 
 /* --- at the end --- */
 
-/* Nobody dies in its place, and no server forgets that a place was left. */
+/* What comes later than that nobody looks after any more: it runs out by itself. */
+#define LATE_MS 8000
+
+static bool comes_late(void)
+{
+    bool any = false;
+    for (int i = 0; i < run_of->fault_count; i++)
+        any |= run_of->faults[i].span_ms > LATE_MS;
+    return any;
+}
+
+/* Nobody dies in its place, no server forgets that a place was left, and none is asked for later. */
 static bool places_are_left(void)
 {
-    return !closes && !acts && !run_has_fault(QUEUE_ODD) && (run_of->topology == SINGLE || run_is_calm());
+    return !comes_late() && !closes && !acts && !run_has_fault(QUEUE_ODD) && (run_of->topology == SINGLE || run_is_calm());
 }
 
 static void check_place(const char *name, size_t length)
