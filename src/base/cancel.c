@@ -1,4 +1,4 @@
-/* Cancel tokens: a flag, a descriptor for those who poll, and a list of those who sleep. */
+/* Cancel tokens: a flag, a descriptor for threads that poll, and a list of parkers for threads that sleep. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cancel.h"
 
@@ -18,7 +18,7 @@ struct rlock_cancel {
     pthread_mutex_t mutex;
     rli_cancel_watch *watches; /* guarded by mutex */
     atomic_bool fired;
-    unsigned generation; /* of forks: a child must not fire its parent's */
+    unsigned generation; /* fork generation of its creator; a forked child must not fire its parent's token */
     int fd;
 };
 
@@ -47,7 +47,7 @@ void rlock_cancel_fire(rlock_cancel *cancel)
     if (!cancel || cancel->generation != rli_fork_generation() || atomic_exchange(&cancel->fired, true))
         return;
     ssize_t written = write(cancel->fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written; /* an eventfd at 0 takes a 1 */
+    (void)written; /* cannot fail: the eventfd's counter is 0 */
     pthread_mutex_lock(&cancel->mutex);
     for (rli_cancel_watch *watch = cancel->watches; watch; watch = watch->next)
         rli_unpark(watch->parker);
@@ -58,7 +58,7 @@ void rlock_cancel_free(rlock_cancel *cancel)
 {
     if (!cancel)
         return;
-    if (cancel->generation == rli_fork_generation()) /* else the fork handler has closed it */
+    if (cancel->generation == rli_fork_generation()) /* in a forked child the fork handler has closed it */
         rli_fd_close(cancel->fd);
     pthread_mutex_destroy(&cancel->mutex);
     free(cancel);

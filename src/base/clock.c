@@ -22,7 +22,7 @@ struct timespec rli_monotonic_at(int64_t deadline_ms)
     int64_t span_ms = deadline_ms - rli_now_ms();
     if (span_ms < 0)
         span_ms = 0;
-    /* rounded up, so that the instant has come when the wait ends */
+    /* Round up, so that the instant has come when the wait ends. */
     int64_t ns = at.tv_nsec + (span_ms % 1000 + 1) * 1000000;
     at.tv_sec += (time_t)(span_ms / 1000 + ns / 1000000000);
     at.tv_nsec = (long)(ns % 1000000000);

@@ -1,4 +1,4 @@
-/* The detail of a thread's last failure, and the words of the statuses. */
+/* Error messages: the detail of each thread's last failure, and the text of each status. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
@@ -13,7 +13,8 @@
 
 static _Thread_local char last_error[MESSAGE_SIZE];
 
-/* Programs write messages to terminals and logs, and names and a server's words are in them. */
+/* Makes the message printable: it holds lock names and the server's words, and programs write it to terminals and
+ * logs. */
 static void keep(const char *message)
 {
     size_t length = 0;

@@ -1,4 +1,4 @@
-/* fork(): the child closes its copies of the library's descriptors and knows that it is a child. */
+/* fork(): a child closes its copies of the library's descriptors and can tell that it is a child. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/forked.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The list only grows and is read without a mutex: the child's handler may take none, because
- * another thread may have held it when the process was forked. */
+/* The list only grows and is read without a mutex. The handler in the child must not take a mutex, because another
+ * thread of the parent may have held it at the fork. */
 #define CHUNK 62
 struct chunk {
     struct chunk *next;
@@ -70,7 +70,7 @@ bool rli_fd_track(int fd)
 
 void rli_fd_close(int fd)
 {
-    /* Untracked before it is closed: once closed, the number may be another thread's file. */
+    /* Stop tracking the descriptor before closing it: after close() the number may belong to another thread's file. */
     for (struct chunk *chunk = atomic_load(&chunks); chunk; chunk = chunk->next) {
         for (int i = 0; i < CHUNK; i++) {
             int tracked = fd + 1;

@@ -1,4 +1,4 @@
-/* A gate: whether a client is open, and still needed. */
+/* A gate: whether a client is open, and how many references it has. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/gate.h"
 
@@ -56,7 +56,8 @@ bool rli_gate_list(rli_gate *gate, rli_sleeper *sleeper)
     pthread_mutex_lock(&gate->mutex);
     RLI_LIST_ADD(gate->sleepers, sleeper);
     pthread_mutex_unlock(&gate->mutex);
-    /* Closing may have gone through the list just before; from now on it would find this one. */
+    /* rli_gate_close may have gone through the list just before. If so, `closed` is set by now; if not, it will find
+     * this sleeper. */
     return !atomic_load(&gate->closed);
 }
 

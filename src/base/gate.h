@@ -1,4 +1,6 @@
-/* A gate: what the parts of a client know of its life, that is whether it is open, and that it is still needed. */
+/* A gate: whether a client is open, and how many references it has.
+ *
+ * The parts of a client share its gate and need not know the client itself. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_GATE_H
 #define RLI_GATE_H
@@ -10,40 +12,44 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* One that sleeps behind the gate, to be woken when it closes. */
+/* A thread that sleeps in an operation and must wake when the gate closes. Lives on that thread's stack. */
 typedef struct rli_sleeper {
     struct rli_sleeper *next, *previous; /* guarded by the gate's mutex */
     rli_parker *parker;
 } rli_sleeper;
 
 typedef struct rli_gate {
-    atomic_int references; /* the program's own, one a handle, one an operation under way */
+    atomic_int references; /* the program's own, one per handle, one per operation */
     atomic_bool closed;
-    unsigned generation; /* of forks, when it was made */
+    unsigned generation; /* fork generation in which the gate was created */
     pthread_mutex_t mutex;
-    rli_sleeper *sleepers;                   /* guarded by mutex */
-    void (*unneeded)(struct rli_gate *gate); /* the last reference has gone: frees what the gate is of */
+    rli_sleeper *sleepers; /* guarded by mutex */
+    /* called when the last reference is released; frees the owner of the gate */
+    void (*unneeded)(struct rli_gate *gate);
 } rli_gate;
 
-/* Open, with one reference. */
+/* Opens the gate with one reference. `unneeded` is called, on the releasing thread, when the last reference goes. */
 void rli_gate_init(rli_gate *gate, void (*unneeded)(rli_gate *gate));
 void rli_gate_destroy(rli_gate *gate);
 
-/* Whether a parent process made it; all that it is of is the parent's then. */
+/* Whether the gate was created by a parent process. If so, everything that belongs to it is the parent's. */
 bool rli_gate_is_forked(const rli_gate *gate);
-/* RLOCK_OK, RLOCK_FORKED: the parent process made it, or RLOCK_CLOSED; touches no mutex. */
+/* RLOCK_OK; RLOCK_FORKED: a parent process created the gate; RLOCK_CLOSED. Sets the error message. Touches no mutex. */
 rlock_status rli_gate_check(const rli_gate *gate);
-/* RLOCK_OK, or RLOCK_CLOSED with its message. */
+/* RLOCK_OK, or RLOCK_CLOSED with the error message set. Does not check for a fork. */
 rlock_status rli_gate_check_open(const rli_gate *gate);
 
+/* Adds a reference. */
 void rli_gate_keep(rli_gate *gate);
-/* One reference less. In a forked child nothing happens: mutexes may be in any state there, and the copy is left alone. */
+/* Drops a reference, and calls `unneeded` if it was the last. Does nothing in a forked child: mutexes may be in any
+ * state there, so the child's copy is left alone. */
 void rli_gate_release(rli_gate *gate);
 
-/* False: it was closed before, or just now; the sleeper is listed all the same. */
+/* Registers the sleeper, so that rli_gate_close unparks its parker. False: the gate is closed, so do not sleep; the
+ * sleeper is registered even then. Always pair with rli_gate_unlist. */
 bool rli_gate_list(rli_gate *gate, rli_sleeper *sleeper);
 void rli_gate_unlist(rli_gate *gate, rli_sleeper *sleeper);
-/* For good; wakes those who sleep. */
+/* Closes the gate for good and unparks all registered sleepers. */
 void rli_gate_close(rli_gate *gate);
 
 #endif

@@ -1,5 +1,8 @@
-/* Lists of items that carry their own `next` and `previous`: in no order, known by the first; or in the order in which
- * they were appended, known by a `queue` with `first` and `last`. The arguments may be evaluated more than once. */
+/* Linked lists of items that carry their own `next` and `previous`.
+ *
+ * RLI_LIST_* keeps items in no order; `first` points to the first one. RLI_QUEUE_* keeps items in the order in which
+ * they were appended; `queue` has the fields `first` and `last`. The macros may evaluate their arguments more than
+ * once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_LIST_H
 #define RLI_LIST_H

@@ -1,4 +1,4 @@
-/* A parker: where one thread sleeps until another has something for it. */
+/* A parker: where one thread sleeps until another wakes it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/park.h"
 
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* On 32 bits struct timespec may be of the longer kind, which the older call would misread. */
+/* On 32-bit systems struct timespec may have a 64-bit time_t, which the older system call would misread. */
 #ifdef SYS_futex_time64
 #define FUTEX (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
 #else
@@ -23,12 +23,15 @@ void rli_parker_init(rli_parker *parker)
     atomic_init(&parker->state, 0);
 }
 
-/* Linux keeps a process's own futexes in a few lists, 16 on two cores, and a wake goes through one of them up to the
- * sleeper: with 10,000 threads asleep there, it took some 50 µs. Those that processes may share have 256 lists a core,
- * in which all of them sleep, older ones first: one process of a few must not go through the crowd of another. */
+/* How many threads may sleep on private futexes (see rli_park_among_many).
+ *
+ * Linux keeps a process's private futexes in a few buckets (16 on two cores), and a wake-up walks a bucket until it
+ * reaches the sleeper: with 10,000 sleeping threads this took about 50 µs. Shared futexes use 256 buckets per core,
+ * but the sleepers of all processes are in them, older ones first. So a process with few sleepers stays private: it
+ * must not have to walk past the many sleepers of another process. */
 #define FEW 1024
 
-/* Threads that sleep among many, in either way. */
+/* Number of threads in rli_park_among_many, on private and shared futexes together. */
 static atomic_int sleepers;
 
 static int private_flag(unsigned state)
@@ -38,7 +41,7 @@ static int private_flag(unsigned state)
 
 #define ANYBODY FUTEX_BITSET_MATCH_ANY
 
-/* Sleeps as long as the word is `value`. False: the deadline has come. */
+/* Sleeps as long as *word is `value`. `who` is the futex bit set on which to wake. False: the deadline has passed. */
 static bool wait(atomic_uint *word, unsigned value, int flag, unsigned who, int64_t deadline_ms)
 {
     struct timespec at, *until = NULL;
@@ -74,13 +77,14 @@ void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
     atomic_fetch_sub_explicit(&sleepers, 1, memory_order_relaxed);
 }
 
-/* --- together --- */
+/* --- parking together: one system call wakes the threads of a group --- */
 
-#define GROUP       32 /* bits of a futex's set */
+#define GROUP       32 /* places per group: the bits of a futex's bit set */
 #define PLACE_SHIFT 8
 #define TOGETHER    (RLI_TOGETHER | (RLI_PLACES - 1) << PLACE_SHIFT)
 
-/* A word for each group, which every ring changes. It stays, whatever becomes of the sleepers before the ring. */
+/* One futex word per group; each wake-up of the group increments it. The words are static, so the futex stays valid
+ * even if the sleepers are gone before the wake-up. */
 static atomic_uint rung[RLI_PLACES / GROUP];
 
 void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
@@ -89,8 +93,9 @@ void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
     atomic_uint *word = &rung[place / GROUP];
     bool in_time = true;
     for (;;) {
-        unsigned value = atomic_load(
-            word); /* first: who unparks it from then on changes that before it wakes anybody */
+        /* Load the word before looking at the state: a thread that unparks this one later changes the word
+         * before it wakes the group, so the wait below returns at once. */
+        unsigned value = atomic_load(word);
         if (atomic_fetch_or(&parker->state, RLI_TOGETHER | place << PLACE_SHIFT) & RLI_WOKEN || !in_time)
             break;
         in_time = wait(word, value, FUTEX_PRIVATE_FLAG, 1u << place % GROUP, deadline_ms);
@@ -115,7 +120,8 @@ static void ring_for(rli_wake_batch *batch, unsigned place)
     batch->who |= 1u << place % GROUP;
 }
 
-/* The parker may be gone by now; then this wakes nobody, or somebody who looks again. */
+/* The parker may be gone by now. Then the system call wakes nobody, or a thread that checks its condition again
+ * anyway. */
 static void end_alone(rli_wake_batch *batch)
 {
     if (!batch->alone)

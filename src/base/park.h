@@ -1,4 +1,4 @@
-/* A parker: where one thread sleeps until another has something for it. */
+/* A parker: where one thread sleeps until another wakes it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PARK_H
 #define RLI_PARK_H
@@ -7,10 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lives on the sleeping thread's stack. Whoever may unpark it reaches it through a list, and the
- * sleeper takes itself out of that list, under the list's mutex, before the parker ends; or hears
- * by its last news that nobody will unpark it any more. It has no mutex: one that the waker held
- * would be what the woken thread runs into. */
+/* Lives on the sleeping thread's stack. Other threads find it through a list. Before the parker ends, the sleeping
+ * thread removes itself from that list under the list's mutex, unless news has shown it that nobody will unpark it any
+ * more. The parker has no mutex: the woken thread would run into it while the waking thread still holds it. */
 typedef struct rli_parker {
     atomic_uint state; /* a futex: RLI_ASLEEP, RLI_WOKEN, and news */
 } rli_parker;
@@ -18,45 +17,52 @@ typedef struct rli_parker {
 enum {
     RLI_ASLEEP = 1,
     RLI_WOKEN = 2,      /* unparked since the last park */
-    RLI_AMONG_MANY = 4, /* how it is asleep */
-    RLI_TOGETHER = 8,   /* asleep at a place of those who are woken together, which the upper bits name */
-    RLI_NEWS = 16       /* the first of four bits that are free for who parks there to agree on */
+    RLI_AMONG_MANY = 4, /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
+    RLI_TOGETHER = 8,   /* asleep in rli_park_together; the upper bits name the place */
+    RLI_NEWS = 16       /* The first of four bits whose meaning the users of a parker agree on. */
 };
 
-/* So many places there are. Two who sleep at one place are only woken more often than they need to be. */
+/* Number of places for rli_park_together. Sharing a place is harmless: each of the two threads is woken more often
+ * than needed. */
 #define RLI_PLACES 16384u
 
-/* Threads to be woken later: one that sleeps alone, and those that sleep at places with one system call, as far as
- * these are of one group: the same place / 32. All zero: none. */
+/* A wake batch: threads to be woken later. It holds one thread that sleeps alone, and any number that sleep at places
+ * of one group (place / 32), which one system call wakes. All zero: empty. */
 typedef struct rli_wake_batch {
+    /* the group, and the bits of its places to wake; `who` 0: none */
     unsigned group, who;
-    atomic_uint *alone; /* where that one sleeps… */
-    unsigned how;       /* …and how */
+    atomic_uint *alone; /* state of the parker that sleeps alone; NULL: none */
+    unsigned how;       /* that parker's state bits, which tell private from shared */
 } rli_wake_batch;
 
 void rli_parker_init(rli_parker *parker);
 
-/* Sleeps until unparked (also before the call) or the deadline. Callers look again at what they
- * wait for: a wake-up may be for something that has passed. */
+/* Sleeps until `deadline_ms` or until unparked; an unpark before the call counts. Check the condition again
+ * afterwards: a wake-up may be for something that is already past. */
 void rli_park(rli_parker *parker, int64_t deadline_ms);
-/* The same where thousands of threads may be asleep at a time: a wake-up then costs somewhat more, and no more when
- * there are so many. */
+/* Like rli_park, for places where thousands of threads may be asleep at once: a wake-up costs slightly more, but its
+ * cost does not grow with their number. */
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
 
-/* The same at a place, any number, where rli_unpark_later has it woken together with its neighbours: each wake-up is a
- * system call, after which the woken thread mostly takes the processor from who woke it. */
+/* Like rli_park, at a place (any number; taken modulo RLI_PLACES). rli_unpark_later can wake neighbouring places with
+ * one system call. This saves context switches: after each such call the woken thread usually takes the processor from
+ * the thread that woke it. */
 void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms);
 
+/* Wakes the thread, or keeps its next park from sleeping. */
 void rli_unpark(rli_parker *parker);
-/* Unparks it with news, which stay until they are taken: what was written before is seen by who
- * has them. From then on the parker is not touched: its thread may go on without having slept. */
+/* Unparks with news: bits from RLI_NEWS up, which stay set until taken. A thread that sees the news also sees
+ * everything written before this call. The parker is not touched after the news is set, because its thread may go on
+ * without having slept. */
 void rli_unpark_with(rli_parker *parker, unsigned news);
-/* The same, but who sleeps goes on sleeping until the ring is ended, as it must be: best without the mutex that who is
- * woken needs first. The parker may be gone by then. */
+/* Like rli_unpark_with, but a sleeping thread is only added to `batch` and sleeps on until rli_wake_batch_end, which
+ * must follow. Call that without holding the mutex that the woken thread needs first. The parker may be gone by
+ * then. */
 void rli_unpark_later(rli_parker *parker, unsigned news, rli_wake_batch *batch);
 void rli_wake_batch_end(rli_wake_batch *batch);
+/* Whether any of these news bits is set. */
 bool rli_parker_has(const rli_parker *parker, unsigned news);
-/* Whether it had them; it has them no longer. */
+/* Whether any of these news bits was set; clears them. */
 bool rli_parker_take(rli_parker *parker, unsigned news);
 
 #endif

@@ -1,4 +1,4 @@
-/* Chance, to keep callers apart that would otherwise come back together. */
+/* Randomness that keeps threads from retrying all at the same moment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
 

@@ -1,4 +1,4 @@
-/* Structs that say how long they are, as programs built with headers of any version hand them over. */
+/* Structs that carry their own size, so that programs built with other versions of the headers can pass them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sized.h"
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* More is no newer program's, but memory that nobody has filled: it must not be read that far. */
+/* No version's struct is larger. A larger size is uninitialized memory, and reading that far would be unsafe. */
 #define MOST 4096
 
 static bool is_zero(const char *bytes, size_t length)

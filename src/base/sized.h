@@ -1,4 +1,4 @@
-/* Structs that say how long they are, as programs built with headers of any version hand them over. */
+/* Structs that carry their own size, so that programs built with other versions of the headers can pass them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SIZED_H
 #define RLI_SIZED_H
@@ -6,24 +6,26 @@
 #include <rlock/status.h>
 #include <stddef.h>
 
-/* A struct whose first field is `size_t size`. It only ever grows at its end, where each field begins as the one before
- * it ends, so that no padding of an older program is taken for a newer field. */
+/* Describes a struct whose first field is `size_t size`. Such a struct only grows at its end, and each new field
+ * begins where the previous one ends: padding in an older program's struct must not be mistaken for a newer field. */
 typedef struct rli_sized {
-    const char *what;  /* for messages: "options" */
-    const char *start; /* what sets the size: "RLOCK_LOCK_OPTIONS_INIT" */
+    const char *what;  /* its name in messages: "options" */
+    const char *start; /* the initializer that sets the size: "RLOCK_LOCK_OPTIONS_INIT" */
     size_t first;      /* its size in the first release */
-    size_t known;      /* in this one */
+    size_t known;      /* its size in this release */
 } rli_sized;
 
-/* `last` was the last field of the first release. */
+/* Initializer of an rli_sized for `type`; `last` was the last field of the first release. */
 #define RLI_SIZED(type, last, what, start)                                                                             \
     {                                                                                                                  \
         what, start, offsetof(type, last) + sizeof(((type *)0)->last), sizeof(type)                                    \
     }
 
-/* Copies into `full`, which has the defaults, the fields that `given` has; of a newer program, those that this library
- * knows: the others must be 0, since they ask for what cannot be done here. full->size becomes given->size.
- * RLOCK_OK; RLOCK_INVALID: `given` is NULL, its size is that of no version, or a field that is not known is not 0. */
+/* Copies the fields that `given` has into `full`, which the caller has filled with the defaults. `given` may be larger
+ * than this library's struct; the fields beyond must then be 0, because they ask for something that this library
+ * cannot do. full->size becomes given->size.
+ *
+ * RLOCK_OK; RLOCK_INVALID: `given` is NULL, its size fits no version, or an unknown field is not 0. */
 rlock_status rli_sized_read(void *full, const void *given, const rli_sized *sized);
 
 #endif

@@ -1,11 +1,12 @@
-/* A hash table of items that carry their own link; grows by doubling, never shrinks. */
+/* A hash table of items that carry their own link. It grows by doubling and never shrinks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* So many links a bucket: a bucket costs what half a link does, and a step more costs little. */
+/* Average links per bucket at which the table grows. A full table then spends half a pointer per item on buckets, and
+ * a longer chain costs little. */
 #define LOAD 2
 
 static void grow(rli_table *table)
@@ -13,7 +14,7 @@ static void grow(rli_table *table)
     size_t bucket_count = table->bucket_count ? table->bucket_count * 2 : 64;
     rli_link **buckets = calloc(bucket_count, sizeof *buckets);
     if (!buckets)
-        return; /* longer chains, still correct */
+        return; /* not an error: chains get longer */
     for (size_t i = 0; i < table->bucket_count; i++) {
         for (rli_link *link = table->buckets[i], *next; link; link = next) {
             rli_link **bucket = &buckets[table->hash(link) & (bucket_count - 1)];
@@ -62,7 +63,7 @@ void rli_table_free(rli_table *table)
 
 uint32_t rli_hash(const void *bytes, size_t length, uint32_t seed)
 {
-    /* Eight bytes a step, each folded so that the low bits depend on all of it. */
+    /* Mix in eight bytes per step; the shift folds the high bits down, so that the low bits depend on all of them. */
     const unsigned char *at = bytes;
     uint64_t hash = UINT64_C(0x9E3779B97F4A7C15) ^ seed, word;
     for (; length > 8; at += 8, length -= 8) {

@@ -1,4 +1,4 @@
-/* Threads of the library's own, named and deaf to the program's signals; and what all threads meet at. */
+/* Threads that the library starts: named, with all signals blocked. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
@@ -11,7 +11,8 @@ rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* inherited from the very first instruction */
+    /* Block first: the new thread inherits the mask, so no signal reaches it even at its start. */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     int error = pthread_create(thread, NULL, body, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)

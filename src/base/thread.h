@@ -1,4 +1,4 @@
-/* Threads of the library's own, named and deaf to the program's signals; and what all threads meet at. */
+/* Threads that the library starts: named, with all signals blocked; and the mutex for short critical sections. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_THREAD_H
 #define RLI_THREAD_H
@@ -6,11 +6,12 @@
 #include <pthread.h>
 #include <rlock/status.h>
 
-/* Starts `body`; `name` has at most 15 bytes. RLOCK_OK or RLOCK_NO_MEMORY. */
+/* Starts a thread that runs `body(argument)`. `name` appears in process listings and has at most 15 bytes. The caller
+ * joins or detaches the thread. RLOCK_OK, or RLOCK_NO_MEMORY when the thread cannot be created. */
 rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)(void *), void *argument);
 
-/* Makes a mutex that is never held for as long as falling asleep takes: who finds it taken first looks
- * again a few times. */
+/* Initializes a mutex for critical sections that are shorter than putting a thread to sleep takes: a thread that finds
+ * it locked spins for a moment before it sleeps. */
 void rli_mutex_init_brief(pthread_mutex_t *mutex);
 
 #endif

@@ -1,4 +1,4 @@
-/* The timer heap: what the watchdog has to do when, soonest first. */
+/* The timer heap: what the watchdog has to do at which instant, earliest first. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/timer_heap.h"
 
@@ -24,7 +24,7 @@ void rli_timer_heap_destroy(rli_timer_heap *timers)
 bool rli_timer_heap_reserve(rli_timer_heap *timers)
 {
     if (timers->reserved == UINT32_MAX - 1)
-        return false; /* no item could say its place */
+        return false; /* rli_timer.place could not number it */
     if (timers->reserved + 1 >= timers->capacity) {
         size_t capacity = timers->capacity ? timers->capacity * 2 : 16;
         rli_timer **items = realloc(timers->items, capacity * sizeof *items);
@@ -78,7 +78,7 @@ static void sink(rli_timer_heap *timers, rli_timer *timer)
 void rli_timer_heap_expect(rli_timer_heap *timers, int64_t at_ms)
 {
     if (at_ms < timers->awake_at_ms) {
-        timers->awake_at_ms = at_ms; /* told once */
+        timers->awake_at_ms = at_ms; /* Do not signal again for this instant. */
         pthread_cond_signal(&timers->earlier);
     }
 }

@@ -1,4 +1,4 @@
-/* UTF-8: where a character ends, and how one is shown. */
+/* UTF-8: where a character ends, and how one is printed safely. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
@@ -10,12 +10,13 @@ static bool continues(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. The 0 at the end of a text continues nothing. */
+/* Follows RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. Never reads past the terminating 0, as
+ * that is no continuation byte. */
 size_t rli_utf8_read(const char *text, uint32_t *code)
 {
     static const struct {
-        unsigned char first, last, low, high; /* bounds of the first byte, and of the second */
-        unsigned char length, bits;           /* in bytes; those of the first byte that count */
+        unsigned char first, last, low, high; /* ranges of the first and of the second byte */
+        unsigned char length, bits;           /* length in bytes; mask of the first byte's payload bits */
     } forms[] = {
         {0x00, 0x7F, 0x00, 0xFF, 1, 0x7F}, {0xC2, 0xDF, 0x80, 0xBF, 2, 0x1F}, {0xE0, 0xE0, 0xA0, 0xBF, 3, 0x0F},
         {0xE1, 0xEC, 0x80, 0xBF, 3, 0x0F}, {0xED, 0xED, 0x80, 0x9F, 3, 0x0F}, {0xEE, 0xEF, 0x80, 0xBF, 3, 0x0F},

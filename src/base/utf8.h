@@ -1,5 +1,7 @@
-/* UTF-8: where a character ends, and how one is shown so that it drives no terminal and ends no line of a log. Built into
- * the library and into the command. */
+/* UTF-8: where a character ends, and how one is printed safely.
+ *
+ * A printed character must neither control a terminal nor end a log line. Built into both the library and the
+ * command. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_UTF8_H
 #define RLI_UTF8_H
@@ -8,19 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The character at the beginning of a terminated text. Its length in bytes; 0: the bytes there are no character. */
+/* Decodes the first character of a 0-terminated text into *code. Returns its length in bytes, or 0 if the bytes there
+ * are not a valid character; *code may then hold anything. */
 size_t rli_utf8_read(const char *text, uint32_t *code);
 
-/* Whether a character is shown as nothing, or changes how others are shown: control characters (C0, DEL, C1), the
- * separators of lines and paragraphs, and those that turn the direction of writing. */
+/* Whether a character is invisible or changes how others are displayed: control characters (C0, DEL, C1), the line and
+ * paragraph separators, and the characters that change the writing direction. */
 bool rli_utf8_is_control(uint32_t code);
 
-/* The first character of *text, which is not empty, as it is to be shown: itself, or \n, \x1b, \u009b, and \x9b for a byte
- * that is part of no character. Moves *text behind it. The length of `shown`, which is not terminated. */
+/* Writes the first character of *text to `shown` in printable form: the character itself, or an escape such as \n,
+ * \x1b or \u009b; a byte that is not part of a valid character becomes \x9b. Advances *text past it. *text must not be
+ * empty. Returns the length written; `shown` is not 0-terminated. */
 #define RLI_UTF8_SHOWN 8
 size_t rli_utf8_show(const char **text, char shown[RLI_UTF8_SHOWN]);
 
-/* The greatest length up to `length`, which is at most that of `text`, at which no character is cut. */
+/* The greatest length up to `length` that does not cut a character. `length` must not exceed the length of `text`. */
 size_t rli_utf8_cut(const char *text, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* A buffer: bytes to be sent, and the one place that writes commands in Redis's protocol. */
+/* A buffer: bytes to be sent, and the only code that writes commands in Redis's protocol. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/buffer.h"
 
@@ -38,7 +38,7 @@ static char *put_header(char *at, char mark, size_t number)
     *at++ = mark;
     if (number >= 100) {
         at += rli_decimal((int64_t)number, at);
-    } else { /* as most lengths are */
+    } else { /* the usual case */
         if (number >= 10)
             *at++ = (char)('0' + number / 10);
         *at++ = (char)('0' + number % 10);

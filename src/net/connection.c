@@ -1,4 +1,4 @@
-/* A connection: opened and greeted; then bytes in and out. */
+/* A connection: opening it with the greeting, then sending and receiving bytes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/connection.h"
 
@@ -35,8 +35,8 @@ ssize_t rli_connection_send(const rli_connection *connection, const char *bytes,
 {
     ssize_t sent = connection->tls ? rli_tls_send(connection->tls, bytes, length)
                                    : send_plain(connection->fd, bytes, length);
-    /* A part may have left before the error, and the error may pass (ENOBUFS): the server would read later bytes
-     * from the middle of a command. The thread that receives finds the end. */
+    /* Shut the socket down: a part of the bytes may have left before the error, and the error may pass (ENOBUFS), so
+     * that the server would read later bytes in the middle of a command. The receiving thread then finds the end. */
     if (sent < 0)
         shutdown(connection->fd, SHUT_RDWR);
     return sent;
@@ -59,13 +59,13 @@ static rli_received take(const rli_connection *connection, int flags)
     return fed ? RLI_BYTES : RLI_ENDED;
 }
 
-/* Whether this process, or its machine, has no descriptor left. */
+/* Whether the process or the machine has run out of descriptors. */
 static bool is_want_of_descriptors(const char *why)
 {
     return strcmp(why, strerror(EMFILE)) == 0 || strcmp(why, strerror(ENFILE)) == 0;
 }
 
-/* Whether that is why a host could not be looked up. */
+/* Whether the host name could not be resolved. */
 static bool is_unknown_host(const char *why)
 {
     static const int errors[] = {EAI_NONAME, EAI_AGAIN, EAI_FAIL, EAI_NODATA, EAI_ADDRFAMILY};
@@ -85,7 +85,8 @@ static rlock_status unreachable(const rli_address *address, const char *why)
     return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: %s; %s", address->text, why, advice);
 }
 
-/* A user who forgets half of redis://:password@host writes redis://password. */
+/* The address may contain a password, so do not show it: a user who forgets half of redis://:password@host writes
+ * redis://password. */
 static rlock_status not_dialled(const rli_address *address, const char *why)
 {
     if (!address->alone || !is_unknown_host(why))
@@ -100,11 +101,11 @@ static rlock_status not_dialled(const rli_address *address, const char *why)
 rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address)
 {
     if (connection->tls) {
-        take(connection, MSG_DONTWAIT); /* what it said before it hung up */
+        take(connection, MSG_DONTWAIT); /* reads what the server said before it hung up */
         rlock_status status = rli_tls_check(connection->tls, address);
         if (status != RLOCK_OK)
             return status;
-    } else if (strstr(connection->context->reader->errstr, "\\x15")) { /* what a TLS alert begins with */
+    } else if (strstr(connection->context->reader->errstr, "\\x15")) { /* a TLS alert begins with this byte */
         return rli_fail(RLOCK_SERVER,
                         "Redis at %s speaks TLS on that port; write rediss:// instead of redis://, or name "
                         "its plain port",
@@ -114,7 +115,8 @@ rlock_status rli_connection_silent(const rli_connection *connection, const rli_a
     if (trouble)
         return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: it sent %s; check that Redis listens there",
                         address->text, trouble);
-    if (!connection->tls && rli_connection_is_closed(connection)) /* Redis closes a TLS port's plain connection */
+    /* as Redis does when plain text arrives at its TLS port */
+    if (!connection->tls && rli_connection_is_closed(connection))
         return unreachable(address, "it closed the connection (if that port speaks TLS, write rediss://)");
     return unreachable(address, "it closed the connection, or does not answer");
 }
@@ -137,7 +139,7 @@ static rlock_status reach(rli_connection *connection, const rli_settings *settin
     if (fd < 0)
         return not_dialled(address, why);
     connection->fd = fd;
-    connection->context = redisConnectFd(fd); /* for its reader; the bytes go through this file */
+    connection->context = redisConnectFd(fd); /* only for its reader; the bytes go through this file */
     if (!connection->context || !rli_limits_set(connection->context->reader))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
     return settings->tls.on && !address->socket_path ? secure(connection, settings, address, patience) : RLOCK_OK;
@@ -212,7 +214,7 @@ void rli_connection_close(rli_connection *connection)
         rli_fd_close(connection->fd);
     if (connection->context) {
         rli_limits_clear(connection->context->reader);
-        connection->context->fd = -1; /* closed; redisFree leaves a negative one alone */
+        connection->context->fd = -1; /* the socket is closed; redisFree ignores a negative one */
         redisFree(connection->context);
     }
     *connection = (rli_connection){.fd = -1};

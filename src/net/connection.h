@@ -1,4 +1,4 @@
-/* A connection: opened and greeted; then bytes in and out. */
+/* A connection: opening it with the greeting, then sending and receiving bytes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CONNECTION_H
 #define RLI_CONNECTION_H
@@ -15,52 +15,57 @@
 #include <sys/types.h>
 
 typedef struct rli_connection {
-    redisContext *context; /* its reader parses the received bytes, within limits.h */
-    int fd;                /* blocking */
-    rli_tls_stream *tls;   /* NULL: plain */
-    uint64_t run;          /* which run of the server answers; 0: it did not say */
+    redisContext *context; /* only its reader is used: it parses received bytes within the limits of limits.h */
+    int fd;                /* a blocking socket */
+    rli_tls_stream *tls;   /* NULL: no TLS */
+    uint64_t run;          /* identifies this run of the server, from its run id; 0: the server did not tell */
 } rli_connection;
 
-/* Connects to the server at `address` within the connect timeout and greets within the timeout, as long as patience lasts.
- * RLOCK_OK; RLOCK_UNAVAILABLE: no server, or not yet; RLOCK_SERVER: it refused password, database or name, or there
- * is no agreement on TLS; RLOCK_NO_MEMORY. */
+/* Connects to the server at `address` within the connect timeout, then exchanges the greeting within the timeout; both
+ * only while patience lasts. Close it with rli_connection_close. RLOCK_OK; otherwise it is already closed.
+ * RLOCK_UNAVAILABLE: no server there, or it is not ready yet; RLOCK_SERVER: it refused the password, database or name,
+ * or the two cannot agree on TLS; RLOCK_NO_MEMORY. */
 rlock_status rli_connection_open(rli_connection *connection, const rli_settings *settings, const rli_address *address,
                                  const rli_patience *patience);
+/* Closes the socket and frees everything. May be called again. */
 void rli_connection_close(rli_connection *connection);
 
-/* Sends all of it, for as long as patience lasts. */
+/* Sends all the bytes. False: the connection has ended, or patience has. */
 bool rli_connection_send_all(const rli_connection *connection, const rli_buffer *bytes, const rli_patience *patience);
-/* One command and its answer, for as long as patience lasts, while nothing else is under way.
- * NULL: none came; the connection is of no more use. */
+/* Sends one command and waits for its answer while patience lasts. No other request may be under way. The caller frees
+ * the reply. NULL: no answer came, and the connection must not be used any more. */
 redisReply *rli_connection_ask(const rli_connection *connection, const rli_command *command,
                                const rli_patience *patience);
-/* The next reply or message, however long patience lasts. NULL: none came. */
+/* The next reply or message, waited for while patience lasts; the caller frees it. NULL: none came. */
 redisReply *rli_connection_next(const rli_connection *connection, const rli_patience *patience);
 
-/* The next reply or message of those that were received; *reply NULL: none is complete yet. False: the bytes are no
- * reply, or exceed limits.h, and the connection is of no more use. */
+/* Takes the next reply or message from the bytes received so far; the caller frees it. *reply is NULL if none is
+ * complete yet. False: the bytes are not Redis's protocol or exceed limits.h, and the connection must not be used any
+ * more. */
 bool rli_connection_parse(const rli_connection *connection, redisReply **reply);
-/* A description of those bytes for a message: "arrays nested more than 7 deep". NULL: there were none. Static text. */
+/* Why rli_connection_parse failed, for a message: "arrays nested more than 7 deep". NULL: it did not fail. Static
+ * text. */
 const char *rli_connection_trouble(const rli_connection *connection);
 
-/* No answer came before the client was logged in: fails with the reason, as far as it shows. RLOCK_UNAVAILABLE, or
- * RLOCK_SERVER where the two cannot agree on TLS. */
+/* Fails with the reason why no answer came during the greeting, as far as it can be found out. RLOCK_UNAVAILABLE, or
+ * RLOCK_SERVER if the two cannot agree on TLS. */
 rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address);
 
-/* What a receive came to. */
+/* Result of a receive: bytes were received, nothing came, or the connection has ended. */
 typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
 
-/* Sends the bytes that can be sent at once. Their number; -1: the connection has ended, also for the thread that
- * receives. The bytes that could not be sent must be offered again before any others: TLS may have begun with them. */
+/* Sends as many of the bytes as the socket takes without blocking. Returns their number, or -1 if the connection has
+ * ended; the receiving thread then notices that, too. Offer the unsent bytes again before any others: TLS may already
+ * have encrypted a part of them. */
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
 
-/* Waits until bytes have come (they are fed to the reader), `deadline_ms`, `wake_fd` (-1: none)
- * being readable, or, with `and_send`, room to send. RLI_QUIET: nothing has come. */
+/* Waits until bytes arrive (which are fed to the reader), until `deadline_ms`, until `wake_fd` is readable (-1: none),
+ * or, with `and_send`, until the socket can send. RLI_QUIET: no bytes arrived. */
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send);
-/* Waits until bytes have come, however long, or the socket is shut down. */
+/* Waits without a limit until bytes arrive, the socket is shut down, or a signal interrupts (RLI_QUIET). */
 rli_received rli_connection_block(const rli_connection *connection);
 
-/* Whether the server has closed it, although what it said before may not have been read. Does not wait. */
+/* Whether the server has closed the connection; bytes that it sent before may still be unread. Does not wait. */
 bool rli_connection_is_closed(const rli_connection *connection);
 
 #endif

@@ -28,8 +28,8 @@ static void set(int fd, int level, int option, int value)
     setsockopt(fd, level, option, &value, sizeof value);
 }
 
-/* Where the settings leave it to us: a server that has vanished is noticed within half a minute, also by who
- * only listens. */
+/* Where the settings leave a value to us, a vanished server is noticed within half a minute, even on a connection that
+ * only receives. */
 static void tune(int fd, const rli_settings *settings)
 {
     int idle_s = settings->tcp_keep_alive_idle_s, interval_s = settings->tcp_keep_alive_interval_s;
@@ -42,7 +42,7 @@ static void tune(int fd, const rli_settings *settings)
     set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms ? unacknowledged_ms : 30000);
 }
 
-/* NULL: *why says why there are none. */
+/* Waits for the lookup while patience lasts. NULL: *why has the reason. */
 static const struct addrinfo *await_addresses(const rli_lookup_use *lookup, const rli_patience *patience,
                                               rli_parker *parker, const char **why)
 {

@@ -6,8 +6,9 @@
 #include "config/settings.h"
 #include "net/patience.h"
 
-/* Looks the name of the host up and tries all that it stands for. The socket is blocking, closed on exec, tuned as the
- * tcp… settings say, and tracked (forked.h). -1: *why says why (static text or strerror). */
+/* Resolves the host name and tries all of its addresses. Returns a socket that is blocking, closed on exec, tuned by
+ * the tcp… settings and tracked (base/forked.h): close it with rli_fd_close. -1: *why has the reason, in static text
+ * or from strerror. */
 int rli_dial(const rli_settings *settings, const rli_address *address, const rli_patience *patience, const char **why);
 
 #endif

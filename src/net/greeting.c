@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The greeting goes out in one piece; its answers are read in the same order. */
+/* The parts of the greeting. All are sent together, and their answers are read in this order. */
 enum greeting { AUTH, SELECT, NAME, INFO, GREETINGS };
 
 static bool add(rli_buffer *greeting, const char *first, const char *second, const char *third)
@@ -42,7 +42,8 @@ static bool compose(rli_buffer *greeting, const rli_settings *settings, const rl
     rli_decimal(settings->database, database);
     said[AUTH] = as.password;
     said[SELECT] = settings->database && !address->sentinel;
-    const char *own = address->sentinel ? "" : settings->own_name; /* holders are not looked for among its clients */
+    /* a sentinel gets no name of ours: nobody looks for lock holders among its clients */
+    const char *own = address->sentinel ? "" : settings->own_name;
     const char *name = settings->client_name ? settings->client_name : own;
     said[NAME] = *name;
     said[INFO] = true;
@@ -65,7 +66,7 @@ static uint64_t run_of(const redisReply *info)
     return strtoull(digits, NULL, 16);
 }
 
-/* There is a server, which says why it is of no use for now. */
+/* Fails for a server that is there but does not serve at present. `said`: its reason. */
 static rlock_status not_yet(const rli_address *address, const char *said)
 {
     static const struct {
@@ -101,7 +102,7 @@ static bool lacks_info(const char *said)
     return strncmp(said, "NOPERM", 6) == 0 || strstr(said, "unknown command") || strstr(said, "unsupported command");
 }
 
-/* `said`: the words of `reply` that may be shown. */
+/* `said`: the part of the reply's text that may be shown. */
 static rlock_status refused_login(const rli_address *address, const redisReply *reply, const char *said)
 {
     if (strstr(reply->str, "unknown command"))
@@ -121,8 +122,8 @@ static rlock_status refused_login(const rli_address *address, const redisReply *
                     address->text, said);
 }
 
-/* The answer to a part of the greeting is an error; `named`: the program has given the connection's name. RLOCK_OK: the
- * connection is of use without that part. */
+/* Judges an error reply to the part `what` of the greeting. `named`: the program itself has set the connection's name.
+ * RLOCK_OK: the connection can be used without that part. */
 static rlock_status hear_error(const rli_address *address, login as, enum greeting what, bool named,
                                const redisReply *reply)
 {
@@ -135,7 +136,7 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
     switch (what) {
     case AUTH:
         if (address->sentinel && strstr(reply->str, "without any password configured"))
-            return RLOCK_OK; /* as Redisson, which tells a sentinel its password only when asked for it */
+            return RLOCK_OK; /* Redisson sends a sentinel its password only when the sentinel asks for one */
         return refused_login(address, reply, said);
     case SELECT:
         return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s%s", address->text, said,
@@ -146,9 +147,9 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
     case NAME:
         if (named)
             return rli_fail(RLOCK_SERVER, "Redis at %s refused the clientName: %s", address->text, said);
-        return RLOCK_OK; /* then nobody finds this process by its name */
+        return RLOCK_OK; /* harmless: this process just cannot be found by its name */
     default:
-        return lacks_info(reply->str) ? RLOCK_OK : not_yet(address, said); /* then no run is known */
+        return lacks_info(reply->str) ? RLOCK_OK : not_yet(address, said); /* harmless: the run stays unknown */
     }
 }
 
@@ -162,7 +163,7 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
     return RLOCK_OK;
 }
 
-/* The greeting could not be sent. A server that turns connections away may have said why. */
+/* Fails because the greeting could not be sent. A server that turns connections away may have said why. */
 static rlock_status hung_up(const rli_connection *connection, const rli_address *address, login as)
 {
     redisReply *reply = NULL;
@@ -199,7 +200,8 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
     return status;
 }
 
-/* As Redisson: a sentinel for which there is no password is told that of the servers, if it asks for one. */
+/* Chooses the login. As in Redisson, a sentinel without a password of its own in the settings gets the servers'
+ * password if it asks for one. */
 static login login_to(rli_connection *connection, const rli_settings *settings, const rli_address *address,
                       const rli_patience *patience)
 {

@@ -1,4 +1,4 @@
-/* Limits: how much one reply or message may be. */
+/* Limits: how large one reply or message may be. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/limits.h"
 
@@ -15,9 +15,9 @@ typedef int array_size;
 #define TEXT(number)  TEXT2(number)
 
 typedef struct limits {
-    redisReplyObjectFunctions *before, own; /* hiredis's, and the same with our function for arrays */
-    size_t read;                            /* bytes of the reply that has not come whole, as far as they were parsed */
-    size_t elements;                        /* which its arrays have announced */
+    redisReplyObjectFunctions *before, own; /* hiredis's functions, and a copy that has our function for arrays */
+    size_t read;                            /* parsed bytes of the reply that is still incomplete */
+    size_t elements;                        /* announced so far by the arrays of that reply */
     const char *trouble;
 } limits;
 
@@ -29,7 +29,7 @@ static size_t depth_of(const redisReadTask *task)
     return depth;
 }
 
-/* Runs before hiredis makes room for the elements. NULL makes the reader give up. */
+/* Runs before hiredis allocates the elements. Returning NULL makes the reader stop with an error. */
 static void *create_array(const redisReadTask *task, array_size elements)
 {
     limits *self = task->privdata;
@@ -68,7 +68,7 @@ void rli_limits_clear(redisReader *reader)
     free(self);
 }
 
-/* The reader holds `left` bytes that it can make nothing of before more have come. */
+/* Which limit is exceeded, NULL if none. The reader holds `left` bytes that it cannot parse before more arrive. */
 static const char *excess(const limits *self, const redisReader *reader, size_t left)
 {
     if (self->read + left > RLI_REPLY_BYTES)
@@ -86,7 +86,7 @@ bool rli_limits_next(redisReader *reader, redisReply **reply)
     if (self->trouble)
         return false;
     if (redisReaderGetReply(reader, &whole) != REDIS_OK) {
-        if (!self->trouble) /* create_array() may have found one */
+        if (!self->trouble) /* create_array() may have set a reason */
             self->trouble = reader->err == REDIS_ERR_OOM ? "an answer for which memory is short"
                                                          : "something that is not Redis's protocol";
         return false;

@@ -1,5 +1,7 @@
-/* Limits: how much one reply or message may be. hiredis has none: it accepts any length, number and depth that a
- * server announces, and frees nested replies by recursion. */
+/* Limits: how large one reply or message may be.
+ *
+ * hiredis has no limits: it accepts any length, count and depth that a server announces, and frees nested replies by
+ * recursion. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_LIMITS_H
 #define RLI_LIMITS_H
@@ -7,24 +9,25 @@
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 
-/* Room for the map of a cluster in which each of the 16384 slots is a range with ten replicas of its own, and for the
- * answer to rlock_inspect() about a lock with half a million waiters. docs/security.md names these numbers. */
+/* Enough for the map of a cluster in which each of the 16384 slots is a range of its own with ten replicas, and for
+ * the answer to rlock_inspect() about a lock with half a million waiters. docs/security.md states these numbers. */
 #define RLI_REPLY_BYTES    (64 << 20)
 #define RLI_REPLY_ELEMENTS (1 << 21)
-/* CLUSTER SLOTS answers arrays that are nested four deep; hiredis before 1.0 refuses more than this by itself. */
+/* CLUSTER SLOTS answers with arrays nested four deep. hiredis before 1.0 itself refuses more than 7. */
 #define RLI_REPLY_DEPTH 7
-/* Of an error, a status or a number: the reader searches a line from its beginning each time that bytes arrive. */
+/* Maximum length of an error, a status or a number: the reader searches such a line from its beginning each time bytes
+ * arrive. */
 #define RLI_LINE_BYTES (64 << 10)
 
-/* Puts limits on a new reader. False: out of memory. */
+/* Sets the limits on a new reader. False: out of memory. */
 bool rli_limits_set(redisReader *reader);
-/* Takes them off, before the reader is freed. Those of a reader that has none: nothing happens. */
+/* Removes the limits; call it before the reader is freed. Does nothing for a reader without limits. */
 void rli_limits_clear(redisReader *reader);
 
-/* Takes the next complete reply; *reply NULL: there is none yet. False: it exceeds the limits, or is no reply, and nothing
- * that follows is read; rli_limits_trouble says why. */
+/* Takes the next complete reply; the caller frees it. *reply is NULL if none is complete yet. False: the bytes exceed
+ * the limits or are not Redis's protocol. Nothing after them can be read; rli_limits_trouble has the reason. */
 bool rli_limits_next(redisReader *reader, redisReply **reply);
-/* A description of the bytes that were refused: "arrays nested more than 7 deep". NULL: none were. Static text. */
+/* Why bytes were refused: "arrays nested more than 7 deep". NULL: none were. Static text. */
 const char *rli_limits_trouble(const redisReader *reader);
 
 #endif

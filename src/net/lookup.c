@@ -1,4 +1,4 @@
-/* Lookups: the addresses that a host's name stands for, asked for on threads of their own. */
+/* Lookups: resolving a host name on a thread of its own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/lookup.h"
 
@@ -13,38 +13,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most lookups under way at once; others wait for their turn. Servers give names, and must not decide on the number of
- * threads. */
+/* The most lookups running at once; further ones queue. Servers supply host names, and must not control the number of
+ * our threads. */
 #define THREADS_MOST 16
 
 struct lookups;
 
 struct rli_lookup {
-    struct lookups *all;                /* the list that it belongs to; NULL: it has one user, and no thread */
-    struct rli_lookup *next, *previous; /* while it is not done */
-    int users;                          /* uses, and the thread that runs it; the last one frees it */
+    /* the list that it belongs to; NULL: a numeric address, resolved at once for its single user */
+    struct lookups *all;
+    struct rli_lookup *next, *previous; /* links in that list, until it is done */
+    int users;                          /* the uses, plus the thread while it runs the lookup; the last one frees it */
     bool begun, done;
     rli_turn *waiting;
-    int error, system_error; /* of getaddrinfo, and its errno */
+    int error, system_error; /* getaddrinfo's result and errno */
     struct addrinfo *found;
     char port[RLI_DECIMAL];
     char host[];
 };
 
-/* The lookups of this process that are not done. The mutex also guards their fields, except that the thread that runs a
- * lookup writes the result without it, before `done` is set. */
+/* The unfinished lookups of this process. The mutex also guards the fields of each lookup, except that the thread
+ * running a lookup writes the result without it, before it sets `done`. */
 typedef struct lookups {
     pthread_mutex_t mutex;
     rli_lookup *first, *last;
     int threads;
     unsigned generation;
-    struct lookups *before; /* of the parent process, left as they were at the fork */
+    struct lookups *before; /* the parent process's, left untouched since the fork */
 } lookups;
 
 static lookups *_Atomic present;
 
-/* A forked child has none of its parent's threads, and its copy of their mutex may be locked: it begins afresh. NULL:
- * out of memory. */
+/* The list of this process. A forked child starts a new one: it has none of its parent's threads, and its copy of
+ * their mutex may be locked. NULL: out of memory. */
 static lookups *all_lookups(void)
 {
     unsigned generation = rli_fork_generation();
@@ -98,7 +99,7 @@ static rli_lookup *next_to_do(const lookups *all)
     return lookup;
 }
 
-/* Mutex held on entry and return, not meanwhile. */
+/* Runs one lookup. Mutex held on entry and return, released in between. */
 static void do_one(lookups *all, rli_lookup *lookup)
 {
     lookup->begun = true;
@@ -112,7 +113,8 @@ static void do_one(lookups *all, rli_lookup *lookup)
     leave(lookup);
 }
 
-/* Touches nothing of a client: the clients that wanted the name may have been closed meanwhile. */
+/* Body of a lookup thread: runs queued lookups until none is left. Touches nothing of a client: the clients that asked
+ * may have been closed meanwhile. */
 static void *run(void *argument)
 {
     lookups *all = argument;
@@ -124,7 +126,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Starts a thread for the lookup that was just added, unless enough are running. Mutex held. False: none will run it. */
+/* Starts a thread for the lookup that was just added, unless enough are running. Mutex held. False: no thread will run
+ * it. */
 static bool engage(lookups *all)
 {
     pthread_t thread;
@@ -158,7 +161,7 @@ static rli_lookup *find(const lookups *all, const char *host, const char *port)
     return lookup;
 }
 
-/* The lookup under way, or one that is begun now. Mutex held. NULL: out of memory or threads. */
+/* The unfinished lookup of that name, or a new one. Mutex held. NULL: out of memory or threads. */
 static rli_lookup *under_way(lookups *all, const char *host, const char *port)
 {
     rli_lookup *lookup = find(all, host, port);
@@ -188,7 +191,7 @@ static bool join(rli_lookup_use *use, const char *host, const char *port)
     return use->lookup;
 }
 
-/* At once, and for this caller alone. */
+/* Converts a numeric address at once, for this caller alone. */
 static bool read_numbers(rli_lookup_use *use, const char *host, const char *port)
 {
     use->lookup = make(host, port);
@@ -232,7 +235,7 @@ static void end_shared(lookups *all, rli_lookup *lookup, rli_turn *turn)
 {
     pthread_mutex_lock(&all->mutex);
     rli_turn_leave(&lookup->waiting, turn);
-    if (lookup->users == 1 && !lookup->done) /* no thread has begun it, and nobody wants it any more */
+    if (lookup->users == 1 && !lookup->done) /* no thread has started it, and no caller wants it any more */
         RLI_QUEUE_REMOVE(all, lookup);
     leave(lookup);
     pthread_mutex_unlock(&all->mutex);

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* How late the client's closing may be noticed. */
+/* The longest time until a change of `closed` or `drops` is noticed. */
 #define SLICE_MS 20
 
 bool rli_patience_ended(const rli_patience *patience)

@@ -1,4 +1,4 @@
-/* A race: of the addresses that a name stands for, the first that connects is taken. */
+/* A race: connects to several addresses of one name and takes the first that answers (RFC 8305). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/race.h"
 
@@ -10,17 +10,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How long an address is alone in the race: RFC 8305's connection attempt delay. */
+/* How long the race waits before it tries one more address: RFC 8305's connection attempt delay. */
 #define HEAD_START_MS 250
-/* The most addresses in the race at a time; the one that has been silent for the longest makes room for another. */
+/* The most addresses tried at the same time. One more replaces the one that has been tried for the longest time. */
 #define RACERS_MOST 8
 
 typedef struct race {
-    const struct addrinfo *next;           /* the address to be tried next; NULL: there is none left */
-    int64_t next_ms;                       /* when to try it, if none connects or fails before */
-    struct pollfd racers[RACERS_MOST + 1]; /* the oldest first; room for patience behind them */
+    const struct addrinfo *next; /* the next address to try; NULL: none is left */
+    int64_t next_ms;             /* when to try it, unless another one connects or fails before */
+    /* the oldest first (until one connects); one more entry at the end is for rli_patience_poll_any */
+    struct pollfd racers[RACERS_MOST + 1];
     nfds_t count;
-    int error; /* of the last one that failed */
+    int error; /* errno of the last failure; 0: none */
 } race;
 
 static void drop(race *run, nfds_t at)
@@ -30,7 +31,7 @@ static void drop(race *run, nfds_t at)
     memmove(&run->racers[at], &run->racers[at + 1], (run->count - at) * sizeof *run->racers);
 }
 
-/* Takes the racer out, open. */
+/* Removes the racer without closing its socket, and returns the socket. */
 static int take(race *run, nfds_t at)
 {
     int fd = run->racers[at].fd;
@@ -44,8 +45,8 @@ static void fail(race *run, int error)
     run->next_ms = 0;
 }
 
-/* Tracked from its beginning: a race may go on for long, and a child that is forked meanwhile must not keep the winner's
- * connection open. -1: errno says why. */
+/* Tracks the socket from its creation: a race may take long, and a child forked meanwhile must not hold the winner's
+ * connection open. -1: errno has the reason. */
 static int make_socket(int family)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -56,7 +57,7 @@ static int make_socket(int family)
     return -1;
 }
 
-/* Sends the next address into the race. Its socket, if it is connected already; else -1. */
+/* Starts connecting to the next address. Returns its socket if it is connected at once, else -1. */
 static int begin(race *run)
 {
     const struct addrinfo *address = run->next;
@@ -87,7 +88,7 @@ static int error_of(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-/* The socket of one that has connected; -1: none has. Those that have failed leave. */
+/* Returns the socket of a racer that has connected, or -1. Drops those that have failed. */
 static int find_winner(race *run)
 {
     for (nfds_t i = run->count; i-- > 0;) {
@@ -104,7 +105,7 @@ static int find_winner(race *run)
 
 static const char *reason(int error)
 {
-    /* EAGAIN is a unix socket's whose server accepts too slowly. */
+    /* A unix socket gives EAGAIN while the server accepts too slowly. */
     return error == 0 || error == ETIMEDOUT || error == EAGAIN ? "it does not answer" : strerror(error);
 }
 
@@ -118,7 +119,7 @@ int rli_race(const struct addrinfo *addresses, const rli_patience *patience, con
         else if (rli_patience_poll_any(patience, run.racers, run.count, run.next ? run.next_ms : RLI_NEVER))
             winner = find_winner(&run);
     }
-    *why = reason(run.count ? 0 : run.error); /* an address that has not failed is silent */
+    *why = reason(run.count ? 0 : run.error); /* an address that has not failed did not answer */
     while (run.count)
         drop(&run, run.count - 1);
     return winner;

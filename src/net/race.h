@@ -1,6 +1,7 @@
-/* A race: of the addresses that a name stands for, the first that connects is taken. The next one is tried when the one
- * before it has failed, or has not answered for a moment, and those before it stay in the race (RFC 8305). So an address
- * where nobody answers costs that moment, not all the time there is. */
+/* A race: connects to several addresses of one name and takes the first that answers (RFC 8305).
+ *
+ * The next address is tried when the previous one has failed, or has not answered for a moment; the earlier ones stay
+ * in the race. So an address that does not answer costs that moment, not all of the available time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_RACE_H
 #define RLI_RACE_H
@@ -9,8 +10,9 @@
 
 #include <netdb.h>
 
-/* The winner's socket: non-blocking, closed on exec, tracked (forked.h); the others are closed. -1: no address connected
- * before patience ended; *why says why, in a text that stays. */
+/* Returns the winner's socket: non-blocking, closed on exec, tracked (base/forked.h); close it with rli_fd_close. The
+ * other sockets are closed. -1: no address connected before patience ended; *why has the reason, in static text or
+ * from strerror. */
 int rli_race(const struct addrinfo *addresses, const rli_patience *patience, const char **why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Replies: the one place that reads what the server answered. */
+/* Replies: the only code that interprets what the server answered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/reply.h"
 
@@ -15,16 +15,16 @@ static bool starts(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Within a script: the key of a slot that is on the move is here no more, or not yet. */
+/* Error inside a script: the slot is migrating, and the key has already left or has not arrived yet. */
 static bool misses_key(const char *text)
 {
     return strstr(text, "attempted to access a non local key");
 }
 
-/* Within a script: rename-command has taken it away, or the server is too old for it. */
+/* Error inside a script: rename-command has removed the command, or the server is too old for it. */
 #define UNKNOWN_COMMAND "Unknown Redis command"
 
-/* Within a script, in the words of Redis up to 7.1, and of 7.2 and later. */
+/* Error inside a script, as Redis up to 7.1 words it, and as 7.2 and later do. */
 static bool misses_right(const char *text)
 {
     return strstr(text, "The user executing the script can't") || strstr(text, "ACL failure in script");
@@ -50,7 +50,7 @@ rli_advice rli_reply_advice(const redisReply *reply)
         {"MASTERDOWN", RLI_LATER},
         {"CLUSTERDOWN", RLI_LATER},
         {"NOREPLICAS", RLI_LATER},
-        /* The server turns the connection away with these, in place of the first answer. */
+        /* Sent instead of the first answer when the server turns the connection away. */
         {"ERR max number of clients", RLI_LATER},
         {"DENIED", RLI_LATER},
     };
@@ -60,13 +60,13 @@ rli_advice rli_reply_advice(const redisReply *reply)
         if (starts(reply->str, starting[i].start))
             return starting[i].advice;
     }
-    /* Found out within the script, which puts words before the code. */
+    /* Errors inside a script: the server puts words before the code. */
     if (strstr(reply->str, "READONLY"))
         return RLI_DEMOTED;
     return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }
 
-/* The port that `text` is, with nothing behind it; 0: it is none. */
+/* The port number in `text`, which must contain nothing else; 0: it is not one. */
 static int port_of(const char *text)
 {
     int port = 0;
@@ -77,19 +77,19 @@ static int port_of(const char *text)
 
 bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
 {
-    /* MOVED 3999 127.0.0.1:6381; an address of IPv6 has colons of its own */
+    /* MOVED 3999 127.0.0.1:6381; an IPv6 address contains colons itself */
     const char *slot = strchr(reply->str, ' ');
     const char *host = slot ? strchr(slot + 1, ' ') : NULL;
     const char *colon = host ? strrchr(host, ':') : NULL;
     if (!colon)
         return false;
     *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, port_of(colon + 1)};
-    if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its name */
+    if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its own name */
         redirect->length = 0;
     return redirect->port > 0;
 }
 
-/* What a user of an ACL lacks, in the words of Redis 6.2, 7.0, and 7.2 and later. NULL: not that. */
+/* Advice if the error is a missing ACL permission, as Redis 6.2, 7.0, and 7.2 and later word it. NULL: it is not. */
 static const char *advice_on_rights(const char *text)
 {
     if (!starts(text, "NOPERM") && !misses_right(text))
@@ -101,7 +101,7 @@ static const char *advice_on_rights(const char *text)
     return "allow the ACL user the commands in docs/security.md";
 }
 
-/* Whether `text` has `secret` in it, or the first letters of it: servers cut long arguments. */
+/* Whether `text` contains `secret` or its first four letters: servers cut long arguments. */
 static bool tells(const char *text, const char *secret)
 {
     size_t length = strlen(secret), enough = length < 4 ? length : 4;
@@ -149,11 +149,11 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
          "It must not be with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
-        {"unknown command `EVAL", SENTINEL_PERHAPS}, /* of Redis 6.2 */
+        {"unknown command `EVAL", SENTINEL_PERHAPS}, /* wording of Redis 6.2 */
     };
     const char *advice = advice_on_rights(reply->str);
     for (size_t i = 0; !advice && i < sizeof advices / sizeof *advices; i++) {
-        if (strstr(reply->str, advices[i].found)) /* scripts put words before the code */
+        if (strstr(reply->str, advices[i].found)) /* anywhere in the text: scripts put words before the code */
             advice = advices[i].advice;
     }
     char shown[RLI_NAME_SHOWN], said[RLI_SAID];

@@ -1,4 +1,4 @@
-/* Replies: the one place that reads what the server answered. */
+/* Replies: the only code that interprets what the server answered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_REPLY_H
 #define RLI_REPLY_H
@@ -9,43 +9,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a request's answer calls for. */
+/* What the caller has to do about a reply. */
 typedef enum rli_advice {
-    RLI_TAKE,    /* it is no error */
-    RLI_REFUSED, /* an error that stays */
-    RLI_LATER,   /* an error that passes by itself, such as LOADING */
-    RLI_DEMOTED, /* the server is a replica now: another is the master, or will be */
-    RLI_LOAD,    /* the script is not known there: send its text */
+    RLI_TAKE,    /* use it: it is no error */
+    RLI_REFUSED, /* fail: the error is permanent */
+    RLI_LATER,   /* retry later: the error is temporary, such as LOADING */
+    RLI_DEMOTED, /* find the master: this server is a replica now, another one is the master or will be */
+    RLI_LOAD,    /* send the script's text: the server does not know the script */
     RLI_MOVED,   /* another node serves the slot from now on */
-    RLI_ASK      /* another node serves this key already: ask it, this once */
+    RLI_ASK      /* another node already serves this key: ask it, this once */
 } rli_advice;
 rli_advice rli_reply_advice(const redisReply *reply);
 
-/* Whether an error ended a script that was running, and may have written: for want of a right, of a command
- * that the server has by another name, or of a key, whose slot is on the move. */
+/* Whether the error ended a script in the middle, after it may have written: for lack of a permission, of a command
+ * that the server has renamed, or of a key whose slot is migrating. `reply` must be an error. */
 bool rli_reply_broke_off(const redisReply *reply);
 
-/* Where an RLI_MOVED or RLI_ASK points. An empty host: the same as of the one that answered. */
+/* Where an RLI_MOVED or RLI_ASK reply points. An empty host means the host that answered. */
 typedef struct rli_redirect {
-    const char *host; /* within the reply */
+    const char *host; /* points into the reply */
     size_t length;
     int port;
 } rli_redirect;
-/* False: the text is malformed. */
+/* Parses an RLI_MOVED or RLI_ASK reply. False: its text is malformed. */
 bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect);
 
-/* An error's words for a message, without the arguments of the command that the server repeats in them, and cut where
- * they are long. `secret`: a password that was among those, or NULL; words with a part of it are not shown at all. */
+/* Copies an error's text to `said` for a message, shortened if it is long and without the command's arguments that the
+ * server repeats. Returns `said`. `secret`: a password that was among those arguments, or NULL; a text that contains a
+ * part of it is replaced entirely. */
 #define RLI_SAID 204
 const char *rli_reply_said(const redisReply *reply, const char *secret, char said[RLI_SAID]);
 
-/* RLOCK_SERVER with the server's words and what to do about them. */
+/* Fails with RLOCK_SERVER, the server's words, and advice. `key` is what the request was about. */
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key);
 
 bool rli_reply_is_nil(const redisReply *reply);
-/* The integer, also from its text; false: it is none. */
+/* Reads an integer, or a string that is one. False: it is neither. */
 bool rli_reply_integer(const redisReply *reply, int64_t *value);
-/* RLOCK_SERVER for an answer that no script of ours gives. */
+/* Fails with RLOCK_SERVER for an answer that none of our scripts gives. */
 rlock_status rli_reply_unexpected(const redisReply *reply, const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* TLS: one connection's, between its bytes and its socket. */
+/* TLS: encrypts and decrypts between a connection and its socket. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls.h"
 
@@ -19,23 +19,25 @@
 struct rli_tls_stream {
     pthread_mutex_t mutex; /* guards all below */
     SSL *ssl;
-    BIO *coming, *leaving; /* its ends in memory: off the socket, and for it; the SSL's own */
+    BIO *coming, *leaving; /* encrypted bytes from the socket, and for it; owned by `ssl` */
     int fd;
-    size_t turns_owed; /* bytes of a record that has not wholly left: the caller will offer them again */
+    /* bytes of a record that is encrypted but not completely sent; the caller will offer them again */
+    size_t turns_owed;
     bool ended;
     rli_tls_trouble trouble;
 };
 
-/* One record, of which the server can read nothing before it has all of it: what counts as not sent has not run. */
+/* At most one record is encrypted ahead. The server can decrypt nothing before it has the whole record, so a command
+ * that counts as not sent has not run. */
 #define PIECE SSL3_RT_MAX_PLAIN_LENGTH
 
-/* --- making --- */
+/* --- creation --- */
 
-/* The name to be checked, and told to the server so that it chooses its certificate by it. */
+/* Sets the host name to verify, and the one sent to the server so that it can choose its certificate. */
 static bool name_host(SSL *ssl, const rli_tls *settings, const char *host)
 {
     unsigned char address[sizeof(struct in6_addr)];
-    char bare[256]; /* without a scope, as in fe80::1%eth0, and without a dot at its end */
+    char bare[256]; /* without a scope (fe80::1%eth0) and without a trailing dot */
     size_t length = strcspn(host, "%");
     if (length > 1 && host[length - 1] == '.')
         length--;
@@ -90,7 +92,7 @@ void rli_tls_close(rli_tls_stream *stream)
     free(stream);
 }
 
-/* --- between memory and the socket; mutex held, but for the handshake --- */
+/* --- between memory and socket; the mutex is held, except during the handshake --- */
 
 static void forget(BIO *bio, size_t length)
 {
@@ -103,7 +105,7 @@ static void forget(BIO *bio, size_t length)
     }
 }
 
-/* Sends what can be sent at once of what is encrypted. False: the connection has ended. */
+/* Sends as many encrypted bytes as the socket takes without blocking. False: the connection has ended. */
 static bool push(rli_tls_stream *stream)
 {
     char *bytes;
@@ -125,11 +127,11 @@ static bool all_left(const rli_tls_stream *stream)
     return BIO_ctrl_pending(stream->leaving) == 0;
 }
 
-/* --- the handshake --- */
+/* --- handshake --- */
 
 typedef enum step { GO_ON, CLOSED, IMPATIENT, REFUSED } step;
 
-/* A first byte that no record of a handshake begins with. */
+/* Whether the server's first bytes are not TLS: no handshake record begins with this byte. */
 static bool is_plain(const rli_tls_stream *stream, const char *bytes)
 {
     enum { ALERT = 0x15, HANDSHAKE = 0x16 };
@@ -162,7 +164,7 @@ static step shake(rli_tls_stream *stream, const rli_patience *patience)
         int error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(stream->ssl, done);
         if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ) {
             rli_tls_trouble_note(&stream->trouble);
-            push(stream); /* tells the server why */
+            push(stream); /* sends the alert that tells the server the reason */
             return REFUSED;
         }
         while (push(stream) && !all_left(stream)) {
@@ -226,9 +228,9 @@ rlock_status rli_tls_check(rli_tls_stream *stream, const rli_address *address)
     return status;
 }
 
-/* --- afterwards --- */
+/* --- after the handshake --- */
 
-/* Nothing is to be waited for any more, by whoever polls or blocks on the socket. */
+/* Ends the connection, and wakes every thread that polls or blocks on the socket. */
 static void end(rli_tls_stream *stream)
 {
     stream->ended = true;
@@ -281,7 +283,7 @@ bool rli_tls_feed(rli_tls_stream *stream, redisReader *reader, char *bytes, size
         fed = true;
         alive = redisReaderFeed(reader, bytes, (size_t)n) == REDIS_OK;
     }
-    push(stream); /* answers of TLS itself: updates of keys, alerts */
+    push(stream); /* TLS's own answers, such as key updates and alerts */
     if (!alive)
         end(stream);
     pthread_mutex_unlock(&stream->mutex);

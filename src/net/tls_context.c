@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What tells one version of a file from the next. */
+/* Identifies one version of a file's content. */
 typedef struct version {
     ino_t inode;
     off_t size;
@@ -23,7 +23,7 @@ typedef struct version {
 enum { TRUSTED, OWN, FILES };
 
 struct rli_tls_context {
-    pthread_mutex_t mutex; /* guards all below; held while files are read: that is for one thread to do */
+    pthread_mutex_t mutex; /* guards all below; held while files are read, so that only one thread reads them */
     SSL_CTX *shared;
     version versions[FILES];
 };
@@ -33,7 +33,7 @@ struct rli_tls_context {
 static const struct protocol {
     const char *name;
     int version;
-    uint64_t without; /* the option that leaves it out */
+    uint64_t without; /* the option that excludes it */
 } protocols[] = {
     {"TLSv1", TLS1_VERSION, SSL_OP_NO_TLSv1},
     {"TLSv1.1", TLS1_1_VERSION, SSL_OP_NO_TLSv1_1},
@@ -42,9 +42,9 @@ static const struct protocol {
 };
 #define PROTOCOLS (sizeof protocols / sizeof *protocols)
 
-#define BETWEEN ",: " /* what parts the items of a list */
+#define BETWEEN ",: " /* the separators in a list */
 
-/* The next item of a list, its length in *length; NULL: no more. Start with *length at 0. */
+/* The next item of a list, its length in *length; NULL at the end. Begin with `list` at its start and *length at 0. */
 static const char *next_item(const char *list, size_t *length)
 {
     const char *item = list + *length + strspn(list + *length, BETWEEN);
@@ -80,8 +80,8 @@ static rlock_status choose_protocols(SSL_CTX *shared, const char *list)
 
 /* --- ciphers --- */
 
-/* Those of TLS 1.3 are a list of their own for OpenSSL. They go by one name everywhere; the others also by
- * that of the standard, which Java uses: TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384. */
+/* OpenSSL keeps the TLS 1.3 ciphers in a separate list. Their names are the same everywhere. The others have an
+ * OpenSSL name and the standard's name, which Java uses: TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384. */
 static bool is_of_tls13(const char *name)
 {
     return strncmp(name, "TLS_", 4) == 0 && !strstr(name, "_WITH_");
@@ -93,7 +93,7 @@ static const char *openssl_name(const char *name)
     return known && strcmp(known, "(NONE)") != 0 ? known : name;
 }
 
-/* Room for a list, with every standard name replaced by OpenSSL's. */
+/* A list of ciphers in which OpenSSL's names replace the standard's. */
 typedef struct cipher_list {
     char text[4096];
     size_t length;
@@ -125,7 +125,7 @@ static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
         char name[128];
         snprintf(name, sizeof name, "%.*s", (int)(length > 120 ? 120 : length), item);
         bool newer = is_of_tls13(name);
-        bool plain = !strchr("!-+@", *name); /* words of OpenSSL's own language mean nothing alone */
+        bool plain = !strchr("!-+@", *name); /* operators of OpenSSL's cipher syntax cannot be tested alone */
         if (newer ? !SSL_CTX_set_ciphersuites(shared, name)
                   : plain && !SSL_CTX_set_cipher_list(shared, openssl_name(name)))
             return unknown_cipher(name);
@@ -138,7 +138,7 @@ static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
         return unknown_cipher(older.text);
     if (!SSL_CTX_set_ciphersuites(shared, tls13.text))
         return unknown_cipher(tls13.text);
-    /* A version of which no cipher may be used must not be offered. */
+    /* Do not offer a version for which no cipher is allowed. */
     int lowest = (int)SSL_CTX_get_min_proto_version(shared), highest = (int)SSL_CTX_get_max_proto_version(shared);
     if (!tls13.length && (highest == 0 || highest > TLS1_2_VERSION))
         highest = TLS1_2_VERSION;
@@ -158,7 +158,7 @@ static rlock_status trust(SSL_CTX *shared, const rli_tls *settings)
     if (settings->verification == RLI_VERIFY_NONE)
         return RLOCK_OK;
     if (!settings->truststore) {
-        SSL_CTX_set_default_verify_paths(shared); /* without any, no certificate is trusted */
+        SSL_CTX_set_default_verify_paths(shared); /* if the system has none, no certificate is trusted */
         return RLOCK_OK;
     }
     rli_tls_store store;
@@ -239,7 +239,8 @@ static bool same(const version *a, const version *b)
            a->written.tv_nsec == b->written.tv_nsec;
 }
 
-/* Mutex held. A file that is being written right now is of no use yet; the next connection looks again. */
+/* Replaces the shared context if a file has changed. Mutex held. A file that is just being written may be invalid:
+ * then keep the old context, and the next connection tries again. */
 static void refresh(rli_tls_context *context, const rli_tls *settings)
 {
     version versions[FILES] = {version_of(settings->truststore), version_of(settings->keystore)};
@@ -257,7 +258,7 @@ rlock_status rli_tls_context_open(rli_tls *settings)
 {
     if (!settings->on)
         return RLOCK_OK;
-    /* OpenSSL would tidy up at exit, while our threads still speak. */
+    /* Otherwise OpenSSL would clean up at exit while our threads still use it. */
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     rli_tls_context *context = calloc(1, sizeof *context);
     if (!context)

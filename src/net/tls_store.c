@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bundles of all public CAs have a quarter of a megabyte. */
+/* A bundle of all public CAs has a quarter of a megabyte. */
 #define STORE_MAX (16 * 1024 * 1024)
 
-/* What is being read, for the messages. */
+/* The file being read, for messages. */
 typedef struct source {
     const char *setting, *path, *password;
 } source;
@@ -65,7 +65,7 @@ static rlock_status load(const source *from, BIO *content)
 
 /* --- PEM --- */
 
-/* Instead of OpenSSL's own, which would ask at the terminal. */
+/* Replaces OpenSSL's own callback, which would ask at the terminal. */
 static int tell_password(char *buffer, int size, int writing, void *password)
 {
     (void)writing;
@@ -117,7 +117,7 @@ static rlock_status read_pem(rli_tls_store *store, const source *from, BIO *cont
 
 static rlock_status refuse_pkcs12(const source *from)
 {
-    unsigned long error = ERR_peek_error(); /* the first is the cause */
+    unsigned long error = ERR_peek_error(); /* the first error is the cause */
     char why[200];
     if (ERR_GET_LIB(error) == ERR_LIB_PKCS12 && ERR_GET_REASON(error) == PKCS12_R_MAC_VERIFY_FAILURE) {
         snprintf(why, sizeof why, from->password ? "is not opened by %sPassword" : "needs a password; set %sPassword",
@@ -157,9 +157,9 @@ static rlock_status read_pkcs12(rli_tls_store *store, const source *from, PKCS12
     return status;
 }
 
-/* --- either --- */
+/* --- either format --- */
 
-/* What Java made before PKCS#12 was its default. */
+/* A JKS or JCEKS keystore: Java's default before PKCS#12. */
 static bool is_javas(const unsigned char *bytes, long length)
 {
     return length > 4 && (memcmp(bytes, "\xFE\xED\xFE\xED", 4) == 0 || memcmp(bytes, "\xCE\xCE\xCE\xCE", 4) == 0);
@@ -183,7 +183,7 @@ static rlock_status read_content(rli_tls_store *store, const source *from, BIO *
             return status;
         }
     }
-    /* From here on a view that can be read twice. */
+    /* PEM is read through a view that can be read twice: for the certificates and for the key. */
     BIO *view = BIO_new_mem_buf(bytes, (int)length);
     if (!view)
         return no_memory(from);

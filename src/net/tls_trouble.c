@@ -1,4 +1,4 @@
-/* TLS trouble: what went wrong between a server and us, in words. */
+/* TLS trouble: describes in words what went wrong between a server and us. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls_trouble.h"
 
@@ -13,20 +13,20 @@
 __attribute__((format(printf, 2, 3))) static void note(rli_tls_trouble *trouble, const char *format, ...)
 {
     if (*trouble->why)
-        return; /* the first is the cause of the others */
+        return; /* the first problem is the cause of the others */
     va_list args;
     va_start(args, format);
     vsnprintf(trouble->why, sizeof trouble->why, format, args);
     va_end(args);
     for (char *c = trouble->why; *c; c++) {
         if ((unsigned char)*c < ' ')
-            *c = '?'; /* parts of it come from the server */
+            *c = '?'; /* parts of the text come from the server */
     }
 }
 
 /* --- certificates --- */
 
-/* A short text that grows at its end, and is cut where its room ends. */
+/* A short text that is appended to, and cut at its maximum length. */
 typedef struct text {
     char bytes[140];
     size_t length;
@@ -59,7 +59,7 @@ static void append_name(text *to, const GENERAL_NAME *name)
     append(to, bytes ? bytes : "", length);
 }
 
-/* A certificate without a common name is shown by all it has. */
+/* Uses the whole subject if there is no common name. */
 static void append_subject(text *to, X509 *certificate)
 {
     X509_NAME *subject = X509_get_subject_name(certificate);
@@ -70,7 +70,7 @@ static void append_subject(text *to, X509 *certificate)
     append(to, bytes, strlen(bytes));
 }
 
-/* The hosts that the certificate is for. */
+/* The host names for which the certificate is valid. */
 static text hosts_of(X509 *certificate)
 {
     text hosts = {.length = 0};
@@ -90,7 +90,7 @@ static void show_time(const ASN1_TIME *time, char shown[32])
         strcpy(shown, "an unknown time");
 }
 
-/* "its certificate", or one further up. */
+/* Names the failing certificate: the server's own, or one further up the chain. */
 static text which(X509_STORE_CTX *checked, X509 *certificate)
 {
     text shown = {.length = 0};
@@ -161,7 +161,7 @@ static void note_certificate(rli_tls_trouble *trouble, X509_STORE_CTX *checked)
     }
 }
 
-/* --- while shaking hands --- */
+/* --- during the handshake --- */
 
 static rli_tls_trouble *trouble_of(const SSL *ssl)
 {
@@ -176,7 +176,7 @@ static int verify(int preverified, X509_STORE_CTX *checked)
     return preverified;
 }
 
-/* Called when the server asks for a certificate and there is none. */
+/* Called when the server asks for a certificate and none is configured. */
 static int have_none(SSL *ssl, X509 **certificate, EVP_PKEY **key)
 {
     (void)certificate;
@@ -204,7 +204,7 @@ static void note_certificate_wanted(rli_tls_trouble *trouble)
          "it wants a certificate of its clients; name the file with the certificate and its key in sslKeystore");
 }
 
-/* What the server said before it hung up. */
+/* Explains the alert that the server sent before it hung up. */
 static void note_alert(rli_tls_trouble *trouble, int alert)
 {
     const char *said = SSL_alert_desc_string_long(alert);

@@ -1,4 +1,4 @@
-/* TLS trouble: what went wrong between a server and us, in words. */
+/* TLS trouble: describes in words what went wrong between a server and us. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_TLS_TROUBLE_H
 #define RLI_TLS_TROUBLE_H
@@ -7,22 +7,22 @@
 
 #include <openssl/ssl.h>
 
-/* What is known of one connection. */
+/* What is known about one connection. */
 typedef struct rli_tls_trouble {
     const rli_tls *settings;
     const char *host;
-    bool certificate_wanted; /* the server asked for one */
-    char why[280];           /* "": nothing is wrong yet */
+    bool certificate_wanted; /* the server asked for one, and none was configured */
+    char why[280];           /* the reason; "": nothing is wrong yet */
 } rli_tls_trouble;
 
-/* Has connections of `shared` checked, if `verify`, and trouble with them noted. */
+/* Makes connections of `shared` verify the server's certificate, if `verify`, and note problems with it. */
 void rli_tls_trouble_watch(SSL_CTX *shared, bool verify);
-/* Where `ssl` notes it; the trouble must live as long. */
+/* Sets where `ssl` notes problems. `trouble` must live as long as `ssl`. */
 void rli_tls_trouble_attach(rli_tls_trouble *trouble, SSL *ssl);
 
-/* Notes why the last call on the connection failed, as OpenSSL's queue of errors has it. */
+/* Notes why the last call on the connection failed, from OpenSSL's error queue. Only the first reason is kept. */
 void rli_tls_trouble_note(rli_tls_trouble *trouble);
-/* Notes that what the server says is not TLS. */
+/* Notes that the server does not speak TLS. */
 void rli_tls_trouble_note_plain(rli_tls_trouble *trouble);
 
 #endif

@@ -1,4 +1,4 @@
-/* A call: one script, asked until it is answered or its attempts are used up. */
+/* A call: one script, sent until it is answered or its attempts are used up. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/call.h"
 
@@ -94,24 +94,24 @@ void rli_call_clear(rli_call *call)
 
 /* --- one attempt --- */
 
-/* So often a call follows redirects at once; then it waits before each, as after a failure. */
+/* The number of redirects that a call follows at once. After that it pauses before each, as after a failure. */
 #define REDIRECTS 5
 
-/* A call under way: what became of its latest attempt, and what is known of those before. */
+/* A call under way: its latest attempt, and what is known of earlier ones. */
 typedef struct call_state {
     rli_call *call;
     rli_operation *op;
     rli_topology *topology;
     rli_route *route;
     unsigned slot;
-    rli_node *redirected; /* held; who is to be asked, this once, instead of who serves the slot; NULL */
+    rli_node *redirected; /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
     int redirects;
-    uint64_t first_run; /* of the server that got the first unanswered attempt; 0: none, or unknown */
-    rli_node *node;     /* held; who was asked; NULL: nobody serves the slot */
-    bool asking;        /* that one was redirected to */
+    uint64_t first_run; /* server run that got the first unanswered attempt; 0: none, or unknown */
+    rli_node *node;     /* referenced; the node of the latest attempt; NULL: no node serves the slot */
+    bool asking;        /* the latest attempt went to a node that an ASK redirect named */
     rli_outcome outcome;
     rli_answer answer;
-    rli_advice advice; /* of the answer, when it is an error */
+    rli_advice advice; /* about the answer, if it is an error */
 } call_state;
 
 static rli_pipeline *lane_to(call_state *run, rli_node *node)
@@ -157,8 +157,8 @@ static void send_whole(call_state *run, rli_pipeline *pipeline, rli_pubsub_mode 
     run->answer = (rli_answer){.status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a script")};
 }
 
-/* By SHA1, and with the text when the server does not know the script (yet, or any more after a restart
- * or SCRIPT FLUSH). */
+/* Sends the SHA1, then the text if the server does not know the script: it has not run there yet, or the server has
+ * restarted, or SCRIPT FLUSH removed it. */
 static void attempt(call_state *run)
 {
     rli_node_release(run->node);
@@ -189,7 +189,7 @@ static void attempt(call_state *run)
     }
 }
 
-/* --- without waiting --- */
+/* --- posting: sending without waiting for the answer --- */
 
 rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route)
 {
@@ -212,9 +212,9 @@ bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *p
     return rli_pipeline_post(pipeline, &command, slot, run);
 }
 
-/* --- what comes of it --- */
+/* --- results --- */
 
-/* An attempt that was sent got no answer. */
+/* Notes that an attempt was sent and not answered. */
 static void note_unanswered(call_state *run)
 {
     rli_call *call = run->call;
@@ -234,11 +234,12 @@ static void take(call_state *run)
         rli_node_learn(run->node, call->script);
     call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
     call->unconfirmed = run->answer.synced == 0;
-    if (run->answer.synced >= 0 && run->answer.synced < run->answer.asked) /* are there so many still? */
+    /* check whether that many replicas still exist */
+    if (run->answer.synced >= 0 && run->answer.synced < run->answer.asked)
         rli_topology_suspect(run->topology);
 }
 
-/* Whether there is somebody else to be asked at once. */
+/* Whether another node can be asked at once. */
 static bool redirect(call_state *run, rli_advice advice)
 {
     rli_redirect to;
@@ -251,7 +252,7 @@ static bool redirect(call_state *run, rli_advice advice)
     return followed && ++run->redirects <= REDIRECTS;
 }
 
-/* What the server said that is not the script's answer. False: it is final, and *status says what. */
+/* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
 static bool may_ask_again(call_state *run, rlock_status *status, bool *at_once)
 {
     rli_advice advice = rli_reply_advice(run->answer.reply);
@@ -262,12 +263,12 @@ static bool may_ask_again(call_state *run, rlock_status *status, bool *at_once)
     freeReplyObject(run->answer.reply);
     if (advice == RLI_MOVED || advice == RLI_ASK)
         return run->topology->slot_count > 1;
-    if (advice == RLI_DEMOTED) /* its name may lead to another server by now */
+    if (advice == RLI_DEMOTED) /* the node's host name may lead to another server by now */
         rli_node_renew(run->node);
     return advice == RLI_LATER || advice == RLI_DEMOTED;
 }
 
-/* The attempt came to nothing: whether another may follow. */
+/* Whether another attempt may follow a failed one. */
 static bool worth_another(const call_state *run, int done, int attempts)
 {
     if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
@@ -317,10 +318,10 @@ static rlock_status failed(const call_state *run, int done)
     return unavailable(run, done, why);
 }
 
-/* --- until it is answered --- */
+/* --- attempts until it is answered --- */
 
-/* Redisson's EqualJitterDelay: half of a doubling delay for certain, the other half by chance, so
- * that callers that failed together don't come back together. */
+/* Redisson's EqualJitterDelay: the delay doubles, half of it is fixed and half random, so that callers that failed
+ * together do not retry together. */
 static int64_t pause_ms(const rli_settings *settings, int done)
 {
     int64_t delay = settings->retry_base_delay_ms;
@@ -331,7 +332,7 @@ static int64_t pause_ms(const rli_settings *settings, int done)
     return delay / 2 + rli_random_up_to(delay / 2);
 }
 
-/* At the latest when the pause is over, at once when the topology changes. */
+/* Sleeps until the pause is over, or the topology changes. */
 static rlock_status pause(rli_topology *topology, rli_operation *op, int done, unsigned version)
 {
     int64_t until_ms = rli_earlier(rli_after_ms(pause_ms(topology->settings, done - 1)),
@@ -340,10 +341,10 @@ static rlock_status pause(rli_topology *topology, rli_operation *op, int done, u
     return rli_operation_check(op);
 }
 
-/* Until it is worth another attempt. */
+/* Waits until another attempt makes sense. */
 static rlock_status rest(call_state *run, int done, unsigned version)
 {
-    /* A connection that broke under us says nothing about the server: ask again at once. */
+    /* A connection that broke once says nothing about the server: retry at once. */
     if (run->outcome == RLI_BROKEN && done == 1)
         return RLOCK_OK;
     return pause(run->topology, run->op, done, version);
@@ -354,7 +355,7 @@ rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done)
     return pause(topology, op, done, atomic_load(&topology->version));
 }
 
-/* The node was given up after it was chosen, and another serves the slot. */
+/* Whether the node was taken out of service after it was chosen, so that another one serves the slot. */
 static bool is_gone(call_state *run)
 {
     return run->outcome == RLI_UNSENT && run->node && !atomic_load(&run->node->in_service) &&
@@ -370,7 +371,7 @@ static rlock_status go(call_state *run)
         int64_t began_ms = done == 1 ? call->sent_ms : rli_now_ms();
         unsigned version = atomic_load(&run->topology->version);
         attempt(run);
-        /* What was refused, or never left, has set no PTTL that could be running. */
+        /* An attempt that was refused or never sent has set no PTTL, so the time counts from a later one. */
         if (!call->unanswered && run->outcome != RLI_UNSENT)
             call->sent_ms = run->answer.sent_ms;
         if (run->outcome == RLI_ANSWERED && run->answer.reply->type != REDIS_REPLY_ERROR) {
@@ -384,7 +385,7 @@ static rlock_status go(call_state *run)
         } else if (run->outcome != RLI_UNSENT && run->answer.left) {
             note_unanswered(run);
         }
-        if (at_once || is_gone(run)) { /* nothing has failed */
+        if (at_once || is_gone(run)) { /* this does not count as a failed attempt */
             done--;
             continue;
         }

@@ -1,4 +1,4 @@
-/* A call: one script, asked until it is answered or its attempts are used up. */
+/* A call: one script, sent until it is answered or its attempts are used up. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CALL_H
 #define RLI_CALL_H
@@ -16,31 +16,38 @@
 
 #define RLI_CALL_INLINE 16
 
+/* Begin with rli_call_script, set the options below, add the arguments, run or post it, then end with
+ * rli_call_clear. */
 typedef struct rli_call {
     const rli_script *script;
-    bool once;                   /* must not run twice: never sent again once its bytes may have left */
-    bool background;             /* on the connection that callers do not use */
-    bool synced;                 /* replicas have to confirm what it changes, where there are any */
-    struct rli_witness *witness; /* who else waits for the answer; NULL: nobody */
-    bool whole;         /* sends the script itself at once: there may be no time to hear that the server lacks it */
-    bool learns;        /* its script may be posted later: notes which server knows it */
-    int64_t timeout_ms; /* for one attempt; 0: as configured */
-    int attempts;       /* 0: as configured */
+    /* the script must not run twice: never send it again once some of its bytes may have been sent */
+    bool once;
+    bool background;             /* use the node's background connection, not those of waiting callers */
+    bool synced;                 /* replicas must acknowledge its changes, if there are any replicas */
+    struct rli_witness *witness; /* another thread that waits for the answer; NULL: none */
+    /* send the script's text at once: there may be no time to find out that the server does not know it */
+    bool whole;
+    bool learns;        /* the script may be posted later, so note which server knows it */
+    int64_t timeout_ms; /* for one attempt; 0: the configured timeout */
+    int attempts;       /* 0: the configured number */
 
-    rli_node *node; /* held for rli_call_post; NULL: none */
+    rli_node *node; /* reference kept for rli_call_post; NULL: none */
 
-    /* filled by running it */
-    redisReply *reply; /* on RLOCK_OK; freed by rli_call_clear */
-    int64_t sent_ms;   /* before the first attempt that the server may have got unanswered, or the answered one */
-    int64_t failed_ms; /* when the first attempt that failed began; RLI_NEVER: none did */
-    int unanswered;    /* attempts that may have run, or may run yet, without our hearing */
-    bool broke_off; /* the server ended the script in its middle, in an attempt at least: what it had written stands */
-    bool unconfirmed; /* `synced`, and not one replica confirmed it */
-    bool same_run;    /* those went to the same run of the server as the one answered */
-    uint64_t run;     /* of the server: that answered; on failure that got the first of those; 0: unknown */
+    /* Results of rli_call_run. */
+    redisReply *reply; /* set with RLOCK_OK; rli_call_clear frees it */
+    /* An instant just before the first attempt that the server may have run; without unanswered attempts, before the
+     * answered one. */
+    int64_t sent_ms;
+    int64_t failed_ms; /* when the first failed attempt began; RLI_NEVER: none failed */
+    int unanswered;    /* number of unanswered attempts, which may have run or may still run */
+    bool broke_off; /* in at least one attempt the server ended the script in the middle; what it had written remains */
+    bool unconfirmed; /* `synced`, but no replica acknowledged */
+    bool same_run;    /* the unanswered attempts went to the same server run as the answered one */
+    /* the server run that answered; on failure, the one that got the first unanswered attempt; 0: unknown */
+    uint64_t run;
 
-    /* the words of EVALSHA */
-    const char *key; /* the first: says who serves it */
+    /* the words of the EVALSHA command */
+    const char *key; /* the first key: it decides which server runs the script */
     size_t key_length;
     size_t count, capacity;
     const char **words;
@@ -52,26 +59,31 @@ typedef struct rli_call {
     char numbers[8][RLI_DECIMAL];
 } rli_call;
 
-/* Starts a script call on `keys` keys, which are the first words added. The words added must live until the call is cleared; numbers are copied (8 of them). */
+/* Starts a call of a script with `keys` keys, which must be the first words added. The words themselves are not copied
+ * and must live until rli_call_clear; numbers are copied, at most 8 of them. If memory is short, the call fails when
+ * it is run. */
 void rli_call_script(rli_call *call, const rli_script *script, int keys);
+/* Append one argument: bytes, a 0-terminated text, or a number in decimal. */
 void rli_call_add(rli_call *call, const char *word, size_t length);
 void rli_call_add_text(rli_call *call, const char *text);
 void rli_call_add_number(rli_call *call, int64_t number);
 
-/* Runs it where its first key is served. `route`: of that key's name; NULL: any pipeline will do.
- * RLOCK_OK: call->reply is no error. RLOCK_SERVER: refused. RLOCK_UNAVAILABLE: attempts, or the
- * caller's time for them, used up. RLOCK_UNKNOWN: `once`, sent, not answered. RLOCK_CANCELLED,
+/* Runs the script on the server of its first key. `route`: the route of that key's name; NULL: any pipeline. RLOCK_OK:
+ * call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
+ * operation's time for them, are used up. RLOCK_UNKNOWN: `once`, and it was sent but not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);
-/* The pipeline by which it can be sent without waiting for the answer. NULL: it is to be run, because replicas have to
- * confirm it, or it is not known that the server knows the script. Does not block. The pipeline is one of that server until the call is cleared. */
+/* The pipeline on which rli_call_post may send the call. Keeps a reference to the node until rli_call_clear, so that
+ * the pipeline stays that server's. NULL: use rli_call_run, because replicas must acknowledge, the server may not know
+ * the script, memory is short, or no server is known. Does not block. */
 rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route);
-/* Sends it there; as rli_pipeline_post. */
+/* Sends the call without waiting for the answer; see rli_pipeline_post. `slot` is the pending request. */
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot,
                    uint64_t *run);
-/* Pauses as it does itself before it asks again, after `done` attempts; until the topology changes, or the
- * caller's deadline. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
+/* Sleeps as rli_call_run does before it sends again, after `done` attempts: until the pause is over, the topology
+ * changes, or the operation's time for attempts ends. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done);
+/* Frees the reply and the words, and drops the reference to the node. */
 void rli_call_clear(rli_call *call);
 
 #endif

@@ -22,7 +22,8 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     node->address = *address;
     *address = (rli_address){0};
     rli_pipeline_init_synced(&node->synced, settings, &node->address, &node->replicas);
-    rli_pipeline_init(&node->background, settings, &node->address, NULL); /* its limits are short */
+    /* no receive-timeout thread: its deadlines are too short for one */
+    rli_pipeline_init(&node->background, settings, &node->address, NULL);
     rli_subscriber_init(&node->subscriber, settings, &node->address, pubsub_mode, closed);
     return node;
 }
@@ -66,7 +67,7 @@ void rli_node_renew(rli_node *node)
 
 void rli_node_abandon(rli_node *node)
 {
-    for (int twice = 0; twice < 2; twice++) { /* once would let requests under way be answered yet */
+    for (int twice = 0; twice < 2; twice++) { /* a single drop would still let present requests be answered */
         rli_pool_drop(&node->pool);
         rli_pipeline_drop(&node->synced);
         rli_pipeline_drop(&node->background);

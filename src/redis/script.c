@@ -1,10 +1,10 @@
-/* A script's text, put together from what is embedded of it. */
+/* Scripts: assembles a script's text from its embedded parts. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/script.h"
 
 #include <stdlib.h>
 
-/* Writes it at `to`, or only counts where that is NULL. */
+/* Writes the text to `to` (NULL: only counts). Returns its length. */
 static size_t unpack(const char *packed, rli_pubsub_mode pubsub_mode, char *to)
 {
     size_t length = 0;

@@ -1,32 +1,33 @@
-/* Scripts: the Lua files under lua/, embedded at build. */
+/* Scripts: the Lua files under lua/, embedded at build time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SCRIPT_H
 #define RLI_SCRIPT_H
 
 #include <stddef.h>
 
-/* How messages reach those who wait, and so which form of a script is the right one. */
+/* How messages reach waiters in this topology. Each script that publishes has one form per mode. */
 typedef enum rli_pubsub_mode {
-    RLI_COUNTED,   /* PUBLISH, whose count of receivers is complete */
-    RLI_SCATTERED, /* PUBLISH; others may have been heard by other servers' subscribers */
+    RLI_COUNTED,   /* PUBLISH; the count of receivers that it returns is complete */
+    RLI_SCATTERED, /* PUBLISH; other servers may have subscribers, too, so the count is not complete */
     RLI_SHARDED,   /* SPUBLISH */
     RLI_PUBSUB_MODES
 } rli_pubsub_mode;
 
 typedef struct rli_script {
-    char sha1[RLI_PUBSUB_MODES][41]; /* what EVALSHA wants, 40 hex digits */
-    const char *packed;              /* the text; a byte above 127 stands for a part of it */
+    char sha1[RLI_PUBSUB_MODES][41]; /* for EVALSHA: 40 hex digits and a 0, one per mode */
+    const char *packed;              /* the text; each byte above 127 stands for one of the parts below */
 } rli_script;
 
-/* The text that EVAL wants, terminated; *length without that. The caller frees it. NULL: out of memory. */
+/* The script's text for EVAL, 0-terminated; *length does not count the 0. The caller frees it. NULL: out of memory. */
 char *rli_script_text(const rli_script *script, rli_pubsub_mode pubsub_mode, size_t *length);
 
-/* The parts, in the order of the bytes that stand for them: where the forms differ, then what scripts share. */
+/* The parts for which bytes above 127 stand, in the order of these bytes: first those that differ by mode, then those
+ * that scripts share. */
 enum { RLI_SCRIPT_FORMS = 3 };
 extern const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_PUBSUB_MODES];
 extern const char *const rli_script_includes[];
 
-extern const rli_script *const rli_scripts[]; /* all of them, ended by NULL */
+extern const rli_script *const rli_scripts[]; /* all scripts, then NULL */
 
 extern const rli_script rli_script_lock_acquire;
 extern const rli_script rli_script_lock_release;

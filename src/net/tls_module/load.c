@@ -1,4 +1,4 @@
-/* TLS in librlock.so: the functions of redis/tls.h and redis/tls_context.h, which pass each call on to the module. */
+/* TLS in librlock.so: the functions of net/tls.h and net/tls_context.h, which forward each call to the TLS module. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls_module/module.h"
 
@@ -16,8 +16,8 @@
 #define TEXT(number)  TEXT_(number)
 #define FILE_NAME     "librlock-tls.so." TEXT(RLOCK_VERSION_MAJOR)
 
-/* NULL until the first client with TLS; never unloaded. Two threads may both load it, which is as good as once;
- * a mutex would stay locked in a child that is forked meanwhile. */
+/* NULL until the first client with TLS; never unloaded. No mutex guards the loading, because it would stay locked in a
+ * child that is forked meanwhile; it is harmless if two threads load the module. */
 static const rli_tls_module *_Atomic loaded;
 
 static const rli_tls_library library = {.fail_as = rli_fail_as, .patience_poll = rli_patience_poll};
@@ -29,8 +29,8 @@ static const rli_tls_module *module(void)
 
 /* --- loading --- */
 
-/* Beside the library, wherever that is: so it is found before it is installed, and under any prefix. False: the
- * library was loaded by a path that leads nowhere now, or is too long. */
+/* The module's path: beside the library, wherever that is. So it is found before it is installed, and under any
+ * prefix. False: the path by which the library was loaded no longer exists, or is too long. */
 static bool find(char path[PATH_MAX])
 {
     Dl_info ours;
@@ -80,7 +80,7 @@ static rlock_status load(void)
     return RLOCK_OK;
 }
 
-/* --- passing on: with a context, or a stream, there is a module --- */
+/* --- forwarding: the module is loaded whenever a context or a stream exists --- */
 
 rlock_status rli_tls_context_open(rli_tls *settings)
 {

@@ -1,4 +1,4 @@
-/* The TLS module's own end: the table of its functions, and the library's functions that these call. */
+/* The TLS module's side: its table of functions, and the library's functions that its code calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls_module/module.h"
 

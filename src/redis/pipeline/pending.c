@@ -1,4 +1,4 @@
-/* Slots: the requests under way on a wire, in the order in which they were queued and are answered. */
+/* Pending requests: the requests of a pipe, in the order in which they were queued and are answered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/pending.h"
 
@@ -16,7 +16,7 @@ void rli_pending_append(rli_pending_list *pending_list, rli_pending *pending)
     pending_list->count++;
 }
 
-/* Makes the neighbours of `slot` those of `other`, or each other's. */
+/* Replaces `pending` in the list by `other`; NULL: only removes it. */
 static void relink(rli_pending_list *pending_list, const rli_pending *pending, rli_pending *other)
 {
     if (pending->previous)

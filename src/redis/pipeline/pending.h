@@ -1,4 +1,4 @@
-/* Slots: the requests under way on a wire, in the order in which they were queued and are answered. */
+/* Pending requests: the requests of a pipe, in the order in which they were queued and are answered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PENDING_H
 #define RLI_PENDING_H
@@ -6,48 +6,53 @@
 #include "base/park.h"
 #include "redis/pipeline/pipeline.h"
 
-/* One request, on its caller's stack, or wherever who posted it keeps it. Guarded by the pipeline's mutex, except where
- * it says otherwise; once it is popped, the thread that did so alone may touch it, until it has finished it. */
+/* One request. It is on its caller's stack, or, if posted, in memory that its poster provides. The pipeline's mutex
+ * guards it. Once it is popped, only the thread that popped it may touch it, without the mutex, until it has finished
+ * it. */
 typedef struct rli_pending {
     struct rli_pending *next, *previous;
-    rli_parker *parker; /* NULL: nobody waits for it: it was posted, or its caller has given up */
-    /* Posted: is told once that it has its outcome, and has the slot and its reply from then on; by any thread, which
-     * may hold the pipeline's mutex. NULL: its caller is woken, or has given up, and the reply is for nobody. */
+    rli_parker *parker; /* NULL: no thread waits, because it was posted or its caller gave up */
+    /* For a posted request: called once, by any thread and possibly with the pipeline's mutex held, when the outcome
+     * is known. It then owns the request and its reply. NULL: the caller is woken instead; if that gave up, the reply
+     * is dropped. */
     void (*done)(struct rli_pending *pending);
-    rli_witness *witness; /* NULL: there is none */
-    int64_t queued_ms;    /* before any byte of it left */
-    int64_t since_ms;     /* the same, later by what replicas may take to confirm it */
-    size_t bytes;         /* of it, among what is queued */
-    unsigned place;       /* where its caller sleeps, beside those of its neighbours */
-    bool asking;          /* the next answer is that to its ASKING */
-    const char *garbled;  /* as in rli_answer; known when it is finished */
-    bool left;            /* as in rli_answer; known when it is finished or given up */
-    bool popped;          /* taken off the queue, its reply is being handed over */
-    redisReply *reply;    /* may have come before it is finished */
-    int asked, synced;    /* as in rli_answer */
-    rli_outcome outcome;  /* when it is finished */
+    rli_witness *witness; /* another thread that waits for the answer; NULL: none */
+    int64_t queued_ms;    /* when it was queued, before any byte was sent */
+    int64_t since_ms;     /* queued_ms plus the time that replicas may take to acknowledge */
+    size_t bytes;         /* its size in the queued bytes */
+    unsigned place;       /* the place for rli_park_together; neighbours in the queue have neighbouring places */
+    bool asking;          /* the next reply is the one to its ASKING */
+    const char *garbled;  /* see rli_answer; valid once it is finished */
+    bool left;            /* see rli_answer; valid once it is finished or given up */
+    bool popped;          /* removed from the list; its outcome is being delivered */
+    redisReply *reply;    /* may be set before the request is finished */
+    int asked, synced;    /* see rli_answer */
+    rli_outcome outcome;  /* valid once it is finished */
 } rli_pending;
 
-/* What its caller's parker may be told. */
+/* News for the caller's parker. */
 enum {
-    RLI_FINISHED = RLI_NEWS, /* it has its outcome; nobody touches it any more */
-    RLI_LEAD = RLI_NEWS << 1 /* it was handed the lead */
+    RLI_FINISHED = RLI_NEWS, /* the outcome is set, and no other thread touches the request any more */
+    RLI_LEAD = RLI_NEWS << 1 /* the caller was made the leader */
 };
 
 typedef struct rli_pending_list {
-    rli_pending *head, *tail; /* the oldest first */
+    rli_pending *head, *tail; /* oldest first */
     int count;
 } rli_pending_list;
 
 void rli_pending_append(rli_pending_list *pending_list, rli_pending *pending);
 void rli_pending_remove(rli_pending_list *pending_list, rli_pending *pending);
-/* The oldest, popped; NULL: none. */
+/* Removes the oldest request and marks it popped. NULL: the list is empty. */
 rli_pending *rli_pending_pop(rli_pending_list *pending_list);
-/* Puts a copy that is for nobody into the place of `slot`. NULL: out of memory. */
+/* Replaces `pending` by a copy on the heap without a caller, and returns the copy: it takes the reply and drops it.
+ * NULL: out of memory. */
 rli_pending *rli_pending_replace(rli_pending_list *pending_list, const rli_pending *pending);
 
+/* Whether the caller has been told the outcome. */
 bool rli_pending_finished(const rli_pending *pending);
-/* Hands its outcome to its caller, who may have returned by the time that this does, or sleeps until the wake batch ends. */
+/* Delivers the outcome to the caller or to `done`, or frees a request that has neither. The caller may return before
+ * this function does; if it sleeps, it sleeps until `batch` is ended. */
 void rli_pending_finish(rli_pending *pending, rli_outcome outcome, rli_wake_batch *batch);
 
 #endif

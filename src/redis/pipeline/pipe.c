@@ -1,4 +1,4 @@
-/* A wire: one connection of a pipeline with what is queued, sent and unanswered on it. */
+/* A pipe: one living connection of a pipeline, with the requests that are queued, sent and unanswered on it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/pipe.h"
 
@@ -13,26 +13,28 @@
 struct rli_pipe {
     rli_receive_timeout *receive_timeout;
     rli_connection connection;
-    int64_t guarded_until_ms;      /* when the guard ends the receive under way; RLI_NEVER: none of its */
-    int64_t guarded_from_ms;       /* a receive with that much time ahead is the guard's to limit */
-    int64_t overdue_since_ms;      /* since when the request had been unanswered that the guard found overdue last */
-    int64_t used_ms;               /* when a request was last queued */
-    rli_pending_list pending_list; /* unfinished requests: answered ones that wait for WAIT, sent, queued */
-    rli_pending *awaited;          /* the first without its answer */
-    int sent, answered;            /* how many have left; how many of these are answered */
-    int posts;                     /* how many nobody waits for, and somebody is to be told of */
-    uint64_t popped;               /* how many have had their outcome */
-    rli_buffer queued;             /* requests of the next batch */
-    rli_buffer leaving;            /* the present batch… */
-    size_t left;                   /* …of which so many bytes have gone */
+    /* when the receive-timeout thread ends the present receive; RLI_NEVER: it does not limit that one */
+    int64_t guarded_until_ms;
+    int64_t guarded_from_ms;  /* a receive with at least this much time left is limited by that thread */
+    int64_t overdue_since_ms; /* since_ms of the oldest request at that thread's last check, if it was overdue */
+    int64_t used_ms;          /* when a request was last queued */
+    /* Unfinished requests: first those that are answered but wait for WAIT, then those sent, then those queued. */
+    rli_pending_list pending_list;
+    rli_pending *awaited; /* the first one without its reply */
+    int sent, answered;   /* how many were sent; how many of these have their reply */
+    int posts;            /* posted requests without an outcome */
+    uint64_t popped;      /* how many were removed with their outcome; for numbering requests */
+    rli_buffer queued;    /* bytes of the next batch */
+    rli_buffer leaving;   /* bytes of the present batch */
+    size_t left;          /* how many of these are sent */
     rli_replica_ack ack;
-    bool to_sync;          /* the next batch is to end with WAIT */
-    bool leading, sending; /* a thread receives; a thread sends… */
-    rli_turn *unsent;      /* …and these wait until their requests have left */
+    bool to_sync;          /* the next batch must end with WAIT */
+    bool leading, sending; /* a thread is the leader; a thread is sending */
+    rli_turn *unsent;      /* threads that wait until their requests are sent */
     bool ended;
-    const char *garbled; /* describes bytes that were no answer, static text; NULL: there were none */
-    int users;           /* pipe.h */
-    unsigned place;      /* of the next request's caller */
+    const char *garbled; /* describes received bytes that were no valid reply, static text; NULL: none */
+    int users;           /* references; see rli_pipe_enter */
+    unsigned place;      /* sleeping place of the next request's caller */
 };
 
 rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const rli_address *address,
@@ -45,10 +47,12 @@ rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const 
     fresh->receive_timeout = receive_timeout;
     fresh->guarded_until_ms = RLI_NEVER;
     fresh->overdue_since_ms = RLI_NEVER;
-    fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1; /* never for a mere look */
+    /* a receive that only checks for bytes never qualifies */
+    fresh->guarded_from_ms = settings->timeout_ms > 1 ? settings->timeout_ms - 1 : 1;
     fresh->ack = (rli_replica_ack){.listed = replicas, .timeout_ms = settings->sync_timeout_ms};
     fresh->users = 1;
-    fresh->place = (unsigned)rli_random_up_to(RLI_PLACES); /* not where the callers of others are */
+    /* random, so that the callers of different pipes sleep at different places */
+    fresh->place = (unsigned)rli_random_up_to(RLI_PLACES);
     rlock_status status = rli_connection_open(&fresh->connection, settings, address, patience);
     fresh->used_ms = rli_now_ms();
     if (status != RLOCK_OK)
@@ -85,7 +89,7 @@ uint64_t rli_pipe_run(const rli_pipe *pipe)
 
 /* --- sending --- */
 
-/* A server that is no cluster answers it with an error, which is dropped as well. */
+/* A server that is not a cluster answers ASKING with an error; that reply is dropped in any case. */
 static const rli_command asking = {
     .count = 1, .words = (const char *const[]){"ASKING"}, .lengths = (const size_t[]){6}};
 
@@ -107,7 +111,7 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
                              .witness = command->witness};
     rli_pending_append(&pipe->pending_list, pending);
     if (parker) {
-        rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* of an earlier request */
+        rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* left over from an earlier request */
         rli_pipe_enter(pipe);
     }
     if (!pipe->awaited)
@@ -130,7 +134,7 @@ int rli_pipe_posts(const rli_pipe *pipe)
     return pipe->posts;
 }
 
-/* Takes a request back whose bytes have not left. False: they have. */
+/* Withdraws a request that is still queued for the next batch. False: its batch is being sent, or was. */
 static bool take_back(rli_pipe *pipe, rli_pending *pending)
 {
     size_t at = pipe->queued.length;
@@ -151,9 +155,9 @@ static bool take_back(rli_pipe *pipe, rli_pending *pending)
 
 bool rli_pipe_wants_flush(const rli_pipe *pipe)
 {
-    /* A first request is sent by its thread as the leader, in lead(). What comes later gathers until it is as much as
-     * what is unanswered: the server then has something to do while the next batch grows, and neither waits for the
-     * other. The leader sends it earlier if replies come. */
+    /* The first request is sent by its own thread as the leader, in lead() of pipeline.c. Later ones gather until they
+     * are as many as the unanswered ones: the server then works on one batch while the next one grows, and neither
+     * side waits for the other. The leader sends them earlier if replies arrive. */
     return pipe->leading && !pipe->sending && pipe->pending_list.count - pipe->sent >= pipe->sent &&
            !rli_replica_ack_is_busy(&pipe->ack);
 }
@@ -163,13 +167,13 @@ static bool has_rest(const rli_pipe *pipe)
     return pipe->left < pipe->leaving.length;
 }
 
-/* Numbers requests in the order in which they were queued. */
+/* Requests are numbered in the order in which they were queued, from 1. */
 static uint64_t number_of_last(const rli_pipe *pipe)
 {
     return pipe->popped + (uint64_t)pipe->pending_list.count;
 }
 
-/* Whether all bytes of the requests up to that one are the system's. */
+/* Whether all bytes of the requests up to `number` have been passed to the kernel. */
 static bool has_left(const rli_pipe *pipe, uint64_t number)
 {
     return pipe->ended || pipe->popped >= number || (!has_rest(pipe) && pipe->popped + (uint64_t)pipe->sent >= number);
@@ -180,15 +184,15 @@ bool rli_pipe_has_unsent(const rli_pipe *pipe)
     return !pipe->ended && !pipe->sending && (has_rest(pipe) || pipe->queued.length);
 }
 
-/* A batch without requests: how many replicas there are for the next one's WAIT. */
+/* Starts a batch without requests, which asks how many replicas the next WAIT is for. False: out of memory. */
 static bool begin_count(rli_pipe *pipe)
 {
     pipe->leaving.length = pipe->left = 0;
     return rli_replica_ack_count(&pipe->ack, &pipe->leaving);
 }
 
-/* What is queued becomes the batch that leaves. While a WAIT is under way it gathers instead:
- * batches that pile up would each wait as long again for a slow replica. False: out of memory. */
+/* Makes the queued bytes the batch to be sent. While a WAIT is unanswered they stay queued: otherwise, with a slow
+ * replica, each of several batches would wait as long again. False: out of memory. */
 static bool begin_batch(rli_pipe *pipe)
 {
     if (!pipe->queued.length || rli_replica_ack_is_busy(&pipe->ack))
@@ -238,7 +242,7 @@ bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms
     rli_parker_init(&parker);
     rli_turn_join(&pipe->unsent, &turn);
     bool alive = rli_pipe_flush(pipe, mutex);
-    /* Another thread is sending, and goes on with what was queued meanwhile; or the leader is to, when there is room. */
+    /* Another thread is sending and will go on with our bytes, or the leader will once the socket has room. */
     while (alive && !has_left(pipe, number) && (pipe->sending || pipe->leading) && rli_now_ms() < until_ms) {
         pthread_mutex_unlock(mutex);
         rli_park(&parker, until_ms);
@@ -253,7 +257,7 @@ bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms
 
 #define AT_ONCE 64
 
-/* Takes the replies that have come whole; *garbled: what follows them is none. */
+/* Takes all complete replies, up to AT_ONCE. *garbled: the bytes after them are not a valid reply. */
 static int parse(rli_pipe *pipe, redisReply *replies[AT_ONCE], bool *garbled)
 {
     int count = 0;
@@ -275,7 +279,7 @@ static rli_pending *pop(rli_pipe *pipe)
     return pending;
 }
 
-/* Takes the answered requests off the queue: their callers may go. */
+/* Removes the answered requests from the list and appends them to *done. */
 static void release(rli_pipe *pipe, int asked, int synced, rli_pending ***done)
 {
     for (; pipe->answered > 0; pipe->answered--) {
@@ -291,8 +295,8 @@ static void release(rli_pipe *pipe, int asked, int synced, rli_pending ***done)
     }
 }
 
-/* Gives `reply` to the oldest request without one, or takes it for WAIT's, or for the replicas' number. What that completes is
- * appended to *done. False: nobody asked, the stream is out of step, or has ended. */
+/* Gives the reply to the oldest request without one, or uses it as the answer to WAIT or to the count of replicas.
+ * Requests that this completes are appended to *done. False: the reply belongs to nothing. */
 static bool accept_reply(rli_pipe *pipe, redisReply *reply, rli_pending ***done)
 {
     rli_pending *pending = pipe->answered < pipe->sent ? pipe->awaited : NULL;
@@ -318,8 +322,9 @@ static bool accept_reply(rli_pipe *pipe, redisReply *reply, rli_pending ***done)
     return true;
 }
 
-/* Pairs replies with their requests and wakes the callers together, without the mutex, which they would only run
- * into with their next requests. Mutex held on entry and return. */
+/* Matches replies with their requests and wakes the callers together. The mutex is released while they are woken, as
+ * they would run into it with their next requests; it is held on entry and return. False: a reply belonged to
+ * nothing. */
 static bool hand_over(rli_pipe *pipe, pthread_mutex_t *mutex, redisReply *replies[AT_ONCE], int count)
 {
     rli_pending *done = NULL, **end = &done;
@@ -340,8 +345,9 @@ static bool hand_over(rli_pipe *pipe, pthread_mutex_t *mutex, redisReply *replie
     return paired == count;
 }
 
-/* With the whole timeout ahead, a little lateness does not matter. Halfway through it (a follower
- * that became leader), within a short wait, or with a token to look at, only poll will do. */
+/* The receive-timeout thread is a little late, which does not matter for a receive with the whole timeout left. Use
+ * poll instead if less time is left (a follower that became the leader, or a short wait), or if a cancel token or room
+ * to send must be noticed, too. */
 static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, int wake_fd, bool room_wanted)
 {
     return pipe->receive_timeout && wake_fd < 0 && !room_wanted && deadline_ms - rli_now_ms() >= pipe->guarded_from_ms;
@@ -368,7 +374,7 @@ rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t de
     int count = received == RLI_BYTES ? parse(pipe, replies, &garbled) : 0;
     pthread_mutex_lock(mutex);
     pipe->guarded_until_ms = RLI_NEVER;
-    /* First the server gets something to do: those who are woken take the processor. */
+    /* Send first, so that the server has work: the threads woken below may take the processor. */
     bool alive = received != RLI_BYTES || rli_pipe_flush(pipe, mutex);
     while (received == RLI_BYTES && (count > 0 || garbled)) {
         if (!hand_over(pipe, mutex, replies, count))
@@ -420,7 +426,7 @@ bool rli_pipe_is_stuck(rli_pipe *pipe, int64_t timeout_ms)
     return before;
 }
 
-/* --- who leads --- */
+/* --- leading --- */
 
 bool rli_pipe_take_lead(rli_pipe *pipe, rli_pending *pending)
 {
@@ -466,7 +472,7 @@ void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
     rli_pipe_leave(pipe);
 }
 
-/* --- the end of a request, and of the wire --- */
+/* --- the end of a request, and of the pipe --- */
 
 bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
 {
@@ -484,7 +490,9 @@ bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
     return true;
 }
 
-/* Whom the lead was handed to, and who has not taken it yet, goes when he hears of the end. The pipeline is a user yet. */
+/* Drops the reference of a request that ends with the pipe. A caller that was made the leader but has not started yet
+ * will not lead any more, so its second reference goes, too. The count stays above 0, because the pipeline still holds
+ * a reference. */
 static void leave_for(rli_pipe *pipe, const rli_pending *pending)
 {
     bool had_lead = rli_parker_take(pending->parker, RLI_LEAD);
@@ -497,7 +505,8 @@ void rli_pipe_end(rli_pipe *pipe, rli_outcome outcome)
     if (pipe->ended)
         return;
     pipe->ended = true;
-    shutdown(pipe->connection.fd, SHUT_RDWR); /* wakes the leader; the descriptor stays its own */
+    /* wakes the leader; the descriptor stays open until the last reference goes */
+    shutdown(pipe->connection.fd, SHUT_RDWR);
     pipe->awaited = NULL;
     rli_wake_batch batch = {0};
     for (rli_pending *pending; (pending = pop(pipe)); pipe->sent--) {

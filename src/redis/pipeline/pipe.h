@@ -1,5 +1,6 @@
-/* A wire: one connection of a pipeline with what is queued, sent and unanswered on it. It is guarded
- * by the pipeline's mutex; it ends once, for good, and the pipeline then makes another. */
+/* A pipe: one living connection of a pipeline, with the requests that are queued, sent and unanswered on it.
+ *
+ * The pipeline's mutex guards it. A pipe ends once, for good; the pipeline then opens another one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PIPE_H
 #define RLI_PIPE_H
@@ -12,65 +13,72 @@
 
 typedef struct rli_pipe rli_pipe;
 
-/* `guard` keeps the limits of long receives; NULL: each leader keeps its own. `replicas`: as in
- * rli_pipeline_init_synced; NULL: not synced. */
+/* Connects and creates the pipe; the opener holds a reference. `receive_timeout` limits long receives; NULL: each
+ * leader limits its own. `replicas`: as in rli_pipeline_init_synced; NULL: no replica acknowledgement. Statuses as for
+ * rli_connection_open. Called without the mutex. */
 rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const rli_address *address,
                            rli_receive_timeout *receive_timeout, const atomic_int *replicas,
                            const rli_patience *patience);
-/* Users keep the wire's memory and descriptor; the last to leave frees both. They are: the opener; each
- * request on it that somebody waits for; the leader; whoever else enters. */
+/* Take and drop a reference. The last one to go frees the memory and the descriptor. References are held by the
+ * opener, by each request with a waiting caller, by the leader, and by any thread that calls rli_pipe_enter. */
 void rli_pipe_enter(rli_pipe *pipe);
 void rli_pipe_leave(rli_pipe *pipe);
-/* Whether nobody but the pipeline uses it. */
+/* Whether only the pipeline still holds a reference. */
 bool rli_pipe_is_left(const rli_pipe *pipe);
+/* The server's run, as in rli_connection. */
 uint64_t rli_pipe_run(const rli_pipe *pipe);
 
-/* Queues a request at the end; false: out of memory. */
+/* Appends a request whose caller waits with `parker`, and takes a reference for it. False: out of memory; nothing is
+ * queued. */
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command);
-/* The same for one that nobody waits for; the slot's `done` is set. */
+/* Like rli_pipe_queue, for a request that no thread waits for; pending->done must be set. */
 bool rli_pipe_post(rli_pipe *pipe, rli_pending *pending, const rli_command *command);
-/* How many of those have no outcome yet. */
+/* The number of posted requests without an outcome. */
 int rli_pipe_posts(const rli_pipe *pipe);
-/* Whether bytes are left to be sent, and no thread is sending them. */
+/* Whether bytes remain to be sent and no thread is sending them. */
 bool rli_pipe_has_unsent(const rli_pipe *pipe);
-/* Whether the request just queued should be sent by its own thread, not left to the leader. */
+/* Whether the calling thread should send the request that it just queued, instead of leaving it to the leader. */
 bool rli_pipe_wants_flush(const rli_pipe *pipe);
-/* Sends what is queued, unless somebody does so already or a WAIT is under way; releases and retakes
- * `mutex` meanwhile. False: the connection has ended, or memory. */
+/* Sends what is queued, unless another thread is sending or a WAIT is unanswered. Releases `mutex` while it sends.
+ * False: the connection has ended, or memory is short: end the pipe. */
 bool rli_pipe_flush(rli_pipe *pipe, pthread_mutex_t *mutex);
-/* The same, and waits until what is queued now has left, also by another thread: until `until_ms`, or until nobody sends
- * or leads who would send it when there is room. */
+/* Like rli_pipe_flush, but also waits until everything queued so far has been sent, by this or another thread. It
+ * stops waiting at `until_ms`, or when no thread is left that would send the rest once there is room. */
 bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms);
-/* The leader: waits for bytes and hands the replies in them to their callers; releases and retakes
- * `mutex` meanwhile. RLI_ENDED: so has the connection, or the guard has ended it. */
+/* For the leader: waits for bytes and delivers the replies in them. Releases `mutex` while it waits. RLI_ENDED: the
+ * connection has ended, possibly through the receive timeout. */
 rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd);
 
-/* Makes the caller of `slot` the leader if nobody leads, or if it was handed the lead. */
+/* Makes the caller of `pending` the leader, if there is none or if the lead was handed to it. Returns whether it leads
+ * now. A leader holds a reference. */
 bool rli_pipe_take_lead(rli_pipe *pipe, rli_pending *pending);
-/* Makes a thread the leader that has no request there. False: somebody leads, or the connection has ended. */
+/* Makes a thread without a request the leader. False: another thread leads, or the pipe has ended. */
 bool rli_pipe_lead(rli_pipe *pipe);
+/* Whether a thread leads. */
 bool rli_pipe_is_led(const rli_pipe *pipe);
-/* The number of the last request there; 0: its bytes may not have left yet. */
+/* The number of the last request; 0: some of its bytes may still be unsent. */
 uint64_t rli_pipe_last(const rli_pipe *pipe);
-/* Whether all requests up to that one have their outcome. */
+/* Whether all requests up to that number have their outcome, or the pipe has ended. */
 bool rli_pipe_is_past(const rli_pipe *pipe, uint64_t number);
-/* Ends leading: hands it to the first caller that still waits, other than `own` (NULL: it has none). */
+/* Ends the caller's lead: hands it on to the first waiting caller other than that of `own` (NULL: no exception). */
 void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own);
 
-/* Since when the oldest request on it is unanswered, also one that nobody waits for any more. */
+/* When the oldest unanswered request was queued (rli_pending.since_ms), even if nobody waits for it any more;
+ * RLI_NEVER: there is none. */
 int64_t rli_pipe_silent_since(const rli_pipe *pipe);
-/* Whether nobody receives on it, nor has queued a request for so long. */
+/* Whether no thread receives on it and no request was queued for `idle_ms`. */
 bool rli_pipe_is_idle(const rli_pipe *pipe, int64_t idle_ms);
-/* Whether nobody waits for anything on it and the server has closed it. */
+/* Whether no thread waits on it and the server has closed the connection. */
 bool rli_pipe_is_stale(const rli_pipe *pipe);
-/* The guard's look: ends the receive under way when its time is over. Whether the oldest request has been unanswered for
- * longer than timeout_ms, and was so at the look before: a leader that runs would have ended the wire by now. */
+/* For the receive-timeout thread: shuts the socket down if the receive under way has exceeded its limit. Returns
+ * whether the same request was overdue, unanswered for timeout_ms, both now and at the previous check: a leader that
+ * is running would have ended the pipe in between. */
 bool rli_pipe_is_stuck(rli_pipe *pipe, int64_t timeout_ms);
 
-/* The caller of `slot` stops waiting: its reply will be dropped, or, before its bytes have left, it is
- * taken back. Lead that it was handed goes on. False: out of memory. */
+/* The caller of `pending` gives up. If no byte of it has been sent, the request is withdrawn; otherwise its reply will
+ * be dropped. Hands the lead on if the caller has it. False: out of memory; the pipe must be ended. */
 bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending);
-/* No more use: everything under way gets `outcome`. */
+/* Ends the pipe: shuts the socket down, and every pending request gets `outcome`. */
 void rli_pipe_end(rli_pipe *pipe, rli_outcome outcome);
 
 #endif

@@ -1,5 +1,7 @@
-/* A pipeline: one connection shared by many threads. The calling threads do the I/O: the first that
- * waits leads, reading replies for all; the others sleep until their reply is handed to them. */
+/* A pipeline: one connection shared by many threads.
+ *
+ * The calling threads do the I/O. The first one that waits leads and reads replies for all; the others sleep until
+ * their reply is delivered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/pipeline.h"
 
@@ -23,7 +25,7 @@ void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settin
     pipeline->replicas = replicas;
 }
 
-/* --- connecting: one thread does it, the others wait for what comes of it --- */
+/* --- connecting: one thread connects, the others wait for its result --- */
 
 static void tell_connectors(rli_pipeline *pipeline, rlock_status status, const char *why)
 {
@@ -33,8 +35,8 @@ static void tell_connectors(rli_pipeline *pipeline, rlock_status status, const c
     rli_turn_wake_all(pipeline->connectors);
 }
 
-/* The server may be another's replica by now, or another may be at its address: whoever comes from before
- * that has to look again where it is to go. */
+/* Fails because the pipeline was dropped while the connection was set up. The server may be a replica by now, or
+ * another one may be at its address, so the caller has to check again which server to use. */
 static rlock_status dropped(const rli_pipeline *pipeline)
 {
     return rli_fail(RLOCK_UNAVAILABLE,
@@ -66,7 +68,7 @@ static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation
         status = rli_fail(RLOCK_CLOSED, "the client was closed");
     else if (is_dropped && (status == RLOCK_OK || status == RLOCK_UNAVAILABLE))
         status = dropped(pipeline);
-    /* When only this caller's own patience ended, the others are to try for themselves. */
+    /* If only this caller's own patience ended, the others try for themselves. */
     bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(op->cancel) || rli_now_ms() >= op->deadline_ms);
     tell_connectors(pipeline, own_end ? RLOCK_OK : status, rlock_last_error());
     return status;
@@ -93,7 +95,7 @@ static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, 
                                                 : rli_fail_as(pipeline->connect_status, pipeline->connect_message);
 }
 
-/* With the mutex held on entry and return. RLOCK_OK: pipeline->wire is up. */
+/* Connects if needed. Mutex held on entry and return, released in between. RLOCK_OK: pipeline->pipe is set. */
 static rlock_status connected(rli_pipeline *pipeline, rli_operation *op, int64_t timeout_ms)
 {
     if (pipeline->pipe)
@@ -126,7 +128,7 @@ rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
 
 /* --- one request --- */
 
-/* The connection of `wire` is no longer used for anything new. */
+/* Ends `pipe`, if it still belongs to the pipeline. */
 static void drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome)
 {
     if (pipeline->pipe == pipe)
@@ -136,7 +138,7 @@ static void drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcom
     else
         return;
     rli_pipe_end(pipe, outcome);
-    rli_pipe_leave(pipe); /* the pipeline's own use of it */
+    rli_pipe_leave(pipe); /* the pipeline's own reference */
 }
 
 static void drop_all(rli_pipeline *pipeline, rli_outcome outcome)
@@ -147,7 +149,7 @@ static void drop_all(rli_pipeline *pipeline, rli_outcome outcome)
         drop_pipe(pipeline, pipeline->dropped, outcome);
 }
 
-/* Servers close idle connections. Looking is a system call, so requests that follow one another do without. */
+/* Servers close idle connections. The check is a system call, so requests in quick succession skip it. */
 static void drop_stale(rli_pipeline *pipeline, int64_t idle_ms)
 {
     if (pipeline->pipe && rli_pipe_is_idle(pipeline->pipe, idle_ms) && rli_pipe_is_stale(pipeline->pipe))
@@ -160,7 +162,8 @@ static void drop_left(rli_pipeline *pipeline)
         drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
 }
 
-/* The leader leads no more: what is queued is not left for the next one to find; `own` as in rli_pipe_pass_lead. */
+/* Ends the caller's lead. Sends what is queued first, instead of leaving that to the next leader. `own`: as in
+ * rli_pipe_pass_lead. */
 static void stop_leading(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *own)
 {
     if (!rli_pipe_flush(pipe, &pipeline->mutex))
@@ -168,8 +171,8 @@ static void stop_leading(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pendi
     rli_pipe_pass_lead(pipe, own);
 }
 
-/* Reads replies for everybody until `slot` has its own, time is up, or the wire has ended. Mutex
- * held on entry and return. */
+/* Reads replies for all callers until `pending` has its own, the deadline passes, or the pipe has ended. Mutex held on
+ * entry and return. */
 static void lead(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending, int64_t deadline_ms)
 {
     while (!rli_pending_finished(pending)) {
@@ -180,7 +183,7 @@ static void lead(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_
         if (rli_pending_finished(pending))
             break;
         rli_received received = rli_pipe_receive(pipe, &pipeline->mutex, deadline_ms, rli_cancel_fd(op->cancel));
-        if (received == RLI_ENDED) /* by the guard, when time is up */
+        if (received == RLI_ENDED) /* if time is up, the receive timeout has ended it */
             drop_pipe(pipeline, pipe, rli_now_ms() >= deadline_ms ? RLI_SILENT : RLI_BROKEN);
         else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel)))
             break;
@@ -188,26 +191,25 @@ static void lead(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_
     stop_leading(pipeline, pipe, pending);
 }
 
-/* Time is up, or the wait was ended, and `slot` has no reply. Mutex held. */
+/* The deadline or the token ended the wait, and `pending` has no reply. Mutex held. */
 static void give_up(rli_pipeline *pipeline, rli_pipe *pipe, rli_pending *pending, bool silent)
 {
-    /* Nothing came for the whole timeout: nothing will for those behind it either, and what the
-     * connection still holds must not be waited for by later requests. Many short waits, each of
-     * them given up early, find that out together. */
+    /* If nothing came for a whole timeout, requests behind this one will not be answered either, so end the pipe. Many
+     * short waits, each given up early, find that out together. */
     int64_t late_ms = rli_now_ms() - pipeline->settings->timeout_ms;
     if (silent || rli_pipe_silent_since(pipe) <= late_ms || !rli_pipe_abandon(pipe, pending))
         drop_pipe(pipeline, pipe, RLI_SILENT);
 }
 
-/* Mutex held on entry, not on return. Whoever is woken with the outcome needs neither it nor the wire: of
- * many that are woken together, none runs into another. */
+/* Waits for the outcome. Mutex held on entry, not on return. A thread that is woken with its outcome needs neither the
+ * mutex nor the pipe, so threads woken together do not run into each other. */
 static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending,
                          int64_t timeout_at_ms)
 {
     bool silent = timeout_at_ms <= op->deadline_ms;
     int64_t deadline_ms = silent ? timeout_at_ms : op->deadline_ms;
-    /* Where all requests have the same timeout, a leader's time is up before that of those who wait behind, and
-     * that ends the wire for all, or else the guard does; they sleep without a timer. */
+    /* If all requests have the same timeout, the leader's time is up before that of its followers. The leader then
+     * ends the pipe for all, or the receive-timeout thread does. So followers sleep without a timer. */
     bool is_bounded = silent && pipeline->receive_timeout;
     while (!rli_pending_finished(pending)) {
         if (rli_pipe_take_lead(pipe, pending))
@@ -215,7 +217,7 @@ static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pi
         if (rli_pending_finished(pending))
             break;
         bool over = rli_now_ms() >= deadline_ms;
-        /* a reply that another thread is handing over right now comes first */
+        /* a reply that another thread is delivering right now takes precedence */
         if (!pending->popped && (over || rli_cancel_fired(op->cancel))) {
             give_up(pipeline, pipe, pending, over && silent);
             pending->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
@@ -239,8 +241,8 @@ static int64_t later(int64_t at_ms, int64_t span_ms)
     return span_ms < RLI_NEVER - at_ms ? at_ms + span_ms : RLI_NEVER;
 }
 
-/* The lead goes to the thread that waits for the same answer, if there is nobody else to read it. Mutex held on entry
- * and return, not while that thread wakes, which needs it at once. */
+/* Offers the lead to the other thread that waits for the same answer, if nobody leads. Mutex held on entry and return,
+ * but not while that thread is woken, because it needs the mutex at once. */
 static void call_witness(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *pending, rli_witness *witness,
                          int64_t until_ms)
 {
@@ -257,7 +259,7 @@ static void call_witness(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pendi
     pthread_mutex_lock(&pipeline->mutex);
 }
 
-/* One request on `wire`. Mutex held on entry, not on return. */
+/* Runs one request on `pipe`. Mutex held on entry, not on return. */
 static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, const rli_command *command,
                        int64_t timeout_ms, rli_answer *answer)
 {
@@ -306,9 +308,9 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
     return outcome;
 }
 
-/* --- requests that nobody waits for --- */
+/* --- posted requests: no thread waits for them --- */
 
-/* Who waits for an answer must not wait for those to any number of others. */
+/* A limit, because a thread that waits for its own answer must not have to wait for any number of these. */
 #define MOST_POSTS 100
 
 static bool has_posts(const rli_pipe *pipe)
@@ -316,8 +318,8 @@ static bool has_posts(const rli_pipe *pipe)
     return rli_pipe_posts(pipe) > 0;
 }
 
-/* Sends and reads for everybody, without a request of its own, while `more` and until `until_ms`, unless somebody else
- * does. Mutex held on entry and return. */
+/* Leads without a request of its own, while `more` is true and until `until_ms`; does nothing if another thread leads.
+ * Mutex held on entry and return. */
 static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_pipe *), int64_t until_ms)
 {
     rli_received received = RLI_BYTES;
@@ -332,8 +334,7 @@ static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_
     stop_leading(pipeline, pipe, NULL);
 }
 
-/* It has left on return: who posted it may be about to end the process. Where the connection has no more room, that is
- * waited for. */
+/* Sends a posted request, waiting until the connection has room: the posting thread may be about to end the process. */
 static void send_post(rli_pipeline *pipeline, rli_pipe *pipe)
 {
     int64_t until_ms = rli_after_ms(pipeline->settings->timeout_ms);
@@ -376,7 +377,7 @@ bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
     return left;
 }
 
-/* --- the lead, given --- */
+/* --- a lead that was offered --- */
 
 void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t deadline_ms)
 {
@@ -415,7 +416,7 @@ bool rli_pipeline_ping_if_idle(rli_pipeline *pipeline, rli_operation *op, int64_
     else
         pthread_mutex_unlock(&pipeline->mutex);
     if (answer.reply)
-        freeReplyObject(answer.reply); /* whatever it says, the server is there */
+        freeReplyObject(answer.reply); /* any reply, even an error, shows that the server is there */
     return outcome != RLI_BROKEN && outcome != RLI_SILENT;
 }
 
@@ -444,8 +445,8 @@ void rli_pipeline_renew(rli_pipeline *pipeline)
     drop(pipeline, true);
 }
 
-/* Whether any request on it is unanswered. A leader that runs ends an overdue wire itself. A leader that is in a signal
- * handler does not, and the followers must not wait for it. */
+/* Returns whether any request on `pipe` is unanswered, and ends a pipe that is stuck. A running leader ends an overdue
+ * pipe itself. A leader inside a signal handler cannot, and its followers must not wait for it. */
 static bool has_receive_timeout(rli_pipeline *pipeline, rli_pipe *pipe)
 {
     if (!pipe || rli_pipe_silent_since(pipe) == RLI_NEVER)

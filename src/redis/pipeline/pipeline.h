@@ -1,5 +1,7 @@
-/* A pipeline: one connection shared by many threads. Requests queue; the first thread that waits
- * becomes the leader and reads the replies of all; then it hands leadership on. */
+/* A pipeline: one connection shared by many threads.
+ *
+ * Requests queue. The first thread that waits becomes the leader and reads the replies of all; when it has its own, it
+ * hands the lead on. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PIPELINE_H
 #define RLI_PIPELINE_H
@@ -17,116 +19,127 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What became of a request. */
+/* Outcome of a request. */
 typedef enum rli_outcome {
-    RLI_ANSWERED, /* the reply is there, and the caller's to free */
-    RLI_UNSENT,   /* no byte of it left: there was no connection; the status says why */
-    RLI_BROKEN,   /* the connection ended before the answer: it may have run, or run yet */
-    RLI_SILENT,   /* no answer within the timeout; the connection was given up: may run yet */
-    RLI_GAVE_UP   /* the caller's deadline or token, or the client's closing, came first: may run yet */
+    RLI_ANSWERED, /* the reply is there; the caller frees it */
+    RLI_UNSENT,   /* no byte was sent, because there was no connection; the status says why */
+    RLI_BROKEN,   /* the connection ended before the answer: the request may have run, or may still run */
+    RLI_SILENT,   /* no answer within the timeout, and the connection was dropped: the request may still run */
+    /* the caller's deadline or cancel token, or closing the client, came first: the request may still run */
+    RLI_GAVE_UP
 } rli_outcome;
 
 typedef struct rli_answer {
-    redisReply *reply;   /* RLI_ANSWERED */
-    rlock_status status; /* RLI_UNSENT */
-    uint64_t run;        /* the server run that got the request; 0: unknown */
-    int64_t sent_ms;     /* before it was sent; not RLI_UNSENT */
-    const char *garbled; /* RLI_BROKEN: describes bytes that were no answer, static text; NULL: there were none */
-    bool left;           /* bytes of it may have left; false: it has not run and never will, whatever the outcome */
-    int asked;           /* RLI_ANSWERED: replicas that WAIT asked for; 0: none, or no WAIT was sent */
-    int synced;          /* RLI_ANSWERED: how many had confirmed it, RLI_REPLICA_ACK_NONE or RLI_REPLICA_ACK_REFUSED */
+    redisReply *reply;   /* with RLI_ANSWERED; else NULL */
+    rlock_status status; /* with RLI_UNSENT: why */
+    uint64_t run;        /* the server run that received the request; 0: unknown */
+    int64_t sent_ms;     /* an instant just before it was sent; not set with RLI_UNSENT */
+    const char
+        *garbled; /* with RLI_BROKEN: describes received bytes that were no valid reply, static text; NULL: none */
+    bool left;    /* some bytes may have been sent; false: it has not run and never will, whatever the outcome */
+    int asked;    /* with RLI_ANSWERED: number of replicas that its WAIT asked for; 0: no WAIT was sent */
+    /* with RLI_ANSWERED: number of replicas that acknowledged, RLI_REPLICA_ACK_NONE or RLI_REPLICA_ACK_REFUSED */
+    int synced;
 } rli_answer;
 
 struct rli_pipe;
 struct rli_pending;
 
+/* `mutex` guards all fields below it, except the atomic ones. */
 typedef struct rli_pipeline {
     const rli_settings *settings;
     const rli_address *address;
     rli_receive_timeout *receive_timeout; /* NULL: none */
-    const atomic_int *replicas;           /* NULL: not a synced pipeline */
+    const atomic_int *replicas;           /* number of replicas; NULL: no replica acknowledgement */
     pthread_mutex_t mutex;
-    struct rli_pipe *pipe;         /* NULL: not connected */
-    struct rli_pipe *dropped;      /* takes no more requests; ends with those under way */
-    atomic_uint drops;             /* how often rli_pipeline_drop was called */
-    bool connecting, closed, shut; /* a thread connects; the client is closed; the server is not to be talked to */
-    rli_turn *connectors;          /* calls that wait for that thread… */
-    unsigned connects;             /* …to raise this… */
-    rlock_status connect_status;   /* …and leave here what came of it; RLOCK_OK: look again */
+    struct rli_pipe *pipe; /* NULL: not connected */
+    /* the previous pipe: takes no new requests, ends with the present ones; NULL: none */
+    struct rli_pipe *dropped;
+    atomic_uint drops;             /* incremented by rli_pipeline_drop and _shut; a change ends connecting */
+    bool connecting, closed, shut; /* a thread is connecting; the client is closed; the server must not be used */
+    rli_turn *connectors;          /* operations that wait for the connecting thread */
+    unsigned connects;             /* incremented when a connection attempt has ended */
+    rlock_status connect_status;   /* result of that attempt; RLOCK_OK: check again */
     char connect_message[256];
     atomic_int load; /* requests under way; read without the mutex */
 } rli_pipeline;
 
-/* The lead of a pipeline for a thread that has no request there, until what is under way now is answered. */
+/* The lead of a pipeline, offered to a thread that has no request there. It lasts until the present requests are
+ * answered. */
 typedef struct rli_lead {
     rli_pipeline *pipeline;
-    struct rli_pipe *pipe; /* NULL: it was not given */
-    uint64_t last;         /* the last of what is under way */
+    struct rli_pipe *pipe; /* NULL: no lead was offered */
+    uint64_t last;         /* number of the last of these requests */
     int64_t until_ms;      /* when the server has been silent for too long */
 } rli_lead;
 
-/* Another thread that waits for the answer to a request: of two that sleep, it is the one to be in a hurry. It had
- * better read the answer itself than be woken by who has read it. Both functions are called with the pipeline's mutex
- * held, perhaps; they do not block. */
+/* Another thread that waits for the answer to a request: the successor of a handoff. It is in more of a hurry than the
+ * request's own thread, so it should read the answer itself instead of being woken by the thread that reads it. Both
+ * functions may be called with the pipeline's mutex held, and must not block. */
 typedef struct rli_witness {
-    /* The request is on its way, and nobody leads: gives the lead to that thread, which wakes with the ring. False: there
-     * is no such thread just now. */
+    /* The request has been sent and nobody leads: offers `lead` to that thread and adds it to `batch`. False: there is
+     * no such thread at present. */
     bool (*wake)(struct rli_witness *witness, const rli_lead *lead, rli_wake_batch *batch);
-    /* The request has its outcome, and its own thread does not know of it yet. By any thread. Not called for a request
-     * whose thread gave up. */
+    /* The request has its outcome, and its own thread does not know yet. Called by any thread. Not called if the
+     * request's thread gave up. */
     void (*tell)(struct rli_witness *witness, const struct rli_pending *pending);
 } rli_witness;
 
+/* Makes a pipeline that connects at the first request. `address` and `settings` must live as long. `receive_timeout`:
+ * shared by the pipelines to one server; NULL: leaders limit their own receives. */
 void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
                        rli_receive_timeout *receive_timeout);
-/* A pipeline that has the server's replicas confirm what is written on it. A request is answered when
- * the WAIT behind its batch is; requests that come meanwhile are the next batch. `replicas`: how many
- * the server is said to have; 0 or less: no WAIT is sent. Else WAIT is for those that it has in step: it is asked how
- * many that are when a connection is made, when another number confirmed, and after a second. A slow replica slows this pipeline down, no other; it
- * has no guard, since replicas take longer than a timer does. */
+/* Makes a pipeline with replica acknowledgement. One WAIT follows each batch of requests, and the requests are
+ * answered when the WAIT is; requests that arrive meanwhile form the next batch. `replicas`: the number that the
+ * server is said to have, changed by others at any time; with 0 or less no WAIT is sent. WAIT itself asks for the
+ * number of replicas that are online. The server is asked for that number after connecting, when another number
+ * acknowledged, and after a second. A slow replica slows down only this pipeline. Leaders there
+ * limit their own receives: setting a timer costs little compared with the time that replicas take. */
 void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
                               const atomic_int *replicas);
-/* For the guard: ends waits that are overdue. Whether any request on the pipeline is unanswered. */
+/* For the receive-timeout thread: ends overdue receives. Returns whether any request on the pipeline is unanswered. */
 bool rli_pipeline_guarded(rli_pipeline *pipeline);
-/* Connects if it is not. RLOCK_OK or why not. */
+/* Connects if there is no connection. RLOCK_OK, or the reason: RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY,
+ * RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op);
-/* Sends `command` and waits for the answer, for `timeout_ms` at most (on a synced pipeline, longer by what
- * WAIT may take) and not beyond the caller's deadline. Connects first when needed. Any thread. */
+/* Sends `command` and waits for the answer, at most `timeout_ms` (plus the time that WAIT may take) and not beyond the
+ * operation's deadline. Connects first if needed. Fills in *answer. Any thread. */
 rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command, int64_t timeout_ms,
                               rli_answer *answer);
-/* Takes a lead that was given: reads answers, for everybody, until `deadline_ms` at most, or the caller is cancelled. */
+/* Accepts an offered lead: reads replies for all callers until the requests that it was offered for are answered,
+ * `deadline_ms`, or the operation is cancelled. Must follow each offered lead. */
 void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t deadline_ms);
-/* Sends `command` and does not wait for the answer; its bytes have left on return, unless the connection had no room for
- * them within the timeout. `slot` has its `done`, which is told, perhaps before the return, and with no
- * reply unless RLI_ANSWERED. The answer is read by whoever waits there next for his own, or by rli_pipeline_collect.
- * *run: as in rli_answer. False: nothing was sent, nobody will be told: there is no connection now, no memory, or too
- * much of that sort that is not answered yet.
- * Not on a synced pipeline. Any thread. */
+/* Sends `command` without waiting for the answer. On return its bytes have been sent, unless the connection had no
+ * room for them within the timeout. `pending` must have `done` set and live until `done` is called: possibly before
+ * this returns, and with a reply only for RLI_ANSWERED. The next waiting caller on this pipeline reads the answer, or
+ * rli_pipeline_collect does. *run: as in rli_answer. False: nothing was sent and `done` will not be called, because
+ * there is no connection now, memory is short, or too many posted requests are unanswered. Not for a pipeline with
+ * replica acknowledgement. Any thread. */
 bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending, uint64_t *run);
-/* Reads the answers to what was posted, if nobody else does, those that come until `until_ms`; gives the connection
- * up when one has not come within the timeout. Whether there are such left. Any thread. */
+/* Reads the answers to posted requests that arrive until `until_ms`, unless another thread reads them. Drops the
+ * connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms);
-/* Gives up a connection on which no answer came in time: what is under way on it ends with RLI_SILENT. */
+/* Ends a connection on which an answer is overdue: its requests get RLI_SILENT. */
 void rli_pipeline_condemn(rli_pipeline *pipeline);
-/* Drops a connection that was not used for idle_ms and that the server has closed while nobody waited for anything, so
- * that no request is lost on it. rli_pipeline_call does so itself where that costs nothing. */
+/* Drops a connection that was unused for idle_ms and that the server has closed while nobody waited, so that no
+ * request is lost on it. rli_pipeline_call does the same after RLI_PIPELINE_IDLE_MS, when the check costs little. */
 #define RLI_PIPELINE_IDLE_MS 100
 void rli_pipeline_refresh(rli_pipeline *pipeline, int64_t idle_ms);
-/* Pings the server when the pipeline is connected and had no request for `idle_ms`, so that a connection
- * that is dead without a sign is found before a request needs it. False: it was, and is dropped. */
+/* Pings the server if the pipeline is connected and had no request for `idle_ms`, to find a dead connection before a
+ * request needs it. False: it was dead and has been dropped. */
 bool rli_pipeline_ping_if_idle(rli_pipeline *pipeline, rli_operation *op, int64_t idle_ms);
-/* From now on, requests go over a new connection: the name of the server may lead elsewhere, or its role
- * has changed. What is under way is still waited for on the old one; a second drop ends that. Who is
- * connecting gets RLI_UNSENT, to see for itself where it should go now. */
+/* Sends later requests over a new connection, because the host name may lead elsewhere or the server's role has
+ * changed. Present requests still get their answers on the old connection; a second drop ends it. A thread that is
+ * connecting gets RLI_UNSENT, so that it checks again which server to use. */
 void rli_pipeline_drop(rli_pipeline *pipeline);
-/* The same, unless that would end what is under way on the one dropped before. */
+/* Like rli_pipeline_drop, but does nothing while requests are still under way on a connection dropped before. */
 void rli_pipeline_renew(rli_pipeline *pipeline);
-/* Nobody is to talk to that server any more: what is under way ends unanswered, what comes later gets RLI_UNSENT. */
+/* Stops using the server: present requests get RLI_BROKEN, later ones RLI_UNSENT, until rli_pipeline_reopen. */
 void rli_pipeline_shut(rli_pipeline *pipeline);
 void rli_pipeline_reopen(rli_pipeline *pipeline);
-/* Ends all that is under way, and what comes later, with RLI_GAVE_UP. */
+/* Ends all present requests with RLI_GAVE_UP; later ones get RLI_UNSENT with RLOCK_CLOSED. */
 void rli_pipeline_close(rli_pipeline *pipeline);
-/* No call may be under way any more. */
+/* Frees everything. No other thread may still use the pipeline. */
 void rli_pipeline_destroy(rli_pipeline *pipeline);
 
 #endif

@@ -1,4 +1,4 @@
-/* A pool: the pipelines to one server, no more of them than load needs. */
+/* A pool: the pipelines to one server, no more than the load needs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/pool.h"
 
@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-/* So many requests under way on every pipeline make another connection worth its cost. Fewer pipelines mean larger
- * batches, and a batch is what saves system calls on both sides, and wake-ups of the server. */
+/* Requests under way per pipeline that make one more connection worth its cost. Fewer pipelines mean larger batches,
+ * and batches save system calls on both sides and wake-ups of the server. */
 #define BUSY_AT 80
-/* So few callers are best off with a pipeline each: there is no batch to be had, and nobody is woken but by
- * his own reply. */
+/* Up to this many callers do best with a pipeline each: they form no batches anyway, and each is woken only for its
+ * own reply. */
 #define FEW 2
 
 static bool look(void *argument)
@@ -40,7 +40,7 @@ static int load_of(const rli_pipeline *pipeline)
     return atomic_load_explicit(&pipeline->load, memory_order_relaxed);
 }
 
-/* How many pipelines are best for one request more beside so many. */
+/* The best number of pipelines when one more request joins `load` others. */
 static int wanted(const rli_pool *pool, int load)
 {
     int pipelines = load < FEW ? load + 1 : load / BUSY_AT + 1;

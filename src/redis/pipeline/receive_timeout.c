@@ -1,4 +1,4 @@
-/* The guard: ends waits for answers that take too long. */
+/* The receive timeout: one thread per server that ends receives and connections on which answers are overdue. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/receive_timeout.h"
 
@@ -18,8 +18,9 @@ void rli_receive_timeout_init(rli_receive_timeout *receive_timeout, int64_t time
     pthread_condattr_destroy(&attributes);
 }
 
-/* Waits until the next look is due; mutex held on entry and return. When the whole process has stood still, all requests
- * are overdue, and their answers may have come meanwhile: the leaders get one more pace to read them. */
+/* Waits until the next check is due; mutex held on entry and return. If the whole process was stopped meanwhile, all
+ * requests seem overdue although their answers may have arrived: then the leaders get one more interval to read
+ * them. */
 static void rest(rli_receive_timeout *receive_timeout)
 {
     int64_t due_ms;
@@ -36,12 +37,12 @@ static void *run(void *argument)
     pthread_mutex_lock(&receive_timeout->mutex);
     while (!receive_timeout->stopping) {
         rest(receive_timeout);
-        /* First asleep, then a look: a leader that blocks after the look finds it asleep. */
+        /* Set asleep before checking: a leader that blocks after the check then sees that it must wake this thread. */
         atomic_store(&receive_timeout->asleep, true);
         pthread_mutex_unlock(&receive_timeout->mutex);
         bool busy = receive_timeout->look(receive_timeout->pipelines);
         pthread_mutex_lock(&receive_timeout->mutex);
-        if (busy && !receive_timeout->stopping) /* once it has ended, it must be called to look */
+        if (busy && !receive_timeout->stopping) /* once stopping is set, nothing may skip the call any more */
             atomic_store(&receive_timeout->asleep, false);
         while (atomic_load(&receive_timeout->asleep) && !receive_timeout->stopping)
             pthread_cond_wait(&receive_timeout->called, &receive_timeout->mutex);
@@ -71,7 +72,7 @@ void rli_receive_timeout_stop(rli_receive_timeout *receive_timeout)
     bool running = receive_timeout->running;
     receive_timeout->stopping = true;
     receive_timeout->running = false;
-    atomic_store(&receive_timeout->asleep, true); /* from here on callers keep their own limits */
+    atomic_store(&receive_timeout->asleep, true); /* from now on leaders limit their own receives */
     pthread_cond_signal(&receive_timeout->called);
     pthread_mutex_unlock(&receive_timeout->mutex);
     if (running)

@@ -1,4 +1,4 @@
-/* Sync: how a synced wire has replicas confirm what was written on it. */
+/* Replica acknowledgement: how a pipe makes replicas confirm what was written on it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/replica_ack.h"
 
@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A replica that joins its master is asked to confirm so much later at most. One that leaves is noticed by the first
- * WAIT that it does not confirm. */
+/* The longest time until a replica that joins its master is included. A replica that leaves is noticed at the first
+ * WAIT that it does not acknowledge. */
 #define RECOUNT_MS 1000
 
-/* --- how many replicas there are --- */
+/* --- counting the replicas --- */
 
-/* Whatever a server says. */
+/* Any number that a server sends, as an int of at least 0. */
 static int as_count(long long number)
 {
     return number < 0 ? 0 : number > INT_MAX ? INT_MAX : (int)number;
 }
 
-/* The servers' list of who is whose replica, of a cluster or of sentinels, has a dead one in it for as long as they
- * take to agree on that; the master itself sees its connection end. */
+/* The master's own view is used: it sees a replica's connection end at once. The lists of a cluster or of sentinels
+ * contain a dead replica until its peers have agreed that it is dead. */
 int rli_replica_ack_online(const char *info)
 {
     static const char count[] = "connected_slaves:", each[] = "slave", state[] = "state=online";
@@ -65,19 +65,19 @@ bool rli_replica_ack_count(rli_replica_ack *ack, rli_buffer *buffer)
 void rli_replica_ack_hear_count(rli_replica_ack *ack, const redisReply *reply)
 {
     ack->counting = false;
-    ack->forbidden = false; /* rights may have been given meanwhile */
+    ack->forbidden = false; /* permission may have been granted meanwhile */
     ack->online = reply->type == REDIS_REPLY_STRING ? rli_replica_ack_online(reply->str) : -1;
     ack->counted_ms = rli_now_ms();
 }
 
-/* --- what they confirm --- */
+/* --- acknowledgements --- */
 
 static bool is_refused(const rli_replica_ack *ack)
 {
     return ack->unknown || ack->forbidden;
 }
 
-/* Where the server does not count its replicas for us, those that it is said to have are asked. */
+/* The number of replicas to ask for. If the server did not tell its count, the number that it is said to have. */
 static int to_ask(const rli_replica_ack *ack)
 {
     int most = listed(ack);
@@ -112,8 +112,8 @@ int rli_replica_ack_hear(rli_replica_ack *ack, const redisReply *reply)
             ack->counted_ms = 0;
         return as_count(reply->integer);
     }
-    /* The next WAIT would be refused, too. Other errors are about this one: the server became a replica while it
-     * waited (UNBLOCKED), or was one. */
+    /* With these errors the next WAIT would be refused, too. Others concern only this one: the server became a replica
+     * during the WAIT (UNBLOCKED), or was one already. */
     if (reply->type == REDIS_REPLY_ERROR) {
         ack->unknown = strncmp(reply->str, "ERR unknown command", 19) == 0;
         ack->forbidden = strncmp(reply->str, "NOPERM", 6) == 0;

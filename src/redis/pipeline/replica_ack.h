@@ -1,5 +1,7 @@
-/* Sync: how a synced wire has replicas confirm what was written on it. One WAIT follows each batch
- * of requests, as Redisson's batches end with one; it is for as many replicas as the server has in step. */
+/* Replica acknowledgement: how a pipe makes replicas confirm what was written on it.
+ *
+ * One WAIT follows each batch of requests, as at the end of Redisson's batches. It asks for as many replicas as are
+ * online. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_REPLICA_ACK_H
 #define RLI_REPLICA_ACK_H
@@ -11,45 +13,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Instead of a number of replicas that confirmed. */
+/* Values in place of a number of replicas that acknowledged. */
 enum {
-    RLI_REPLICA_ACK_NONE = -1,   /* none was asked: the pipeline is not a synced one, or the server has no replicas */
-    RLI_REPLICA_ACK_REFUSED = -2 /* the server has no WAIT, or the user may not use it: Redisson then does without */
+    RLI_REPLICA_ACK_NONE = -1, /* none was asked for: no replica acknowledgement here, or no replicas */
+    /* the server has no WAIT, or the user may not use it; as in Redisson, the requests count without it */
+    RLI_REPLICA_ACK_REFUSED = -2
 };
 
-/* All zero but for the first two: nothing is known of the server yet. */
+/* State of one pipe. Initially all zero except the first two fields: nothing is known about the server. The pipeline's
+ * mutex guards it. */
 typedef struct rli_replica_ack {
-    const atomic_int *listed; /* replicas that the server is said to have, dead ones among them; ≤ 0: none to ask;
-                                   NULL: not synced */
-    int64_t timeout_ms;       /* slavesSyncTimeout */
-    int online;               /* replicas in step with the server when they were last counted; -1: it did not say */
-    int64_t counted_ms;       /* when that was; 0: never, or the number has turned out to be wrong */
-    bool counting;            /* the question for the number is under way */
-    int asked;                /* by the WAIT under way; 0: there is none */
-    bool unknown, forbidden;  /* the server knows no WAIT; the user may not use it */
+    /* number of replicas that the server is said to have, dead ones included; <= 0: none; NULL: no replica
+     * acknowledgement */
+    const atomic_int *listed;
+    int64_t timeout_ms;      /* slavesSyncTimeout */
+    int online;              /* replicas that were online when last counted; -1: the server did not tell */
+    int64_t counted_ms;      /* when they were counted; 0: never, or the number has proved wrong */
+    bool counting;           /* the request for the count is unanswered */
+    int asked;               /* number of replicas that the unanswered WAIT asked for; 0: no WAIT is unanswered */
+    bool unknown, forbidden; /* the server does not know WAIT; the user may not use it */
 } rli_replica_ack;
 
-/* Whether a question for the number, or a WAIT, is under way: the next batch gathers until it is answered. */
+/* Whether a count or a WAIT is unanswered. Until it is answered, the next batch only gathers. */
 bool rli_replica_ack_is_busy(const rli_replica_ack *ack);
-/* Whether the replicas are to be counted before the next WAIT. */
+/* Whether the replicas must be counted before the next WAIT. */
 bool rli_replica_ack_is_to_count(const rli_replica_ack *ack);
-/* Appends the question for the number. False: out of memory. */
+/* Appends the request for the count. False: out of memory. */
 bool rli_replica_ack_count(rli_replica_ack *ack, rli_buffer *buffer);
-/* Reads its answer. */
+/* Takes the reply to it; the caller frees that. */
 void rli_replica_ack_hear_count(rli_replica_ack *ack, const redisReply *reply);
 
-/* Appends WAIT for all replicas, when there are any. False: out of memory. */
+/* Appends a WAIT for all online replicas, if there are any. False: out of memory. */
 bool rli_replica_ack_ask(rli_replica_ack *ack, rli_buffer *buffer);
-/* What became of what was sent without a WAIT. */
+/* The result for requests that were sent without a WAIT. */
 int rli_replica_ack_without(const rli_replica_ack *ack);
-/* Reads the answer to WAIT, which is over with that: how many replicas confirmed. */
+/* Takes the reply to WAIT, which is then answered; the caller frees it. Returns how many replicas acknowledged, or
+ * RLI_REPLICA_ACK_REFUSED. */
 int rli_replica_ack_hear(rli_replica_ack *ack, const redisReply *reply);
-/* The connection has ended, and what was under way with it. */
+/* The connection has ended, so a count or WAIT will not be answered. */
 void rli_replica_ack_end(rli_replica_ack *ack);
-/* How long a request queued now may take longer for it: while a WAIT is under way, also by that one. */
+/* How much longer a request that is queued now may take because of WAIT: its own, and one that is unanswered now. */
 int64_t rli_replica_ack_time_ms(const rli_replica_ack *ack);
 
-/* How many replicas are in step with a server, by its answer to INFO replication. */
+/* The number of replicas that are online, from the text of INFO replication. */
 int rli_replica_ack_online(const char *info);
 
 #endif

@@ -1,4 +1,4 @@
-/* Channels: who wants to hear which, and what the server has confirmed of them. */
+/* Channels: the channels that threads listen to, and what the server has confirmed of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pubsub/channels.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the channels there are --- */
+/* --- the list of channels --- */
 
 static uint32_t hash_of(const rli_link *link)
 {
@@ -83,13 +83,13 @@ bool rli_channels_expect(rli_channels *channels, rli_channel *channel, bool subs
     else
         channels->first = expected;
     channels->last = expected;
-    free(channel->refusal); /* of an earlier question */
+    free(channel->refusal); /* of an earlier subscription */
     channel->refusal = NULL;
     channel->unconfirmed++;
     return true;
 }
 
-/* The channel whose confirmation was to come next; NULL: none. */
+/* Removes the next expected confirmation and returns its channel; NULL: none is expected. */
 static rli_channel *next_expected(rli_channels *channels)
 {
     rli_expected *expected = channels->first;

@@ -1,5 +1,6 @@
-/* Channels: which ones somebody here wants to hear, who is to be woken by each, and what the server
- * has confirmed of them. All of it is guarded by the subscriber's mutex. No I/O. */
+/* Channels: the channels that threads listen to, and what the server has confirmed of them.
+ *
+ * The subscriber's mutex guards all of it. No I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CHANNELS_H
 #define RLI_CHANNELS_H
@@ -11,59 +12,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is to be woken by a channel; lives on the waiting thread's stack. */
+/* A thread to wake when something happens on a channel. Lives on that thread's stack. */
 typedef struct rli_listener {
     struct rli_listener *next, *previous;
     rli_parker *parker;
-    bool signalled; /* something happened since the last take */
+    bool signalled; /* something has happened since the last rli_listener_take */
 } rli_listener;
 
-/* A channel that somebody wants to hear; subscribed once. */
+/* A channel that is in use; subscribed only once, whatever the number of listeners. */
 typedef struct rli_channel {
     rli_link link;
     int references;  /* 0: being unsubscribed */
-    int unconfirmed; /* commands sent for it whose confirmation has not come */
-    char *refusal;   /* the server's words when it refused the subscription */
-    bool adrift;     /* the server is not who serves it, for now: it will be asked again */
+    int unconfirmed; /* commands sent for it that are not confirmed yet */
+    char *refusal;   /* the server's words if it refused the subscription; else NULL */
+    bool adrift;     /* the server does not serve this channel at present; it will be asked again */
     rli_listener *listeners;
     size_t length;
     char name[];
 } rli_channel;
 
-/* A command whose confirmation is to come; an error instead of it names no channel. */
+/* A command whose confirmation must come next in order: an error in its place names no channel. */
 typedef struct rli_expected {
     struct rli_expected *next;
     rli_channel *channel;
-    bool subscribes;    /* else it unsubscribes */
-    int64_t late_at_ms; /* when the connection is given up for it */
+    bool subscribes;    /* false: it unsubscribes */
+    int64_t late_at_ms; /* when the connection is dropped if the confirmation is still missing */
 } rli_expected;
 
 typedef struct rli_channels {
     rli_table table;
-    rli_expected *first, *last; /* confirmations, in the order to come */
+    rli_expected *first, *last; /* expected confirmations in order */
 } rli_channels;
 
+/* NULL: no such channel. */
 rli_channel *rli_channels_find(const rli_channels *channels, const char *name, size_t length);
-/* Found or made; NULL: out of memory. */
+/* Finds or creates a channel; a new one has no references. NULL: out of memory. */
 rli_channel *rli_channels_get(rli_channels *channels, const char *name, size_t length);
-/* Frees the channel if nobody wants it and nothing about it is to come. */
+/* Frees the channel if it has no references and no unconfirmed commands. */
 void rli_channels_settle(rli_channels *channels, rli_channel *channel);
-/* Until `act` answers false; it may settle the channel. Whether all were visited. */
+/* Calls `act` for each channel until it returns false; it may settle the channel it gets. Returns whether all were
+ * visited. */
 bool rli_channels_each(rli_channels *channels, bool (*act)(void *, rli_channel *), void *argument);
+/* Frees all channels, in use or not. */
 void rli_channels_free(rli_channels *channels);
 
-/* A command for the channel is being sent: one that subscribes, or unsubscribes. False: out of memory. */
+/* Notes that a command for the channel is about to be sent; `subscribes`: which one. False: out of memory. */
 bool rli_channels_expect(rli_channels *channels, rli_channel *channel, bool subscribes, int64_t late_at_ms);
-/* The next confirmation has come; `refusal`: an error instead, else NULL; `adrift`: one that passes. False: the server
- * refused to unsubscribe, so it still counts this connection among the channel's listeners. */
+/* Takes the next confirmation. `refusal`: the error that came in its place, else NULL; `adrift`: that error is
+ * temporary. False: the server refused to unsubscribe, so it still counts this connection as a listener of the
+ * channel. */
 bool rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift);
-/* Whether that is the channel whose confirmation comes next. */
+/* Whether this channel's confirmation is the next one. */
 bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length);
-/* Everybody who listens is to look again. */
+/* Wakes all listeners of all channels. */
 void rli_channels_signal(rli_channels *channels);
-/* The connection has ended: nothing is confirmed any more, and a message may have been lost. */
+/* The connection has ended: nothing is confirmed any more, and messages may have been lost. Wakes all listeners. */
 void rli_channels_lose(rli_channels *channels);
 
+/* Wakes all listeners of the channel. */
 void rli_channel_signal(rli_channel *channel);
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker);
 void rli_channel_remove(rli_channel *channel, rli_listener *listener);

@@ -14,11 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* As Redisson's reconnectionDelay from 100 ms, doubling; but not up to its 10 s: those who wait hear
- * nothing meanwhile. */
+/* Pauses between attempts to connect. They begin at 100 ms and double, as with Redisson's reconnectionDelay, but end
+ * at 2 s instead of 10 s, because waiters receive nothing meanwhile. */
 #define RECONNECT_FIRST_MS 100
 #define RECONNECT_MOST_MS  2000
-/* Between two questions for channels that the server does not serve for now. */
+/* The time between two requests for channels that the server does not serve at present. */
 #define ADRIFT_MS 500
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
@@ -40,10 +40,10 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
 void rli_subscriber_wake(const rli_subscriber *subscriber)
 {
     ssize_t written = write(subscriber->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written; /* a full eventfd is readable, which is all that is wanted */
+    (void)written; /* a full eventfd is readable, which is enough */
 }
 
-/* Whether something is queued that was to be sent, and is not put off. */
+/* Whether commands are queued only for lack of room, not because they are deferred. */
 bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber)
 {
     return subscriber->queued.length && subscriber->send_by_ms == RLI_NEVER;
@@ -55,15 +55,16 @@ void rli_subscriber_flush(rli_subscriber *subscriber)
     subscriber->send_by_ms = RLI_NEVER;
     ssize_t n = rli_connection_send(&subscriber->connection, queued->bytes, queued->length);
     if (n <= 0)
-        return; /* the thread will read the connection's end */
+        return; /* the thread will notice the end of the connection */
     queued->length -= (size_t)n;
     memmove(queued->bytes, queued->bytes + n, queued->length);
 }
 
-/* While there is no connection, nothing is sent: the next one starts with all that is wanted. */
+/* Without a connection nothing is queued: the next one starts by subscribing to all channels. */
 bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel)
 {
-    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + RLI_PUT_OFF_MS); /* it may be put off yet */
+    /* it may still be deferred before it is sent */
+    int64_t late_at_ms = rli_after_ms(subscriber->settings->timeout_ms + RLI_PUT_OFF_MS);
     if (!subscriber->connection.context)
         return true;
     const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
@@ -82,8 +83,9 @@ bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel 
 
 /* --- the thread: reading --- */
 
-/* False: the server refuses to unsubscribe, as a master of a cluster does that has become a replica, or where the user
- * has no right to. It would go on to count this client as a listener; only the connection's end changes that. */
+/* Takes a confirmation, or an error in its place. False: the server refuses to unsubscribe, as a cluster's master does
+ * after it became a replica, or because the user lacks the permission. It would go on counting this client as a
+ * listener, so the connection must end. */
 static bool confirm(rli_subscriber *subscriber, const char *refusal, bool adrift)
 {
     subscriber->proven = true;
@@ -95,7 +97,7 @@ static bool confirm(rli_subscriber *subscriber, const char *refusal, bool adrift
     return true;
 }
 
-/* The server that serves no longer a channel's slot unsubscribes from it by itself. */
+/* A server that stops serving a channel's slot unsubscribes the client by itself. */
 static void lose_channel(rli_subscriber *subscriber, rli_channel *channel)
 {
     channel->adrift = true;
@@ -109,20 +111,20 @@ static bool is_one_of(const char *text, const char *plain)
     return strcmp(text, plain) == 0 || (*text == 's' && strcmp(text + 1, plain) == 0);
 }
 
-/* False: the connection is of no more use. */
+/* False: the connection must not be used any more. */
 static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR)
         return confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
-        return true; /* the answer to a ping */
+        return true; /* the reply to a PING */
     const char *kind = reply->element[0]->str;
     const redisReply *name = reply->element[1];
     rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
     if (channel && is_one_of(kind, "message"))
         rli_channel_signal(channel);
     else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
-        return confirm(subscriber, NULL, false); /* of a subscribe or unsubscribe */
+        return confirm(subscriber, NULL, false); /* a confirmation of a subscribe or unsubscribe */
     else if (channel && is_one_of(kind, "unsubscribe"))
         lose_channel(subscriber, channel);
     return true;
@@ -167,7 +169,7 @@ static bool ask_for_adrift(void *argument, rli_channel *channel)
            rli_subscriber_say(argument, true, channel);
 }
 
-/* Whether there is a connection. */
+/* Returns whether there is a connection now. */
 static bool reconnect(rli_subscriber *subscriber)
 {
     rli_connection connection;
@@ -179,7 +181,7 @@ static bool reconnect(rli_subscriber *subscriber)
     rlock_status status = rli_connection_open(&connection, subscriber->settings, subscriber->address, &patience);
     pthread_mutex_lock(&subscriber->mutex);
     if (status == RLOCK_OK && atomic_load(&subscriber->drops) != patience.drops_before) {
-        rli_connection_close(&connection); /* it was made too early: its server's part has changed since */
+        rli_connection_close(&connection); /* connected too early: the server's role has changed since */
         return false;
     }
     if (status != RLOCK_OK) {
@@ -194,12 +196,12 @@ static bool reconnect(rli_subscriber *subscriber)
     if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
         rli_subscriber_flush(subscriber);
     else
-        lose(subscriber); /* out of memory: better luck next time */
+        lose(subscriber); /* out of memory: try again later */
     return true;
 }
 
-/* Sleeps in poll without the mutex until there is something to read, room for what is queued and not put off,
- * a wake-up, or the time has come. */
+/* Polls, with the mutex released, until there are bytes to read, room for commands that wait for it, a wake-up, or
+ * `until_ms`. */
 static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
 {
     struct pollfd polled[2] = {
@@ -221,7 +223,7 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
     return ready > 0 ? polled[0].revents : 0;
 }
 
-/* When a sign of life is asked for, or is late. */
+/* When to send a PING, or when the reply to one is overdue; RLI_NEVER: pings are off. */
 static int64_t ping_at(const rli_subscriber *subscriber)
 {
     int64_t interval_ms = subscriber->settings->ping_interval_ms;
@@ -230,8 +232,9 @@ static int64_t ping_at(const rli_subscriber *subscriber)
     return subscriber->heard_ms + interval_ms + (subscriber->pinged ? subscriber->settings->timeout_ms : 0);
 }
 
-/* A connection that confirms nothing any more delivers no message either. Looked at each timeout while
- * anything is subscribed, because those who join send without waking this thread. */
+/* When to wake next. A connection that confirms nothing any more delivers no messages either, so the expected
+ * confirmations are checked once per timeout while any channel is in use: threads that join send their commands
+ * without waking this thread. */
 static int64_t next_look(const rli_subscriber *subscriber)
 {
     int64_t at_ms = rli_earlier(rli_earlier(ping_at(subscriber), subscriber->drifted_ms), subscriber->send_by_ms);
@@ -252,7 +255,7 @@ static void ping(rli_subscriber *subscriber)
         rli_subscriber_flush(subscriber);
 }
 
-/* Nothing has come: whether that is as it should be. */
+/* Nothing was received: checks whether something is overdue, and sends what is due. */
 static void look_at_time(rli_subscriber *subscriber)
 {
     int64_t now_ms = rli_now_ms();
@@ -296,7 +299,7 @@ static void read_and_write(rli_subscriber *subscriber)
         lose(subscriber);
 }
 
-/* Answers the pause after the next failure. */
+/* Waits until it is time to reconnect. Returns the pause after the next failure. */
 static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
 {
     int64_t until_ms = rli_after_ms(delay_ms);
@@ -320,8 +323,8 @@ void *rli_subscriber_run(void *argument)
             delay_ms = RECONNECT_FIRST_MS;
         while (!subscriber->stopping && subscriber->connection.context)
             read_and_write(subscriber);
-        /* A connection that served is made again at once; one that was lost before it confirmed
-         * anything, after a moment. Only where there is none to be had do pauses grow. */
+        /* After a connection that worked, reconnect at once; after one that ended before it confirmed anything, pause.
+         * The pauses grow only while no connection can be made. */
         if (!subscriber->proven)
             delay_ms = pause_before_next(subscriber, delay_ms);
     }

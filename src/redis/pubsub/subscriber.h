@@ -1,4 +1,4 @@
-/* The subscriber: one connection for messages, however many threads wait. */
+/* The subscriber: one connection for messages, shared by all waiting threads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SUBSCRIBER_H
 #define RLI_SUBSCRIBER_H
@@ -16,61 +16,65 @@
 typedef struct rli_subscriber {
     const rli_settings *settings;
     const rli_address *address;
-    const atomic_bool *closed; /* of the client: ends connecting… */
-    atomic_uint drops;         /* …and so does each rli_subscriber_drop or _stop, of which this is the number */
+    const atomic_bool *closed; /* the client is closed; ends connecting */
+    atomic_uint drops;         /* Incremented by rli_subscriber_drop and _stop; a change ends connecting, too. */
     const _Atomic rli_pubsub_mode
-        *pubsub_mode;      /* whether by SSUBSCRIBE, the next time; it is dropped when that changes */
-    pthread_mutex_t mutex; /* guards all below and every channel and listener */
+        /* Whether to subscribe by SSUBSCRIBE. Read for each new connection; a change drops the present one. */
+        *pubsub_mode;
+    pthread_mutex_t mutex; /* guards all below, and every channel and listener */
     rli_channels channels;
     rli_connection connection; /* context NULL: not connected */
-    bool sharded;              /* this connection subscribes by SSUBSCRIBE */
-    rli_buffer queued;         /* commands not yet sent */
-    int64_t send_by_ms;        /* when they are sent at the latest; RLI_NEVER: as soon as there is room */
-    int64_t restless_until_ms; /* until then the thread looks again by itself: more may be put off */
-    int64_t polls_until_ms;    /* when it does */
-    pthread_t thread;          /* reads; started by the first join */
+    bool sharded;              /* the present connection uses SSUBSCRIBE */
+    rli_buffer queued;         /* commands not sent yet */
+    int64_t send_by_ms;        /* when they must be sent at the latest; RLI_NEVER: as soon as there is room */
+    int64_t restless_until_ms; /* until then the thread wakes by itself: more commands may be deferred */
+    int64_t polls_until_ms;    /* when its present poll ends; 0: it does not poll */
+    pthread_t thread;          /* reads messages; started by the first join */
     bool running, stopping;
-    bool proven;        /* this connection has confirmed something */
-    bool hurry;         /* somebody new waits: no pause before the next connection */
-    int wake_fd;        /* interrupts the thread's poll */
-    int64_t drifted_ms; /* when channels that are adrift are asked for again */
-    int64_t heard_ms;   /* when something came last */
-    bool pinged;        /* and since then it was asked for a sign of life */
-    char trouble[200];  /* the server's or the connection's last complaint, for messages */
+    bool proven;        /* the present connection has confirmed something */
+    bool hurry;         /* a new channel is wanted: do not pause before reconnecting */
+    int wake_fd;        /* an eventfd that interrupts the thread's poll; -1: none */
+    int64_t drifted_ms; /* when channels that are adrift are requested again; RLI_NEVER: there are none */
+    int64_t heard_ms;   /* when bytes were last received */
+    bool pinged;        /* a PING was sent since then */
+    char trouble[200];  /* the latest error of server or connection, for messages; "": none */
 } rli_subscriber;
 
+/* The arguments must live as long as the subscriber. It connects when a channel is joined. */
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
                          const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed);
 
-/* Subscribes to the channel unless it is. The confirmation comes later: rli_channel_is_confirmed.
- * Each join needs a leave; the last one unsubscribes: at once, or `later`, with what is sent next, or some 10 ms on.
- * RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: it was stopped, as nobody is to talk to its server. */
+/* Subscribes to the channel, unless that has been done. The confirmation comes later: rli_channel_is_confirmed. Each
+ * join needs an rli_subscriber_leave; the last leave unsubscribes at once, or, if `later`, together with the next
+ * command, at most about 10 ms later. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the subscriber was
+ * stopped, because its server must not be used any more. */
 rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **channel);
 void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later);
 
-/* From now until unlisten, the parker is woken by each message, by the confirmation, and when the
- * connection was lost (a message may have been, too): whatever it is, look again. */
+/* From now until rli_channel_unlisten, the parker is woken by each message, by the confirmation, and when the
+ * connection is lost, since a message may have been lost, too. Check the awaited condition again in each case. */
 void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker);
 void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener);
+/* Whether the server has confirmed the subscription on the present connection. */
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel);
-/* Whether the server counts this client among those who hear it, or will when it has read what was sent. */
+/* Whether the server counts this client as a listener of the channel, or will once it has read what was sent. */
 bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel);
 /* RLOCK_OK, or RLOCK_SERVER with the server's words: it refused the subscription. */
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
-/* Whether something happened since the last take. */
+/* Whether something has happened since the last call. */
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener);
 
-/* The server does not serve all that it served: everybody looks again. */
+/* Wakes all listeners, because the server serves fewer keys than before. */
 void rli_subscriber_rouse(rli_subscriber *subscriber);
-/* Nor anything at all: the connection is given up, too, or the attempt to make one. */
+/* Also ends the connection, or the attempt to make one, because the server serves nothing any more. */
 void rli_subscriber_drop(rli_subscriber *subscriber);
 
-/* The last complaint, copied; "" when there is none. */
+/* Copies the latest error to `text`; "" if there is none. */
 void rli_subscriber_trouble(rli_subscriber *subscriber, char *text, size_t size);
 
-/* Joins the thread and closes the connection; channels stay until they are left, and nobody hears anything on them. */
+/* Joins the thread and closes the connection. The channels stay until they are left, but receive nothing. */
 void rli_subscriber_stop(rli_subscriber *subscriber);
-/* After that: it may be joined again. */
+/* Undoes the stop: channels may be joined again. */
 void rli_subscriber_reopen(rli_subscriber *subscriber);
 void rli_subscriber_destroy(rli_subscriber *subscriber);
 

@@ -1,4 +1,4 @@
-/* What those who wait ask of a subscriber: to join a channel, to listen to it, to leave it. */
+/* The subscriber's calls for waiting threads: join, listen to and leave a channel. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pubsub/subscriber_parts.h"
 
@@ -38,8 +38,8 @@ static rlock_status start_thread(rli_subscriber *subscriber)
     return status;
 }
 
-/* What was just queued is sent with what comes next. Whoever puts off soon does so again; the thread, which has to
- * see to the last time, is woken for the first alone. */
+/* Defers sending what was just queued. Another deferral often follows soon, so restless_until_ms makes the thread
+ * check again by itself: only the first of a series has to wake it. */
 static void put_off(rli_subscriber *subscriber)
 {
     int64_t by_ms = rli_after_ms(RLI_PUT_OFF_MS);
@@ -51,7 +51,7 @@ static void put_off(rli_subscriber *subscriber)
         rli_subscriber_wake(subscriber);
 }
 
-/* Whether the server has to be asked for it (again). */
+/* Whether a subscribe command must be sent (again) for the channel. */
 static bool is_wanting(const rli_channel *channel)
 {
     return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
@@ -86,7 +86,7 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool
     pthread_mutex_lock(&subscriber->mutex);
     if (--channel->references == 0) {
         bool sends = rli_subscriber_waits_for_room(subscriber);
-        /* Out of memory for the command: stay subscribed until the connection ends. */
+        /* If memory is short for the command, stay subscribed until the connection ends. */
         bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;
         if (said && later && !sends)
             put_off(subscriber);
@@ -175,7 +175,7 @@ void rli_subscriber_drop(rli_subscriber *subscriber)
     pthread_mutex_lock(&subscriber->mutex);
     atomic_fetch_add(&subscriber->drops, 1);
     if (subscriber->connection.context)
-        shutdown(subscriber->connection.fd, SHUT_RDWR); /* its thread finds the end */
+        shutdown(subscriber->connection.fd, SHUT_RDWR); /* the thread notices the end */
     rli_channels_signal(&subscriber->channels);
     pthread_mutex_unlock(&subscriber->mutex);
 }

@@ -1,24 +1,26 @@
-/* What the two halves of a subscriber share: its connection and thread (subscriber.c), and the calls of those who wait
- * (subscriber_calls.c). The mutex is held. */
+/* The subscriber, internal part: what its thread (subscriber.c) and its calls for waiting threads (subscriber_calls.c)
+ * share.
+ *
+ * All functions expect the mutex to be held, except rli_subscriber_run. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SUBSCRIBER_PARTS_H
 #define RLI_SUBSCRIBER_PARTS_H
 
 #include "redis/pubsub/subscriber.h"
 
-/* How long a command is put off at most that can go with the next one. */
+/* How long a command may be deferred so that it can be sent together with the next one. */
 #define RLI_PUT_OFF_MS 10
 
-/* Queues a command for the channel. While there is no connection nothing is queued: the next one begins with all that
- * is wanted. False: out of memory. */
+/* Queues a subscribe or unsubscribe command for the channel. Without a connection nothing is queued: the next
+ * connection starts by subscribing to all channels. False: out of memory. */
 bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel *channel);
 /* Sends what is queued, as far as there is room. */
 void rli_subscriber_flush(rli_subscriber *subscriber);
-/* Whether something is queued that was to be sent, and is not put off. */
+/* Whether commands are queued only for lack of room, not because they are deferred. */
 bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber);
 /* Interrupts the thread's poll. */
 void rli_subscriber_wake(const rli_subscriber *subscriber);
-/* The thread, until `stopping`. */
+/* Body of the thread; runs until `stopping`. */
 void *rli_subscriber_run(void *subscriber);
 
 #endif

@@ -1,4 +1,4 @@
-/* Asking: one question of a discovery's to one node. */
+/* Asking: one request of the discovery to one node. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* How long one server is given to answer. */
+/* How long one server may take to answer. */
 #define ASK_MS 1000
 
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
@@ -34,7 +34,7 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_nod
     return RLOCK_OK;
 }
 
-/* So long a node that did not answer is left alone. */
+/* How long a node that did not answer is avoided. */
 #define MUTE_MS 5000
 
 void rli_topology_note_answer(rli_node *node, rlock_status status)

@@ -1,4 +1,4 @@
-/* A cluster: its nodes know which of them serves which slots. */
+/* Discovery in a cluster: its nodes know which of them serves which slots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/cluster_map.h"
 #include "redis/topology/cluster_pubsub_mode.h"
@@ -11,11 +11,11 @@
 
 /* --- what a node says --- */
 
+/* A node's answer. */
 typedef struct word {
-    uint64_t
-        epoch;  /* raised by each failover: a node that knows a lower one than was known before has missed one; 0: it
-                        does not tell */
-    bool whole; /* it reaches most of the masters, or does not tell: it is not cut off, or was so a moment ago only */
+    /* Raised by each failover: a node with a lower epoch than was known before has missed one; 0: it did not tell. */
+    uint64_t epoch;
+    bool whole; /* it reaches most of the masters, or did so until a moment ago, or did not tell */
     redisReply *map;
 } word;
 
@@ -37,17 +37,18 @@ static rlock_status ask_condition(rli_topology *topology, rli_operation *op, rli
     return status;
 }
 
-/* RLOCK_OK: *said, whose map is to be freed. */
+/* Asks a node. RLOCK_OK: *said; the caller frees said->map. */
 static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
 {
     rlock_status status = ask_condition(topology, op, node, said);
     return status == RLOCK_OK ? rli_cluster_map_ask(topology, op, node, &said->map) : status;
 }
 
-/* --- whom to ask --- */
+/* --- which nodes to ask --- */
 
-/* In that order; a node that neither the latest map has nor the configuration is never asked. A configured address may be
- * another cluster's by now: it is for the time when no node of the map answers, as at first. */
+/* The order in which nodes are asked. A node that is neither in the latest map nor configured is never asked. A
+ * configured address may belong to another cluster by now, so it is asked only if no node of the map answers, or at
+ * first. */
 typedef enum standing { MASTER, REPLICA, CONFIGURED, STANDINGS } standing;
 
 static standing standing_of(const rli_topology *topology, const rli_node *node)
@@ -63,15 +64,16 @@ static rli_node *after(const rli_topology *topology, const rli_node *node)
     return next ? next : rli_nodes_next(&topology->nodes, NULL);
 }
 
-/* --- whom to believe --- */
+/* --- which answers to believe --- */
 
-/* A look, and what became of it so far. */
+/* The results of one round so far. */
 typedef struct survey {
     rlock_status trouble;
     char why[300];
-    int asked, outside; /* how many were asked; how many of them are in another cluster, or missed a failover… */
-    rli_node *outsider; /* …the first of these, in a cluster that is whole; NULL: none… */
-    word said;          /* …and what it says */
+    /* how many nodes were asked; how many of these are whole, but in another cluster or behind a failover */
+    int asked, outside;
+    rli_node *outsider; /* the first of the latter; NULL: none */
+    word said;          /* the outsider's answer */
 } survey;
 
 static rlock_status believe(rli_topology *topology, rli_node *node, const word *said)
@@ -84,8 +86,8 @@ static rlock_status believe(rli_topology *topology, rli_node *node, const word *
     return status;
 }
 
-/* A node that has missed a failover, and one that is another cluster's, perhaps since another has the address of one that
- * died, have nothing to say; unless there is nobody else. */
+/* Judges whether to believe a node. Do not believe one that has missed a failover, nor one of another cluster (its
+ * address may have belonged to a node that died), unless no other node is left to believe. */
 static rlock_status check(const rli_topology *topology, const rli_node *node, const word *said)
 {
     if (said->epoch && said->epoch < topology->epoch)
@@ -96,7 +98,7 @@ static rlock_status check(const rli_topology *topology, const rli_node *node, co
     return RLOCK_OK;
 }
 
-/* Takes over what it says. */
+/* Remembers an answer that is not believed. Takes over said->map. */
 static void note_outsider(survey *found, rli_node *node, const word *said)
 {
     found->outside += said->whole;
@@ -110,14 +112,14 @@ static void note_outsider(survey *found, rli_node *node, const word *said)
 
 static void note_trouble(survey *found, rlock_status status)
 {
-    /* What a server said tells more than that others are down. */
+    /* A server's refusal tells more than another server's silence. */
     if (status != RLOCK_UNAVAILABLE || found->trouble == RLOCK_UNAVAILABLE)
         snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
     if (status != RLOCK_UNAVAILABLE)
         found->trouble = status;
 }
 
-/* Whether it told a map that is believed. */
+/* Asks one node. True: its map is believed and taken over. */
 static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *node, survey *found)
 {
     word said;
@@ -147,8 +149,8 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *node, s
     return status == RLOCK_OK;
 }
 
-/* Those of one standing, until one tells a map; `mute`: those that did not answer a moment ago, else the others. Another
- * node is first each time: when one is wrong, the next look hears the next. */
+/* Asks the nodes of one standing until one is believed. `mute`: those that did not answer lately, else the others.
+ * Each round starts with another node, so that one wrong node is not asked first every time. */
 static bool ask_those(rli_topology *topology, rli_operation *op, standing whom, bool mute, survey *found)
 {
     rli_node *start = after(topology, topology->asked), *node = start;
@@ -172,8 +174,8 @@ static bool ask_around(rli_topology *topology, rli_operation *op, survey *found)
     return false;
 }
 
-/* They are not cut off from the others, they are the others: the cluster was made anew. Either most of the nodes say so, or
- * none of the former ones has been heard of for long. */
+/* Whether the nodes that are not believed are the cluster now, because it was set up anew. That is so if most of the
+ * nodes say it, or if no former node has answered for long. */
 static bool is_made_anew(rli_topology *topology, const survey *found)
 {
     return found->outsider && (rli_topology_in_doubt_for_long(topology) || 2 * found->outside > found->asked);

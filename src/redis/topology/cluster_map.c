@@ -1,4 +1,4 @@
-/* A cluster's map: who serves which slots, as one of its nodes tells. */
+/* A cluster's map: which nodes serve which slots, as one of the nodes reports it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/cluster_map.h"
 
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many replicas of a master may be asked who serves what; the others are only counted. */
+/* The most replicas per master that may be asked for the map; further ones are only counted. */
 #define REPLICAS_MOST 16
 
-/* --- CLUSTER SLOTS: [first, last, master, replica…], and each server is [host, port, id…] --- */
+/* --- CLUSTER SLOTS: [first, last, master, replica…], where each server is [host, port, id…] --- */
 
 static bool is_server(const redisReply *server)
 {
@@ -29,7 +29,8 @@ static bool is_range(const redisReply *range)
            is_server(range->element[2]);
 }
 
-/* No slot is there twice: else a long list of long ranges would keep the topology's mutex for minutes. */
+/* Rejects maps with a total of more than RLI_SLOTS slots: otherwise a long list of long ranges would hold the
+ * topology's mutex for minutes. */
 static bool is_map(const redisReply *map)
 {
     int64_t slots = 0;
@@ -66,7 +67,7 @@ static const char *id_of(const redisReply *server)
     return id && id->type == REDIS_REPLY_STRING && id->len <= RLI_NODE_ID ? id->str : "";
 }
 
-/* --- whose map it is --- */
+/* --- which cluster a map is of --- */
 
 /* A server of the latest map. */
 typedef struct member {
@@ -79,7 +80,7 @@ static int by_id(const void *one, const void *other)
     return strcmp(((const member *)one)->id, ((const member *)other)->id);
 }
 
-/* Sorted; *masters: how many of them are. */
+/* Lists the servers of the latest map, sorted by id. *masters: how many of them are masters. */
 static size_t list_members(const rli_topology *topology, member members[], size_t *masters)
 {
     size_t count = 0;
@@ -94,7 +95,7 @@ static size_t list_members(const rli_topology *topology, member members[], size_
     return count;
 }
 
-/* A replica in its master's place counts for it. */
+/* Marks the member that is this server. A former master counts even as a replica; a former replica only as a master. */
 static void look_up(member members[], size_t count, const redisReply *server, bool is_master)
 {
     const member wanted = {.id = id_of(server)};
@@ -108,7 +109,7 @@ bool rli_cluster_map_is_kin(const rli_topology *topology, const redisReply *map)
     size_t masters, found = 0;
     member *members = malloc(RLI_NODES_MOST * sizeof *members);
     if (!members)
-        return false; /* perhaps the next time */
+        return false; /* treated as another cluster; tried again in the next round */
     size_t count = list_members(topology, members, &masters);
     for (size_t i = 0; i < map->elements; i++) {
         const redisReply *range = map->element[i];
@@ -125,20 +126,21 @@ bool rli_cluster_map_is_kin(const rli_topology *topology, const redisReply *map)
 
 /* --- its servers --- */
 
-/* RLOCK_OK: *node; NULL: what it is called is no address, as of one that speaks TLS alone to a client without. */
+/* RLOCK_OK: *node. NULL there: it has no usable address, for example because it speaks only TLS and this client does
+ * not. */
 static rlock_status meet(rli_topology *topology, const rli_node *from, const redisReply *server, rli_node **node)
 {
     const char *host = server->element[0]->str ? server->element[0]->str : "";
     int port = (int)server->element[1]->integer;
     *node = NULL;
-    if (strcmp(host, "?") == 0) /* it does not know its own name */
+    if (strcmp(host, "?") == 0) /* the node does not know its own name */
         host = "";
     if (port == 0 || (*host && !rli_nodes_may_be_at(host, strlen(host), port)))
         return RLOCK_OK;
     return rli_topology_meet(topology, &topology->nodes, host, strlen(host), port, &from->address, node);
 }
 
-/* The master of each range; all of them before anything changes. */
+/* Finds the masters of all ranges, before anything is changed. */
 static rlock_status meet_masters(rli_topology *topology, const rli_node *from, const redisReply *map,
                                  rli_node *masters[])
 {
@@ -164,13 +166,13 @@ static void name_masters(rli_topology *topology, const redisReply *map, rli_node
     }
 }
 
-/* They tell the map when no master does. */
+/* Replicas are asked for the map if no master answers. */
 static void name_replicas(rli_topology *topology, const rli_node *from, const redisReply *range)
 {
     for (size_t i = 3; i < range->elements && i < 3 + REPLICAS_MOST; i++) {
         rli_node *node = NULL;
         if (!is_server(range->element[i]) || meet(topology, from, range->element[i], &node) != RLOCK_OK)
-            return; /* there are too many */
+            return; /* too many servers */
         if (!node || rli_nodes_is_named(&topology->nodes, node))
             continue;
         name(topology, node, range->element[i], true);
@@ -181,7 +183,7 @@ static void name_replicas(rli_topology *topology, const rli_node *from, const re
 
 static void serve(rli_topology *topology, const redisReply *map, rli_node *const masters[], bool served[])
 {
-    /* They come in no order: first who serves something, then what is left. */
+    /* Ranges come in any order: first assign the served slots, then clear the rest. */
     for (size_t i = 0; i < map->elements; i++) {
         const redisReply *range = map->element[i];
         unsigned first = (unsigned)range->element[0]->integer, last = (unsigned)range->element[1]->integer;

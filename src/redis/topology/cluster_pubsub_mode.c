@@ -1,4 +1,4 @@
-/* How messages reach those who wait in a cluster. */
+/* The pub/sub mode in a cluster: whether messages are sent by SPUBLISH. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/cluster_pubsub_mode.h"
 
@@ -35,11 +35,11 @@ rlock_status rli_cluster_pubsub_mode_learn(rli_topology *topology, rli_operation
         status = hear(node, reply);
     if (reply)
         freeReplyObject(reply);
-    return topology->asked ? RLOCK_OK : status; /* later it is known, and only confirmed */
+    return topology->asked ? RLOCK_OK : status; /* later the mode is known, and answers only confirm it */
 }
 
-/* By the masters: sharded once all of them know it, plain if one is known not to. As long as some have not been asked, it
- * stays as it is; at first, as the one that was asked has it. */
+/* Sharded if all masters know SPUBLISH, scattered if one is known not to. While some have not been asked, the mode
+ * stays as it is; at first, it is the one of the node that was asked. */
 static rli_pubsub_mode choose(const rli_topology *topology, rli_pubsub_mode before)
 {
     bool all = true, none = false;
@@ -51,7 +51,7 @@ static rli_pubsub_mode choose(const rli_topology *topology, rli_pubsub_mode befo
     return all ? RLI_SHARDED : none ? RLI_SCATTERED : before;
 }
 
-/* Who listens does so the other way from now on, and looks again. */
+/* Changes the mode. The subscribers reconnect and subscribe in the new way, and their listeners check again. */
 static void change(rli_topology *topology, rli_pubsub_mode pubsub_mode)
 {
     atomic_store(&topology->pubsub_mode, pubsub_mode);

@@ -1,4 +1,4 @@
-/* Names of hosts: what they stand for, which may change while clients are connected. */
+/* Host names: detects that a node's name leads to other addresses while clients are connected. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 
 struct rli_host_name {
-    rli_node *node;          /* whose name it is */
-    rli_lookup_use looks[2]; /* the last answer, and the lookup under way; either may be missing */
-    int known;               /* which of the two is the last answer */
+    rli_node *node;          /* the node whose name it is; NULL: none yet */
+    rli_lookup_use looks[2]; /* the last result, and the lookup under way; each may be missing */
+    int known;               /* index of the last result in `looks` */
 };
 
 bool rli_host_name_is(const rli_address *address)
@@ -18,7 +18,7 @@ bool rli_host_name_is(const rli_address *address)
     return !address->socket_path && rli_lookup_is_name(address->host);
 }
 
-/* Whether one of the places that the name stood for is still among those that it stands for. */
+/* Whether the name's former and present addresses have one in common. */
 static bool overlaps(const struct addrinfo *before, const struct addrinfo *now)
 {
     for (; before; before = before->ai_next) {
@@ -42,7 +42,7 @@ void rli_host_name_follow(rli_topology *topology, rli_node *node)
     if (!rli_host_name_is(&node->address))
         return;
     if (!topology->name && !(topology->name = calloc(1, sizeof *topology->name)))
-        return; /* out of memory: perhaps the next time */
+        return; /* out of memory: try again in the next round */
     struct rli_host_name *name = topology->name;
     if (name->node != node)
         forget(name);
@@ -52,8 +52,8 @@ void rli_host_name_follow(rli_topology *topology, rli_node *node)
         rli_lookup_begin(now, node->address.host, node->address.port, &topology->parker);
 }
 
-/* After a failover behind a name the old server may live on, and still take locks: nothing but the
- * name says that they are void. A name that cannot be resolved says nothing. */
+/* Compares the result with the previous one. After a failover behind a host name, the old server may live on and still
+ * grant locks; only the name tells that these are void. A failed lookup tells nothing. */
 static void hear(struct rli_host_name *name)
 {
     rli_lookup_use *before = &name->looks[name->known], *now = &name->looks[!name->known];

@@ -1,4 +1,4 @@
-/* Nodes: which servers are known now. */
+/* Nodes: the servers that are known now. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/nodes.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HOST_MOST 255 /* characters of a name; RFC 1035 */
+#define HOST_MOST 255 /* maximum length of a host name; RFC 1035 */
 
 void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_pubsub_mode *pubsub_mode,
                     const atomic_bool *closed)
@@ -83,7 +83,7 @@ static size_t count(const rli_nodes *nodes)
     return number;
 }
 
-/* How many there are for a redirect alone. */
+/* The number of nodes that are known only from a redirect. */
 static size_t count_redirected(const rli_nodes *nodes)
 {
     size_t number = 0;
@@ -92,7 +92,7 @@ static size_t count_redirected(const rli_nodes *nodes)
     return number;
 }
 
-/* One that was given up and that nobody holds; NULL: there is none. */
+/* A node out of service without references; NULL: there is none. */
 static rli_node *find_unused(const rli_nodes *nodes)
 {
     rli_node *node = rli_nodes_next_of_all(nodes, NULL);
@@ -129,7 +129,7 @@ static rlock_status put_in_service(rli_nodes *nodes, const char *host, size_t le
         return RLOCK_NO_MEMORY;
     atomic_store(&fresh->in_service, true);
     if (atomic_load(nodes->closed))
-        rli_node_close(fresh); /* the closing thread may have gone through the list before */
+        rli_node_close(fresh); /* the closing thread may have passed through the list before */
     *node = fresh;
     return RLOCK_OK;
 }
@@ -176,11 +176,11 @@ void rli_nodes_end(rli_node *node)
     rli_node_release(node);
 }
 
-/* --- what servers name --- */
+/* --- which nodes the servers name --- */
 
 void rli_nodes_begin_naming(rli_nodes *nodes)
 {
-    if (++nodes->naming == 0) /* 0: of no naming */
+    if (++nodes->naming == 0) /* 0 means never named */
         nodes->naming++;
 }
 

@@ -1,4 +1,4 @@
-/* Redirects: what MOVED and ASK say of where a slot, or a key of it, is served. */
+/* Redirects: following MOVED and ASK to the node where a slot, or one of its keys, is served. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
@@ -7,13 +7,15 @@
 
 #include <string.h>
 
-/* How long a request may be under way that follows a redirect: it connects, is answered, and is confirmed. */
+/* The longest time that a request that follows a redirect takes: connecting, its answer, and the replicas'
+ * acknowledgement. */
 static int64_t needed_ms(const rli_settings *settings)
 {
     return settings->connect_timeout_ms + 2 * settings->timeout_ms + 2 * settings->sync_timeout_ms;
 }
 
-/* The node to which the slot's owner leads, held. RLOCK_OK: *to, NULL where `from` is not the owner. */
+/* Finds the node to which the slot's owner redirects. RLOCK_OK: *to, with a reference; NULL if `from` is not the
+ * owner. */
 static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node *from, const char *host, size_t length,
                            int port, rli_node **to)
 {
@@ -42,13 +44,13 @@ bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, c
     if (to) {
         rli_topology_serve(topology, slot, slot, to);
         rli_topology_announce(topology);
-        rli_topology_suspect(topology); /* where one slot went, others may have gone */
+        rli_topology_suspect(topology); /* other slots may have moved there, too */
     }
     rli_node_release(to);
     return status == RLOCK_OK;
 }
 
-/* A slot's keys go one by one, so that there are more such answers as long as it is on its way. */
+/* A migrating slot's keys move one by one, so ASK redirects keep coming until it is done. */
 #define AHEAD_MS 1000
 
 bool rli_topology_is_moving(const rli_topology *topology)
@@ -65,7 +67,7 @@ bool rli_topology_gone_ahead(rli_topology *topology, unsigned slot, rli_node *fr
         return status == RLOCK_OK;
     bool known = rli_topology_is_moving(topology);
     atomic_store(&topology->ahead_ms, rli_now_ms());
-    if (!known) /* those who sleep do so for too long */
+    if (!known) /* listeners here will not hear from the other node */
         rli_subscriber_rouse(&from->subscriber);
     return true;
 }

@@ -1,4 +1,4 @@
-/* A master and its replicas, whose addresses are configured: the one that says it is the master serves
+/* Discovery among a master and replicas with configured addresses: the server that says it is the master serves
  * everything. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
@@ -7,14 +7,14 @@
 
 #include <stdio.h>
 
-/* Why none was found so far. */
+/* Why no master has been found so far. */
 typedef struct failure {
     rlock_status status;
     char why[300];
 } failure;
 
-/* Whether it is the master, which then serves everything. What one server said outweighs that others are
- * silent, and both that they are replicas. */
+/* Asks one server. True: it is the master and now serves everything. A server's refusal tells more than another's
+ * silence, and both tell more than that a server is a replica. */
 static bool is_master(rli_topology *topology, rli_operation *op, rli_node *node, failure *trouble)
 {
     bool master = false;
@@ -51,7 +51,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
 
 #define DAY_MS INT64_C(86400000)
 
-/* Never 0: when something fails, that is a reason to look all the same. */
+/* Never 0, so that a failure can bring the next round forward. */
 static int64_t interval_ms(const rli_settings *settings)
 {
     if (settings->mode == RLI_REPLICATED)

@@ -1,4 +1,4 @@
-/* A route: by which pipeline a name's requests go. */
+/* A route: the pipeline that a name's requests use. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/route.h"
 

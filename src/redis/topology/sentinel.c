@@ -1,4 +1,4 @@
-/* Sentinels: they say which server is the master now, and publish it when another becomes it. */
+/* Discovery by sentinels: they know which server is the master now, and publish each change. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
@@ -10,8 +10,8 @@
 
 #define SWITCHED "+switch-master"
 
-/* A sentinel whose messages wake the topology's thread. All are listened to: one that is cut off, or that
- * waits for the last replica, has nothing to tell while the others have. */
+/* A sentinel whose messages wake the topology's thread. The discovery listens to all sentinels: one that is cut off,
+ * or that waits for the last replica, publishes nothing while others do. */
 typedef struct heard {
     struct heard *next;
     rli_node *sentinel;
@@ -19,12 +19,12 @@ typedef struct heard {
     rli_listener listener;
 } heard;
 
-/* What a sentinel says of the master. */
+/* What a sentinel says about the master. */
 typedef struct saying {
     char host[256];
     int port;
-    uint64_t epoch; /* raised by each failover: who knows a lower one has not heard of the last */
-    rli_node *by;   /* who says it */
+    uint64_t epoch; /* raised by each failover: a sentinel with a lower one does not know about the last failover */
+    rli_node *by;   /* the sentinel */
 } saying;
 
 static const char *field(const redisReply *fields, const char *name)
@@ -36,7 +36,7 @@ static const char *field(const redisReply *fields, const char *name)
     return NULL;
 }
 
-/* A sentinel's words, when it will not say. */
+/* Sets the error message when a sentinel refuses to answer. */
 static void refused(const rli_topology *topology, const rli_node *sentinel, const redisReply *reply)
 {
     const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "an answer that no sentinel gives";
@@ -56,7 +56,7 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
         rli_fail(RLOCK_SERVER, "the sentinel at %s refused: %.150s", sentinel->address.text, text);
 }
 
-/* One question to a sentinel. RLOCK_OK: *reply, an array. */
+/* Sends `SENTINEL what master_name`. RLOCK_OK: *reply is an array; the caller frees it. */
 static rlock_status question(rli_topology *topology, rli_operation *op, rli_node *sentinel, const char *what,
                              redisReply **reply)
 {
@@ -69,9 +69,10 @@ static rlock_status question(rli_topology *topology, rli_operation *op, rli_node
     return RLOCK_SERVER;
 }
 
-/* The epoch is in MASTER's answer. The address there is the former master's until every replica follows the
- * new one; GET-MASTER-ADDR-BY-NAME tells the new one as soon as it is a master. It is asked second: an
- * address newer than its epoch does no harm, an older one would seem to be the latest. */
+/* Asks a sentinel for epoch and address of the master. The epoch comes from MASTER. The address there is the former
+ * master's until all replicas follow the new one, whereas GET-MASTER-ADDR-BY-NAME gives the new address as soon as it
+ * is the master. That is asked second: an address newer than its epoch does no harm, but an older one would look like
+ * the latest. */
 static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sentinel, saying *said)
 {
     redisReply *reply;
@@ -96,7 +97,7 @@ static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sen
     return told ? RLOCK_OK : RLOCK_SERVER;
 }
 
-/* Those that it knows are asked, too, and heard, from now on; those that the one before knew alone are not any more. */
+/* Replaces the list of sentinels by this one and those that it knows. */
 static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sentinel)
 {
     redisReply *reply;
@@ -140,7 +141,7 @@ static void listen_to(rli_topology *topology, rli_node *sentinel)
     rli_channel_listen(&sentinel->subscriber, own->channel, &own->listener, &topology->parker);
 }
 
-/* Takes it off the list. */
+/* Stops listening to one sentinel and removes it from the list. */
 static void stop_listening(heard **own)
 {
     heard *gone = *own;
@@ -150,7 +151,7 @@ static void stop_listening(heard **own)
     free(gone);
 }
 
-/* To all that are known, and to no other. */
+/* Listens to all sentinels in the list, and to no others. */
 static void listen_to_all(rli_topology *topology)
 {
     for (heard **own = &topology->heard; *own;) {
@@ -165,7 +166,8 @@ static void listen_to_all(rli_topology *topology)
     }
 }
 
-/* What a sentinel says is true when that server agrees: it may not know yet that it is the master. */
+/* Believes a sentinel only if the server that it names confirms its role: that server may not know yet that it is the
+ * master. */
 static rlock_status follow(rli_topology *topology, rli_operation *op, const saying *said)
 {
     rli_node *node;
@@ -194,21 +196,21 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
     return RLOCK_OK;
 }
 
-/* What was heard in a look. */
+/* The results of one round so far. */
 typedef struct survey {
-    saying newest;        /* what the one said that has heard of most failovers */
-    int answered, known;  /* how many answered, of how many */
-    rlock_status trouble; /* why one did not */
+    saying newest;        /* the answer with the highest epoch */
+    int answered, known;  /* how many sentinels answered; how many are known */
+    rlock_status trouble; /* status of a failed answer */
     char why[300];
 } survey;
 
-/* Whether somebody who knows more than all before is enough; so is anybody while nothing is wrong. */
+/* Whether one answer suffices: it has a higher epoch than was known before, or the same one while nothing is wrong. */
 static bool is_enough(const rli_topology *topology, const saying *said)
 {
     return said->epoch > topology->epoch || (said->epoch == topology->epoch && !topology->troubled);
 }
 
-/* Whether it knows enough. */
+/* Asks one sentinel. True: its answer suffices. */
 static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentinel, survey *found)
 {
     saying said;
@@ -216,7 +218,7 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
     rlock_status status = ask(topology, op, sentinel, &said);
     rli_topology_note_answer(sentinel, status);
     if (status != RLOCK_OK &&
-        found->trouble == RLOCK_UNAVAILABLE) { /* what one says outweighs that another is silent */
+        found->trouble == RLOCK_UNAVAILABLE) { /* a refusal tells more than another sentinel's silence */
         found->trouble = status;
         snprintf(found->why, sizeof found->why, "%.299s", rlock_last_error());
     }
@@ -227,7 +229,7 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
     return is_enough(topology, &said);
 }
 
-/* Asks one after the other until one knows enough; `mute`: those that did not answer a moment ago, else the others. */
+/* Asks the sentinels in turn until one answer suffices. `mute`: those that did not answer lately, else the others. */
 static void ask_those(rli_topology *topology, rli_operation *op, bool mute, survey *found)
 {
     for (rli_node *sentinel = NULL; (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
@@ -245,7 +247,7 @@ static int count_known(const rli_topology *topology)
     return known;
 }
 
-/* Whether it reaches as many others as a failover takes: a sentinel that is cut off does not. */
+/* Whether the sentinel reaches as many others as a failover needs; one that is cut off does not. */
 static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sentinel)
 {
     redisReply *reply;
@@ -258,8 +260,9 @@ static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sent
     return has;
 }
 
-/* Those that know less than was known before are cut off from the others, unless they are the others: the sentinels were set
- * up anew. Either most of them say so, or none of the former ones has been heard of for long. */
+/* Whether the sentinels that answered, with a lower epoch than was known before, are cut off from the others. They are
+ * not if the sentinels were set up anew: either most of them say so, or no former one has answered for
+ * long and the newest answer comes from a sentinel with a quorum. */
 static bool is_cut_off(rli_topology *topology, rli_operation *op, const survey *found)
 {
     if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
@@ -287,8 +290,8 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     return follow(topology, op, &found.newest);
 }
 
-/* What one of them has published, the others may not know yet: all are asked then. So they are when one can
- * be heard (again), which may have been cut off until now. */
+/* Whether a sentinel has published a switch, or has become reachable again after it may have been cut off. The other
+ * sentinels may not know of the switch yet, so `troubled` makes the round ask all of them. */
 static bool has_heard(rli_topology *topology)
 {
     bool any = false;

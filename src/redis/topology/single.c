@@ -1,4 +1,4 @@
-/* One server: it serves everything. What may change is where its host's name leads to. */
+/* Discovery with one server: it serves everything; only the addresses of its host name may change. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 

@@ -1,11 +1,11 @@
-/* Slots: CRC16 (XMODEM: polynomial 0x1021, from 0) of the part of a key that counts. */
+/* Slots: CRC16 (XMODEM: polynomial 0x1021, initial value 0) of the part of a key that counts. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/slot.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Four bits a step: a table of sixteen is all it needs. */
+/* Four bits per step, so that a table of 16 entries is enough. */
 static unsigned crc16(const char *bytes, size_t length)
 {
     static const uint16_t steps[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,

@@ -7,7 +7,8 @@
 
 #define RLI_SLOTS 16384
 
-/* The slot of a key, from 0: by what stands between its first { and the next }, if anything does. */
+/* The slot of a key, 0 to RLI_SLOTS - 1. If the text between the first { and the next } is not empty, only that text
+ * counts. */
 unsigned rli_slot_of(const char *key, size_t length);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two looks while something is wrong. */
+/* The time between two rounds while something is wrong. */
 #define HURRY_MS 100
 
 static const rli_discovery *const scouts[] = {
@@ -23,7 +23,7 @@ static const rli_discovery *const scouts[] = {
 void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate)
 {
     *topology = (rli_topology){.gate = gate, .settings = settings, .discovery = scouts[settings->mode]};
-    /* Who listens may do so at a replica. */
+    /* Outside single mode, listeners may be connected to a replica. */
     atomic_init(&topology->pubsub_mode, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
     rli_nodes_init(&topology->nodes, settings, &topology->pubsub_mode, &gate->closed);
@@ -32,7 +32,7 @@ void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli
     rli_parker_init(&topology->parker);
 }
 
-/* --- who serves what --- */
+/* --- which node serves what --- */
 
 unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length)
 {
@@ -44,7 +44,8 @@ rli_node *rli_topology_owner(const rli_topology *topology, unsigned slot)
     return atomic_load(&topology->owners[slot]);
 }
 
-/* Counted as a user of a node that still owns the slot: it was in service then, and now stays what it is (nodes.h). */
+/* Takes a reference first, then checks that the node still owns the slot. If it does, it was in service when the
+ * reference was taken, so it stays the same node now (nodes.h). */
 rli_node *rli_topology_hold(const rli_topology *topology, unsigned slot)
 {
     for (;;) {
@@ -82,7 +83,7 @@ static bool serves_anything(const rli_topology *topology, const rli_node *node)
 void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node)
 {
     pthread_mutex_lock(&topology->mutex);
-    bool may = !node || atomic_load(&node->in_service); /* an owner has to be (nodes.h) */
+    bool may = !node || atomic_load(&node->in_service); /* an owner must be in service (nodes.h) */
     for (unsigned slot = first; may && slot <= last; slot++) {
         rli_node *before = atomic_exchange(&topology->owners[slot], node);
         if (before == node)
@@ -167,7 +168,7 @@ void rli_topology_name(rli_topology *topology, rli_nodes *list, rli_node *node)
     pthread_mutex_unlock(&topology->mutex);
 }
 
-/* The next one that nobody needs, no longer in service, and to be ended; NULL: there is none. */
+/* Takes one node that is no longer needed out of service and returns it, for rli_nodes_end. NULL: there is none. */
 static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
 {
     int64_t now_ms = rli_now_ms();
@@ -182,14 +183,15 @@ static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
     return node;
 }
 
-/* The discovery alone does so: its pointers to nodes are good until here. */
+/* Ends all nodes that are no longer needed. Only discovery calls this, after a round: its pointers to nodes are valid
+ * until here. */
 static void forget(rli_topology *topology, const rli_nodes *list)
 {
     for (rli_node *node; (node = give_up_one(topology, list));)
         rli_nodes_end(node);
 }
 
-/* --- looking --- */
+/* --- discovery rounds --- */
 
 static rlock_status look(rli_topology *topology)
 {
@@ -227,7 +229,7 @@ static void ping(rli_topology *topology)
     rli_operation_end(&op);
 }
 
-/* When it is due to look, while nothing gives reason to do so earlier. */
+/* When the next round is due. */
 static int64_t look_at(const rli_topology *topology)
 {
     int64_t interval_ms = topology->discovery->interval_ms(topology->settings);
@@ -236,7 +238,7 @@ static int64_t look_at(const rli_topology *topology)
     return topology->troubled && soon_ms < due_ms ? soon_ms : due_ms;
 }
 
-/* A connection is idle for a quarter more than it should be at most. */
+/* When to ping next. An idle connection is pinged at most a quarter of the interval late. */
 static int64_t ping_at(const rli_topology *topology)
 {
     int64_t interval_ms = topology->settings->ping_interval_ms;
@@ -244,7 +246,7 @@ static int64_t ping_at(const rli_topology *topology)
                                                                             : RLI_NEVER;
 }
 
-/* False: the end. */
+/* Prepares one step of the thread. *heard: messages call for a round now. False: stop. */
 static bool go_on(rli_topology *topology, bool *heard)
 {
     pthread_mutex_lock(&topology->mutex);
@@ -262,7 +264,7 @@ static void look_again(rli_topology *topology)
     pthread_mutex_unlock(&topology->mutex);
     topology->looked_ms = rli_now_ms();
     if (look(topology) != RLOCK_OK)
-        rli_topology_suspect(topology); /* it is not over yet */
+        rli_topology_suspect(topology); /* still wrong: try again soon */
 }
 
 static void *run(void *argument)
@@ -294,7 +296,8 @@ static rlock_status connect_to(rli_topology *topology, rli_node *node)
     return status;
 }
 
-/* Who has just answered, if that one serves anything; else any that does. In a cluster one may be down. */
+/* Connects to the node that answered last if it serves anything, else to the first possible node that does: in a
+ * cluster some may be down. */
 static rlock_status connect_to_one(rli_topology *topology)
 {
     bool any = false;
@@ -310,7 +313,7 @@ static rlock_status connect_to_one(rli_topology *topology)
     return any ? status : rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
 }
 
-/* A thread only where there is something to watch. */
+/* Starts the thread, if there is anything to watch. */
 static rlock_status start(rli_topology *topology)
 {
     topology->looked_ms = topology->pinged_ms = rli_now_ms();
@@ -327,7 +330,7 @@ rlock_status rli_topology_open(rli_topology *topology)
     if (!topology->owners)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for the topology");
     rlock_status status = look(topology);
-    /* One attempt, so that a wrong address or password shows at once. */
+    /* Connect at once, so that a wrong address or password shows here. */
     if (status == RLOCK_OK)
         status = connect_to_one(topology);
     return status == RLOCK_OK ? start(topology) : status;
