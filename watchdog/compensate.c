@@ -31,7 +31,7 @@ static bool is_answer(rlock_status status)
 
 /* One round of compensating requests for a session. Kinds of lock that share a field share the session, so it
  * leaves the server's queue through the kind with which it queued. */
-typedef struct undoing {
+typedef struct compensation {
     rli_watchdog *watchdog;
     const rli_entry *entry;
     const rli_kind *kind, *queue_kind; /* queue_kind NULL: it did not queue */
@@ -42,9 +42,9 @@ typedef struct undoing {
     bool release_first; /* releases before it leaves the queue */
     rli_call release;
     rlock_status released; /* the outcome of the release; RLOCK_UNAVAILABLE: not sent */
-} undoing;
+} compensation;
 
-static rlock_status leave_queue(const undoing *self)
+static rlock_status leave_queue(const compensation *self)
 {
     rli_call call;
     rli_names names;
@@ -61,7 +61,7 @@ static rlock_status leave_queue(const undoing *self)
     return status;
 }
 
-static rlock_status release_again(undoing *self)
+static rlock_status release_again(compensation *self)
 {
     rli_names names;
     rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->kind->naming);
@@ -78,7 +78,7 @@ static rlock_status release_again(undoing *self)
 
 /* A request that ran late may have taken the lock or may have queued, so undoes both. Stops at the first request
  * that is not answered, and then returns false. */
-static bool undo_both(undoing *self)
+static bool compensate_both(compensation *self)
 {
     bool answered = true;
     if (self->queue_kind && !self->release_first)
@@ -99,9 +99,9 @@ static const char *unheard_of(const rli_kind *kind, const rli_call *release)
 }
 
 /* Returns when to send the next round. An unheard head is notified once more when its time has come. */
-static int64_t next_time(rli_cold *cold, bool answered)
+static int64_t next_time(rli_cold_fields *cold, bool answered)
 {
-    cold->pause_ms = rli_watchdog_tidy_pause(cold->pause_ms, answered);
+    cold->pause_ms = rli_watchdog_compensation_pause(cold->pause_ms, answered);
     int64_t next_ms = rli_after_ms(cold->pause_ms);
     if (!cold->unheard)
         return next_ms;
@@ -113,12 +113,12 @@ static int64_t next_time(rli_cold *cold, bool answered)
 
 static void go_on(rli_engine *engine, rli_session *session, bool answered)
 {
-    rli_cold *cold = session->cold;
+    rli_cold_fields *cold = session->cold;
     int64_t next_ms = next_time(cold, answered);
     if (next_ms < cold->release_until_ms) {
         rli_timer_heap_set(&engine->timers, &session->timer, next_ms);
     } else if (cold->async_release) {
-        rli_async_release_end(engine, session);
+        rli_async_release_stop_retrying(engine, session);
     } else {
         cold->release_until_ms = 0; /* done: what may still come ends with its own lease */
         rli_session_settle(engine, session);
@@ -127,11 +127,11 @@ static void go_on(rli_engine *engine, rli_session *session, bool answered)
 
 /* Prepares a round. Mutex held. There may be time for one answer only, so after an unanswered round the other of
  * the two requests goes first. */
-static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
+static compensation begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
 {
-    const rli_cold *cold = session->cold;
+    const rli_cold_fields *cold = session->cold;
     const rli_kind *own = session->kind->give_up ? session->kind : NULL;
-    return (undoing){
+    return (compensation){
         .watchdog = watchdog,
         .entry = session->entry,
         .kind = session->kind,
@@ -144,7 +144,7 @@ static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, c
                 .place_ms = cold->place_ms,
                 .unheard = telling ? cold->unheard : "",
             },
-        .answer_by_ms = rli_watchdog_tidy_by(watchdog),
+        .answer_by_ms = rli_watchdog_compensation_answer_by(watchdog),
         .whole = cold->compensation_unanswered > 0,
         .release_first = cold->compensation_unanswered % 2 == 1,
         .released = RLOCK_UNAVAILABLE,
@@ -154,14 +154,14 @@ static undoing begin_round(rli_watchdog *watchdog, const rli_session *session, c
 void rli_compensate(rli_watchdog *watchdog, rli_session *session)
 {
     rli_engine *engine = watchdog->engine;
-    rli_cold *cold = session->cold;
+    rli_cold_fields *cold = session->cold;
     char owner[RLI_OWNER_TEXT];
     bool telling = cold->unheard && rli_now_ms() >= cold->unheard_ms + RLI_UNHEARD_MS;
     rli_timer_heap_remove(&engine->timers, &session->timer);
     session->busy = true; /* keeps the session alive while the mutex is released */
-    undoing round = begin_round(watchdog, session, owner, telling);
+    compensation round = begin_round(watchdog, session, owner, telling);
     pthread_mutex_unlock(&engine->mutex);
-    bool answered = undo_both(&round);
+    bool answered = compensate_both(&round);
     const char *unheard = unheard_of(session->kind, &round.release);
     pthread_mutex_lock(&engine->mutex);
     rli_watchdog_note_compensation(watchdog, answered);
@@ -170,8 +170,8 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     /* If the head is the same as before, it keeps the time at which it was first found. */
     bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
     if (answered && (!same || telling))
-        rli_session_note_unheard(session, unheard);
-    bool lost = cold->async_release && rli_async_release_repeated(engine, session, round.released, &round.release);
+        rli_session_note_unheard_head(session, unheard);
+    bool lost = cold->async_release && rli_async_release_apply_retry(engine, session, round.released, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
         go_on(engine, session, answered);

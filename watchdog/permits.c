@@ -10,7 +10,7 @@
 #define LONGEST_PAUSE_MS 3600000
 
 /* Returns how many of the permits there were; -1: the request was not answered, or not even sent. */
-static int64_t give_back(rli_watchdog *watchdog, const rli_permits_doubt *in_doubt, int64_t answer_by_ms)
+static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_doubt, int64_t answer_by_ms)
 {
     rli_call call;
     rli_operation op;
@@ -45,20 +45,20 @@ void rli_permits_give_back(rli_watchdog *watchdog)
         rli_timer_heap_set(&engine->timers, &engine->permits_in_doubt.timer, put_off_ms);
         return;
     }
-    rli_permits_doubt *in_doubt = rli_permits_in_doubt_take(engine);
-    int64_t answer_by_ms = rli_watchdog_tidy_by(watchdog);
+    rli_doubtful_permits *in_doubt = rli_permits_in_doubt_take(engine);
+    int64_t answer_by_ms = rli_watchdog_compensation_answer_by(watchdog);
     pthread_mutex_unlock(&engine->mutex);
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
     pthread_mutex_lock(&engine->mutex);
     in_doubt->no_answer = found < 0;
     rli_watchdog_note_compensation(watchdog, found >= 0);
-    in_doubt->pause_ms = rli_watchdog_tidy_pause(in_doubt->pause_ms, found >= 0);
+    in_doubt->pause_ms = rli_watchdog_compensation_pause(in_doubt->pause_ms, found >= 0);
     if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
         in_doubt->pause_ms = LONGEST_PAUSE_MS;
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
     bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
     if (settled || in_doubt->at_ms >= in_doubt->until_ms) {
-        rli_permits_doubt_drop(in_doubt);
+        rli_doubtful_permits_free(in_doubt);
         return;
     }
     rli_permits_in_doubt_put_back(engine, in_doubt);

@@ -35,7 +35,7 @@ static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch
 {
     const rli_session *first = batch->sessions[0];
     return batch->count == 0 ||
-           (session->kind == first->kind && (rli_session_renewed(session) > 0) == batch->lengthens &&
+           (session->kind == first->kind && (rli_session_renewed_count(session) > 0) == batch->lengthens &&
             slot_of(watchdog, session) == slot_of(watchdog, first));
 }
 
@@ -47,14 +47,14 @@ static rli_session *next_like(const rli_watchdog *watchdog, const rli_renewal_ba
     if (!first || first->at_ms > due_ms || first == &watchdog->engine->permits_in_doubt.timer)
         return NULL;
     rli_session *session = RLI_ITEM(rli_session, first, timer);
-    bool fits = session->phase == RLI_OPEN && !session->renewing && rli_session_is_renewed(session) &&
+    bool fits = session->phase == RLI_OPEN && !session->renewing && rli_session_needs_renewal(session) &&
                 rli_now_ms() < session->deadline_ms && is_like(watchdog, batch, session);
     return fits ? session : NULL;
 }
 
 static void take_along(rli_engine *engine, rli_renewal_batch *batch, rli_session *session)
 {
-    batch->lengthens = rli_session_renewed(session) > 0;
+    batch->lengthens = rli_session_renewed_count(session) > 0;
     batch->ends_ms = rli_earlier(batch->ends_ms, session->deadline_ms);
     batch->sessions[batch->count++] = session;
     session->renewing = true;
@@ -70,12 +70,12 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
      * slot are due at once anyway. */
     int64_t due_ms = rli_now_ms() + (engine->settings->mode == RLI_CLUSTER ? 0 : part_of_timeout(watchdog, 60));
     /* Most batches are of few threads, so check each thread once. */
-    const rli_life *alive = NULL;
+    const rli_thread_life *alive = NULL;
     rli_session *session;
     while (batch->count < engine->settings->batch_size && (session = next_like(watchdog, batch, due_ms))) {
-        rli_life *life = rli_session_owner(session).life;
-        if (life && life != alive && rli_life_has_ended(life)) {
-            rli_session_lose(engine, session, RLOCK_LOST_OWNER_EXITED, true);
+        rli_thread_life *life = rli_session_owner(session).life;
+        if (life && life != alive && rli_thread_life_has_ended(life)) {
+            rli_session_declare_lost(engine, session, RLOCK_LOST_OWNER_EXITED, true);
             continue;
         }
         alive = life;
@@ -160,20 +160,20 @@ static void apply(rli_engine *engine, rli_session *session, bool lengthened, int
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* A read hold under the owner's write hold: the write hold's key was extended, too. */
         rli_owner owner = rli_session_owner(session);
-        rli_session *writer = held == 2 ? rli_session_writer(engine, session->entry, &owner) : NULL;
+        rli_session *writer = held == 2 ? rli_session_find_writer(engine, session->entry, &owner) : NULL;
         if (lengthened)
-            rli_session_confirm(session, sent_ms, watchdog_ms);
+            rli_session_extend_deadline(session, sent_ms, watchdog_ms);
         if (lengthened && writer)
-            rli_session_confirm(writer, sent_ms, watchdog_ms);
-        rli_session_plan(engine, session, sent_ms);
+            rli_session_extend_deadline(writer, sent_ms, watchdog_ms);
+        rli_session_schedule(engine, session, sent_ms);
     } else {
-        rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
+        rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
     }
 }
 
 static void discard(rli_renewal_batch *batch)
 {
-    rli_node_release(batch->node);
+    rli_node_unref(batch->node);
     free(batch);
 }
 
@@ -222,7 +222,7 @@ static bool is_worth_asking(const rli_renewal_batch *batch)
 {
     if (batch->pending.outcome != RLI_ANSWERED)
         return false;
-    rli_advice advice = rli_reply_advice(batch->pending.reply);
+    rli_reply_action advice = rli_reply_action_of(batch->pending.reply);
     return advice == RLI_LOAD || advice == RLI_MOVED || advice == RLI_ASK || advice == RLI_DEMOTED;
 }
 
@@ -232,7 +232,7 @@ static void take_up(rli_renewal_batch *batch)
     rli_watchdog *watchdog = batch->watchdog;
     rli_engine *engine = watchdog->engine;
     redisReply *reply = batch->pending.outcome == RLI_ANSWERED ? batch->pending.reply : NULL;
-    if (batch->pending.outcome == RLI_SILENT)
+    if (batch->pending.outcome == RLI_TIMED_OUT)
         note_silence(watchdog, batch->node);
     if (is_worth_asking(batch))
         close_by_asking(batch);
@@ -246,12 +246,12 @@ static void take_up(rli_renewal_batch *batch)
     pthread_mutex_lock(&engine->mutex);
 }
 
-bool rli_renew_land(rli_watchdog *watchdog)
+bool rli_renew_finish_answered(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
     rli_renewal_batch *batch;
     bool landed = false;
-    for (; (batch = rli_renewal_batch_land(watchdog)); landed = true)
+    for (; (batch = rli_renewal_batch_next_answered(watchdog)); landed = true)
         take_up(batch);
     int64_t since_ms = rli_now_ms() - part_of_timeout(watchdog, 6) - 1;
     if (watchdog->batches.first && watchdog->batches.first->sent_ms <= since_ms) {
@@ -301,10 +301,10 @@ static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, rli_sessi
 void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
 {
     rli_engine *engine = watchdog->engine;
-    rli_node *node = rli_topology_hold(watchdog->engine->topology, slot_of(watchdog, timer));
+    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, slot_of(watchdog, timer));
     rli_renewal_batch *batch = may_send(watchdog, node, timer) ? make(watchdog, node, timer) : NULL;
     if (!batch) {
-        rli_node_release(node);
+        rli_node_unref(node);
         return;
     }
     fill(watchdog, batch);

@@ -11,6 +11,6 @@
 void rli_renew_due(rli_watchdog *watchdog, rli_session *timer);
 /* Takes up the batches that were answered, and condemns the connections of those that were not answered in time.
  * Returns whether there was any answered one. Engine's mutex held on entry and return, not meanwhile. */
-bool rli_renew_land(rli_watchdog *watchdog);
+bool rli_renew_finish_answered(rli_watchdog *watchdog);
 
 #endif

@@ -11,27 +11,27 @@
 /* Limits what is under way to one server at once. The server answers all it has read of us before it turns to
  * another client. That client's answer leaves together with the answers to what the server read of us meanwhile. So
  * it waits for twice these limits, at 2 to 3 us a name. */
-#define MOST_FLIGHTS    32
+#define MOST_BATCHES    32
 #define MOST_NAMES      100
 #define MOST_NAMES_LATE 800
 
 bool rli_renewal_batch_is_full(const rli_node *node, bool late)
 {
-    return node->renewals.batches >= MOST_FLIGHTS || node->renewals.names >= (late ? MOST_NAMES_LATE : MOST_NAMES);
+    return node->renewals.batches >= MOST_BATCHES || node->renewals.names >= (late ? MOST_NAMES_LATE : MOST_NAMES);
 }
 
 /* rli_pending.done: the batch has its outcome. Called by whichever thread reads the answer. */
 static void come_back(rli_pending *pending)
 {
     rli_renewal_batch *batch = (rli_renewal_batch *)(void *)pending;
-    rli_renewal_batchs *batches = &batch->watchdog->batches;
+    rli_renewal_batches *batches = &batch->watchdog->batches;
     batch->landed = atomic_load(&batches->landed);
     while (!atomic_compare_exchange_weak(&batches->landed, &batch->landed, batch))
         continue;
 }
 
 /* Counts the batch as under way. */
-static void depart(rli_renewal_batchs *batches, rli_renewal_batch *batch)
+static void depart(rli_renewal_batches *batches, rli_renewal_batch *batch)
 {
     rli_renewals *there = &batch->node->renewals;
     if (there->batches++ == 0)
@@ -41,7 +41,7 @@ static void depart(rli_renewal_batchs *batches, rli_renewal_batch *batch)
 }
 
 /* Counts the batch as back. */
-static void arrive(rli_renewal_batchs *batches, const rli_renewal_batch *batch)
+static void arrive(rli_renewal_batches *batches, const rli_renewal_batch *batch)
 {
     rli_renewals *there = &batch->node->renewals;
     there->batches--;
@@ -63,9 +63,9 @@ bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call)
     return false;
 }
 
-rli_renewal_batch *rli_renewal_batch_land(rli_watchdog *watchdog)
+rli_renewal_batch *rli_renewal_batch_next_answered(rli_watchdog *watchdog)
 {
-    rli_renewal_batchs *batches = &watchdog->batches;
+    rli_renewal_batches *batches = &watchdog->batches;
     if (!batches->back)
         batches->back = atomic_exchange(&batches->landed, NULL);
     rli_renewal_batch *batch = batches->back;
@@ -108,7 +108,7 @@ static void read_all(rli_topology *topology, int64_t until_ms)
 
 void rli_renewal_batch_await(rli_watchdog *watchdog, int64_t until_ms)
 {
-    rli_renewal_batchs *batches = &watchdog->batches;
+    rli_renewal_batches *batches = &watchdog->batches;
     until_ms = rli_earlier(until_ms, rli_after_ms(LOOK_MS));
     read_all(watchdog->engine->topology, until_ms);
     /* The servers are silent, or another thread reads their answers. */
@@ -120,10 +120,10 @@ void rli_renewal_batch_give_up(rli_watchdog *watchdog, int64_t since_ms)
 {
     for (const rli_renewal_batch *batch = watchdog->batches.first; batch && batch->sent_ms <= since_ms;
          batch = batch->next)
-        rli_pipeline_condemn(&batch->node->background);
+        rli_pipeline_fail_all(&batch->node->background);
 }
 
-void rli_renewal_batchs_destroy(rli_renewal_batchs *batches)
+void rli_renewal_batchs_destroy(rli_renewal_batches *batches)
 {
     for (rli_renewal_batch *batch = batches->first, *next; batch; batch = next) {
         next = batch->next;

@@ -30,17 +30,17 @@ typedef struct rli_renewal_batch {
 /* Returns whether so much is under way to the server that more would keep its other clients waiting. late: renewals
  * are late, so other clients must wait longer. */
 bool rli_renewal_batch_is_full(const rli_node *node, bool late);
-/* Sends the batch. rli_renewal_batch_land returns it when it has its outcome. Returns false when there is no
+/* Sends the batch. rli_renewal_batch_next_answered returns it when it has its outcome. Returns false when there is no
  * connection now, or no memory. */
 bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call);
 /* Returns a batch that has its outcome; the caller frees its reply. NULL: there is none. */
-rli_renewal_batch *rli_renewal_batch_land(rli_watchdog *watchdog);
+rli_renewal_batch *rli_renewal_batch_next_answered(rli_watchdog *watchdog);
 /* Reads answers until no more are to come, until `until_ms`, or for some ms, since what else is due may have
  * changed. */
 void rli_renewal_batch_await(rli_watchdog *watchdog, int64_t until_ms);
 /* Gives up the connections of the batches that were sent no later than `since_ms`. */
 void rli_renewal_batch_give_up(rli_watchdog *watchdog, int64_t since_ms);
 /* Frees the batches that nobody took up. No call may be under way any more. */
-void rli_renewal_batchs_destroy(rli_renewal_batchs *batches);
+void rli_renewal_batchs_destroy(rli_renewal_batches *batches);
 
 #endif

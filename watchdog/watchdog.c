@@ -49,7 +49,7 @@ void rli_watchdog_note_compensation(rli_watchdog *watchdog, bool answered)
     watchdog->compensation_unanswered = !answered;
     if (answered)
         return;
-    watchdog->compensate_after_ms = rli_after_ms(RLI_TIDY_FIRST_MS);
+    watchdog->compensate_after_ms = rli_after_ms(RLI_COMPENSATE_FIRST_MS);
     watchdog->put_off = 0;
 }
 
@@ -68,8 +68,8 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
     else if (session->phase == RLI_COMPENSATING)
         rli_compensate(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)
-        rli_session_lose(engine, session, RLOCK_LOST_EXPIRED, true);
-    else if (rli_session_is_renewed(session) && !session->renewing)
+        rli_session_declare_lost(engine, session, RLOCK_LOST_EXPIRED, true);
+    else if (rli_session_needs_renewal(session) && !session->renewing)
         rli_renew_due(watchdog, session);
     else
         rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
@@ -77,13 +77,13 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
 
 /* Bounds the wait for the answer to a clean-up request. The lower bound holds even if a timer is due sooner; the upper
  * one does not hold after an unanswered request. */
-#define TIDY_MS       250
-#define TIDY_LEAST_MS 50
+#define COMPENSATE_MS       250
+#define COMPENSATE_LEAST_MS 50
 
-int64_t rli_watchdog_tidy_pause(int64_t pause_ms, bool answered)
+int64_t rli_watchdog_compensation_pause(int64_t pause_ms, bool answered)
 {
-    int64_t next_ms = pause_ms ? pause_ms * 2 : RLI_TIDY_FIRST_MS;
-    return answered ? next_ms : rli_earlier(next_ms, RLI_TIDY_UNANSWERED_MS);
+    int64_t next_ms = pause_ms ? pause_ms * 2 : RLI_COMPENSATE_FIRST_MS;
+    return answered ? next_ms : rli_earlier(next_ms, RLI_COMPENSATE_UNANSWERED_MS);
 }
 
 static bool tidies(const rli_watchdog *watchdog, const rli_timer *timer)
@@ -104,14 +104,14 @@ static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
     return cut(watchdog, place * 2 + 1, cut(watchdog, place * 2, by_ms));
 }
 
-int64_t rli_watchdog_tidy_by(const rli_watchdog *watchdog)
+int64_t rli_watchdog_compensation_answer_by(const rli_watchdog *watchdog)
 {
     if (watchdog->engine->closes_ms)
         return watchdog->engine->closes_ms;
     int64_t sixth_ms = watchdog->engine->settings->watchdog_timeout_ms / 6 + 1;
     /* After an unanswered request, the next one may have to connect first, over a slow link. */
-    int64_t most_ms = watchdog->compensation_unanswered ? sixth_ms : rli_earlier(sixth_ms, TIDY_MS);
-    int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(TIDY_LEAST_MS);
+    int64_t most_ms = watchdog->compensation_unanswered ? sixth_ms : rli_earlier(sixth_ms, COMPENSATE_MS);
+    int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(COMPENSATE_LEAST_MS);
     /* Other compensations do not end this wait. If none had time for an answer over a new connection, none would ever
      * be done. */
     int64_t next_ms = cut(watchdog, 1, by_ms);
@@ -138,7 +138,7 @@ static void *run(void *argument)
     bool called = false;
     pthread_mutex_lock(&engine->mutex);
     while (!watchdog->stopping) {
-        if (rli_renew_land(watchdog))
+        if (rli_renew_finish_answered(watchdog))
             continue;
         rli_timer *first = rli_timer_heap_first(&engine->timers);
         int64_t now_ms = rli_now_ms();

@@ -42,12 +42,12 @@ rlock_status rli_fail(rlock_status status, const char *format, ...)
     return status;
 }
 
-rlock_status rli_fail_as(rlock_status status, const char *message)
+rlock_status rli_fail_text(rlock_status status, const char *message)
 {
     return rli_fail(status, "%s", message);
 }
 
-rlock_status rli_fail_of(rlock_status status, const char *what, const char *name)
+rlock_status rli_fail_prefix(rlock_status status, const char *what, const char *name)
 {
     char shown[RLI_NAME_SHOWN], said[sizeof last_error];
     if (strstr(last_error, rli_show_name(name, shown)))

@@ -11,10 +11,10 @@ rlock_status rli_fail(rlock_status status, const char *format, ...) __attribute_
 
 /* Prefixes the calling thread's last message with the object that it is about, as in `lock "order": …`, unless the
  * message already contains the name. `what` is the kind of object ("lock"). Returns `status`. */
-rlock_status rli_fail_of(rlock_status status, const char *what, const char *name);
+rlock_status rli_fail_prefix(rlock_status status, const char *what, const char *name);
 
 /* Like rli_fail, with a message that was composed elsewhere, for example by the thread that led a pipeline. */
-rlock_status rli_fail_as(rlock_status status, const char *message);
+rlock_status rli_fail_text(rlock_status status, const char *message);
 
 /* A name as messages show it: at most 100 bytes, ending in "…" if it was cut. Returns `shown`. */
 #define RLI_NAME_SHOWN 104

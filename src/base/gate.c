@@ -40,12 +40,12 @@ rlock_status rli_gate_check(const rli_gate *gate)
     return rli_gate_check_open(gate);
 }
 
-void rli_gate_keep(rli_gate *gate)
+void rli_gate_ref(rli_gate *gate)
 {
     atomic_fetch_add(&gate->references, 1);
 }
 
-void rli_gate_release(rli_gate *gate)
+void rli_gate_unref(rli_gate *gate)
 {
     if (!rli_gate_is_forked(gate) && atomic_fetch_sub(&gate->references, 1) == 1)
         gate->unneeded(gate);

@@ -40,10 +40,10 @@ rlock_status rli_gate_check(const rli_gate *gate);
 rlock_status rli_gate_check_open(const rli_gate *gate);
 
 /* Adds a reference. */
-void rli_gate_keep(rli_gate *gate);
+void rli_gate_ref(rli_gate *gate);
 /* Drops a reference, and calls `unneeded` if it was the last. Does nothing in a forked child: mutexes may be in any
  * state there, so the child's copy is left alone. */
-void rli_gate_release(rli_gate *gate);
+void rli_gate_unref(rli_gate *gate);
 
 /* Registers the sleeper, so that rli_gate_close unparks its parker. False: the gate is closed, so do not sleep; the
  * sleeper is registered even then. Always pair with rli_gate_unlist. */

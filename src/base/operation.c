@@ -31,7 +31,7 @@ rlock_status rli_operation_begin(rli_operation *op, rli_gate *gate, rlock_cancel
     if (status != RLOCK_OK)
         return status;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &op->cancel_state);
-    rli_gate_keep(gate);
+    rli_gate_ref(gate);
     op->gate = gate;
     op->cancel = cancel;
     op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
@@ -48,7 +48,7 @@ void rli_operation_end(rli_operation *op)
         rli_gate_unlist(op->gate, &op->sleeper);
     rli_cancel_exit(op->cancel, &op->watch);
     pthread_setcancelstate(op->cancel_state, NULL);
-    rli_gate_release(op->gate);
+    rli_gate_unref(op->gate);
 }
 
 void rli_operation_sleep(rli_operation *op, int64_t until_ms)

@@ -81,13 +81,13 @@ void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
 
 #define GROUP       32 /* places per group: the bits of a futex's bit set */
 #define PLACE_SHIFT 8
-#define TOGETHER    (RLI_TOGETHER | (RLI_PLACES - 1) << PLACE_SHIFT)
+#define TOGETHER    (RLI_GROUPED | (RLI_PLACES - 1) << PLACE_SHIFT)
 
 /* One futex word per group; each wake-up of the group increments it. The words are static, so the futex stays valid
  * even if the sleepers are gone before the wake-up. */
 static atomic_uint rung[RLI_PLACES / GROUP];
 
-void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
+void rli_park_in_group(rli_parker *parker, unsigned place, int64_t deadline_ms)
 {
     place %= RLI_PLACES;
     atomic_uint *word = &rung[place / GROUP];
@@ -96,7 +96,7 @@ void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms)
         /* Load the word before looking at the state: a thread that unparks this one later changes the word
          * before it wakes the group, so the wait below returns at once. */
         unsigned value = atomic_load(word);
-        if (atomic_fetch_or(&parker->state, RLI_TOGETHER | place << PLACE_SHIFT) & RLI_WOKEN || !in_time)
+        if (atomic_fetch_or(&parker->state, RLI_GROUPED | place << PLACE_SHIFT) & RLI_WOKEN || !in_time)
             break;
         in_time = wait(word, value, FUTEX_PRIVATE_FLAG, 1u << place % GROUP, deadline_ms);
     }
@@ -145,7 +145,7 @@ void rli_wake_batch_end(rli_wake_batch *batch)
 
 /* --- waking --- */
 
-void rli_unpark_later(rli_parker *parker, unsigned news, rli_wake_batch *batch)
+void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch)
 {
     const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | TOGETHER;
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
@@ -153,20 +153,20 @@ void rli_unpark_later(rli_parker *parker, unsigned news, rli_wake_batch *batch)
         continue;
     if (state & RLI_ASLEEP)
         ring_alone(batch, parker, state);
-    else if (state & RLI_TOGETHER)
+    else if (state & RLI_GROUPED)
         ring_for(batch, (state & TOGETHER) >> PLACE_SHIFT);
 }
 
-void rli_unpark_with(rli_parker *parker, unsigned news)
+void rli_unpark_flags(rli_parker *parker, unsigned news)
 {
     rli_wake_batch batch = {0};
-    rli_unpark_later(parker, news, &batch);
+    rli_unpark_batched(parker, news, &batch);
     rli_wake_batch_end(&batch);
 }
 
 void rli_unpark(rli_parker *parker)
 {
-    rli_unpark_with(parker, 0);
+    rli_unpark_flags(parker, 0);
 }
 
 bool rli_parker_has(const rli_parker *parker, unsigned news)

@@ -18,11 +18,11 @@ enum {
     RLI_ASLEEP = 1,
     RLI_WOKEN = 2,      /* unparked since the last park */
     RLI_AMONG_MANY = 4, /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
-    RLI_TOGETHER = 8,   /* asleep in rli_park_together; the upper bits name the place */
+    RLI_GROUPED = 8,    /* asleep in rli_park_in_group; the upper bits name the place */
     RLI_NEWS = 16       /* The first of four bits whose meaning the users of a parker agree on. */
 };
 
-/* Number of places for rli_park_together. Sharing a place is harmless: each of the two threads is woken more often
+/* Number of places for rli_park_in_group. Sharing a place is harmless: each of the two threads is woken more often
  * than needed. */
 #define RLI_PLACES 16384u
 
@@ -44,21 +44,21 @@ void rli_park(rli_parker *parker, int64_t deadline_ms);
  * cost does not grow with their number. */
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
 
-/* Like rli_park, at a place (any number; taken modulo RLI_PLACES). rli_unpark_later can wake neighbouring places with
+/* Like rli_park, at a place (any number; taken modulo RLI_PLACES). rli_unpark_batched can wake neighbouring places with
  * one system call. This saves context switches: after each such call the woken thread usually takes the processor from
  * the thread that woke it. */
-void rli_park_together(rli_parker *parker, unsigned place, int64_t deadline_ms);
+void rli_park_in_group(rli_parker *parker, unsigned place, int64_t deadline_ms);
 
 /* Wakes the thread, or keeps its next park from sleeping. */
 void rli_unpark(rli_parker *parker);
 /* Unparks with news: bits from RLI_NEWS up, which stay set until taken. A thread that sees the news also sees
  * everything written before this call. The parker is not touched after the news is set, because its thread may go on
  * without having slept. */
-void rli_unpark_with(rli_parker *parker, unsigned news);
-/* Like rli_unpark_with, but a sleeping thread is only added to `batch` and sleeps on until rli_wake_batch_end, which
+void rli_unpark_flags(rli_parker *parker, unsigned news);
+/* Like rli_unpark_flags, but a sleeping thread is only added to `batch` and sleeps on until rli_wake_batch_end, which
  * must follow. Call that without holding the mutex that the woken thread needs first. The parker may be gone by
  * then. */
-void rli_unpark_later(rli_parker *parker, unsigned news, rli_wake_batch *batch);
+void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch);
 void rli_wake_batch_end(rli_wake_batch *batch);
 /* Whether any of these news bits is set. */
 bool rli_parker_has(const rli_parker *parker, unsigned news);

@@ -21,7 +21,7 @@ rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)
     return RLOCK_OK;
 }
 
-void rli_mutex_init_brief(pthread_mutex_t *mutex)
+void rli_mutex_init_adaptive(pthread_mutex_t *mutex)
 {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);

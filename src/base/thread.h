@@ -12,6 +12,6 @@ rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)
 
 /* Initializes a mutex for critical sections that are shorter than putting a thread to sleep takes: a thread that finds
  * it locked spins for a moment before it sleeps. */
-void rli_mutex_init_brief(pthread_mutex_t *mutex);
+void rli_mutex_init_adaptive(pthread_mutex_t *mutex);
 
 #endif

@@ -97,7 +97,7 @@ void rlock_client_close(rlock_client *client)
     rli_watchdog_stop(&client->watchdog);
     rli_reporter_stop(&client->reporter);
     rli_topology_stop(&client->topology);
-    rli_gate_release(&client->gate);
+    rli_gate_unref(&client->gate);
 }
 
 const char *rlock_client_id(const rlock_client *client)
@@ -109,7 +109,7 @@ void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)
 {
     if (rli_client_check(client) != RLOCK_OK)
         return;
-    rli_gate_keep(&client->gate); /* another thread may close the client during this call */
+    rli_gate_ref(&client->gate); /* another thread may close the client during this call */
     rli_reporter_set(&client->reporter, fn, arg);
-    rli_gate_release(&client->gate);
+    rli_gate_unref(&client->gate);
 }

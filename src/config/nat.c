@@ -25,21 +25,21 @@ static int read_port(const char *text, size_t length)
 }
 
 /* Parses host, host:port, [v6] or [v6]:port. Returns what is wrong with it, or NULL. */
-static const char *read_place(rli_nat_place *place, const char *text, size_t length)
+static const char *read_place(rli_nat_address *place, const char *text, size_t length)
 {
     const char *end = text + length, *behind;
     if (length && *text == '[') {
         const char *close = memchr(text, ']', length);
         if (!close)
             return "a [ without a ]";
-        *place = (rli_nat_place){.host = text + 1, .length = (size_t)(close - text) - 1};
+        *place = (rli_nat_address){.host = text + 1, .length = (size_t)(close - text) - 1};
         behind = close + 1;
         if (behind < end && *behind != ':')
             return "something other than :port behind a ]";
     } else {
         const char *colon = memchr(text, ':', length);
         behind = colon ? colon : end;
-        *place = (rli_nat_place){.host = text, .length = (size_t)(behind - text)};
+        *place = (rli_nat_address){.host = text, .length = (size_t)(behind - text)};
         if (colon && memchr(colon + 1, ':', (size_t)(end - colon) - 1))
             return "an IPv6 address without [ ] around it";
     }
@@ -69,12 +69,12 @@ static const char *read_pair(struct rli_nat_pair *pair, const char *text, size_t
     return why;
 }
 
-static bool is_at(const rli_nat_place *place, const char *host, size_t length, int port)
+static bool is_at(const rli_nat_address *place, const char *host, size_t length, int port)
 {
     return place->port == port && place->length == length && memcmp(place->host, host, length) == 0;
 }
 
-static const rli_nat_place *find(const rli_nat *nat, const char *host, size_t length, int port)
+static const rli_nat_address *find(const rli_nat *nat, const char *host, size_t length, int port)
 {
     for (size_t i = 0; i < nat->count; i++) {
         if (is_at(&nat->pairs[i].from, host, length, port))
@@ -121,7 +121,7 @@ void rli_nat_free(rli_nat *nat)
 
 void rli_nat_map(const rli_nat *nat, const char **host, size_t *length, int *port)
 {
-    const rli_nat_place *to = find(nat, *host, *length, *port);
+    const rli_nat_address *to = find(nat, *host, *length, *port);
     if (!to)
         to = find(nat, *host, *length, 0);
     if (!to)

@@ -6,15 +6,15 @@
 #include <rlock/status.h>
 #include <stddef.h>
 
-typedef struct rli_nat_place {
+typedef struct rli_nat_address {
     const char *host;
     size_t length;
     int port; /* 0: any port, which is not changed */
-} rli_nat_place;
+} rli_nat_address;
 
 typedef struct rli_nat {
     struct rli_nat_pair {
-        rli_nat_place from, to;
+        rli_nat_address from, to;
     } * pairs;
     size_t count;
 } rli_nat;

@@ -33,8 +33,8 @@ static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     pthread_mutex_lock(&attempt->engine->mutex);
-    rli_handoff_attend(attempt);
-    bool may = rli_local_handoff_answer_call(attempt) || attempt->waiter.look || attempt->waiter.handed;
+    rli_handoff_lead_if_asked(attempt);
+    bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     attempt->waiter.asleep = !may;
     pthread_mutex_unlock(&attempt->engine->mutex);
@@ -55,7 +55,7 @@ static void sleep_on(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     int64_t until_ms = attempt->wait.deadline_ms;
-    int64_t calm_ms = comes_next(attempt) ? rli_yield_calm_until(&attempt->entry->queues->yield) : 0;
+    int64_t calm_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
     waiter->asleep = true;
     waiter->deferred = calm_ms > rli_now_ms();
     if (waiter->deferred)
@@ -64,7 +64,7 @@ static void sleep_on(rli_attempt *attempt)
     rli_operation_sleep(&attempt->op, until_ms);
     pthread_mutex_lock(&attempt->engine->mutex);
     waiter->deferred = false;
-    rli_handoff_attend(attempt);
+    rli_handoff_lead_if_asked(attempt);
 }
 
 /* Sleeps until this waiter may ask the server, was handed the lock, or its wait ends. */
@@ -73,10 +73,10 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&attempt->engine->mutex);
-    rli_note_listening(attempt);
+    rli_attempt_note_listening(attempt);
     while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
         if (waiter->ended)
-            status = rli_fail_as(RLOCK_UNAVAILABLE, waiter->message);
+            status = rli_fail_text(RLOCK_UNAVAILABLE, waiter->message);
         else if ((status = rli_operation_check(&attempt->op)) == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms)
             status = RLOCK_TIMEOUT;
         if (status != RLOCK_OK)
@@ -146,7 +146,8 @@ static rlock_status say_timeout(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "could not acquire lock \"%s\" within %lld ms: %s",
-                    rli_show_name(asked->names->name, shown), (long long)asked->wait_ms, rli_denial(asked->kind));
+                    rli_show_name(asked->names->name, shown), (long long)asked->wait_ms,
+                    rli_denial_reason(asked->kind));
 }
 
 /* Allocates the local queues. Mutex held. */
@@ -161,10 +162,10 @@ static rlock_status queue_up(rli_attempt *attempt)
 {
     rlock_status status = wait_for_lock(attempt);
     pthread_mutex_lock(&attempt->engine->mutex);
-    rli_handoff_attend(attempt);
+    rli_handoff_lead_if_asked(attempt);
     if (status != RLOCK_OK) {
         pthread_mutex_unlock(&attempt->engine->mutex);
-        status = rli_give_up(attempt, status);
+        status = rli_attempt_give_up(attempt, status);
         pthread_mutex_lock(&attempt->engine->mutex);
     }
     if (attempt->waiter.handed)
@@ -176,7 +177,7 @@ static rlock_status queue_up(rli_attempt *attempt)
     rli_session *offered = NULL;
     if (status != RLOCK_OK) {
         rli_handoff_decline(attempt);
-        offered = rli_local_handoff_decline(attempt);
+        offered = rli_local_handoff_pass_on(attempt);
     }
     pthread_mutex_unlock(&attempt->engine->mutex);
     rli_wake_batch_end(&batch);
@@ -193,9 +194,9 @@ static rlock_status queue_up_there(rli_attempt *attempt)
     pthread_mutex_lock(&attempt->engine->mutex);
     rlock_status status = open_queue(attempt);
     if (status == RLOCK_OK)
-        rli_queue_join_apart(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
+        rli_queue_join_without_leader(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
     pthread_mutex_unlock(&attempt->engine->mutex);
-    return status == RLOCK_OK ? queue_up(attempt) : rli_give_up(attempt, status);
+    return status == RLOCK_OK ? queue_up(attempt) : rli_attempt_give_up(attempt, status);
 }
 
 /* Waits with no place in any queue: all such waiters ask. */
@@ -236,7 +237,7 @@ static bool queues_first(rli_attempt *attempt)
     if (!attempt->entry->queues)
         return false;
     return queue_of(attempt)->first ||
-           (!attempt->asked->kind->spins && rli_yield_defers_newcomers(&attempt->entry->queues->yield));
+           (!attempt->asked->kind->spins && rli_yield_must_queue(&attempt->entry->queues->yield));
 }
 
 /* Mutex held on entry, not on return. */
@@ -256,7 +257,7 @@ static rlock_status acquire(rli_attempt *attempt)
         return queue_up(attempt);
     rlock_status status = ask_first(attempt, waits);
     if (waits && asked->kind->give_up && status != RLOCK_OK && status != RLOCK_TIMEOUT)
-        return rli_give_up(attempt, status);
+        return rli_attempt_give_up(attempt, status);
     if (status != RLOCK_TIMEOUT || !waits)
         return status;
     attempt->wait.asked = true;
@@ -295,7 +296,7 @@ rlock_status rli_acquire_run(const rli_acquire *asked)
 
     pthread_mutex_lock(&attempt.engine->mutex);
     status = asked->engine->attend(asked->engine);
-    attempt.entry = status == RLOCK_OK ? rli_entry_enter(attempt.engine, asked->names) : NULL;
+    attempt.entry = status == RLOCK_OK ? rli_entry_ref(attempt.engine, asked->names) : NULL;
     if (attempt.entry)
         attempt.session = rli_session_join(attempt.engine, attempt.entry, asked->kind, &asked->owner);
     if (attempt.session)
@@ -307,9 +308,9 @@ rlock_status rli_acquire_run(const rli_acquire *asked)
         pthread_mutex_lock(&attempt.engine->mutex);
     }
     if (attempt.session)
-        rli_session_leave(attempt.engine, attempt.session);
+        rli_session_drop_attempt(attempt.engine, attempt.session);
     if (attempt.entry)
-        rli_entry_exit(attempt.engine, attempt.entry);
+        rli_entry_unref(attempt.engine, attempt.entry);
     pthread_mutex_unlock(&attempt.engine->mutex);
     free(attempt.unheard);
     rli_operation_end(&attempt.op);

@@ -29,7 +29,7 @@ static rlock_status rejoin(rli_attempt *attempt)
                                             &attempt->asked->owner);
     if (!session)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
-    rli_session_leave(attempt->engine, attempt->session);
+    rli_session_drop_attempt(attempt->engine, attempt->session);
     attempt->session = session;
     attempt->waiter.session = session;
     return RLOCK_OK;
@@ -45,8 +45,9 @@ static rlock_status begin_turn(rli_attempt *attempt)
         rlock_status status = rli_session_begin_turn(attempt->engine, session, &attempt->op, attempt->wait.deadline_ms);
         if (status != RLOCK_OK || attempt->waiter.handed)
             return status;
-        /* rli_session_open also checks the deadline. */
-        if (rli_session_open(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner) == session)
+        /* rli_session_find_open also checks the deadline. */
+        if (rli_session_find_open(attempt->engine, attempt->entry, attempt->asked->kind, &attempt->asked->owner) ==
+            session)
             return RLOCK_OK;
         rli_session_end_turn(session);
         status = rejoin(attempt);
@@ -61,7 +62,7 @@ static rlock_status outer_lost(rli_attempt *attempt)
     char shown[RLI_NAME_SHOWN];
     rli_session *session = attempt->session;
     if (session->phase == RLI_OPEN && session->count > 0)
-        rli_session_lose(attempt->engine, session, RLOCK_LOST_GONE, true);
+        rli_session_declare_lost(attempt->engine, session, RLOCK_LOST_GONE, true);
     return rli_fail(RLOCK_LOST,
                     "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
                     "unlock it as often as it was locked, then lock anew",
@@ -69,7 +70,7 @@ static rlock_status outer_lost(rli_attempt *attempt)
 }
 
 /* Returns whether the lease has ended before its answer was read. The lease counts from before the first attempt. */
-static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
+static bool granted_in_vain(const rli_attempt *attempt, const rli_grant_info *gain)
 {
     /* A lease shorter than any round trip would end too early each time. Such a lease is granted as requested,
      * though it is over at once. */
@@ -79,23 +80,23 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_gain *gain)
 
 /* A read hold was granted. Under the owner's write hold, it also extended that hold's key. Beside other readers,
  * the write hold that we know of must be gone. */
-static void note_writer(rli_attempt *attempt, const rli_gain *gain)
+static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire *asked = attempt->asked;
-    rli_session *writer = asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner)
+    rli_session *writer = asked->kind->shared ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
                                               : NULL;
     if (writer && gain->verdict->beneath)
-        rli_session_confirm(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
+        rli_session_extend_deadline(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
     else if (writer && !writer->busy)
-        rli_session_lose(attempt->engine, writer, RLOCK_LOST_GONE, true);
+        rli_session_declare_lost(attempt->engine, writer, RLOCK_LOST_GONE, true);
 }
 
-rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
+rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain)
 {
-    const rli_verdict *verdict = gain->verdict;
+    const rli_acquire_result *verdict = gain->verdict;
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN) { /* declared lost while the request was under way */
-        rli_session_in_doubt_more(attempt->engine, session, gain->lease_ms);
+        rli_session_in_doubt_if_held(attempt->engine, session, gain->lease_ms);
         return outer_lost(attempt);
     }
     if (session->count == 0 && granted_in_vain(attempt, gain)) {
@@ -105,18 +106,18 @@ rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain)
     }
     /* The outer holds have ended meanwhile, so the new one is worth nothing either. */
     if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
-        rli_session_in_doubt_more(attempt->engine, session, gain->lease_ms);
-        rli_session_lose(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
+        rli_session_in_doubt_if_held(attempt->engine, session, gain->lease_ms);
+        rli_session_declare_lost(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
         return outer_lost(attempt);
     }
-    rli_session_gain(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
+    rli_session_add_hold(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
     /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
     if (attempt->asked->kind->queues && session->count == 1)
         session->queued = false;
     /* An offered hold must have ended on the server, or there would have been no grant. */
-    rli_local_handoff_forget(attempt->engine, attempt->entry);
+    rli_local_handoff_withdraw(attempt->engine, attempt->entry);
     if (verdict->pttl_ms > 0)
-        rli_session_confirm(session, gain->sent_ms, verdict->pttl_ms);
+        rli_session_extend_deadline(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
     session->cold->replaces = 0;
     /* Other kinds share the field, but have no token. */
@@ -146,7 +147,7 @@ static void suspect(rli_attempt *attempt, const char *unheard)
 }
 
 /* Returns when to ask again after a denial if no message comes. */
-static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
+static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verdict)
 {
     bool soon = attempt->asked->kind->spins || verdict->free;
     int denied = attempt->denied;
@@ -161,7 +162,7 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_verdict *verdict)
     return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
 }
 
-const char *rli_denial(const rli_kind *kind)
+const char *rli_denial_reason(const rli_kind *kind)
 {
     if (kind->queues)
         return "held by another owner, or others wait for it before this one";
@@ -172,7 +173,7 @@ static rlock_status denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown),
-                    rli_denial(asked->kind));
+                    rli_denial_reason(asked->kind));
 }
 
 /* Returns whether the request was sent only because another waiter was refused. That is not certain if the answer
@@ -185,22 +186,22 @@ static bool is_prompted(const rli_attempt *attempt, const rli_call *call)
 
 static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int64_t lease_ms, int64_t *again_ms)
 {
-    rli_verdict verdict = attempt->asked->kind->parse_acquire(call->reply);
-    const rli_gain gain = {
+    rli_acquire_result verdict = attempt->asked->kind->parse_acquire(call->reply);
+    const rli_grant_info gain = {
         .verdict = &verdict, .lease_ms = lease_ms, .sent_ms = call->sent_ms, .repeated = call->unanswered > 0};
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        return rli_granted(attempt, &gain);
+        return rli_attempt_granted(attempt, &gain);
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
         *again_ms = ask_again_ms(attempt, &verdict);
         if (attempt->entry->in_doubt && !is_prompted(attempt, call))
-            rli_queue_let_doubtful_look(attempt->entry, attempt->session);
+            rli_queue_let_doubtful_ask(attempt->entry, attempt->session);
         return denied(attempt->asked);
     case RLI_OUTER_LOST:
         return outer_lost(attempt);
-    case RLI_ODD_GRANT:
+    case RLI_GRANT_MALFORMED:
         break;
     }
     return rli_reply_unexpected(call->reply, attempt->asked->names->name);
@@ -229,7 +230,7 @@ static rlock_status may_take(const rli_attempt *attempt)
     return RLOCK_OK;
 }
 
-void rli_note_listening(rli_attempt *attempt)
+void rli_attempt_note_listening(rli_attempt *attempt)
 {
     const rli_wait *wait = &attempt->wait;
     if (wait->channel)
@@ -243,14 +244,14 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     const rli_session *session = attempt->session;
     if (kind->shared || kind->queues || kind->spins || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
-    rli_note_listening(attempt);
+    rli_attempt_note_listening(attempt);
     /* Do not defer if the attempt may have the lock already (a late request of its own, or another thread of its
      * owner), if a hold is offered, or if its session has ended: then nobody can hand it the lock until it asks in
      * another session. */
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
         attempt->entry->queues->offered)
         return false;
-    return rli_yield_defers(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
+    return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
 }
 
 /* Storage for the wire owners that a request names. */
@@ -262,8 +263,8 @@ static rli_request request_for(rli_attempt *attempt, owners *texts, int64_t leas
 {
     const rli_acquire *asked = attempt->asked;
     rli_session *session = attempt->session;
-    rli_cold *cold = session->cold;
-    rli_session *writer = asked->kind->shared ? rli_session_writer(attempt->engine, attempt->entry, &asked->owner)
+    rli_cold_fields *cold = session->cold;
+    rli_session *writer = asked->kind->shared ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
                                               : NULL;
     *texts = (owners){.over = "", .writer = ""};
     rli_owner_text(attempt->engine, session->number, texts->own);
@@ -333,7 +334,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 
     attempt->failed_ms = RLI_NEVER;
     pthread_mutex_lock(&engine->mutex);
-    rli_handoff_attend(attempt);
+    rli_handoff_lead_if_asked(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !wait->heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
     if (is_deferred(attempt, again_ms)) {
@@ -345,7 +346,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     rli_session *session = attempt->session;
     bool turn = status == RLOCK_OK && !attempt->moved;
     if (turn && !attempt->waiter.handed)
-        rli_local_handoff_look(attempt);
+        rli_local_handoff_take_in_turn(attempt);
     bool asks = turn && !attempt->waiter.handed;
     if (asks)
         status = may_take(attempt);
@@ -361,8 +362,8 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     const question_of question = {asked->kind, &request};
     const rli_grantable grantable = {put, is_grant, take_back, &question};
-    rli_wait_bound(wait, asked->wait_ms, asked->answer_ms,
-                   rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length));
+    rli_wait_limit_request(wait, asked->wait_ms, asked->answer_ms,
+                           rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length));
     status = rli_synced_run(&grantable, &call, attempt->engine->topology, &attempt->op, &attempt->entry->route);
 
     pthread_mutex_lock(&engine->mutex);
@@ -374,7 +375,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         rli_session_in_doubt(attempt->engine, session, asked->kind->queues ? lease_ms + request.wait_ms : lease_ms);
         attempt->entry->in_doubt = true;
     } else if (in_doubt) {
-        rli_session_in_doubt_more(attempt->engine, session, lease_ms);
+        rli_session_in_doubt_if_held(attempt->engine, session, lease_ms);
     }
     if (asked->kind->queues && request.wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
         session->queued = true; /* cleared when this answer turns out to be a grant */
@@ -410,12 +411,12 @@ static bool leave_queue(rli_attempt *attempt, rli_operation *op)
     if (status == RLOCK_OK)
         attempt->asked->kind->parse_release(call.reply, &unheard);
     if (unheard)
-        rli_session_note_unheard(session, unheard);
+        rli_session_note_unheard_head(session, unheard);
     rli_call_clear(&call);
     return status == RLOCK_OK;
 }
 
-rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
+rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why)
 {
     rli_engine *engine = attempt->engine;
     rli_session *session = attempt->session;
@@ -423,7 +424,7 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
     if (rli_operation_begin(&op, attempt->engine->gate, NULL) != RLOCK_OK)
-        return rli_fail_as(why, message);
+        return rli_fail_text(why, message);
     op.deadline_ms = rli_after_ms(GIVE_UP_MS);
     pthread_mutex_lock(&engine->mutex);
     /* If this kind has no queue on the server, the place belongs to another kind: the compensating release leaves
@@ -444,5 +445,5 @@ rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
     }
     pthread_mutex_unlock(&engine->mutex);
     rli_operation_end(&op);
-    return why == RLOCK_OK ? RLOCK_OK : rli_fail_as(why, message);
+    return why == RLOCK_OK ? RLOCK_OK : rli_fail_text(why, message);
 }

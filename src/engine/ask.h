@@ -45,30 +45,30 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
 /* Returns words for an error message on why the server denied a lock of this kind. Where waiters queue on the
  * server, a free lock is denied to those behind the head; an owner's own read hold keeps it from writing. */
-const char *rli_denial(const rli_kind *kind);
+const char *rli_denial_reason(const rli_kind *kind);
 
 /* Updates the entry's `yield.listening` from the attempt's channel. Mutex held. */
-void rli_note_listening(rli_attempt *attempt);
+void rli_attempt_note_listening(rli_attempt *attempt);
 
 /* A grant. */
-typedef struct rli_gain {
-    const rli_verdict *verdict;
+typedef struct rli_grant_info {
+    const rli_acquire_result *verdict;
     int64_t lease_ms; /* the lease that was requested */
     int64_t sent_ms;  /* when the request was sent, at the latest */
     /* An earlier, unanswered request may have been granted already. */
     bool repeated;
     bool handed; /* it came by a handoff, in another session's release */
-} rli_gain;
+} rli_grant_info;
 
 /* Applies a grant of one more hold to the session. Mutex held.
  * RLOCK_OK: held. RLOCK_TIMEOUT: the lease has ended already; the caller asks again. RLOCK_LOST: the session or its
  * outer holds were lost meanwhile. */
-rlock_status rli_granted(rli_attempt *attempt, const rli_gain *gain);
+rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain);
 
 /* Ends a wait that failed with status `why`. Waits a moment for a release under way that may hand it the lock, and
  * leaves the server's queue unless another thread of this owner also waits there. What the server does not answer
  * soon is repeated in the background.
  * Returns `why` with its message, or RLOCK_OK: the lock was handed to it meanwhile. Mutex not held. */
-rlock_status rli_give_up(rli_attempt *attempt, rlock_status why);
+rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why);
 
 #endif

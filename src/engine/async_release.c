@@ -13,7 +13,7 @@
 
 static void lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason)
 {
-    rli_session_lose(engine, session, reason, true);
+    rli_session_declare_lost(engine, session, reason, true);
     session->reported_count = 1; /* its owner has given back this last hold already */
 }
 
@@ -34,20 +34,20 @@ static bool came_first(const rli_async_release *async_release)
 static bool judge(rli_engine *engine, rli_session *session, const redisReply *reply, bool lost_if_absent)
 {
     const char *unheard;
-    rli_released released = session->kind->parse_release(reply, &unheard);
+    rli_release_outcome released = session->kind->parse_release(reply, &unheard);
     rli_session_forget_async_release(engine, session);
-    if (released == RLI_ODD_RELEASE)
+    if (released == RLI_RELEASE_MALFORMED)
         lose(engine, session, RLOCK_LOST_NOT_RELEASED);
     else if (released == RLI_NOT_HELD && lost_if_absent)
         lose(engine, session, rli_now_ms() < session->deadline_ms ? RLOCK_LOST_GONE : RLOCK_LOST_EXPIRED);
-    return session->phase == RLI_OVER;
+    return session->phase == RLI_LOST;
 }
 
 /* Applies an error that the server answered instead of running the script. */
 static void refused(rli_engine *engine, rli_session *session, const redisReply *reply)
 {
     rli_session_release_in_doubt(engine, session);
-    if (rli_reply_advice(reply) != RLI_REFUSED)
+    if (rli_reply_action_of(reply) != RLI_REFUSED)
         return; /* the watchdog repeats it, at the right server or once more */
     rli_session_forget_async_release(engine, session);
     lose(engine, session, RLOCK_LOST_NOT_RELEASED);
@@ -62,7 +62,7 @@ static void note_answer(rli_engine *engine, rli_async_release *async_release, co
         return;
     }
     session->kind->parse_release(reply, &unheard);
-    rli_session_note_unheard(session, unheard);
+    rli_session_note_unheard_head(session, unheard);
     judge(engine, session, reply, came_first(async_release));
 }
 
@@ -76,7 +76,7 @@ static void told(rli_pending *pending)
     rli_session *session = async_release->session;
     async_release->told = true;
     engine->posted--;
-    if (session->phase == RLI_OPEN || session->phase == RLI_LEAVING)
+    if (session->phase == RLI_OPEN || session->phase == RLI_RELEASING_ASYNC)
         rli_session_become(session, RLI_DONE);
     if (pending->outcome == RLI_ANSWERED) {
         note_answer(engine, async_release, reply);
@@ -115,14 +115,15 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
         engine->posted--;
         rli_session_forget_async_release(engine, session);
     } else if (session->cold->async_release && !session->cold->async_release->told) {
-        rli_session_become(session, RLI_LEAVING); /* the pipeline uses `pending` until then, so the session must stay */
+        rli_session_become(session,
+                           RLI_RELEASING_ASYNC); /* the pipeline uses `pending` until then, so the session must stay */
     }
     return posted;
 }
 
 /* --- repeated by the watchdog --- */
 
-bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
+bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
 {
     rli_async_release *async_release = session->cold->async_release;
     bool heard = async_release->unanswered;
@@ -141,7 +142,7 @@ bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_
     return true;
 }
 
-void rli_async_release_end(rli_engine *engine, rli_session *session)
+void rli_async_release_stop_retrying(rli_engine *engine, rli_session *session)
 {
     rli_session_forget_async_release(engine, session);
     lose(engine, session, RLOCK_LOST_NOT_RELEASED);

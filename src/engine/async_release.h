@@ -37,10 +37,10 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
 
 /* Applies the outcome of a repetition that the watchdog sent: its status and `call`. Returns true when the hold turned
  * out to be lost: the session was reported and perhaps freed. Engine's mutex held. */
-bool rli_async_release_repeated(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call);
+bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call);
 /* Ends the repetitions, because the lease has ended. The session is reported as lost, and perhaps freed. Engine's
  * mutex held. */
-void rli_async_release_end(rli_engine *engine, rli_session *session);
+void rli_async_release_stop_retrying(rli_engine *engine, rli_session *session);
 
 /* Waits until the outcome of all async releases is known, or `until_ms`, when the client is being closed. Engine's
  * mutex not held. */

@@ -6,45 +6,45 @@
 
 #define SPARE 64
 
-static rli_cold *take_spare(rli_colds *colds)
+static rli_cold_fields *take_spare(rli_cold_fields_pool *cold_fields_pool)
 {
-    rli_cold *cold = colds->spare;
+    rli_cold_fields *cold = cold_fields_pool->spare;
     if (cold) {
-        colds->spare = cold->next;
-        colds->count--;
+        cold_fields_pool->spare = cold->next;
+        cold_fields_pool->count--;
     }
     return cold;
 }
 
-bool rli_colds_ensure(rli_colds *colds, rli_cold **cold, int count, bool gives_back)
+bool rli_cold_fields_ensure(rli_cold_fields_pool *cold_fields_pool, rli_cold_fields **cold, int count, bool gives_back)
 {
     if (*cold)
         return true;
-    rli_cold *taken = colds->count > 1 || gives_back ? take_spare(colds) : NULL;
+    rli_cold_fields *taken = cold_fields_pool->count > 1 || gives_back ? take_spare(cold_fields_pool) : NULL;
     if (!taken)
         taken = malloc(sizeof *taken);
     if (taken)
-        *taken = (rli_cold){.highest = count, .renewed = count, .renewed_levels = (uint64_t)count};
+        *taken = (rli_cold_fields){.highest = count, .renewed = count, .renewed_levels = (uint64_t)count};
     *cold = taken;
     return taken;
 }
 
-void rli_colds_give(rli_colds *colds, rli_cold *cold)
+void rli_cold_fields_return(rli_cold_fields_pool *cold_fields_pool, rli_cold_fields *cold)
 {
     if (!cold)
         return;
     free(cold->level_ends_ms);
     free(cold->unheard);
-    if (colds->count >= SPARE) {
+    if (cold_fields_pool->count >= SPARE) {
         free(cold);
         return;
     }
-    cold->next = colds->spare;
-    colds->spare = cold;
-    colds->count++;
+    cold->next = cold_fields_pool->spare;
+    cold_fields_pool->spare = cold;
+    cold_fields_pool->count++;
 }
 
-bool rli_cold_is_plain(const rli_cold *cold)
+bool rli_cold_fields_are_plain(const rli_cold_fields *cold)
 {
     return cold->attempts == 0 && cold->highest == 1 && cold->renewed == 1 && !cold->level_ends_ms && !cold->turns &&
            cold->replaces == 0 && cold->explicit_lease_ms == 0 && cold->token == 0 && cold->in_doubt_ms == 0 &&
@@ -52,12 +52,12 @@ bool rli_cold_is_plain(const rli_cold *cold)
            cold->passes == 0 && !cold->unheard;
 }
 
-void rli_colds_free(rli_colds *colds)
+void rli_cold_fields_pool_free(rli_cold_fields_pool *cold_fields_pool)
 {
-    while (colds->spare) {
-        rli_cold *cold = colds->spare;
-        colds->spare = cold->next;
+    while (cold_fields_pool->spare) {
+        rli_cold_fields *cold = cold_fields_pool->spare;
+        cold_fields_pool->spare = cold->next;
         free(cold);
     }
-    colds->count = 0;
+    cold_fields_pool->count = 0;
 }

@@ -15,11 +15,11 @@ struct rli_async_release;
 struct rli_kind;
 struct rli_waiter;
 
-typedef struct rli_cold {
-    struct rli_cold *next; /* in the list of spare ones */
-    int attempts;          /* operations under way that acquire, release or extend */
-    int highest;           /* the highest count requested so far */
-    int renewed;           /* holds without a lease of their own */
+typedef struct rli_cold_fields {
+    struct rli_cold_fields *next; /* in the list of spare ones */
+    int attempts;                 /* operations under way that acquire, release or extend */
+    int highest;                  /* the highest count requested so far */
+    int renewed;                  /* holds without a lease of their own */
     /* Kinds with `levels` only: the allocated length of level_ends_ms. */
     int level_room;
     /* Kinds with `levels` only: until when each hold may be relied on, the outermost first. */
@@ -64,23 +64,23 @@ typedef struct rli_cold {
     char *unheard;
     /* When it was notified. */
     int64_t unheard_ms;
-} rli_cold;
+} rli_cold_fields;
 
 /* Spare cold fields, so that few operations allocate any. The engine's mutex guards them. */
-typedef struct rli_colds {
-    rli_cold *spare;
+typedef struct rli_cold_fields_pool {
+    rli_cold_fields *spare;
     int count;
-} rli_colds;
+} rli_cold_fields_pool;
 
 /* Gives a session its cold fields, unless *cold is set already. `count`: how many holds it has, all plain
  * (renewed). gives_back: the caller releases a hold. Only such a caller gets the last spare one without an
  * allocation, so that a release can proceed without memory. Returns false when out of memory. */
-bool rli_colds_ensure(rli_colds *colds, rli_cold **cold, int count, bool gives_back);
+bool rli_cold_fields_ensure(rli_cold_fields_pool *cold_fields_pool, rli_cold_fields **cold, int count, bool gives_back);
 /* Frees the cold fields or adds them to the spare ones. NULL is allowed. */
-void rli_colds_give(rli_colds *colds, rli_cold *cold);
+void rli_cold_fields_return(rli_cold_fields_pool *cold_fields_pool, rli_cold_fields *cold);
 /* Returns whether they say nothing more than that there is one renewed hold. */
-bool rli_cold_is_plain(const rli_cold *cold);
+bool rli_cold_fields_are_plain(const rli_cold_fields *cold);
 /* Frees the spare ones. */
-void rli_colds_free(rli_colds *colds);
+void rli_cold_fields_pool_free(rli_cold_fields_pool *cold_fields_pool);
 
 #endif

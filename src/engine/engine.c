@@ -22,7 +22,7 @@ void rli_engine_init(rli_engine *engine, const rli_settings *settings, const cha
                            .topology = topology,
                            .attend = attend,
                            .collect_at_ms = RLI_NEVER};
-    rli_mutex_init_brief(&engine->mutex);
+    rli_mutex_init_adaptive(&engine->mutex);
     pthread_cond_init(&engine->reports, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -32,7 +32,7 @@ struct rli_engine {
 
     pthread_mutex_t mutex; /* guards everything below */
     rli_table entries, sessions;
-    rli_colds colds;
+    rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_place;
     rli_timer_heap timers;
     /* The lost sessions, the oldest first, and how many there are. */

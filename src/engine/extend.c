@@ -18,7 +18,7 @@ static rlock_status lost(rli_engine *engine, rli_session *session, rlock_lost_re
 {
     char shown[RLI_NAME_SHOWN];
     if (session->phase == RLI_OPEN && session->count > 0)
-        rli_session_lose(engine, session, reason, true);
+        rli_session_declare_lost(engine, session, reason, true);
     return rli_fail(RLOCK_LOST, "lock \"%s\" ran out or was forced open before it could be extended",
                     rli_show_name(names->name, shown));
 }
@@ -34,10 +34,10 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
         return lost(engine, session, RLOCK_LOST_GONE, names);
     /* After the deadline, the hold may have ended on the server before the extension ran. */
     if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms) {
-        rli_session_in_doubt_more(engine, session, lease_ms);
+        rli_session_in_doubt_if_held(engine, session, lease_ms);
         return lost(engine, session, RLOCK_LOST_EXPIRED, names);
     }
-    rli_session_confirm(session, call->sent_ms, lease_ms);
+    rli_session_extend_deadline(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
 }
 
@@ -61,7 +61,7 @@ static rlock_status extend(rli_engine *engine, rli_session *session, rli_operati
     pthread_mutex_lock(&engine->mutex);
     rli_session_end_turn(session);
     if (call.unanswered)
-        rli_session_in_doubt_more(engine, session, lease_ms);
+        rli_session_in_doubt_if_held(engine, session, lease_ms);
     if (status == RLOCK_OK)
         status = judge(engine, session, &call, names, lease_ms);
     rli_call_clear(&call);
@@ -81,7 +81,7 @@ rlock_status rli_extend_run(rli_engine *engine, const rli_kind *kind, const rli_
     status = rli_session_take_turn(engine, names, kind, owner, &op, op.deadline_ms, false, &session);
     if (session) {
         status = extend(engine, session, &op, names, lease_ms);
-        rli_session_leave(engine, session);
+        rli_session_drop_attempt(engine, session);
     } else if (status == RLOCK_OK) {
         status = not_held(names);
     }

@@ -42,7 +42,7 @@ static bool is_calm(rli_waiter *waiter, int64_t lease_ms)
 
 /* Returns the waiter that is to have the lock next. NULL: nobody waits, or the next waiter is just asking for the
  * lock and so cannot be given it. No local waiter overtakes that one. */
-static rli_waiter *heir_of(const rli_entry *entry, const rli_kind *kind)
+static rli_waiter *successor_of(const rli_entry *entry, const rli_kind *kind)
 {
     if (!kind->parse_handoff || !entry->queues)
         return NULL;
@@ -109,13 +109,13 @@ static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *bat
     if (given) {
         taker->asleep = false;
         taker->lead = *lead;
-        rli_unpark_later(taker->parker, 0, batch);
+        rli_unpark_batched(taker->parker, 0, batch);
     }
     pthread_mutex_unlock(&over->engine->mutex);
     return given;
 }
 
-void rli_handoff_attend(rli_attempt *attempt)
+void rli_handoff_lead_if_asked(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->asleep = false;
@@ -130,10 +130,10 @@ void rli_handoff_attend(rli_attempt *attempt)
 
 /* --- the outcome --- */
 
-static void take(rli_waiter *waiter, const rli_gain *gain)
+static void take(rli_waiter *waiter, const rli_grant_info *gain)
 {
     waiter->session->entry->queues->answered_ms = rli_now_ms();
-    if (rli_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
+    if (rli_attempt_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
         waiter->look = true; /* too late for the lease: it asks, as after a late answer of its own */
@@ -141,15 +141,15 @@ static void take(rli_waiter *waiter, const rli_gain *gain)
 }
 
 /* Settles the handoff: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex held. */
-static void settle(rli_handoff *over, rlock_status status, const rli_verdict *verdict, int64_t sent_ms)
+static void settle(rli_handoff *over, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
 {
     const rli_call *call = over->call;
     const rli_request *request = over->request;
-    const rli_gain gain = {.verdict = verdict,
-                           .lease_ms = request->heir_lease_ms,
-                           .sent_ms = sent_ms,
-                           .repeated = call->unanswered > 0,
-                           .handed = true};
+    const rli_grant_info gain = {.verdict = verdict,
+                                 .lease_ms = request->heir_lease_ms,
+                                 .sent_ms = sent_ms,
+                                 .repeated = call->unanswered > 0,
+                                 .handed = true};
     rli_session *successor = over->successor;
     rli_waiter *taker = successor->cold->taker;
     bool granted = verdict->grant == RLI_GRANTED, queues = over->kind->queues;
@@ -179,7 +179,7 @@ static void tell(rli_witness *witness, const rli_pending *slot)
     if (slot->outcome != RLI_ANSWERED)
         return;
     const rli_call *call = over->call;
-    rli_verdict verdict = over->kind->parse_handoff(slot->reply);
+    rli_acquire_result verdict = over->kind->parse_handoff(slot->reply);
     pthread_mutex_lock(&over->engine->mutex);
     if (verdict.grant == RLI_GRANTED && is_in_a_hurry(over))
         settle(over, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
@@ -189,7 +189,7 @@ static void tell(rli_witness *witness, const rli_pending *slot)
 void rli_handoff_end(rli_handoff *over, rlock_status status)
 {
     const rli_call *call = over->call;
-    rli_verdict verdict = {.grant = RLI_DENIED};
+    rli_acquire_result verdict = {.grant = RLI_DENIED};
     if (status == RLOCK_OK)
         verdict = over->kind->parse_handoff(call->reply);
     if (over->successor)
@@ -203,7 +203,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
                        rli_request *request, rli_call *call)
 {
     rli_entry *entry = from->entry;
-    rli_waiter *waiter = heir_of(entry, kind);
+    rli_waiter *waiter = successor_of(entry, kind);
     *over = (rli_handoff){
         .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
     if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, over))

@@ -36,7 +36,7 @@ void rli_handoff_end(rli_handoff *over, rlock_status status);
 
 /* Called before the attempt does anything other than sleep. If its thread was given the lead of a pipeline
  * meanwhile (which waiter.asleep allows), first leads the pipeline, with the mutex released. */
-void rli_handoff_attend(rli_attempt *attempt);
+void rli_handoff_lead_if_asked(rli_attempt *attempt);
 
 /* Called when the attempt's wait has ended without a handoff. A lock that is handed to it from now on goes to
  * another waiting thread of its owner, or is released in the background. */

@@ -47,7 +47,7 @@ void rli_holds_init(rli_engine *engine)
 
 /* --- entries --- */
 
-rli_entry *rli_entry_of(const rli_engine *engine, const rli_names *names)
+rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names)
 {
     uint32_t hash = rli_hash(names->name, names->length, 0);
     for (rli_link *link = rli_table_chain(&engine->entries, hash); link; link = link->next) {
@@ -58,9 +58,9 @@ rli_entry *rli_entry_of(const rli_engine *engine, const rli_names *names)
     return NULL;
 }
 
-rli_entry *rli_entry_enter(rli_engine *engine, const rli_names *names)
+rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names)
 {
-    rli_entry *entry = rli_entry_of(engine, names);
+    rli_entry *entry = rli_entry_find(engine, names);
     if (!entry) {
         entry = malloc(sizeof *entry + names->length + 1);
         if (!entry)
@@ -76,7 +76,7 @@ rli_entry *rli_entry_enter(rli_engine *engine, const rli_names *names)
     return entry;
 }
 
-void rli_entry_exit(rli_engine *engine, rli_entry *entry)
+void rli_entry_unref(rli_engine *engine, rli_entry *entry)
 {
     if (--entry->references > 0)
         return;
@@ -137,26 +137,26 @@ static rli_session *open_session(rli_engine *engine, rli_entry *entry, bool writ
 {
     rli_session *session = find(engine, entry, writes, owner, RLI_OPEN, 0);
     if (session && session->count > 0 && !session->releasing && rli_now_ms() >= session->deadline_ms) {
-        rli_session_lose(engine, session, RLOCK_LOST_EXPIRED, true);
+        rli_session_declare_lost(engine, session, RLOCK_LOST_EXPIRED, true);
         return NULL;
     }
     return session;
 }
 
-rli_session *rli_session_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     return open_session(engine, entry, kind->writes, owner);
 }
 
-rli_session *rli_session_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner)
+rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner)
 {
     rli_session *session = open_session(engine, entry, true, owner);
     return session && session->count > 0 ? session : NULL;
 }
 
-rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return find(engine, entry, kind->writes, owner, RLI_OVER, 1);
+    return find(engine, entry, kind->writes, owner, RLI_LOST, 1);
 }
 
 /* --- the life of a session --- */
@@ -165,7 +165,7 @@ rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_ki
  * async release, if any, as replaced: the caller's acquire replaces that field. */
 static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner)
 {
-    static const rli_phase phases[] = {RLI_OVER, RLI_LEAVING, RLI_COMPENSATING};
+    static const rli_phase phases[] = {RLI_LOST, RLI_RELEASING_ASYNC, RLI_COMPENSATING};
     rli_session *latest = NULL;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         rli_session *ended = find(engine, entry, writes, owner, phases[i], 0);
@@ -181,7 +181,7 @@ static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry,
  * write session: a late request of this read hold must not touch the next one. */
 static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *writer = kind->shared ? rli_session_writer(engine, entry, owner) : NULL;
+    rli_session *writer = kind->shared ? rli_session_find_writer(engine, entry, owner) : NULL;
     if (!writer || writer->lent)
         return ++engine->last_number;
     writer->lent = true;
@@ -202,11 +202,11 @@ static bool enlist(rli_engine *engine, rli_session *session)
 {
     if (!rli_timer_heap_reserve(&engine->timers))
         return false;
-    if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) &&
+    if (rli_cold_fields_ensure(&engine->cold_fields_pool, &session->cold, session->count, false) &&
         rli_table_add(&engine->sessions, &session->link))
         return true;
     rli_timer_heap_unreserve(&engine->timers);
-    rli_colds_give(&engine->colds, session->cold);
+    rli_cold_fields_return(&engine->cold_fields_pool, session->cold);
     return false;
 }
 
@@ -226,7 +226,7 @@ static rli_session *make(rli_engine *engine, rli_entry *entry, const rli_kind *k
         return NULL;
     }
     RLI_LIST_ADD(entry->sessions, session);
-    rli_life_keep(owner->life);
+    rli_thread_life_ref(owner->life);
     entry->references++;
     return session;
 }
@@ -243,21 +243,21 @@ static rli_session *begin(rli_engine *engine, rli_entry *entry, const rli_kind *
 
 rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *session = rli_session_open(engine, entry, kind, owner);
+    rli_session *session = rli_session_find_open(engine, entry, kind, owner);
     if (!session)
         session = begin(engine, entry, kind, owner);
-    return session && rli_session_enter(engine, session, false) ? session : NULL;
+    return session && rli_session_add_attempt(engine, session, false) ? session : NULL;
 }
 
-bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back)
+bool rli_session_add_attempt(rli_engine *engine, rli_session *session, bool gives_back)
 {
-    if (!rli_colds_ensure(&engine->colds, &session->cold, session->count, gives_back))
+    if (!rli_cold_fields_ensure(&engine->cold_fields_pool, &session->cold, session->count, gives_back))
         return false;
     session->cold->attempts++;
     return true;
 }
 
-void rli_session_leave(rli_engine *engine, rli_session *session)
+void rli_session_drop_attempt(rli_engine *engine, rli_session *session)
 {
     session->cold->attempts--;
     rli_session_settle(engine, session);
@@ -297,31 +297,31 @@ static void end(rli_engine *engine, rli_session *session)
         rli_yield_drop_holder(&entry->queues->yield, session);
     if (session->cold && session->cold->async_release)
         rli_session_forget_async_release(engine, session);
-    if (session->phase != RLI_OVER)
+    if (session->phase != RLI_LOST)
         rli_timer_heap_remove(&engine->timers, &session->timer);
     rli_timer_heap_unreserve(&engine->timers);
     rli_table_remove(&engine->sessions, &session->link);
     RLI_LIST_REMOVE(entry->sessions, session);
     if (session->has_life)
-        rli_life_release(session->life);
-    rli_colds_give(&engine->colds, session->cold);
+        rli_thread_life_unref(session->life);
+    rli_cold_fields_return(&engine->cold_fields_pool, session->cold);
     discard(session);
-    rli_entry_exit(engine, entry);
+    rli_entry_unref(engine, entry);
 }
 
 /* A plain hold with no operation under way needs no cold fields. */
 static void slim(rli_engine *engine, rli_session *session)
 {
     if (session->cold && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
-        rli_cold_is_plain(session->cold)) {
-        rli_colds_give(&engine->colds, session->cold);
+        rli_cold_fields_are_plain(session->cold)) {
+        rli_cold_fields_return(&engine->cold_fields_pool, session->cold);
         session->cold = NULL;
     }
 }
 
 /* Adds the session's place in the server's queue, if it may have one, to what is in doubt: the compensating release
  * leaves the queue, too. */
-static void doubt_place(rli_engine *engine, rli_session *session)
+static void place_in_doubt(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
         rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_DOUBT_MS);
@@ -332,11 +332,11 @@ static void doubt_place(rli_engine *engine, rli_session *session)
  * by another session of the same owner and number. If memory is short, that waits until the owner has unlocked. */
 static void release_lost(rli_engine *engine, rli_session *lost)
 {
-    rli_cold *cold = lost->cold;
+    rli_cold_fields *cold = lost->cold;
     if (!cold || lost->busy || lost->renewing)
         /* Not while a request of it is under way: the end of that request comes here again. */
         return;
-    doubt_place(engine, lost);
+    place_in_doubt(engine, lost);
     if (cold->in_doubt_ms == 0)
         return;
     rli_owner owner = rli_session_owner(lost);
@@ -359,21 +359,21 @@ static void release_lost(rli_engine *engine, rli_session *lost)
 
 void rli_session_settle(rli_engine *engine, rli_session *session)
 {
-    if (session->phase == RLI_OVER)
+    if (session->phase == RLI_LOST)
         release_lost(engine, session);
     if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting ||
-        session->phase == RLI_LEAVING) {
+        session->phase == RLI_RELEASING_ASYNC) {
         slim(engine, session);
         return;
     }
-    if (session->phase == RLI_OVER) {
+    if (session->phase == RLI_LOST) {
         forget_over(engine, session);
         rli_session_become(session, RLI_DONE);
         session->deadline_ms = 0;
         session->timer = (rli_timer){0};
     }
-    rli_cold *cold = session->cold;
-    doubt_place(engine, session);
+    rli_cold_fields *cold = session->cold;
+    place_in_doubt(engine, session);
     if (session->phase != RLI_COMPENSATING && cold && cold->in_doubt_ms > 0) {
         int64_t from_ms = rli_now_ms() < cold->release_from_ms ? cold->release_from_ms : rli_now_ms();
         rli_session_become(session, RLI_COMPENSATING);
@@ -388,7 +388,7 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
     end(engine, session);
 }
 
-void rli_session_forgo(rli_engine *engine, rli_session *session)
+void rli_session_abandon_hold(rli_engine *engine, rli_session *session)
 {
     rli_timer_heap_remove(&engine->timers, &session->timer);
     session->count = 0;
@@ -396,14 +396,14 @@ void rli_session_forgo(rli_engine *engine, rli_session *session)
     rli_session_settle(engine, session);
 }
 
-void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard)
+void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard)
 {
     rli_owner nobody = {.number = 0}; /* no thread has this number */
     rli_session *session = begin(engine, entry, kind, &nobody);
     if (!session)
         return; /* out of memory: the head's timeout on the server removes it */
     rli_session_become(session, RLI_DONE);
-    rli_session_note_unheard(session, unheard);
+    rli_session_note_unheard_head(session, unheard);
     rli_session_settle(engine, session);
 }
 
@@ -424,7 +424,7 @@ static void queue_report(rli_engine *engine, rli_session *session)
  * up, and so do their margins. */
 static int64_t end_on_server(const rli_engine *engine, const rli_session *session)
 {
-    const rli_cold *cold = session->cold;
+    const rli_cold_fields *cold = session->cold;
     int64_t lease_ms = cold->renewed > 0 && cold->explicit_lease_ms < engine->settings->watchdog_timeout_ms
                            ? engine->settings->watchdog_timeout_ms
                            : cold->explicit_lease_ms;
@@ -438,10 +438,10 @@ static bool ends_itself(rlock_lost_reason reason)
     return reason == RLOCK_LOST_EXPIRED || reason == RLOCK_LOST_OWNER_EXITED;
 }
 
-void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report)
+void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report)
 {
     /* A renewal that was never answered may have run, or may still run. */
-    if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed(session) > 0)
+    if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed_count(session) > 0)
         rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     /* The owner's other hold on the read-write lock may keep the key, and this hold's field with it. A force
      * release leaves nothing behind. */
@@ -452,7 +452,7 @@ void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reaso
         session->cold->release_from_ms = ends_itself(reason) ? end_on_server(engine, session) : 0;
     }
     rli_timer_heap_remove(&engine->timers, &session->timer);
-    rli_session_become(session, RLI_OVER);
+    rli_session_become(session, RLI_LOST);
     session->reason = reason;
     if (session->entry->queues)
         rli_yield_drop_holder(&session->entry->queues->yield, session);
@@ -484,7 +484,7 @@ void rli_holds_free(rli_engine *engine)
             end(engine, session);
         }
     }
-    rli_colds_free(&engine->colds);
+    rli_cold_fields_pool_free(&engine->cold_fields_pool);
     rli_table_free(&engine->sessions);
     rli_table_free(&engine->entries);
 }

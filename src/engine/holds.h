@@ -51,15 +51,15 @@ typedef struct rli_session {
      * under a write hold (`lent`), or for compensating releases of this one. */
     uint64_t number;
     union {
-        rli_life *life;       /* of a thread; a counted reference */
-        int64_t owner_number; /* of a named owner, or of a thread that is ending */
+        rli_thread_life *life; /* of a thread; a counted reference */
+        int64_t owner_number;  /* of a named owner, or of a thread that is ending */
     };
     union {
-        struct {                 /* in all phases but RLI_OVER */
+        struct {                 /* in all phases but RLI_LOST */
             int64_t deadline_ms; /* until when the holds may be relied on */
             rli_timer timer;     /* on the watchdog's timer heap */
         };
-        struct { /* in RLI_OVER */
+        struct { /* in RLI_LOST */
             /* In the list of lost sessions, the oldest first. */
             struct rli_session *next_over;
             /* In the list of losses to report. */
@@ -69,8 +69,8 @@ typedef struct rli_session {
         };
     };
     /* NULL: the session is one plain hold, which the watchdog renews; or it is lost and nothing more is known. */
-    rli_cold *cold;
-    /* How many times the owner holds the lock. In RLI_OVER: how many of its unlocks have yet to answer RLOCK_LOST. */
+    rli_cold_fields *cold;
+    /* How many times the owner holds the lock. In RLI_LOST: how many of its unlocks have yet to answer RLOCK_LOST. */
     int count;
     rli_phase phase : 4;
     /* Both describe the owner. has_life: it is a thread that can be watched, and `life` is set. named: a named
@@ -105,33 +105,33 @@ void rli_holds_init(rli_engine *engine);
 void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 
 /* Returns the entry for a name with one more reference, and creates it if there is none. NULL: out of memory. */
-rli_entry *rli_entry_enter(rli_engine *engine, const rli_names *names);
+rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names);
 /* Drops a reference; the last one frees the entry. */
-void rli_entry_exit(rli_engine *engine, rli_entry *entry);
+void rli_entry_unref(rli_engine *engine, rli_entry *entry);
 /* Returns the entry for a name without a reference; NULL: there is none. */
-rli_entry *rli_entry_of(const rli_engine *engine, const rli_names *names);
+rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names);
 
 /* Returns the owner's open session of the same field (kinds that write have one of their own). If its deadline has
  * passed, first declares it lost. NULL: none. */
-rli_session *rli_session_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */
-rli_session *rli_session_over(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which the owner may read; NULL: none. */
-rli_session *rli_session_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
+rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
 
 /* Allocates entry->queues unless it is there. Returns false when out of memory. */
 bool rli_entry_open_queues(rli_entry *entry);
 
 /* Returns the owner's open session, or a new one, with one more attempt. NULL: out of memory. */
 rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* Adds an attempt, which keeps the session and its cold fields alive. gives_back: as in rli_colds_ensure. Returns
+/* Adds an attempt, which keeps the session and its cold fields alive. gives_back: as in rli_cold_fields_ensure. Returns
  * false when out of memory. */
-bool rli_session_enter(rli_engine *engine, rli_session *session, bool gives_back);
+bool rli_session_add_attempt(rli_engine *engine, rli_session *session, bool gives_back);
 /* Drops the session's one plain hold without a release, because there is no memory for one. The watchdog stops
  * renewing it, so its lease ends on the server. Frees the session. */
-void rli_session_forgo(rli_engine *engine, rli_session *session);
+void rli_session_abandon_hold(rli_engine *engine, rli_session *session);
 /* Removes an attempt. May end and free the session. */
-void rli_session_leave(rli_engine *engine, rli_session *session);
+void rli_session_drop_attempt(rli_engine *engine, rli_session *session);
 /* Once nothing needs the session any more, frees it or starts its compensating releases. Call it after every change
  * that may have removed the last need. */
 void rli_session_settle(rli_engine *engine, rli_session *session);
@@ -146,10 +146,10 @@ int rli_session_attempts(const rli_session *session);
 
 /* Frees the session's async release, whose outcome is known now. Wakes rli_async_releases_await after the last one. */
 void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
-/* As rli_session_note_unheard, for a release that belongs to no session, such as a force release: creates a session
+/* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a session
  * without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
-void rli_entry_note_unheard(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);
+void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);
 /* Declares the session lost, for good. report: also queue it for rlock_on_lost. */
-void rli_session_lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report);
+void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report);
 
 #endif

@@ -42,15 +42,15 @@ typedef struct rli_request {
 } rli_request;
 
 /* What an acquire answered. */
-typedef enum rli_grant {
+typedef enum rli_acquire_outcome {
     RLI_GRANTED,
-    RLI_DENIED,     /* another owner holds the lock, or comes first */
-    RLI_OUTER_LOST, /* the outer holds that this hold was to be added to are gone */
-    RLI_ODD_GRANT   /* not an answer of that script */
-} rli_grant;
+    RLI_DENIED,         /* another owner holds the lock, or comes first */
+    RLI_OUTER_LOST,     /* the outer holds that this hold was to be added to are gone */
+    RLI_GRANT_MALFORMED /* not an answer of that script */
+} rli_acquire_outcome;
 
-typedef struct rli_verdict {
-    rli_grant grant;
+typedef struct rli_acquire_result {
+    rli_acquire_outcome grant;
     /* RLI_DENIED: ask again after this many ms unless a message comes first; -1: unknown. RLI_GRANTED: how long the
      * server keeps the lock, 0: for the lease. */
     int64_t pttl_ms;
@@ -62,14 +62,14 @@ typedef struct rli_verdict {
     int heard;
     /* RLI_DENIED with `free` set: the unheard head, pointing into the reply; NULL: none. */
     const char *unheard;
-} rli_verdict;
+} rli_acquire_result;
 
 /* What a release answered. */
-typedef enum rli_released {
-    RLI_RELEASED,   /* the hold was given back */
-    RLI_NOT_HELD,   /* the owner holds nothing; nothing changed */
-    RLI_ODD_RELEASE /* not an answer of that script */
-} rli_released;
+typedef enum rli_release_outcome {
+    RLI_RELEASED,         /* the hold was given back */
+    RLI_NOT_HELD,         /* the owner holds nothing; nothing changed */
+    RLI_RELEASE_MALFORMED /* not an answer of that script */
+} rli_release_outcome;
 
 typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
@@ -101,11 +101,11 @@ typedef struct rli_kind {
     void (*give_up)(rli_call *call, const rli_request *request);
 
     /* These three read answers. What they point to belongs to the reply. */
-    rli_verdict (*parse_acquire)(const redisReply *reply);
+    rli_acquire_result (*parse_acquire)(const redisReply *reply);
     /* *unheard: the unheard head; NULL: none. */
-    rli_released (*parse_release)(const redisReply *reply, const char **unheard);
+    rli_release_outcome (*parse_release)(const redisReply *reply, const char **unheard);
     /* Reads what a release says about the named successor: granted or denied. NULL: this kind has no handoff. */
-    rli_verdict (*parse_handoff)(const redisReply *reply);
+    rli_acquire_result (*parse_handoff)(const redisReply *reply);
 } rli_kind;
 
 /* How many read holds one owner may have at a time: scripts look at each of them (lua/read/levels.inc). */
@@ -122,13 +122,13 @@ extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read,
 /* The prefix of the channel on which releases are published. */
 #define RLI_LOCK_CHANNEL "redisson_lock__channel"
 /* Adds the owner of the ended session that is replaced and, if there is one and the kind publishes, the channel. */
-void rli_reentrant_add_over(rli_call *call, const rli_request *request);
+void rli_reentrant_add_replaced(rli_call *call, const rli_request *request);
 void rli_reentrant_acquire(rli_call *call, const rli_request *request);
 void rli_reentrant_release(rli_call *call, const rli_request *request);
 void rli_reentrant_force(rli_call *call, const rli_names *names);
 void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner);
-rli_verdict rli_reentrant_parse_acquire(const redisReply *reply);
-rli_released rli_reentrant_parse_release(const redisReply *reply, const char **unheard);
-rli_verdict rli_reentrant_parse_handoff(const redisReply *reply);
+rli_acquire_result rli_reentrant_parse_acquire(const redisReply *reply);
+rli_release_outcome rli_reentrant_parse_release(const redisReply *reply, const char **unheard);
+rli_acquire_result rli_reentrant_parse_handoff(const redisReply *reply);
 
 #endif

@@ -15,7 +15,7 @@ static rli_waiter *first_waiter(const rli_entry *entry)
 }
 
 /* Returns the session whose hold is offered; NULL: none. */
-static rli_session *kept_of(const rli_entry *entry)
+static rli_session *offered_of(const rli_entry *entry)
 {
     return entry->queues ? entry->queues->offered : NULL;
 }
@@ -53,20 +53,20 @@ static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session
 /* Returns whether the session is one plain hold that was confirmed recently, with no request under way or in doubt. */
 static bool is_plain(const rli_engine *engine, const rli_session *session)
 {
-    const rli_cold *cold = session->cold;
+    const rli_cold_fields *cold = session->cold;
     return session->phase == RLI_OPEN && session->count == 1 && cold->renewed == 1 && cold->explicit_lease_ms == 0 &&
            cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && !session->renewing && !session->forced &&
            !session->queued && rli_now_ms() < confirmed_ms(engine, session) + engine->settings->watchdog_timeout_ms / 3;
 }
 
-static bool may_pass_on(rli_cold *cold)
+static bool may_pass_on(rli_cold_fields *cold)
 {
     if (cold->passes == 0)
         cold->passes_from_ms = rli_now_ms();
     return cold->passes < LOCAL_MAX && rli_now_ms() < cold->passes_from_ms + LOCAL_MS;
 }
 
-bool rli_local_handoff(rli_engine *engine, rli_session *session)
+bool rli_local_handoff_offer(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     rli_waiter *waiter = engine->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
@@ -75,7 +75,7 @@ bool rli_local_handoff(rli_engine *engine, rli_session *session)
         !is_plain(engine, session) || !may_pass_on(session->cold))
         return false;
     session->cold->passes++;
-    rli_session_drop(engine, session);
+    rli_session_remove_hold(engine, session);
     rli_session_become(session, RLI_OFFERED);
     session->cold->attempts++; /* keeps the session alive while its hold is offered */
     rli_session_end_turn(session);
@@ -88,7 +88,7 @@ bool rli_local_handoff(rli_engine *engine, rli_session *session)
 
 static rli_session *withdraw_offer(rli_entry *entry)
 {
-    rli_session *offered = kept_of(entry);
+    rli_session *offered = offered_of(entry);
     if (offered) {
         entry->queues->offered = NULL;
         rli_session_become(offered, RLI_DONE);
@@ -96,24 +96,24 @@ static rli_session *withdraw_offer(rli_entry *entry)
     return offered;
 }
 
-void rli_local_handoff_forget(rli_engine *engine, rli_entry *entry)
+void rli_local_handoff_withdraw(rli_engine *engine, rli_entry *entry)
 {
     rli_session *offered = withdraw_offer(entry);
     if (offered)
-        rli_session_leave(engine, offered);
+        rli_session_drop_attempt(engine, offered);
 }
 
 bool rli_local_handoff_take(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    rli_session *offered = kept_of(entry), *session = attempt->session;
+    rli_session *offered = offered_of(entry), *session = attempt->session;
     rli_waiter *first = first_waiter(entry);
     if (!offered || !can_take(attempt, offered->kind) || (first && first->missed && first != &attempt->waiter))
         return false;
     /* Nobody took it in time. The attempt's acquire replaces the field that may be left on the server. */
     if (rli_now_ms() >= offered->deadline_ms) {
         session->cold->replaces = offered->number;
-        rli_local_handoff_forget(attempt->engine, entry);
+        rli_local_handoff_withdraw(attempt->engine, entry);
         return false;
     }
     session->number = offered->number; /* the field on the server is this session's from now on */
@@ -121,9 +121,9 @@ bool rli_local_handoff_take(rli_attempt *attempt)
     session->cold->highest = 1;
     session->cold->passes = offered->cold->passes;
     session->cold->passes_from_ms = offered->cold->passes_from_ms;
-    rli_session_gain(attempt->engine, session, confirmed_ms(attempt->engine, offered), RLOCK_WATCHDOG);
+    rli_session_add_hold(attempt->engine, session, confirmed_ms(attempt->engine, offered), RLOCK_WATCHDOG);
     rli_yield_note_holder(&entry->queues->yield, session, true);
-    rli_local_handoff_forget(attempt->engine, entry);
+    rli_local_handoff_withdraw(attempt->engine, entry);
     rli_queue_owner_granted(entry, session);
     return true;
 }
@@ -135,39 +135,39 @@ static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
     if (next && next == other_than)
         next = next->next;
     /* Not one with a request under way either: if its answer is lost, it may not take the hold any more. */
-    if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
+    if (!next || next->session->busy || !can_take(rli_attempt_of(next), offered_of(entry)->kind))
         return false;
     call(next);
     return true;
 }
 
-void rli_local_handoff_abandon(rli_engine *engine, rli_entry *entry)
+void rli_local_handoff_withdraw_and_compensate(rli_engine *engine, rli_entry *entry)
 {
-    rli_session *offered = kept_of(entry);
+    rli_session *offered = offered_of(entry);
     if (offered)
         rli_session_in_doubt(engine, offered, engine->settings->watchdog_timeout_ms);
-    rli_local_handoff_forget(engine, entry);
+    rli_local_handoff_withdraw(engine, entry);
 }
 
-void rli_local_handoff_look(rli_attempt *attempt)
+void rli_local_handoff_take_in_turn(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->handed = waiter->handed || rli_local_handoff_take(attempt); /* a release may have handed it over already */
-    bool missed = waiter->called && !waiter->handed, offered = kept_of(attempt->entry);
+    bool missed = waiter->called && !waiter->handed, offered = offered_of(attempt->entry);
     waiter->missed |= missed && !offered;
     if (missed && offered && !call_another(attempt->entry, waiter))
-        rli_local_handoff_abandon(attempt->engine, attempt->entry);
+        rli_local_handoff_withdraw_and_compensate(attempt->engine, attempt->entry);
     waiter->called = false;
 }
 
-bool rli_local_handoff_answer_call(rli_attempt *attempt)
+bool rli_local_handoff_take_if_notified(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     if (!waiter->called)
         return false;
     if (attempt->session->busy) /* another thread of the owner has the turn: this one asks after it */
         return true;
-    rli_local_handoff_look(attempt);
+    rli_local_handoff_take_in_turn(attempt);
     return waiter->handed;
 }
 
@@ -184,10 +184,10 @@ static rli_session *end_offer(rli_entry *entry)
     return offered;
 }
 
-rli_session *rli_local_handoff_decline(rli_attempt *attempt)
+rli_session *rli_local_handoff_pass_on(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    if (!attempt->waiter.called || !kept_of(entry))
+    if (!attempt->waiter.called || !offered_of(entry))
         return NULL;
     return call_another(entry, NULL) ? NULL : end_offer(entry);
 }

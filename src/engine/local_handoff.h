@@ -13,7 +13,7 @@
 /* Instead of a last release: offers the session's only hold to the first waiter, and wakes that waiter (waiter.called).
  * The caller has the session's turn, which ends here. Returns false when no waiter can take the hold, or the hold must
  * go back to the server now; then the turn is still the caller's. */
-bool rli_local_handoff(rli_engine *engine, rli_session *session);
+bool rli_local_handoff_offer(rli_engine *engine, rli_session *session);
 
 /* Takes the offered hold for the attempt, without a request. The hold keeps its number on the server: the attempt's
  * session takes that number over. Returns false when there is nothing to take. */
@@ -22,20 +22,20 @@ bool rli_local_handoff_take(rli_attempt *attempt);
 /* The same for the attempt's waiter, in the turn of its session: on success sets waiter.handed. If the waiter was
  * notified (waiter.called) but another thread took the hold first, it is served next. If it cannot take the hold,
  * another waiter is notified. */
-void rli_local_handoff_look(rli_attempt *attempt);
+void rli_local_handoff_take_in_turn(rli_attempt *attempt);
 /* The same without the turn, and only if the waiter was notified. Returns true when the waiter has the hold, or must
  * ask. */
-bool rli_local_handoff_answer_call(rli_attempt *attempt);
+bool rli_local_handoff_take_if_notified(rli_attempt *attempt);
 
 /* Called when the attempt's waiter leaves with nothing: the hold offered to it goes to the next waiter. If
  * there is none, returns the session to release on the server with rli_release_offered; its turn is the caller's.
  * NULL: nothing to do. */
-rli_session *rli_local_handoff_decline(rli_attempt *attempt);
+rli_session *rli_local_handoff_pass_on(rli_attempt *attempt);
 
 /* Withdraws the hold offered on that name, if there is one. The watchdog releases it in the background. */
-void rli_local_handoff_abandon(rli_engine *engine, rli_entry *entry);
+void rli_local_handoff_withdraw_and_compensate(rli_engine *engine, rli_entry *entry);
 
 /* Withdraws the hold offered on that name, if there is one, because it has ended on the server. */
-void rli_local_handoff_forget(rli_engine *engine, rli_entry *entry);
+void rli_local_handoff_withdraw(rli_engine *engine, rli_entry *entry);
 
 #endif

@@ -18,7 +18,7 @@ static bool key_made;
 
 static atomic_llong last_number;
 static _Thread_local int64_t my_number;
-static _Thread_local rli_life *my_life;
+static _Thread_local rli_thread_life *my_life;
 static _Thread_local unsigned my_generation; /* the fork generation in which my_life->tid was read */
 static _Thread_local int passes;
 
@@ -41,8 +41,8 @@ static void thread_ends(void *life)
     if (++passes < LAST_PASS && pthread_setspecific(key, life) == 0)
         return;
     my_life = NULL;
-    atomic_store(&((rli_life *)life)->ended, true);
-    rli_life_release(life);
+    atomic_store(&((rli_thread_life *)life)->ended, true);
+    rli_thread_life_unref(life);
 }
 
 static void make_key(void)
@@ -55,7 +55,7 @@ static rlock_status begin_life(void)
     pthread_once(&once, make_key);
     if (!key_made)
         return rli_fail(RLOCK_NO_MEMORY, "no thread-specific key is left in this process");
-    rli_life *life = malloc(sizeof *life);
+    rli_thread_life *life = malloc(sizeof *life);
     if (!life || pthread_setspecific(key, life) != 0) {
         free(life);
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for the calling thread's owner");
@@ -71,7 +71,7 @@ static rlock_status begin_life(void)
 }
 
 /* In a forked child the forking thread continues with another thread id. Only the child's copies of the parent's
- * sessions share this rli_life, and nobody reads those. */
+ * sessions share this rli_thread_life, and nobody reads those. */
 static void follow_fork(void)
 {
     unsigned generation = rli_fork_generation();
@@ -93,21 +93,21 @@ rlock_status rli_owner_thread(rli_owner *owner)
     return RLOCK_OK;
 }
 
-bool rli_life_has_ended(const rli_life *life)
+bool rli_thread_life_has_ended(const rli_thread_life *life)
 {
     /* A thread that took its first lock in another destructor may have missed the last pass, so ask the system,
      * too. */
     return atomic_load(&life->ended) || (tgkill(getpid(), life->tid, 0) != 0 && errno == ESRCH);
 }
 
-rli_life *rli_life_keep(rli_life *life)
+rli_thread_life *rli_thread_life_ref(rli_thread_life *life)
 {
     if (life)
         atomic_fetch_add(&life->references, 1);
     return life;
 }
 
-void rli_life_release(rli_life *life)
+void rli_thread_life_unref(rli_thread_life *life)
 {
     if (life && atomic_fetch_sub(&life->references, 1) == 1)
         free(life);

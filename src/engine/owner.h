@@ -11,17 +11,17 @@
 #include <sys/types.h>
 
 /* Tells whether a thread is still alive. Counted: it outlives the thread while a hold of the thread refers to it. */
-typedef struct rli_life {
+typedef struct rli_thread_life {
     atomic_int references;
     atomic_bool ended;
     pid_t tid;
     int64_t number;
-} rli_life;
+} rli_thread_life;
 
 typedef struct rli_owner {
     int64_t number;
     bool named;
-    rli_life *life; /* borrowed; NULL for named owners and for threads that are ending */
+    rli_thread_life *life; /* borrowed; NULL for named owners and for threads that are ending */
 } rli_owner;
 
 /* Sets *owner to the calling thread. The thread's number is never used again in this process.
@@ -39,9 +39,9 @@ static inline bool rli_owner_same(const rli_owner *a, const rli_owner *b)
 }
 
 /* Returns whether the thread has ended. May make a system call. */
-bool rli_life_has_ended(const rli_life *life);
+bool rli_thread_life_has_ended(const rli_thread_life *life);
 
-rli_life *rli_life_keep(rli_life *life); /* Adds a reference and returns `life`. NULL is allowed. */
-void rli_life_release(rli_life *life);   /* Drops a reference; the last one frees it. NULL is allowed. */
+rli_thread_life *rli_thread_life_ref(rli_thread_life *life); /* Adds a reference and returns `life`. NULL is allowed. */
+void rli_thread_life_unref(rli_thread_life *life); /* Drops a reference; the last one frees it. NULL is allowed. */
 
 #endif

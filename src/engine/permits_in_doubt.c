@@ -14,10 +14,10 @@
  * network holds it back. */
 #define WITHOUT_LEASE_MS 86400000
 
-static rli_permits_doubt **soonest(rli_permits_in_doubt *permits_in_doubt)
+static rli_doubtful_permits **soonest(rli_permits_in_doubt *permits_in_doubt)
 {
-    rli_permits_doubt **found = &permits_in_doubt->first;
-    for (rli_permits_doubt **each = &permits_in_doubt->first; *each; each = &(*each)->next) {
+    rli_doubtful_permits **found = &permits_in_doubt->first;
+    for (rli_doubtful_permits **each = &permits_in_doubt->first; *each; each = &(*each)->next) {
         if ((*each)->at_ms < (*found)->at_ms)
             found = each;
     }
@@ -26,22 +26,22 @@ static rli_permits_doubt **soonest(rli_permits_in_doubt *permits_in_doubt)
 
 static void plan(rli_engine *engine, rli_permits_in_doubt *permits_in_doubt)
 {
-    rli_permits_doubt *first = *soonest(permits_in_doubt);
+    rli_doubtful_permits *first = *soonest(permits_in_doubt);
     if (first)
         rli_timer_heap_set(&engine->timers, &permits_in_doubt->timer, first->at_ms);
     else
         rli_timer_heap_remove(&engine->timers, &permits_in_doubt->timer);
 }
 
-rli_permits_doubt *rli_permits_in_doubt_take(rli_engine *engine)
+rli_doubtful_permits *rli_permits_in_doubt_take(rli_engine *engine)
 {
-    rli_permits_doubt **place = soonest(&engine->permits_in_doubt), *in_doubt = *place;
+    rli_doubtful_permits **place = soonest(&engine->permits_in_doubt), *in_doubt = *place;
     *place = in_doubt->next;
     plan(engine, &engine->permits_in_doubt);
     return in_doubt;
 }
 
-void rli_permits_in_doubt_put_back(rli_engine *engine, rli_permits_doubt *in_doubt)
+void rli_permits_in_doubt_put_back(rli_engine *engine, rli_doubtful_permits *in_doubt)
 {
     in_doubt->next = engine->permits_in_doubt.first;
     engine->permits_in_doubt.first = in_doubt;
@@ -58,22 +58,22 @@ rlock_status rli_permits_in_doubt_prepare(rli_engine *engine)
     return reserved ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a semaphore");
 }
 
-rli_permits_doubt *rli_permits_doubt_make(const rli_names *names, int count)
+rli_doubtful_permits *rli_doubtful_permits_make(const rli_names *names, int count)
 {
-    rli_permits_doubt *in_doubt = malloc(sizeof *in_doubt + names->length + 1 + (size_t)count * RLI_PERMIT_ID);
+    rli_doubtful_permits *in_doubt = malloc(sizeof *in_doubt + names->length + 1 + (size_t)count * RLI_PERMIT_ID);
     if (!in_doubt)
         return NULL;
-    *in_doubt = (rli_permits_doubt){.count = count, .ids = in_doubt->name + names->length + 1};
+    *in_doubt = (rli_doubtful_permits){.count = count, .ids = in_doubt->name + names->length + 1};
     memcpy(in_doubt->name, names->name, names->length + 1);
     return in_doubt;
 }
 
-void rli_permits_doubt_drop(rli_permits_doubt *in_doubt)
+void rli_doubtful_permits_free(rli_doubtful_permits *in_doubt)
 {
     free(in_doubt);
 }
 
-void rli_permits_in_doubt_add(rli_engine *engine, rli_permits_doubt *in_doubt, int64_t lease_ms, int unanswered)
+void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt, int64_t lease_ms, int unanswered)
 {
     in_doubt->unanswered = unanswered;
     in_doubt->at_ms = rli_now_ms();
@@ -88,8 +88,8 @@ void rli_permits_in_doubt_add(rli_engine *engine, rli_permits_doubt *in_doubt, i
 void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt)
 {
     while (permits_in_doubt->first) {
-        rli_permits_doubt *in_doubt = permits_in_doubt->first;
+        rli_doubtful_permits *in_doubt = permits_in_doubt->first;
         permits_in_doubt->first = in_doubt->next;
-        rli_permits_doubt_drop(in_doubt);
+        rli_doubtful_permits_free(in_doubt);
     }
 }

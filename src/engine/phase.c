@@ -4,15 +4,15 @@
 
 static const bool legal[RLI_PHASES][RLI_PHASES] = {
     [RLI_OPEN] = {[RLI_DONE] = true,
-                  [RLI_LEAVING] = true,
+                  [RLI_RELEASING_ASYNC] = true,
                   [RLI_OFFERED] = true,
-                  [RLI_OVER] = true,
+                  [RLI_LOST] = true,
                   [RLI_COMPENSATING] = true}, /* the last: a call gave up, and its request may have taken the lock */
-    [RLI_DONE] = {[RLI_COMPENSATING] = true, [RLI_OVER] = true}, /* the latter: its async release came too late */
-    [RLI_LEAVING] = {[RLI_DONE] = true},
-    [RLI_OFFERED] = {[RLI_OPEN] = true, [RLI_DONE] = true, [RLI_OVER] = true},
-    [RLI_OVER] = {[RLI_DONE] = true},         /* its owner has been told of each hold */
-    [RLI_COMPENSATING] = {[RLI_OVER] = true}, /* its async release was repeated, and found nothing */
+    [RLI_DONE] = {[RLI_COMPENSATING] = true, [RLI_LOST] = true}, /* the latter: its async release came too late */
+    [RLI_RELEASING_ASYNC] = {[RLI_DONE] = true},
+    [RLI_OFFERED] = {[RLI_OPEN] = true, [RLI_DONE] = true, [RLI_LOST] = true},
+    [RLI_LOST] = {[RLI_DONE] = true},         /* its owner has been told of each hold */
+    [RLI_COMPENSATING] = {[RLI_LOST] = true}, /* its async release was repeated, and found nothing */
 };
 
 bool rli_phase_may_become(rli_phase from, rli_phase to)

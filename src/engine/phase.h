@@ -10,9 +10,9 @@ typedef enum rli_phase {
     /* Its last hold was released. A call that still wants the lock needs another session, because that release may have
      * been sent twice, and may run late. */
     RLI_DONE,
-    RLI_LEAVING, /* its last release is under way, and nobody waits for the answer (async_release.h) */
+    RLI_RELEASING_ASYNC, /* its last release is under way, and nobody waits for the answer (async_release.h) */
     RLI_OFFERED, /* its last hold was given back in this process alone; a waiter here may take it (local_handoff.h) */
-    RLI_OVER,    /* lost, for good: its unlocks answer RLOCK_LOST */
+    RLI_LOST,    /* lost, for good: its unlocks answer RLOCK_LOST */
     RLI_COMPENSATING, /* it has no owner any more; it is released in the background while a request may run late */
     RLI_PHASES
 } rli_phase;

@@ -14,10 +14,10 @@ static void make_leader(rli_waiter *waiter, rli_wake_batch *batch)
     waiter->leader = true;
     /* A deferred waiter has nothing to ask yet: the waiter before it holds the lock. */
     if (!waiter->deferred)
-        rli_unpark_later(waiter->parker, 0, batch);
+        rli_unpark_batched(waiter->parker, 0, batch);
 }
 
-void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
+void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
     *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms()};
     RLI_QUEUE_APPEND(queue, waiter);
@@ -25,7 +25,7 @@ void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *ses
 
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
-    rli_queue_join_apart(queue, waiter, session, parker);
+    rli_queue_join_without_leader(queue, waiter, session, parker);
     waiter->leader = queue->first == waiter;
 }
 
@@ -41,7 +41,7 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch
     make_leader(queue->first, batch);
 }
 
-void rli_queue_rouse(rli_queue *queue)
+void rli_queue_wake_deferred(rli_queue *queue)
 {
     rli_waiter *first = queue->first;
     if (!first || !first->deferred)
@@ -66,7 +66,7 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
     }
 }
 
-void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied)
+void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
 {
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
         for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {

@@ -33,18 +33,18 @@ typedef struct rli_waiter {
 /* Appends the waiter. If it is alone in the queue, it is the queue leader. */
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* Appends the waiter to a queue without a leader, where each waiter asks for itself. */
-void rli_queue_join_apart(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
+void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* Removes the waiter. If it was the queue leader, the next one becomes queue leader and asks as soon as the wake
  * batch ends, so that no wake-up is lost. */
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch);
 /* Wakes the first waiter if its wake-up is deferred. Call it when the lock is about to be freed for everybody. */
-void rli_queue_rouse(rli_queue *queue);
+void rli_queue_wake_deferred(rli_queue *queue);
 /* Lets the other waiters of a session ask, because the session has the lock now. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
 /* Lets waiters whose own request is in doubt ask, because the server refused the session `denied`: one of them may
  * hold the lock by a request that ran late. Not for a refused waiter that was itself prompted in this way: two of
  * them would prompt each other for ever. */
-void rli_queue_let_doubtful_look(rli_entry *entry, const rli_session *denied);
+void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied);
 /* Ends the waits that began before `failed_ms`, since when the queue leader has found the server out of reach.
  * `message` is copied. */
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message);

@@ -45,10 +45,10 @@ static rlock_status lost(const rli_names *names)
 static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
 {
     char shown[RLI_NAME_SHOWN];
-    rli_entry *entry = rli_entry_of(engine, names);
-    rli_session *session = entry ? rli_session_open(engine, entry, kind, owner) : NULL;
+    rli_entry *entry = rli_entry_find(engine, names);
+    rli_session *session = entry ? rli_session_find_open(engine, entry, kind, owner) : NULL;
     if (session && !session->cold)
-        rli_session_forgo(engine, session);
+        rli_session_abandon_hold(engine, session);
     return rli_fail(RLOCK_NO_MEMORY,
                     "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
                     "its lease has ended",
@@ -59,8 +59,8 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
 static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, const rli_names *names,
                                     const rli_owner *owner)
 {
-    rli_entry *entry = rli_entry_of(engine, names);
-    rli_session *over = entry ? rli_session_over(engine, entry, kind, owner) : NULL;
+    rli_entry *entry = rli_entry_find(engine, names);
+    rli_session *over = entry ? rli_session_find_lost(engine, entry, kind, owner) : NULL;
     if (!over)
         return not_owner(engine, names, owner);
     over->count--;
@@ -76,9 +76,9 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
 static rlock_status judge_last(rli_session *session, const rli_call *call, const rli_kind *kind, const rli_names *names)
 {
     const char *unheard;
-    rli_released released = kind->parse_release(call->reply, &unheard);
-    rli_session_note_unheard(session, unheard);
-    if (released == RLI_ODD_RELEASE)
+    rli_release_outcome released = kind->parse_release(call->reply, &unheard);
+    rli_session_note_unheard_head(session, unheard);
+    if (released == RLI_RELEASE_MALFORMED)
         return rli_reply_unexpected(call->reply, names->name);
     if (released == RLI_RELEASED)
         return RLOCK_OK;
@@ -104,7 +104,7 @@ static rlock_status release_last(rli_engine *engine, rli_session *session, rlock
 /* Returns whether the request gave back the inner one of several holds, although nothing is left of the outer ones.
  * stands_ms: until when that hold was valid; 0: all holds of this kind end together. If an earlier attempt went
  * unanswered, it may have done the release and left nothing for the next one to find. */
-static bool was_inner(const rli_call *call, rli_released released, int64_t stands_ms)
+static bool was_inner(const rli_call *call, rli_release_outcome released, int64_t stands_ms)
 {
     int64_t since_ms = released == RLI_RELEASED ? call->sent_ms : rli_now_ms();
     return since_ms < stands_ms && (released == RLI_RELEASED || (call->unanswered && call->same_run));
@@ -114,19 +114,20 @@ static rlock_status release_one(rli_engine *engine, rli_session *session, rlock_
                                 const rli_kind *kind, const rli_names *names, int64_t lease_ms, int64_t stands_ms)
 {
     const char *unheard;
-    rli_released released = status == RLOCK_OK ? kind->parse_release(call->reply, &unheard) : RLI_ODD_RELEASE;
+    rli_release_outcome released = status == RLOCK_OK ? kind->parse_release(call->reply, &unheard)
+                                                      : RLI_RELEASE_MALFORMED;
     if (status != RLOCK_OK)
         return status;
-    if (released == RLI_ODD_RELEASE)
+    if (released == RLI_RELEASE_MALFORMED)
         return rli_reply_unexpected(call->reply, names->name);
     bool is_open = session->phase == RLI_OPEN;
     if (is_open && released == RLI_NOT_HELD)
-        rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
+        rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
     /* The outer holds may have ended before this one did. Their own unlocks report that. */
     if (!is_open || released == RLI_NOT_HELD)
         return was_inner(call, released, stands_ms) ? RLOCK_OK : lost(names);
     if (!session->kind->levels)
-        rli_session_confirm(session, call->sent_ms, lease_ms);
+        rli_session_extend_deadline(session, call->sent_ms, lease_ms);
     return RLOCK_OK;
 }
 
@@ -148,7 +149,7 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
     int highest = session->cold->highest;
     int64_t stands_ms = session->kind->levels ? session->deadline_ms : 0;
     /* From here on nothing renews the hold. A renewal under way finds no field, which is no loss. */
-    rli_session_drop(engine, session);
+    rli_session_remove_hold(engine, session);
     int count = session->count;
     session->releasing = count == 0;
     int64_t lease_ms = rli_session_lease(engine, session);
@@ -159,7 +160,7 @@ static rlock_status release(rli_engine *engine, rli_session *session, rli_operat
     hands_over = hands_over && rli_handoff_begin(&over, engine, session, kind, &request, &call);
     if (count == 0 && !hands_over && session->entry->queues) {
         rli_yield_drop_holder(&session->entry->queues->yield, session);
-        rli_queue_rouse(&session->entry->queues->of[RLI_BY_MESSAGE]);
+        rli_queue_wake_deferred(&session->entry->queues->of[RLI_BY_MESSAGE]);
     }
     kind->release(&call, &request);
     call.synced = true; /* the release counts even if no replica confirmed it */
@@ -196,8 +197,8 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
     pthread_mutex_lock(&engine->mutex);
     status = rli_session_take_turn(engine, names, kind, owner, &op, RLI_NEVER, true, &session);
     if (session) {
-        status = rli_local_handoff(engine, session) ? RLOCK_OK : release(engine, session, &op, kind, names);
-        rli_session_leave(engine, session);
+        status = rli_local_handoff_offer(engine, session) ? RLOCK_OK : release(engine, session, &op, kind, names);
+        rli_session_drop_attempt(engine, session);
     } else if (status == RLOCK_OK) {
         status = release_nothing(engine, kind, names, owner);
     } else if (status == RLOCK_NO_MEMORY) {
@@ -211,7 +212,7 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
 /* --- an offered hold that nobody takes --- */
 
 /* How long to wait for the answer. */
-#define KEPT_MS 250
+#define OFFERED_MS 250
 
 static void release_offered(rli_engine *engine, rli_session *offered, const rli_names *names)
 {
@@ -219,13 +220,13 @@ static void release_offered(rli_engine *engine, rli_session *offered, const rli_
     bool begun = rli_operation_begin(&op, engine->gate, NULL) == RLOCK_OK;
     pthread_mutex_lock(&engine->mutex);
     if (begun) {
-        op.deadline_ms = rli_after_ms(KEPT_MS);
+        op.deadline_ms = rli_after_ms(OFFERED_MS);
         (void)release(engine, offered, &op, offered->kind, names); /* unanswered, the watchdog repeats it */
     } else {
-        rli_session_drop(engine, offered);
+        rli_session_remove_hold(engine, offered);
         rli_session_end_turn(offered);
     }
-    rli_session_leave(engine, offered);
+    rli_session_drop_attempt(engine, offered);
     pthread_mutex_unlock(&engine->mutex);
     if (begun)
         rli_operation_end(&op);
@@ -236,7 +237,7 @@ void rli_release_offered(rli_engine *engine, rli_session *offered, const rli_nam
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
     release_offered(engine, offered, names);
-    rli_fail_as(RLOCK_OK, message);
+    rli_fail_text(RLOCK_OK, message);
 }
 
 /* --- by force --- */
@@ -267,7 +268,7 @@ static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool un
         if (gone && session->phase == RLI_OPEN && session->count > 0) {
             if (unknown)
                 rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
-            rli_session_lose(engine, session, RLOCK_LOST_GONE, true);
+            rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
         }
         session->forced = false;
     }
@@ -287,7 +288,7 @@ static rlock_status force(rli_engine *engine, rli_entry *entry, const rli_kind *
     if (unheard) {
         pthread_mutex_lock(&engine->mutex);
         if (engine->attend(engine) == RLOCK_OK)
-            rli_entry_note_unheard(engine, entry, kind, unheard);
+            rli_entry_note_unheard_head(engine, entry, kind, unheard);
         pthread_mutex_unlock(&engine->mutex);
     }
     rli_call_clear(&call);
@@ -301,10 +302,10 @@ rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const r
     if (status != RLOCK_OK)
         return status;
     pthread_mutex_lock(&engine->mutex);
-    rli_entry *entry = rli_entry_enter(engine, names);
+    rli_entry *entry = rli_entry_ref(engine, names);
     if (entry) {
         /* Otherwise a local waiter might take the hold while it is being forced open. */
-        rli_local_handoff_abandon(engine, entry);
+        rli_local_handoff_withdraw_and_compensate(engine, entry);
         mark_held(entry);
     }
     pthread_mutex_unlock(&engine->mutex);
@@ -315,7 +316,7 @@ rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const r
         bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->shared || kind->writes)));
         pthread_mutex_lock(&engine->mutex);
         lose_marked(engine, entry, gone, status == RLOCK_UNKNOWN);
-        rli_entry_exit(engine, entry);
+        rli_entry_unref(engine, entry);
         pthread_mutex_unlock(&engine->mutex);
         if (status == RLOCK_OK && was_locked)
             *was_locked = freed;

@@ -17,7 +17,7 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
 /* Releases as rlock_force_unlock does, with the same statuses. was_locked may be NULL. */
 rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked);
 
-/* Releases on the server a hold that was offered to a waiter which has gone (rli_local_handoff_decline). Waits
+/* Releases on the server a hold that was offered to a waiter which has gone (rli_local_handoff_pass_on). Waits
  * briefly; if there is no answer, the watchdog repeats the release in the background. Keeps the thread's last
  * error. Mutex not held. */
 void rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names);

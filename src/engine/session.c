@@ -41,21 +41,21 @@ rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, c
                                    rli_session **held)
 {
     *held = NULL;
-    rli_entry *entry = rli_entry_of(engine, names);
-    rli_session *session = entry ? rli_session_open(engine, entry, kind, owner) : NULL;
+    rli_entry *entry = rli_entry_find(engine, names);
+    rli_session *session = entry ? rli_session_find_open(engine, entry, kind, owner) : NULL;
     if (!session)
         return RLOCK_OK;
-    if (!rli_session_enter(engine, session, gives_back))
+    if (!rli_session_add_attempt(engine, session, gives_back))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
     rlock_status status = rli_session_begin_turn(engine, session, op, until_ms);
     /* Another thread of the same named owner may have had the turn before us and released the hold. */
-    if (status == RLOCK_OK && rli_session_open(engine, entry, kind, owner) == session && session->count > 0) {
+    if (status == RLOCK_OK && rli_session_find_open(engine, entry, kind, owner) == session && session->count > 0) {
         *held = session;
         return RLOCK_OK;
     }
     if (status == RLOCK_OK)
         rli_session_end_turn(session);
-    rli_session_leave(engine, session);
+    rli_session_drop_attempt(engine, session);
     return status;
 }
 
@@ -96,7 +96,7 @@ static void confirm_levels(rli_session *session, int64_t until_ms)
     }
 }
 
-void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms)
+void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
     if (session->kind->levels && session->count > 0) {
@@ -110,16 +110,16 @@ void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms
 
 /* --- what the watchdog does for the session --- */
 
-int rli_session_renewed(const rli_session *session)
+int rli_session_renewed_count(const rli_session *session)
 {
     return session->cold ? session->cold->renewed : session->count;
 }
 
-bool rli_session_is_renewed(const rli_session *session)
+bool rli_session_needs_renewal(const rli_session *session)
 {
     /* A hold with a lease of its own needs care, too: another client's renewal may cut the PTTL of the key below
      * it. */
-    return session->count > 0 && (rli_session_renewed(session) > 0 || session->kind->levels);
+    return session->count > 0 && (rli_session_renewed_count(session) > 0 || session->kind->levels);
 }
 
 /* Renewals are due every third of the watchdog timeout, less some time for the answer (a sixtieth), counted from
@@ -140,11 +140,11 @@ static int64_t with_its_slot(const rli_engine *engine, const rli_entry *entry, i
     return renew_ms - (renew_ms - phase_ms) % span_ms;
 }
 
-void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms)
+void rli_session_schedule(rli_engine *engine, rli_session *session, int64_t sent_ms)
 {
     int64_t at_ms = session->deadline_ms;
     int64_t renew_ms = with_its_slot(engine, session->entry, sent_ms + renewal_span_ms(engine));
-    if (rli_session_renewed(session) > 0 || (rli_session_is_renewed(session) && renew_ms < at_ms))
+    if (rli_session_renewed_count(session) > 0 || (rli_session_needs_renewal(session) && renew_ms < at_ms))
         at_ms = renew_ms;
     rli_timer_heap_set(&engine->timers, &session->timer, at_ms);
 }
@@ -153,7 +153,7 @@ void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms)
 
 bool rli_session_make_room(rli_session *session)
 {
-    rli_cold *cold = session->cold;
+    rli_cold_fields *cold = session->cold;
     if (!session->kind->levels || session->count < cold->level_room)
         return true;
     int room = cold->level_room ? cold->level_room * 2 : 4;
@@ -165,9 +165,9 @@ bool rli_session_make_room(rli_session *session)
     return true;
 }
 
-void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)
+void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
-    rli_cold *cold = session->cold;
+    rli_cold_fields *cold = session->cold;
     bool renewed = lease_ms == RLOCK_WATCHDOG;
     cold->renewed_levels = cold->renewed_levels << 1 | renewed;
     cold->renewed += renewed;
@@ -181,20 +181,20 @@ void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms,
         if (cold->level_ends_ms[session->count] > session->deadline_ms)
             session->deadline_ms = cold->level_ends_ms[session->count];
     } else {
-        rli_session_confirm(session, sent_ms, lease_ms);
+        rli_session_extend_deadline(session, sent_ms, lease_ms);
     }
     session->count++;
     /* Keep a renewal that is already scheduled. */
     if (!session->timer.place || renewed || cold->renewed == 0)
-        rli_session_plan(engine, session, sent_ms);
+        rli_session_schedule(engine, session, sent_ms);
 }
 
-void rli_session_miss(rli_session *session)
+void rli_session_add_skipped_hold(rli_session *session)
 {
     session->cold->missed_levels = session->cold->missed_levels << 1 | 1;
 }
 
-bool rli_session_drop_missed(rli_session *session)
+bool rli_session_remove_skipped_hold(rli_session *session)
 {
     bool missed = session->cold && session->cold->missed_levels & 1;
     if (missed)
@@ -202,9 +202,9 @@ bool rli_session_drop_missed(rli_session *session)
     return missed;
 }
 
-void rli_session_drop(rli_engine *engine, rli_session *session)
+void rli_session_remove_hold(rli_engine *engine, rli_session *session)
 {
-    rli_cold *cold = session->cold;
+    rli_cold_fields *cold = session->cold;
     /* Beyond 64 levels the bits of the outer ones are lost; the two counts decide where they can. */
     bool renewed = cold->renewed_levels & 1;
     if (session->count == cold->renewed)
@@ -220,28 +220,29 @@ void rli_session_drop(rli_engine *engine, rli_session *session)
     if (session->count == 0)
         rli_timer_heap_remove(&engine->timers, &session->timer);
     else if (cold->renewed == 0 && (renewed || session->kind->levels))
-        rli_session_plan(engine, session, rli_now_ms());
+        rli_session_schedule(engine, session, rli_now_ms());
 }
 
 int64_t rli_session_lease(const rli_engine *engine, const rli_session *session)
 {
-    return rli_session_renewed(session) > 0 ? engine->settings->watchdog_timeout_ms : session->cold->explicit_lease_ms;
+    return rli_session_renewed_count(session) > 0 ? engine->settings->watchdog_timeout_ms
+                                                  : session->cold->explicit_lease_ms;
 }
 
 /* --- in doubt --- */
 
 void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
-    if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) &&
+    if (rli_cold_fields_ensure(&engine->cold_fields_pool, &session->cold, session->count, false) &&
         lease_ms > session->cold->in_doubt_ms)
         session->cold->in_doubt_ms = lease_ms;
 }
 
-void rli_session_in_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms)
+void rli_session_in_doubt_if_held(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
-    if (session->phase == RLI_OVER)
+    if (session->phase == RLI_LOST)
         rli_session_in_doubt(engine, session, lease_ms);
-    else if (rli_colds_ensure(&engine->colds, &session->cold, session->count, false) &&
+    else if (rli_cold_fields_ensure(&engine->cold_fields_pool, &session->cold, session->count, false) &&
              lease_ms > session->cold->in_doubt_more_ms)
         session->cold->in_doubt_more_ms = lease_ms;
 }
@@ -255,9 +256,9 @@ void rli_session_release_in_doubt(rli_engine *engine, rli_session *session)
     rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms());
 }
 
-void rli_session_note_unheard(rli_session *session, const char *unheard)
+void rli_session_note_unheard_head(rli_session *session, const char *unheard)
 {
-    rli_cold *cold = session->cold;
+    rli_cold_fields *cold = session->cold;
     free(cold->unheard);
     /* Out of memory: the head's timeout on the server removes it. */
     cold->unheard = unheard ? strdup(unheard) : NULL;

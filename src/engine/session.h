@@ -20,7 +20,7 @@ rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rl
 void rli_session_end_turn(rli_session *session);
 /* Takes the turn of the session in which the owner holds the lock, and adds an attempt to that session.
  * gives_back: the caller releases a hold, so it may use the last spare cold fields.
- * RLOCK_OK with *held set: the caller has the turn; ends it, then calls rli_session_leave.
+ * RLOCK_OK with *held set: the caller has the turn; ends it, then calls rli_session_drop_attempt.
  * RLOCK_OK with *held NULL: the owner holds nothing.
  * RLOCK_NO_MEMORY, or as rli_session_begin_turn: *held is NULL. */
 rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, const rli_kind *kind,
@@ -35,26 +35,26 @@ int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms);
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* Raises the deadline after the server answered a request that was sent at `sent_ms` and set the PTTL to at least
  * lease_ms. Never lowers it. */
-void rli_session_confirm(rli_session *session, int64_t sent_ms, int64_t lease_ms);
+void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms);
 
 /* Returns how many of its holds the watchdog renews (those without a lease of their own). */
-int rli_session_renewed(const rli_session *session);
+int rli_session_renewed_count(const rli_session *session);
 /* Returns whether the watchdog has something to send for the session before its deadline. */
-bool rli_session_is_renewed(const rli_session *session);
+bool rli_session_needs_renewal(const rli_session *session);
 /* Schedules the watchdog's next work for the session. `sent_ms`: when the last request that set the PTTL was sent. */
-void rli_session_plan(rli_engine *engine, rli_session *session, int64_t sent_ms);
+void rli_session_schedule(rli_engine *engine, rli_session *session, int64_t sent_ms);
 
 /* Makes room for one more hold; call it before the request is sent. Returns false when out of memory. */
 bool rli_session_make_room(rli_session *session);
 /* Records one more hold, which the server granted to a request sent at `sent_ms`. The session has an attempt. */
-void rli_session_gain(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* Records that a red lock took one more hold without this member, while this owner holds the member already. The
  * matching unlock of the red lock must then not release the member. */
-void rli_session_miss(rli_session *session);
+void rli_session_add_skipped_hold(rli_session *session);
 /* Returns whether the red lock took its innermost hold without this member, and forgets that hold. */
-bool rli_session_drop_missed(rli_session *session);
+bool rli_session_remove_skipped_hold(rli_session *session);
 /* Removes the innermost hold, which the owner gives back. The session has an attempt. */
-void rli_session_drop(rli_engine *engine, rli_session *session);
+void rli_session_remove_hold(rli_engine *engine, rli_session *session);
 /* Returns the longest lease that the remaining holds need, ms. */
 int64_t rli_session_lease(const rli_engine *engine, const rli_session *session);
 
@@ -64,14 +64,14 @@ void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t leas
 /* Notes the same for a re-entry or an extension. Such a request changes nothing once the hold is gone, but it may
  * keep the lock for lease_ms if the hold expires first. So the watchdog compensates for it only when the session is
  * lost. */
-void rli_session_in_doubt_more(rli_engine *engine, rli_session *session, int64_t lease_ms);
+void rli_session_in_doubt_if_held(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* Notes that the last release may not have run: the server may keep the lock for the longest lease ever requested.
  * The session has cold fields. */
 void rli_session_release_in_doubt(rli_engine *engine, rli_session *session);
 /* Records whether the head of the server's queue heard that the lock is free. `unheard`: the head's wire
  * owner, copied, when no subscriber received the message; NULL: one did. The compensating release notifies such a head
  * again after RLI_UNHEARD_MS, and removes it if again nobody hears. */
-void rli_session_note_unheard(rli_session *session, const char *unheard);
+void rli_session_note_unheard_head(rli_session *session, const char *unheard);
 /* How long the compensating release runs for an unheard head: somewhat longer than until the second message. */
 #define RLI_UNHEARD_DOUBT_MS (RLI_UNHEARD_MS + 2000)
 

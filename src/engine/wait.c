@@ -9,7 +9,7 @@
  * end before the operation's deadline, so the pipeline finds the connection silent for all requests on it. */
 #define SEND_MS 100
 
-void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
+void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
 {
     rli_operation *op = wait->op;
     int64_t end_ms = wait_ms > 0 ? wait->deadline_ms : 0;
@@ -46,7 +46,7 @@ static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
-    bool moving = wait->channel && rli_topology_is_moving(wait->topology);
+    bool moving = wait->channel && rli_topology_is_migrating(wait->topology);
     return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }
 
@@ -61,7 +61,7 @@ static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel,
         wait->subscriber = subscriber;
         wait->node = node;
     } else {
-        rli_node_release(node);
+        rli_node_unref(node);
     }
     return status;
 }
@@ -72,7 +72,7 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
     const rli_topology *topology = wait->topology;
     wait->slot = rli_topology_slot(topology, key, key_length);
     for (;;) {
-        rli_node *node = rli_topology_hold(topology, wait->slot);
+        rli_node *node = rli_topology_ref_server(topology, wait->slot);
         if (!node)
             return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
         rlock_status status = join_at(wait, node, channel, channel_length);
@@ -85,7 +85,7 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 static void leave(const rli_wait *wait, bool later)
 {
     rli_subscriber_leave(wait->subscriber, wait->channel, later);
-    rli_node_release(wait->node);
+    rli_node_unref(wait->node);
 }
 
 void rli_wait_leave(rli_wait *wait)
@@ -99,9 +99,9 @@ void rli_wait_leave(rli_wait *wait)
  * wait stays where it is: the request that follows fails or is repeated. Returns whether it moved. */
 static bool follow(rli_wait *wait, rli_listener *listener)
 {
-    rli_node *node = rli_topology_hold(wait->topology, wait->slot);
+    rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);
     if (!node || node == wait->node) {
-        rli_node_release(node);
+        rli_node_unref(node);
         return false;
     }
     rli_wait before = *wait;

@@ -50,6 +50,6 @@ rlock_status rli_wait_run(rli_wait *wait);
  * take until the wait ends, and at least answer_ms from now (at most the configured timeout; RLI_NEVER: that
  * timeout). So a server that stalls for less than that fails no wait, however short. more_ms: added to that least
  * time when the server has a reason to take longer. */
-void rli_wait_bound(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms);
+void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms);
 
 #endif

@@ -41,18 +41,18 @@ void rli_yield_drop_holder(rli_yield *yield, const rli_session *holder)
         yield->holder = NULL;
 }
 
-int64_t rli_yield_calm_until(const rli_yield *yield)
+int64_t rli_yield_quiet_until(const rli_yield *yield)
 {
     const rli_session *holder = yield->holder;
     return holder ? rli_earlier(yield->held_ms + CALM_MS, holder->deadline_ms) : 0;
 }
 
-bool rli_yield_defers_newcomers(const rli_yield *yield)
+bool rli_yield_must_queue(const rli_yield *yield)
 {
     if (!yield->holder && !yield->yield_until_ms)
         return false;
     int64_t now_ms = rli_now_ms();
-    return now_ms < yield->yield_until_ms || now_ms < rli_yield_calm_until(yield);
+    return now_ms < yield->yield_until_ms || now_ms < rli_yield_quiet_until(yield);
 }
 
 /* A message that is not our own: one of the others has had the lock. If more are owed a turn, they come first now. */
@@ -62,7 +62,7 @@ static void note_turn(rli_yield *yield)
     yield->yield_until_ms = yield->turns_owed > 0 ? rli_after_ms(ASIDE_MS) : 0;
 }
 
-bool rli_yield_defers(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms)
+bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms)
 {
     if (own->aside != yield->yields)
         *own = (rli_yield_seen){.aside = yield->yields};
@@ -73,7 +73,7 @@ bool rli_yield_defers(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t
             note_turn(yield);
     }
     int64_t now_ms = rli_now_ms();
-    *until_ms = now_ms < yield->yield_until_ms ? yield->yield_until_ms : rli_yield_calm_until(yield);
+    *until_ms = now_ms < yield->yield_until_ms ? yield->yield_until_ms : rli_yield_quiet_until(yield);
     return now_ms < yield->yield_until_ms || (!heard && now_ms < *until_ms);
 }
 

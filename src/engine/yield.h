@@ -44,13 +44,13 @@ void rli_yield_drop_holder(rli_yield *yield, const struct rli_session *holder);
 
 /* Returns when the quiet period ends, at the holder's deadline at the latest; 0: no local session is known to hold
  * the lock. */
-int64_t rli_yield_calm_until(const rli_yield *yield);
+int64_t rli_yield_quiet_until(const rli_yield *yield);
 
 /* Returns whether a new attempt must join the waiters, because it would ask in vain or out of turn. */
-bool rli_yield_defers_newcomers(const rli_yield *yield);
+bool rli_yield_must_queue(const rli_yield *yield);
 /* The same for a waiter. `heard`: it had news from its channel since it last called this. Sets *until_ms to when it
  * must look again, with or without a message. */
-bool rli_yield_defers(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms);
+bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms);
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);

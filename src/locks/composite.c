@@ -13,7 +13,7 @@
 
 /* --- places --- */
 
-static int compare_names(const rli_place *a, const rli_place *b)
+static int compare_names(const rli_identity *a, const rli_identity *b)
 {
     int order = memcmp(a->name, b->name, a->length < b->length ? a->length : b->length);
     return order ? order : (a->length > b->length) - (a->length < b->length);
@@ -23,7 +23,7 @@ static int compare_names(const rli_place *a, const rli_place *b)
  * same servers. */
 static int compare_places(const rlock *a, const rlock *b)
 {
-    rli_place left = a->methods->place(a), right = b->methods->place(b);
+    rli_identity left = a->methods->place(a), right = b->methods->place(b);
     const rli_settings *here = &left.client->settings, *there = &right.client->settings;
     int order = strcmp(here->addresses[0].text, there->addresses[0].text);
     if (order == 0)
@@ -31,12 +31,12 @@ static int compare_places(const rlock *a, const rlock *b)
     return order ? order : compare_names(&left, &right);
 }
 
-bool rli_composite_same_place(const rlock *a, const rlock *b)
+bool rli_composite_same_identity(const rlock *a, const rlock *b)
 {
     return compare_places(a, b) == 0;
 }
 
-rlock *const *rli_composite_settled(const rli_composite *set)
+rlock *const *rli_composite_sorted(const rli_composite *set)
 {
     return set->members + set->count;
 }
@@ -127,10 +127,10 @@ rlock *rli_composite_for_owner(rlock *handle, int64_t owner)
     return set ? finish(set) : NULL;
 }
 
-rli_place rli_composite_place(const rlock *handle)
+rli_identity rli_composite_identity(const rlock *handle)
 {
     const rlock *first = rli_composite_of(handle)->members[0];
-    rli_place place = first->methods->place(first);
+    rli_identity place = first->methods->place(first);
     place.several = true;
     return place;
 }
@@ -160,14 +160,14 @@ rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *
         char why[512];
         snprintf(why, sizeof why, "%s", rlock_last_error());
         rlock_status status = handle->methods->check(handle);
-        return status == RLOCK_OK ? rli_fail_as(RLOCK_NO_MEMORY, why) : status;
+        return status == RLOCK_OK ? rli_fail_text(RLOCK_NO_MEMORY, why) : status;
     }
     rlock_status status = view->methods->acquire(view, &owned, answer_ms, NULL);
     rli_composite_free(view);
     return status;
 }
 
-void rli_composite_refresh(rlock *member, int64_t lease_ms)
+void rli_composite_extend_if_aged(rlock *member, int64_t lease_ms)
 {
     int64_t left_ms = member->methods->valid_for(member);
     if (left_ms > 0 && left_ms < lease_ms - lease_ms / 10)
@@ -184,7 +184,7 @@ static rlock_status begin(const rli_composite *set, rli_operation *op, rlock_can
 {
     rlock_status status = RLOCK_CLOSED;
     for (size_t i = 0; i < set->count && status != RLOCK_OK; i++) {
-        rli_place place = set->members[i]->methods->place(set->members[i]);
+        rli_identity place = set->members[i]->methods->place(set->members[i]);
         status = rli_operation_begin(op, &place.client->gate, cancel);
     }
     return status;
@@ -211,7 +211,7 @@ bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t
     return ended == RLOCK_OK && rli_now_ms() < deadline_ms;
 }
 
-const char *rli_composite_show(const rlock *member, char shown[RLI_MEMBER_SHOWN])
+const char *rli_composite_format_member(const rlock *member, char shown[RLI_MEMBER_SHOWN])
 {
     char name[RLI_NAME_SHOWN];
     const char *text = member->methods->name(member);

@@ -27,19 +27,19 @@ static inline rli_composite *rli_composite_of(const rlock *handle)
 }
 
 /* The members, sorted by server, database and name. */
-rlock *const *rli_composite_settled(const rli_composite *set);
+rlock *const *rli_composite_sorted(const rli_composite *set);
 
 /* Makes a composite of copies of `n` handles. `what`: "multi lock" or "red lock", for messages. NULL:
  * rlock_last_error() says why. */
 rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n);
 
 /* Whether two locks are the same lock on the same server. */
-bool rli_composite_same_place(const rlock *a, const rlock *b);
+bool rli_composite_same_identity(const rlock *a, const rlock *b);
 
 /* Implement the methods of these names (handle.h). */
 rlock *rli_composite_copy(rlock *handle);
 rlock *rli_composite_for_owner(rlock *handle, int64_t owner);
-rli_place rli_composite_place(const rlock *handle);
+rli_identity rli_composite_identity(const rlock *handle);
 const char *rli_composite_name(const rlock *handle); /* always NULL */
 void rli_composite_free(rlock *handle);
 
@@ -48,7 +48,7 @@ rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *
 
 /* Extends a member that was acquired with lease_ms, if more than a tenth of the lease has passed. Reports no
  * failure: the member's valid_for shows the result. */
-void rli_composite_refresh(rlock *member, int64_t lease_ms);
+void rli_composite_extend_if_aged(rlock *member, int64_t lease_ms);
 
 /* Releases a member. Waits for a silent server no longer than the client's `timeout` (not for all attempts),
  * because other members are still to be released. */
@@ -62,6 +62,6 @@ bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t
 
 /* Writes a member's name, for a message, to `shown`; returns `shown`. */
 #define RLI_MEMBER_SHOWN 160
-const char *rli_composite_show(const rlock *member, char shown[RLI_MEMBER_SHOWN]);
+const char *rli_composite_format_member(const rlock *member, char shown[RLI_MEMBER_SHOWN]);
 
 #endif

@@ -7,12 +7,12 @@
 #include <stddef.h>
 
 /* Identity of a lock: locks of the same server, database and name are the same lock. */
-typedef struct rli_place {
+typedef struct rli_identity {
     rlock_client *client; /* not referenced */
     const char *name;     /* with the client's prefix; owned by the handle */
     size_t length;
     bool several; /* the lock is a composite; this is its first member's place */
-} rli_place;
+} rli_identity;
 
 /* Callers have checked the arguments: no out-parameter is NULL except where allowed, and a lease is in its
  * range. A method that is NULL is not supported by this lock (RLOCK_UNSUPPORTED). */
@@ -41,7 +41,7 @@ typedef struct rli_methods {
     rlock_status (*extend)(rlock *lock, int64_t lease_ms, int64_t answer_ms);
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);
-    rli_place (*place)(const rlock *lock);
+    rli_identity (*place)(const rlock *lock);
     const char *(*name)(const rlock *lock);
     void (*free)(rlock *lock);
 } rli_methods;

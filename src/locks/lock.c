@@ -51,7 +51,7 @@ static rlock_status unsupported(const char *operation)
 static rlock_status told(const rlock *lock, rlock_status status)
 {
     const char *name = status == RLOCK_OK ? NULL : lock->methods->name(lock);
-    return name ? rli_fail_of(status, "lock", name) : status;
+    return name ? rli_fail_prefix(status, "lock", name) : status;
 }
 
 /* --- acquiring and releasing --- */

@@ -146,7 +146,7 @@ static rlock_status complete(gathering *all)
 {
     int64_t lease_ms = all->options.lease_ms;
     for (size_t i = 0; i < all->taken && lease_ms != RLOCK_WATCHDOG; i++)
-        rli_composite_refresh(row(all, i), lease_ms);
+        rli_composite_extend_if_aged(row(all, i), lease_ms);
     return least_valid(all) > 0 ? RLOCK_OK : ran_out(all);
 }
 
@@ -155,8 +155,8 @@ static rlock_status say(const gathering *all, rlock_status status, const char *w
     char shown[RLI_MEMBER_SHOWN];
     rlock *member = row(all, all->refused);
     if (status != RLOCK_TIMEOUT || all->in_vain)
-        return rli_fail_as(status, why);
-    rli_composite_show(member, shown);
+        return rli_fail_text(status, why);
+    rli_composite_format_member(member, shown);
     if (all->wait_ms <= 0)
         return rli_fail(status,
                         "a multi lock of %zu: lock %s is held by another owner, or others wait for it before this one",
@@ -217,7 +217,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
          * attempt released: from now on use the sorted order, which all owners that met such a refusal use. */
         size_t lead = status == RLOCK_UNAVAILABLE ? index_in_order(&all, all.refused) : 0;
         if (status == RLOCK_TIMEOUT)
-            all.order = rli_composite_settled(set);
+            all.order = rli_composite_sorted(set);
         all.lead = lead;
         if (!rli_composite_pause(set, options->cancel, PAUSE_MS, all.deadline_ms, &status))
             return status;
@@ -239,7 +239,7 @@ static rlock_status release(rlock *handle, int64_t answer_ms)
         first = status;
         snprintf(why, sizeof why, "%s", rlock_last_error());
     }
-    return first == RLOCK_OK ? RLOCK_OK : rli_fail_as(first, why);
+    return first == RLOCK_OK ? RLOCK_OK : rli_fail_text(first, why);
 }
 
 static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
@@ -260,7 +260,7 @@ static const rli_methods methods = {
     .extend = extend,
     .copy = rli_composite_copy,
     .for_owner = rli_composite_for_owner,
-    .place = rli_composite_place,
+    .place = rli_composite_identity,
     .name = rli_composite_name,
     .free = rli_composite_free,
 };

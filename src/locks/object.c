@@ -28,7 +28,7 @@ void *rli_object_new(size_t size, rlock_client *client, const char *name, const 
     }
     object->client = client;
     object->what = naming->what;
-    rli_gate_keep(&client->gate);
+    rli_gate_ref(&client->gate);
     return object;
 }
 
@@ -37,7 +37,7 @@ void rli_object_free(rli_object *object)
     if (!object)
         return;
     rli_names_free(&object->names);
-    rli_gate_release(&object->client->gate);
+    rli_gate_unref(&object->client->gate);
     free(object);
 }
 
@@ -65,7 +65,7 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
  */
 static rlock_status told(const rli_object *object, rlock_status status)
 {
-    return status == RLOCK_OK ? status : rli_fail_of(status, object->what, rli_object_name(object));
+    return status == RLOCK_OK ? status : rli_fail_prefix(status, object->what, rli_object_name(object));
 }
 
 /* --- one call --- */

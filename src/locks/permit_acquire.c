@@ -13,7 +13,7 @@
 typedef struct acquiring {
     rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
     int64_t lease_ms;
-    rli_permits_doubt *asked; /* the ids that are requested */
+    rli_doubtful_permits *asked; /* the ids that are requested */
     /* How many requests for these ids were not answered and may have run, or may still run. */
     int unanswered;
 } acquiring;
@@ -28,18 +28,18 @@ static void give_up(acquiring *attempt)
         rli_permits_in_doubt_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms,
                                  attempt->unanswered);
     else
-        rli_permits_doubt_drop(attempt->asked);
-    rli_fail_as(RLOCK_OK, message);
+        rli_doubtful_permits_free(attempt->asked);
+    rli_fail_text(RLOCK_OK, message);
 }
 
-static rli_permits_doubt *make_ids(const rli_object *object, int count, rlock_status *status)
+static rli_doubtful_permits *make_ids(const rli_object *object, int count, rlock_status *status)
 {
-    rli_permits_doubt *ids = rli_permits_doubt_make(&object->names, count);
+    rli_doubtful_permits *ids = rli_doubtful_permits_make(&object->names, count);
     *status = ids ? rli_permit_ids_make(ids->ids, (size_t)count)
                   : rli_fail(RLOCK_NO_MEMORY, "out of memory for %d permits", count);
     if (*status == RLOCK_OK)
         return ids;
-    rli_permits_doubt_drop(ids);
+    rli_doubtful_permits_free(ids);
     return NULL;
 }
 
@@ -51,7 +51,7 @@ static rlock_status replace(acquiring *attempt)
     rlock_status status;
     int count = attempt->asked->count;
     size_t length = (size_t)count * RLI_PERMIT_ID;
-    rli_permits_doubt *fresh = make_ids(object, count, &status);
+    rli_doubtful_permits *fresh = make_ids(object, count, &status);
     if (!fresh)
         return status;
     rli_call call;
@@ -123,8 +123,8 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     *again_ms = RLI_NEVER;
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
     rli_operation *op = &attempt->waiting.op;
-    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER,
-                   rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));
+    rli_wait_limit_request(wait, attempt->waiting.wait_ms, RLI_NEVER,
+                           rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));
     rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
     attempt->unanswered += call.unanswered;
     if (status == RLOCK_OK)
@@ -151,6 +151,6 @@ rlock_status rli_permits_acquire(const rli_object *object, int count, const rloc
     }
     for (int i = 0; i < count; i++)
         rli_permit_id_show(attempt.asked->ids + i * RLI_PERMIT_ID, permits[i].id);
-    rli_permits_doubt_drop(attempt.asked);
+    rli_doubtful_permits_free(attempt.asked);
     return RLOCK_OK;
 }

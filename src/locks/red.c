@@ -169,7 +169,7 @@ static bool complete(voting *votes)
     int64_t lease_ms = votes->options.lease_ms;
     for (size_t i = 0; i < votes->set->count && lease_ms != RLOCK_WATCHDOG; i++) {
         if (votes->taken[i])
-            rli_composite_refresh(votes->order[i], lease_ms);
+            rli_composite_extend_if_aged(votes->order[i], lease_ms);
     }
     return valid_for(&votes->set->base) > 0;
 }
@@ -229,13 +229,13 @@ static rlock_status pass(voting *votes)
     if (ended)
         snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
     give_back(votes);
-    return ended ? rli_fail_as(status, votes->why) : say(votes);
+    return ended ? rli_fail_text(status, votes->why) : say(votes);
 }
 
 /* How many passes in a row may fail without an answer: as many as the client has attempts. */
 static int attempts_of(const rli_composite *set)
 {
-    rli_place place = rli_composite_place(&set->base);
+    rli_identity place = rli_composite_identity(&set->base);
     return place.client->settings.retry_attempts + 1;
 }
 
@@ -266,7 +266,7 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
         if (!may_change || options->wait_ms <= 0 || rli_now_ms() >= votes.deadline_ms)
             return status;
         /* rivals then meet at the first member, instead of each taking a part */
-        votes.order = rli_composite_settled(set);
+        votes.order = rli_composite_sorted(set);
         if (!rli_composite_pause(set, options->cancel, PAUSE_MS, votes.deadline_ms, &status))
             return status;
     }
@@ -334,7 +334,7 @@ static const rli_methods methods = {
     .extend = extend,
     .copy = rli_composite_copy,
     .for_owner = rli_composite_for_owner,
-    .place = rli_composite_place,
+    .place = rli_composite_identity,
     .name = rli_composite_name,
     .free = rli_composite_free,
 };
@@ -351,12 +351,12 @@ static bool check_votes(const rli_composite *set)
             return false;
         }
         /* In the sorted order, equal locks are neighbours. */
-        rlock *const *settled = rli_composite_settled(set);
-        if (i > 0 && rli_composite_same_place(settled[i - 1], settled[i])) {
+        rlock *const *settled = rli_composite_sorted(set);
+        if (i > 0 && rli_composite_same_identity(settled[i - 1], settled[i])) {
             rli_fail(RLOCK_INVALID,
                      "lock %s is twice among the locks of a red lock, on the same server; each must be "
                      "on a server, or of a name, of its own",
-                     rli_composite_show(settled[i], shown));
+                     rli_composite_format_member(settled[i], shown));
             return false;
         }
     }

@@ -206,8 +206,8 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
-    rli_wait_bound(wait, attempt->waiting.wait_ms, RLI_NEVER,
-                   rli_synced_patience_ms(wait->topology, names->name, names->length));
+    rli_wait_limit_request(wait, attempt->waiting.wait_ms, RLI_NEVER,
+                           rli_synced_patience_ms(wait->topology, names->name, names->length));
     op->cancel = NULL;
     rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
     op->cancel = cancel;

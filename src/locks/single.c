@@ -86,8 +86,8 @@ static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *)
         return false;
     rli_engine *engine = &lock->client->engine;
     pthread_mutex_lock(&engine->mutex);
-    rli_entry *entry = rli_entry_of(engine, &lock->names);
-    rli_session *session = entry ? rli_session_open(engine, entry, lock->kind, &owner) : NULL;
+    rli_entry *entry = rli_entry_find(engine, &lock->names);
+    rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
     bool done = session && session->count > 0 && act(engine, session);
     pthread_mutex_unlock(&engine->mutex);
     return done;
@@ -95,10 +95,11 @@ static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *)
 
 static bool miss_one(rli_engine *engine, rli_session *session)
 {
-    if (!rli_session_enter(engine, session, false)) /* out of memory: the member is released together with that hold */
+    if (!rli_session_add_attempt(engine, session,
+                                 false)) /* out of memory: the member is released together with that hold */
         return false;
-    rli_session_miss(session);
-    rli_session_leave(engine, session);
+    rli_session_add_skipped_hold(session);
+    rli_session_drop_attempt(engine, session);
     return true;
 }
 
@@ -109,7 +110,7 @@ static void miss(rlock *handle)
 
 static bool drop_missed_one(rli_engine *engine, rli_session *session)
 {
-    bool missed = rli_session_drop_missed(session);
+    bool missed = rli_session_remove_skipped_hold(session);
     rli_session_settle(engine, session);
     return missed;
 }
@@ -151,8 +152,8 @@ static question begin_question(single *lock, const rli_owner *owner)
 {
     rli_engine *engine = &lock->client->engine;
     pthread_mutex_lock(&engine->mutex);
-    question asked = {.entry = rli_entry_of(engine, &lock->names)};
-    rli_session *session = asked.entry ? rli_session_open(engine, asked.entry, lock->kind, owner) : NULL;
+    question asked = {.entry = rli_entry_find(engine, &lock->names)};
+    rli_session *session = asked.entry ? rli_session_find_open(engine, asked.entry, lock->kind, owner) : NULL;
     if (asked.entry)
         asked.entry->references++;
     asked.number = session ? session->number : 0;
@@ -167,7 +168,7 @@ static void end_question(single *lock, const question *asked)
     if (!asked->entry)
         return;
     pthread_mutex_lock(&engine->mutex);
-    rli_entry_exit(engine, asked->entry);
+    rli_entry_unref(engine, asked->entry);
     pthread_mutex_unlock(&engine->mutex);
 }
 
@@ -220,8 +221,8 @@ static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
         return status;
     rli_engine *engine = &lock->client->engine;
     pthread_mutex_lock(&engine->mutex);
-    rli_entry *entry = rli_entry_of(engine, &lock->names);
-    rli_session *session = entry ? rli_session_open(engine, entry, lock->kind, &owner) : NULL;
+    rli_entry *entry = rli_entry_find(engine, &lock->names);
+    rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
     *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
     *token = session && session->cold ? session->cold->token : 0;
     pthread_mutex_unlock(&engine->mutex);
@@ -282,17 +283,17 @@ static const char *name(const rlock *handle)
     return lock->names.name + lock->names.prefix_length;
 }
 
-static rli_place place(const rlock *handle)
+static rli_identity place(const rlock *handle)
 {
     const single *lock = single_of(handle);
-    return (rli_place){.client = lock->client, .name = lock->names.name, .length = lock->names.length};
+    return (rli_identity){.client = lock->client, .name = lock->names.name, .length = lock->names.length};
 }
 
 static void end(rlock *handle)
 {
     single *lock = single_of(handle);
     rli_names_free(&lock->names);
-    rli_gate_release(&lock->client->gate);
+    rli_gate_unref(&lock->client->gate);
     free(lock);
 }
 
@@ -323,7 +324,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
     lock->client = client;
     lock->kind = kind;
     lock->back_off = slept;
-    rli_gate_keep(&client->gate);
+    rli_gate_ref(&client->gate);
     return &lock->base;
 }
 

@@ -50,13 +50,13 @@ static rli_received take(const rli_connection *connection, int flags)
         n = recv(connection->fd, bytes, sizeof bytes, flags);
     while (n < 0 && errno == EINTR && flags);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
-        return RLI_QUIET;
+        return RLI_RECEIVED_NOTHING;
     if (n <= 0)
-        return RLI_ENDED;
+        return RLI_RECEIVED_END;
     redisReader *reader = connection->context->reader;
     bool fed = connection->tls ? rli_tls_feed(connection->tls, reader, bytes, (size_t)n, sizeof bytes)
                                : redisReaderFeed(reader, bytes, (size_t)n) == REDIS_OK;
-    return fed ? RLI_BYTES : RLI_ENDED;
+    return fed ? RLI_RECEIVED_BYTES : RLI_RECEIVED_END;
 }
 
 /* Whether the process or the machine has run out of descriptors. */
@@ -98,7 +98,7 @@ static rlock_status not_dialled(const rli_address *address, const char *why)
         why);
 }
 
-rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address)
+rlock_status rli_connection_explain_failure(const rli_connection *connection, const rli_address *address)
 {
     if (connection->tls) {
         take(connection, MSG_DONTWAIT); /* reads what the server said before it hung up */
@@ -127,7 +127,7 @@ static rlock_status secure(rli_connection *connection, const rli_settings *setti
     rlock_status status = rli_tls_open(&connection->tls, &settings->tls, address, connection->fd, patience);
     char bytes[4096];
     if (status == RLOCK_OK && !rli_tls_feed(connection->tls, connection->context->reader, bytes, 0, sizeof bytes))
-        status = rli_connection_silent(connection, address);
+        status = rli_connection_explain_failure(connection, address);
     return status;
 }
 
@@ -175,7 +175,7 @@ redisReply *rli_connection_next(const rli_connection *connection, const rli_pati
             return NULL;
         if (reply)
             return reply;
-        if (!rli_patience_poll(patience, connection->fd, POLLIN) || take(connection, MSG_DONTWAIT) == RLI_ENDED)
+        if (!rli_patience_poll(patience, connection->fd, POLLIN) || take(connection, MSG_DONTWAIT) == RLI_RECEIVED_END)
             return NULL;
     }
 }
@@ -232,8 +232,8 @@ rli_received rli_connection_receive(const rli_connection *connection, int64_t de
         {.fd = wake_fd, .events = POLLIN},
     };
     if (poll(polled, wake_fd < 0 ? 1 : 2, deadline_ms == RLI_NEVER ? -1 : rli_until_ms(deadline_ms, 60000)) <= 0)
-        return RLI_QUIET;
-    return polled[0].revents & ~POLLOUT ? take(connection, MSG_DONTWAIT) : RLI_QUIET;
+        return RLI_RECEIVED_NOTHING;
+    return polled[0].revents & ~POLLOUT ? take(connection, MSG_DONTWAIT) : RLI_RECEIVED_NOTHING;
 }
 
 bool rli_connection_is_closed(const rli_connection *connection)

@@ -49,10 +49,10 @@ const char *rli_connection_trouble(const rli_connection *connection);
 
 /* Fails with the reason why no answer came during the greeting, as far as it can be found out. RLOCK_UNAVAILABLE, or
  * RLOCK_SERVER if the two cannot agree on TLS. */
-rlock_status rli_connection_silent(const rli_connection *connection, const rli_address *address);
+rlock_status rli_connection_explain_failure(const rli_connection *connection, const rli_address *address);
 
 /* Result of a receive: bytes were received, nothing came, or the connection has ended. */
-typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
+typedef enum rli_received { RLI_RECEIVED_BYTES, RLI_RECEIVED_NOTHING, RLI_RECEIVED_END } rli_received;
 
 /* Sends as many of the bytes as the socket takes without blocking. Returns their number, or -1 if the connection has
  * ended; the receiving thread then notices that, too. Offer the unsent bytes again before any others: TLS may already
@@ -60,9 +60,9 @@ typedef enum rli_received { RLI_BYTES, RLI_QUIET, RLI_ENDED } rli_received;
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
 
 /* Waits until bytes arrive (which are fed to the reader), until `deadline_ms`, until `wake_fd` is readable (-1: none),
- * or, with `and_send`, until the socket can send. RLI_QUIET: no bytes arrived. */
+ * or, with `and_send`, until the socket can send. RLI_RECEIVED_NOTHING: no bytes arrived. */
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send);
-/* Waits without a limit until bytes arrive, the socket is shut down, or a signal interrupts (RLI_QUIET). */
+/* Waits without a limit until bytes arrive, the socket is shut down, or a signal interrupts (RLI_RECEIVED_NOTHING). */
 rli_received rli_connection_block(const rli_connection *connection);
 
 /* Whether the server has closed the connection; bytes that it sent before may still be unread. Does not wait. */

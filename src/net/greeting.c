@@ -127,9 +127,9 @@ static rlock_status refused_login(const rli_address *address, const redisReply *
 static rlock_status hear_error(const rli_address *address, login as, enum greeting what, bool named,
                                const redisReply *reply)
 {
-    char said[RLI_SAID];
-    rli_reply_said(reply, as.password, said);
-    if (rli_reply_advice(reply) == RLI_LATER)
+    char said[RLI_ERROR_TEXT];
+    rli_reply_error_text(reply, as.password, said);
+    if (rli_reply_action_of(reply) == RLI_LATER)
         return not_yet(address, said);
     if (strncmp(reply->str, "NOAUTH", 6) == 0)
         return locked_out(address, said);
@@ -167,13 +167,13 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
 static rlock_status hung_up(const rli_connection *connection, const rli_address *address, login as)
 {
     redisReply *reply = NULL;
-    char said[RLI_SAID];
+    char said[RLI_ERROR_TEXT];
     rlock_status status;
     rli_connection_receive(connection, rli_now_ms(), -1, false);
     if (rli_connection_parse(connection, &reply) && reply && reply->type == REDIS_REPLY_ERROR)
-        status = not_yet(address, rli_reply_said(reply, as.password, said));
+        status = not_yet(address, rli_reply_error_text(reply, as.password, said));
     else
-        status = rli_connection_silent(connection, address);
+        status = rli_connection_explain_failure(connection, address);
     freeReplyObject(reply);
     return status;
 }
@@ -193,7 +193,7 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
             continue;
         redisReply *reply = rli_connection_next(connection, patience);
         status = reply ? hear(connection, address, as, what, settings->client_name, reply)
-                       : rli_connection_silent(connection, address);
+                       : rli_connection_explain_failure(connection, address);
         freeReplyObject(reply);
     }
     rli_buffer_free(&greeting);

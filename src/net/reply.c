@@ -30,16 +30,16 @@ static bool misses_right(const char *text)
     return strstr(text, "The user executing the script can't") || strstr(text, "ACL failure in script");
 }
 
-bool rli_reply_broke_off(const redisReply *reply)
+bool rli_reply_aborted_script(const redisReply *reply)
 {
     return misses_key(reply->str) || misses_right(reply->str) || strstr(reply->str, UNKNOWN_COMMAND);
 }
 
-rli_advice rli_reply_advice(const redisReply *reply)
+rli_reply_action rli_reply_action_of(const redisReply *reply)
 {
     static const struct {
         const char *start;
-        rli_advice advice;
+        rli_reply_action advice;
     } starting[] = {
         {"NOSCRIPT", RLI_LOAD},
         {"MOVED ", RLI_MOVED},
@@ -110,16 +110,16 @@ static bool tells(const char *text, const char *secret)
     return enough && *text;
 }
 
-const char *rli_reply_said(const redisReply *reply, const char *secret, char said[RLI_SAID])
+const char *rli_reply_error_text(const redisReply *reply, const char *secret, char said[RLI_ERROR_TEXT])
 {
     const char *repeated = strstr(reply->str, ", with args beginning with");
     size_t length = repeated ? (size_t)(repeated - reply->str) : strlen(reply->str);
-    if (length >= RLI_SAID)
-        length = rli_utf8_cut(reply->str, RLI_SAID - 1);
+    if (length >= RLI_ERROR_TEXT)
+        length = rli_utf8_cut(reply->str, RLI_ERROR_TEXT - 1);
     memcpy(said, reply->str, length);
     said[length] = 0;
     if (secret && tells(said, secret))
-        snprintf(said, RLI_SAID, "(its words are not shown: the password, or a part of it, is among them)");
+        snprintf(said, RLI_ERROR_TEXT, "(its words are not shown: the password, or a part of it, is among them)");
     return said;
 }
 
@@ -156,9 +156,9 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         if (strstr(reply->str, advices[i].found)) /* anywhere in the text: scripts put words before the code */
             advice = advices[i].advice;
     }
-    char shown[RLI_NAME_SHOWN], said[RLI_SAID];
+    char shown[RLI_NAME_SHOWN], said[RLI_ERROR_TEXT];
     return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", rli_show_name(key, shown),
-                    rli_reply_said(reply, NULL, said), advice ? "; " : "", advice ? advice : "");
+                    rli_reply_error_text(reply, NULL, said), advice ? "; " : "", advice ? advice : "");
 }
 
 bool rli_reply_is_nil(const redisReply *reply)

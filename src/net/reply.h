@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* What the caller has to do about a reply. */
-typedef enum rli_advice {
+typedef enum rli_reply_action {
     RLI_TAKE,    /* use it: it is no error */
     RLI_REFUSED, /* fail: the error is permanent */
     RLI_LATER,   /* retry later: the error is temporary, such as LOADING */
@@ -18,12 +18,12 @@ typedef enum rli_advice {
     RLI_LOAD,    /* send the script's text: the server does not know the script */
     RLI_MOVED,   /* another node serves the slot from now on */
     RLI_ASK      /* another node already serves this key: ask it, this once */
-} rli_advice;
-rli_advice rli_reply_advice(const redisReply *reply);
+} rli_reply_action;
+rli_reply_action rli_reply_action_of(const redisReply *reply);
 
 /* Whether the error ended a script in the middle, after it may have written: for lack of a permission, of a command
  * that the server has renamed, or of a key whose slot is migrating. `reply` must be an error. */
-bool rli_reply_broke_off(const redisReply *reply);
+bool rli_reply_aborted_script(const redisReply *reply);
 
 /* Where an RLI_MOVED or RLI_ASK reply points. An empty host means the host that answered. */
 typedef struct rli_redirect {
@@ -37,8 +37,8 @@ bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect);
 /* Copies an error's text to `said` for a message, shortened if it is long and without the command's arguments that the
  * server repeats. Returns `said`. `secret`: a password that was among those arguments, or NULL; a text that contains a
  * part of it is replaced entirely. */
-#define RLI_SAID 204
-const char *rli_reply_said(const redisReply *reply, const char *secret, char said[RLI_SAID]);
+#define RLI_ERROR_TEXT 204
+const char *rli_reply_error_text(const redisReply *reply, const char *secret, char said[RLI_ERROR_TEXT]);
 
 /* Fails with RLOCK_SERVER, the server's words, and advice. `key` is what the request was about. */
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key);

@@ -22,7 +22,7 @@ struct rli_tls_stream {
     BIO *coming, *leaving; /* encrypted bytes from the socket, and for it; owned by `ssl` */
     int fd;
     /* bytes of a record that is encrypted but not completely sent; the caller will offer them again */
-    size_t turns_owed;
+    size_t unsent_record;
     bool ended;
     rli_tls_trouble trouble;
 };
@@ -244,7 +244,7 @@ static bool encrypt(rli_tls_stream *stream, const char *bytes, size_t length)
         rli_tls_trouble_note(&stream->trouble);
         return false;
     }
-    stream->turns_owed = length;
+    stream->unsent_record = length;
     return true;
 }
 
@@ -254,8 +254,8 @@ ssize_t rli_tls_send(rli_tls_stream *stream, const char *bytes, size_t length)
     pthread_mutex_lock(&stream->mutex);
     bool alive = !stream->ended && push(stream);
     while (alive && all_left(stream)) {
-        sent += stream->turns_owed;
-        stream->turns_owed = 0;
+        sent += stream->unsent_record;
+        stream->unsent_record = 0;
         if (sent >= length)
             break;
         size_t rest = length - sent;

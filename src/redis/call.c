@@ -88,7 +88,7 @@ void rli_call_clear(rli_call *call)
     if (call->reply)
         freeReplyObject(call->reply);
     call->reply = NULL;
-    rli_node_release(call->node);
+    rli_node_unref(call->node);
     call->node = NULL;
 }
 
@@ -111,10 +111,10 @@ typedef struct call_state {
     bool asking;        /* the latest attempt went to a node that an ASK redirect named */
     rli_outcome outcome;
     rli_answer answer;
-    rli_advice advice; /* about the answer, if it is an error */
+    rli_reply_action advice; /* about the answer, if it is an error */
 } call_state;
 
-static rli_pipeline *lane_to(call_state *run, rli_node *node)
+static rli_pipeline *pipeline_to(call_state *run, rli_node *node)
 {
     if (run->call->background)
         return &node->background;
@@ -161,9 +161,9 @@ static void send_whole(call_state *run, rli_pipeline *pipeline, rli_pubsub_mode 
  * restarted, or SCRIPT FLUSH removed it. */
 static void attempt(call_state *run)
 {
-    rli_node_release(run->node);
+    rli_node_unref(run->node);
     run->asking = run->redirected != NULL;
-    run->node = run->asking ? run->redirected : rli_topology_hold(run->topology, run->slot);
+    run->node = run->asking ? run->redirected : rli_topology_ref_server(run->topology, run->slot);
     run->redirected = NULL;
     run->answer = (rli_answer){.status = RLOCK_UNAVAILABLE};
     run->outcome = RLI_UNSENT;
@@ -173,7 +173,7 @@ static void attempt(call_state *run)
                  run->slot, rli_show_name(run->call->key, shown));
         return;
     }
-    rli_pipeline *pipeline = lane_to(run, run->node);
+    rli_pipeline *pipeline = pipeline_to(run, run->node);
     if (run->call->once)
         rli_pipeline_refresh(pipeline, 0);
     rli_pubsub_mode pubsub_mode = atomic_load_explicit(&run->topology->pubsub_mode, memory_order_relaxed);
@@ -183,7 +183,7 @@ static void attempt(call_state *run)
     }
     const char *sha1 = run->call->script->sha1[pubsub_mode];
     send_once(run, pipeline, "EVALSHA", sha1, sizeof run->call->script->sha1[pubsub_mode] - 1);
-    if (run->outcome == RLI_ANSWERED && rli_reply_advice(run->answer.reply) == RLI_LOAD) {
+    if (run->outcome == RLI_ANSWERED && rli_reply_action_of(run->answer.reply) == RLI_LOAD) {
         freeReplyObject(run->answer.reply);
         send_whole(run, pipeline, pubsub_mode);
     }
@@ -193,11 +193,11 @@ static void attempt(call_state *run)
 
 rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route)
 {
-    rli_node_release(call->node);
-    rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, call->key, call->key_length));
+    rli_node_unref(call->node);
+    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, call->key, call->key_length));
     call->node = node;
     if (call->no_memory || !node || atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0 ||
-        !rli_node_knows(node, call->script))
+        !rli_node_has_script(node, call->script))
         return NULL;
     return rli_route_to(route, node);
 }
@@ -231,7 +231,7 @@ static void take(call_state *run)
     call->reply = run->answer.reply;
     call->run = run->answer.run;
     if (call->learns)
-        rli_node_learn(run->node, call->script);
+        rli_node_note_script(run->node, call->script);
     call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
     call->unconfirmed = run->answer.synced == 0;
     /* check whether that many replicas still exist */
@@ -240,14 +240,14 @@ static void take(call_state *run)
 }
 
 /* Whether another node can be asked at once. */
-static bool redirect(call_state *run, rli_advice advice)
+static bool redirect(call_state *run, rli_reply_action advice)
 {
     rli_redirect to;
     if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
         return false;
     bool followed = advice == RLI_MOVED
-                        ? rli_topology_moved(run->topology, run->slot, run->node, to.host, to.length, to.port)
-                        : rli_topology_gone_ahead(run->topology, run->slot, run->node, to.host, to.length, to.port,
+                        ? rli_topology_follow_moved(run->topology, run->slot, run->node, to.host, to.length, to.port)
+                        : rli_topology_follow_ask(run->topology, run->slot, run->node, to.host, to.length, to.port,
                                                   &run->redirected);
     return followed && ++run->redirects <= REDIRECTS;
 }
@@ -255,9 +255,9 @@ static bool redirect(call_state *run, rli_advice advice)
 /* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
 static bool may_ask_again(call_state *run, rlock_status *status, bool *at_once)
 {
-    rli_advice advice = rli_reply_advice(run->answer.reply);
+    rli_reply_action advice = rli_reply_action_of(run->answer.reply);
     run->advice = advice;
-    run->call->broke_off = run->call->broke_off || rli_reply_broke_off(run->answer.reply);
+    run->call->broke_off = run->call->broke_off || rli_reply_aborted_script(run->answer.reply);
     *at_once = (advice == RLI_MOVED || advice == RLI_ASK) && redirect(run, advice);
     *status = rli_reply_refusal(run->answer.reply, run->call->key ? run->call->key : "");
     freeReplyObject(run->answer.reply);
@@ -271,7 +271,7 @@ static bool may_ask_again(call_state *run, rlock_status *status, bool *at_once)
 /* Whether another attempt may follow a failed one. */
 static bool worth_another(const call_state *run, int done, int attempts)
 {
-    if (run->outcome == RLI_GAVE_UP || done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
+    if (run->outcome == RLI_ABANDONED || done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
         return false;
     if (run->outcome == RLI_UNSENT)
         return run->answer.status == RLOCK_UNAVAILABLE;
@@ -281,18 +281,18 @@ static bool worth_another(const call_state *run, int done, int attempts)
 static rlock_status unavailable(const call_state *run, int done, const char *why)
 {
     const char *word = done == 1 ? "attempt" : "attempts", *address = run->node ? run->node->address.text : "";
-    if (run->outcome == RLI_SILENT)
+    if (run->outcome == RLI_TIMED_OUT)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)", address,
                         (long long)run->topology->settings->timeout_ms, done, word);
-    if (run->outcome == RLI_BROKEN && run->answer.garbled)
+    if (run->outcome == RLI_DISCONNECTED && run->answer.garbled)
         return rli_fail(RLOCK_UNAVAILABLE,
                         "Redis at %s sent %s; is there a proxy between, or another program on that "
                         "port? (%d %s)",
                         address, run->answer.garbled, done, word);
-    if (run->outcome == RLI_BROKEN)
+    if (run->outcome == RLI_DISCONNECTED)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)", address,
                         done, word);
-    if (run->outcome == RLI_GAVE_UP)
+    if (run->outcome == RLI_ABANDONED)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)", address, done, word);
     return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, done, word);
 }
@@ -307,14 +307,14 @@ static rlock_status failed(const call_state *run, int done)
                         "before you repeat it",
                         run->node->address.text);
     /* A token ends the making of a connection, too, which then says that there is none. */
-    bool gave_up = run->outcome == RLI_GAVE_UP || run->outcome == RLI_UNSENT;
+    bool gave_up = run->outcome == RLI_ABANDONED || run->outcome == RLI_UNSENT;
     rlock_status ended = gave_up ? rli_operation_check(run->op) : RLOCK_OK;
     if (ended != RLOCK_OK)
         return ended;
     char why[400];
     snprintf(why, sizeof why, "%.399s", rlock_last_error());
     if (run->outcome == RLI_ANSWERED && run->advice == RLI_DEMOTED) /* and no other master was found */
-        return rli_fail_as(RLOCK_SERVER, why);
+        return rli_fail_text(RLOCK_SERVER, why);
     return unavailable(run, done, why);
 }
 
@@ -345,7 +345,7 @@ static rlock_status pause(rli_topology *topology, rli_operation *op, int done, u
 static rlock_status rest(call_state *run, int done, unsigned version)
 {
     /* A connection that broke once says nothing about the server: retry at once. */
-    if (run->outcome == RLI_BROKEN && done == 1)
+    if (run->outcome == RLI_DISCONNECTED && done == 1)
         return RLOCK_OK;
     return pause(run->topology, run->op, done, version);
 }
@@ -389,7 +389,7 @@ static rlock_status go(call_state *run)
             done--;
             continue;
         }
-        if (run->outcome != RLI_GAVE_UP)
+        if (run->outcome != RLI_ABANDONED)
             rli_topology_suspect(run->topology);
         if (call->failed_ms == RLI_NEVER)
             call->failed_ms = began_ms;
@@ -410,7 +410,7 @@ rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation 
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     run.slot = rli_topology_slot(run.topology, call->key, call->key_length);
     rlock_status status = go(&run);
-    rli_node_release(run.node);
-    rli_node_release(run.redirected);
+    rli_node_unref(run.node);
+    rli_node_unref(run.redirected);
     return status;
 }

@@ -28,7 +28,7 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     return node;
 }
 
-bool rli_node_knows(const rli_node *node, const rli_script *script)
+bool rli_node_has_script(const rli_node *node, const rli_script *script)
 {
     for (int i = 0; i < RLI_NODE_KNOWN; i++) {
         if (atomic_load_explicit(&node->known[i], memory_order_relaxed) == script)
@@ -37,7 +37,7 @@ bool rli_node_knows(const rli_node *node, const rli_script *script)
     return false;
 }
 
-void rli_node_learn(rli_node *node, const rli_script *script)
+void rli_node_note_script(rli_node *node, const rli_script *script)
 {
     for (int i = 0; i < RLI_NODE_KNOWN; i++) {
         const rli_script *there = NULL;
@@ -75,12 +75,12 @@ void rli_node_abandon(rli_node *node)
     rli_subscriber_drop(&node->subscriber);
 }
 
-void rli_node_hold(rli_node *node)
+void rli_node_ref(rli_node *node)
 {
     atomic_fetch_add(&node->users, 1);
 }
 
-void rli_node_release(rli_node *node)
+void rli_node_unref(rli_node *node)
 {
     if (node)
         atomic_fetch_sub(&node->users, 1);

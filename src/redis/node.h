@@ -58,17 +58,17 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
                         const atomic_bool *closed);
 /* Whether the server has run this script for us before; noted only for the few scripts that may be posted. Any
  * thread. */
-bool rli_node_knows(const rli_node *node, const rli_script *script);
+bool rli_node_has_script(const rli_node *node, const rli_script *script);
 /* Notes that it has run the script. */
-void rli_node_learn(rli_node *node, const rli_script *script);
+void rli_node_note_script(rli_node *node, const rli_script *script);
 /* Calls rli_pipeline_collect on the pipelines that take posted requests. Returns whether answers are still missing. */
 bool rli_node_collect(rli_node *node, int64_t until_ms);
 /* Pings the server on connections that were unused for `idle_ms`. False: one is dead and has been dropped. The rest is
  * left for the next time, because each dead connection may take a whole timeout. */
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms);
 /* Take and drop a reference. While a thread holds one, the node may be used and keeps its address. */
-void rli_node_hold(rli_node *node);
-void rli_node_release(rli_node *node); /* NULL is allowed */
+void rli_node_ref(rli_node *node);
+void rli_node_unref(rli_node *node); /* NULL is allowed */
 /* Uses new connections from now on, because the host name may lead elsewhere. Present requests still get their
  * answers, since some of them must not be sent again. */
 void rli_node_renew(rli_node *node);
@@ -81,7 +81,7 @@ void rli_node_abandon(rli_node *node);
 void rli_node_retire(rli_node *node);
 /* Reuses a retired node without references for another address. Takes over what `address` points to. */
 void rli_node_revive(rli_node *node, rli_address *address);
-/* Ends present requests with RLI_GAVE_UP; later ones fail with RLOCK_CLOSED. */
+/* Ends present requests with RLI_ABANDONED; later ones fail with RLOCK_CLOSED. */
 void rli_node_close(rli_node *node);
 void rli_node_stop(rli_node *node); /* after rli_node_close: joins its threads */
 void rli_node_free(rli_node *node); /* after that, when no call is under way any more */

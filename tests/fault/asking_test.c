@@ -131,7 +131,7 @@ static void assert_in_step_after(const char *held)
     int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = held, .times = 1});
     lane_call call = {.lane = lanes.plain, .words = {"INCR", key}, .asking = true, .limit_ms = 100};
     lane_run(&call);
-    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_ABANDONED, "%s", outcome_word(call.outcome));
     cr_assert(proxy_count(lanes.proxy, rule, PROXY_ACTED) == 1);
     proxy_release(lanes.proxy, rule);
     assert_counted(lanes.plain, false, "2");
@@ -158,7 +158,7 @@ Test(asking_without_cluster, takes_no_answer_for_another_when_the_connection_end
         int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = text, .amount = bytes % 4});
         lane_call call = increment(lanes.plain, true);
         proxy_release(lanes.proxy, rule);
-        cr_assert(call.outcome == RLI_BROKEN, "%s: %s", outcome_word(call.outcome), call.text);
+        cr_assert(call.outcome == RLI_DISCONNECTED, "%s: %s", outcome_word(call.outcome), call.text);
     }
 }
 

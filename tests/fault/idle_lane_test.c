@@ -155,7 +155,7 @@ Test(idle_lane, is_pinged_although_a_request_was_given_up_on_it)
     int held = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INCR", .times = 1});
     lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}, .limit_ms = 50};
     lane_run(&call);
-    cr_assert(call.outcome == RLI_GAVE_UP && proxy_count(lanes.proxy, held, PROXY_ACTED) == 1);
+    cr_assert(call.outcome == RLI_ABANDONED && proxy_count(lanes.proxy, held, PROXY_ACTED) == 1);
     cr_assert(!ping(lanes.plain, 0));
     assert_counts(lanes.plain, "2");
     cr_assert(proxy_accepted(lanes.proxy) == 2);
@@ -213,7 +213,7 @@ Test(dropped_lane, ends_what_is_under_way_when_it_is_dropped_twice)
     rli_pipeline_drop(lanes.plain);
     rli_pipeline_drop(lanes.plain);
     assert_ok(actor_finish(asker, SOON_MS));
-    cr_assert(call.outcome == RLI_BROKEN, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_DISCONNECTED, "%s", outcome_word(call.outcome));
     actor_end(asker);
 }
 
@@ -228,7 +228,7 @@ Test(dropped_lane, keeps_the_limit_of_what_is_under_way)
     cr_assert(proxy_await(lanes.proxy, held, PROXY_ACTED, 1, SOON_MS));
     rli_pipeline_drop(lanes.plain);
     assert_ok(actor_finish(asker, SOON_MS));
-    cr_assert(call.outcome == RLI_SILENT, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_TIMED_OUT, "%s", outcome_word(call.outcome));
     assert_between(call.took_ms, LANE_TIMEOUT_MS - 1, at_most_ms(LANE_TIMEOUT_MS + 300));
     cr_assert(proxy_connected(lanes.proxy) == 0);
     actor_end(asker);
@@ -245,7 +245,7 @@ Test(dropped_lane, ends_what_is_under_way_when_it_is_closed)
     int64_t since_ms = now_ms();
     rli_pipeline_close(lanes.plain);
     assert_ok(actor_finish(asker, SOON_MS));
-    cr_assert(call.outcome == RLI_GAVE_UP, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_ABANDONED, "%s", outcome_word(call.outcome));
     assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_TIMEOUT_MS / 2));
     actor_end(asker);
 }
@@ -262,7 +262,7 @@ static int open_descriptors(void)
 static rlock_status ask_and_condemn(void *call)
 {
     rlock_status status = lane_run(call);
-    rli_pipeline_condemn(lanes.plain);
+    rli_pipeline_fail_all(lanes.plain);
     return status;
 }
 
@@ -270,7 +270,7 @@ Test(dropped_lane, is_freed_when_it_ends_as_the_lead_is_handed_on)
 {
     actor *leader = actor_start(), *follower = actor_start();
     assert_counts(lanes.plain, "1");
-    rli_pipeline_condemn(lanes.plain);
+    rli_pipeline_fail_all(lanes.plain);
     int64_t until_ms = now_ms() + SOON_MS;
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
@@ -288,7 +288,7 @@ Test(dropped_lane, is_freed_when_it_ends_as_the_lead_is_handed_on)
         assert_ok(actor_finish(leader, SOON_MS));
         cr_assert(leading.outcome == RLI_ANSWERED, "%s", outcome_word(leading.outcome));
         (void)actor_finish(follower, SOON_MS);
-        cr_assert(following.outcome == RLI_SILENT, "%s", outcome_word(following.outcome));
+        cr_assert(following.outcome == RLI_TIMED_OUT, "%s", outcome_word(following.outcome));
         proxy_release(lanes.proxy, never);
     }
     until_ms = now_ms() + SOON_MS;

@@ -145,7 +145,7 @@ Test(posted, is_given_up_with_its_connection_when_no_answer_comes)
     int64_t since_ms = now_ms();
     cr_assert(send_post(&own, "n"));
     collect();
-    assert_told(&own, RLI_SILENT);
+    assert_told(&own, RLI_TIMED_OUT);
     cr_assert(own.left);
     assert_between(now_ms() - since_ms, LANE_TIMEOUT_MS - 1, at_most_ms(LANE_TIMEOUT_MS + 300));
     lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
@@ -160,7 +160,7 @@ Test(posted, is_told_that_its_connection_was_cut)
     int rule = rule_for_incr(PROXY_CUT_AFTER);
     cr_assert(send_post(&own, "n"));
     collect();
-    assert_told(&own, RLI_BROKEN);
+    assert_told(&own, RLI_DISCONNECTED);
     cr_assert(!send_post(&late, "n"), "there is no connection now");
     proxy_release(lanes.proxy, rule);
     lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
@@ -175,8 +175,8 @@ Test(posted, is_told_of_the_end_by_the_next_call_on_that_connection)
     rule_for_incr(PROXY_CUT_BEFORE);
     cr_assert(send_post(&own, "n"));
     lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
-    assert_told(&own, RLI_BROKEN);
-    cr_assert(call.outcome == RLI_BROKEN);
+    assert_told(&own, RLI_DISCONNECTED);
+    cr_assert(call.outcome == RLI_DISCONNECTED);
 }
 
 /* What must be sent only once is not lost on a connection that ended under an answer that nobody has read. */
@@ -191,7 +191,7 @@ Test(posted, does_not_hide_that_the_server_has_closed_the_connection)
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
     rli_pipeline_refresh(lanes.plain, 0);
-    assert_told(&own, RLI_BROKEN);
+    assert_told(&own, RLI_DISCONNECTED);
     lane_call call = lane_ask(lanes.plain, "GET", "n", NULL);
     assert_answered(&call, "1");
 }
@@ -203,11 +203,11 @@ Test(posted, is_told_when_the_lane_is_dropped_or_closed)
     rule_for_incr(PROXY_HOLD_REPLY);
     cr_assert(send_post(&own[0], "n"));
     rli_pipeline_drop(lanes.plain);
-    assert_told(&own[0], RLI_BROKEN);
+    assert_told(&own[0], RLI_DISCONNECTED);
     connect_lane();
     cr_assert(send_post(&own[1], "n"));
     rli_pipeline_close(lanes.plain);
-    assert_told(&own[1], RLI_GAVE_UP);
+    assert_told(&own[1], RLI_ABANDONED);
 }
 
 /* --- many --- */

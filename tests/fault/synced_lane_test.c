@@ -276,7 +276,7 @@ Test(synced_lane, has_no_answer_when_the_connection_ends_before_that_to_wait)
         int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = "WAIT", .amount = bytes});
         lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
         proxy_release(lanes.proxy, rule);
-        cr_assert(call.outcome == RLI_BROKEN, "%s after %d bytes", outcome_word(call.outcome), (int)bytes);
+        cr_assert(call.outcome == RLI_DISCONNECTED, "%s after %d bytes", outcome_word(call.outcome), (int)bytes);
         cr_assert(lanes_number("n") == bytes + 1, "it has not run");
     }
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
@@ -288,7 +288,7 @@ Test(synced_lane, has_no_answer_when_that_to_wait_does_not_come)
     lanes_time_out();
     int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "WAIT"});
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-    cr_assert(call.outcome == RLI_SILENT, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_TIMED_OUT, "%s", outcome_word(call.outcome));
     assert_between(call.took_ms, LANE_TIMEOUT_MS + LANE_SYNC_MS - 1, at_most_ms(LANE_TIMEOUT_MS + LANE_SYNC_MS + 300));
     proxy_release(lanes.proxy, rule);
     call = lane_ask(&lanes.synced, "INCR", "n", NULL);
@@ -324,8 +324,8 @@ Test(synced_lane, knows_what_had_not_left_when_the_connection_ended)
     proxy_cut(lanes.proxy);
     assert_ok(actor_finish(first, SOON_MS));
     assert_ok(actor_finish(second, SOON_MS));
-    cr_assert(sent.outcome == RLI_BROKEN && sent.answer.left, "%s", outcome_word(sent.outcome));
-    cr_assert(queued.outcome == RLI_BROKEN && !queued.answer.left, "%s", outcome_word(queued.outcome));
+    cr_assert(sent.outcome == RLI_DISCONNECTED && sent.answer.left, "%s", outcome_word(sent.outcome));
+    cr_assert(queued.outcome == RLI_DISCONNECTED && !queued.answer.left, "%s", outcome_word(queued.outcome));
     cr_assert(lanes_number("first") == 1 && lanes_number("n") == 0);
     actor_end(first);
     actor_end(second);
@@ -338,7 +338,7 @@ Test(synced_lane, stays_in_step_when_callers_give_up_before_wait_is_answered)
     freeze_replica();
     lane_call call = {.lane = &lanes.synced, .words = {"INCR", "n"}, .limit_ms = LANE_SYNC_MS / 5};
     lane_run(&call);
-    cr_assert(call.outcome == RLI_GAVE_UP && call.answer.left, "%s", outcome_word(call.outcome));
+    cr_assert(call.outcome == RLI_ABANDONED && call.answer.left, "%s", outcome_word(call.outcome));
     server_thaw(fleet_node(lanes.fleet, 1));
     call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     assert_synced(&call, "2", 1);
@@ -367,7 +367,7 @@ Test(synced_lane, takes_back_what_was_given_up_before_it_left)
         if (i != 2)
             assert_synced(&calls[i], "1", 0);
     }
-    cr_assert(calls[2].outcome == RLI_GAVE_UP && !calls[2].answer.left, "%s", outcome_word(calls[2].outcome));
+    cr_assert(calls[2].outcome == RLI_ABANDONED && !calls[2].answer.left, "%s", outcome_word(calls[2].outcome));
     cr_assert(server_integer(lanes.master, "EXISTS given-up") == 0);
     cr_assert(proxy_accepted(lanes.proxy) == 1, "the connection was given up");
 }
@@ -389,7 +389,7 @@ Test(synced_lane, ends_all_that_is_under_way_when_it_is_closed)
     rli_pipeline_close(&lanes.synced);
     for (int i = 0; i < 3; i++) {
         assert_ok(actor_finish(actors[i], SOON_MS));
-        cr_assert(calls[i].outcome == RLI_GAVE_UP, "%s", outcome_word(calls[i].outcome));
+        cr_assert(calls[i].outcome == RLI_ABANDONED, "%s", outcome_word(calls[i].outcome));
         actor_end(actors[i]);
     }
     assert_between(now_ms() - since_ms, 0, at_most_ms(LANE_SYNC_MS / 2));

@@ -31,7 +31,7 @@ static void *sleep_there(void *argument)
         if (self->park)
             self->park(&self->parker, self->deadline_ms);
         else
-            rli_park_together(&self->parker, self->place, self->deadline_ms);
+            rli_park_in_group(&self->parker, self->place, self->deadline_ms);
     }
     event_set(self->woken);
     return NULL;
@@ -39,7 +39,7 @@ static void *sleep_there(void *argument)
 
 static bool is_asleep(const sleeper *self)
 {
-    return atomic_load(&self->parker.state) & (RLI_ASLEEP | RLI_TOGETHER);
+    return atomic_load(&self->parker.state) & (RLI_ASLEEP | RLI_GROUPED);
 }
 
 /* In all ways that there are, by turns, or in the first of them alone. */
@@ -86,7 +86,7 @@ static void wake_each(sleeper *all, int count, int ways)
     lay_down(all, count, ways, &woken, RLI_NEVER);
     await_asleep(all, count);
     for (int i = 0; i < count; i++) {
-        rli_unpark_with(&all[i].parker, RLI_NEWS);
+        rli_unpark_flags(&all[i].parker, RLI_NEWS);
         cr_assert(event_wait_count(&woken, i + 1, SOON_MS), "sleeper %d", i);
         cr_assert(event_count(&woken) == i + 1);
     }
@@ -122,14 +122,14 @@ Test(park, news_from_before_keep_it_awake)
 {
     rli_parker parker;
     rli_parker_init(&parker);
-    rli_unpark_with(&parker, RLI_NEWS);
+    rli_unpark_flags(&parker, RLI_NEWS);
     rli_park(&parker, RLI_NEVER);
     cr_assert(rli_parker_take(&parker, RLI_NEWS) && !rli_parker_has(&parker, RLI_NEWS));
     rli_unpark(&parker);
     rli_park_among_many(&parker, RLI_NEVER);
     cr_assert(atomic_load(&parker.state) == 0);
     rli_unpark(&parker);
-    rli_park_together(&parker, PLACE, RLI_NEVER);
+    rli_park_in_group(&parker, PLACE, RLI_NEVER);
     cr_assert(atomic_load(&parker.state) == 0);
 }
 
@@ -144,7 +144,7 @@ Test(park, a_ring_wakes_all_who_were_told)
     for (int half = 0; half < 2; half++) {
         rli_wake_batch ring = {0};
         for (int i = half; i < CROWD; i += 2)
-            rli_unpark_later(&all[i].parker, RLI_NEWS, &ring);
+            rli_unpark_batched(&all[i].parker, RLI_NEWS, &ring);
         rli_wake_batch_end(&ring);
         cr_assert(event_wait_count(&woken, (half + 1) * CROWD / 2, SOON_MS), "%d", event_count(&woken));
         cr_assert(event_count(&woken) == (half + 1) * CROWD / 2);
@@ -168,7 +168,7 @@ static void await_news(partner *self)
         if (self->alone)
             rli_park_among_many(&self->parker, RLI_NEVER);
         else
-            rli_park_together(&self->parker, self->place, RLI_NEVER);
+            rli_park_in_group(&self->parker, self->place, RLI_NEVER);
     }
 }
 
@@ -179,7 +179,7 @@ static void *play(void *argument)
         rli_wake_batch ring = {0};
         if (!self->begins)
             await_news(self);
-        rli_unpark_later(self->other, RLI_NEWS, &ring);
+        rli_unpark_batched(self->other, RLI_NEWS, &ring);
         rli_wake_batch_end(&ring);
         if (self->begins)
             await_news(self);

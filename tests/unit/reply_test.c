@@ -40,7 +40,7 @@ Test(reply, redirect_without_a_sound_port_is_none)
 static bool broke_off(const char *text)
 {
     const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
-    return rli_reply_broke_off(&reply);
+    return rli_reply_aborted_script(&reply);
 }
 
 /* As Redis 6.2, 7.0, and 7.2 and Valkey say it. */

@@ -62,25 +62,25 @@ static bool read_head(const redisReply *reply, int64_t *number, const char **unh
     return true;
 }
 
-static rli_verdict parse_acquire(const redisReply *reply)
+static rli_acquire_result parse_acquire(const redisReply *reply)
 {
-    rli_verdict verdict = {.grant = RLI_DENIED};
+    rli_acquire_result verdict = {.grant = RLI_DENIED};
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_parse_acquire(reply);
     verdict.free = true;
     if (!read_head(reply, &verdict.pttl_ms, &verdict.unheard))
-        verdict.grant = RLI_ODD_GRANT;
+        verdict.grant = RLI_GRANT_MALFORMED;
     return verdict;
 }
 
-static rli_released parse_release(const redisReply *reply, const char **unheard)
+static rli_release_outcome parse_release(const redisReply *reply, const char **unheard)
 {
     int64_t freed = 0;
     *unheard = NULL;
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_parse_release(reply, unheard);
     if (!read_head(reply, &freed, unheard))
-        return RLI_ODD_RELEASE;
+        return RLI_RELEASE_MALFORMED;
     return freed ? RLI_RELEASED : RLI_NOT_HELD;
 }
 

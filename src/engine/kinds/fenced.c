@@ -12,18 +12,18 @@ static void acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_reentrant_add_over(call, request);
+    rli_reentrant_add_replaced(call, request);
 }
 
 /* The answer is { token } when granted, otherwise that of the reentrant lock. */
-static rli_verdict parse_acquire(const redisReply *reply)
+static rli_acquire_result parse_acquire(const redisReply *reply)
 {
     int64_t token = 0;
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_parse_acquire(reply);
     if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &token))
-        return (rli_verdict){.grant = RLI_ODD_GRANT};
-    return (rli_verdict){.grant = RLI_GRANTED, .token = (uint64_t)token};
+        return (rli_acquire_result){.grant = RLI_GRANT_MALFORMED};
+    return (rli_acquire_result){.grant = RLI_GRANTED, .token = (uint64_t)token};
 }
 
 const rli_kind rli_kind_fenced = {

@@ -65,10 +65,10 @@ static void read_state(rli_call *call, const rli_names *names, const char *owner
 }
 
 /* The answer is { 1 } when granted under the owner's write hold, otherwise that of the reentrant lock. */
-static rli_verdict read_parse_acquire(const redisReply *reply)
+static rli_acquire_result read_parse_acquire(const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
-        return (rli_verdict){.grant = RLI_GRANTED, .beneath = true};
+        return (rli_acquire_result){.grant = RLI_GRANTED, .beneath = true};
     return rli_reentrant_parse_acquire(reply);
 }
 
@@ -106,14 +106,14 @@ static void write_state(rli_call *call, const rli_names *names, const char *owne
 }
 
 /* The answer is { PTTL } when granted, as leases add up, otherwise that of the reentrant lock. */
-static rli_verdict write_parse_acquire(const redisReply *reply)
+static rli_acquire_result write_parse_acquire(const redisReply *reply)
 {
     int64_t pttl_ms = 0;
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_parse_acquire(reply);
     if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &pttl_ms))
-        return (rli_verdict){.grant = RLI_ODD_GRANT};
-    return (rli_verdict){.grant = RLI_GRANTED, .pttl_ms = pttl_ms};
+        return (rli_acquire_result){.grant = RLI_GRANT_MALFORMED};
+    return (rli_acquire_result){.grant = RLI_GRANTED, .pttl_ms = pttl_ms};
 }
 
 #define CHANNEL "redisson_rwlock"

@@ -3,7 +3,7 @@
 #include "engine/kind.h"
 #include "net/reply.h"
 
-void rli_reentrant_add_over(rli_call *call, const rli_request *request)
+void rli_reentrant_add_replaced(rli_call *call, const rli_request *request)
 {
     rli_call_add_text(call, request->over);
     if (*request->over && request->names->channel)
@@ -17,13 +17,13 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_reentrant_add_over(call, request);
+    rli_reentrant_add_replaced(call, request);
 }
 
 /* What a handoff answers when the successor holds the lock. */
-#define HANDED_OVER 2
-#define HEIR_HOLDS  3       /* an earlier attempt handed it over */
-#define HEARD_MAX   1000000 /* caps the reported number of subscribers */
+#define HANDED_OFF      2
+#define SUCCESSOR_HOLDS 3       /* an earlier attempt handed it over */
+#define HEARD_MAX       1000000 /* caps the reported number of subscribers */
 
 static void hand_over(rli_call *call, const rli_request *request)
 {
@@ -71,16 +71,16 @@ void rli_reentrant_state(rli_call *call, const rli_names *names, const char *own
     rli_call_add_text(call, owner);
 }
 
-rli_verdict rli_reentrant_parse_acquire(const redisReply *reply)
+rli_acquire_result rli_reentrant_parse_acquire(const redisReply *reply)
 {
     int64_t pttl_ms = 0;
     if (rli_reply_is_nil(reply))
-        return (rli_verdict){.grant = RLI_GRANTED};
+        return (rli_acquire_result){.grant = RLI_GRANTED};
     if (!rli_reply_integer(reply, &pttl_ms) || pttl_ms < -3 || pttl_ms == -2)
-        return (rli_verdict){.grant = RLI_ODD_GRANT};
+        return (rli_acquire_result){.grant = RLI_GRANT_MALFORMED};
     if (pttl_ms == -3)
-        return (rli_verdict){.grant = RLI_OUTER_LOST};
-    return (rli_verdict){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
+        return (rli_acquire_result){.grant = RLI_OUTER_LOST};
+    return (rli_acquire_result){.grant = RLI_DENIED, .pttl_ms = pttl_ms};
 }
 
 /* Returns whether the reply is { answer, token }. */
@@ -89,31 +89,31 @@ static bool with_token(const redisReply *reply)
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
 }
 
-rli_released rli_reentrant_parse_release(const redisReply *reply, const char **unheard)
+rli_release_outcome rli_reentrant_parse_release(const redisReply *reply, const char **unheard)
 {
     int64_t how = 0;
     *unheard = NULL;
     if (rli_reply_is_nil(reply))
         return RLI_NOT_HELD;
     if (!rli_reply_integer(with_token(reply) ? reply->element[0] : reply, &how))
-        return RLI_ODD_RELEASE;
-    return how == HEIR_HOLDS ? RLI_NOT_HELD : RLI_RELEASED;
+        return RLI_RELEASE_MALFORMED;
+    return how == SUCCESSOR_HOLDS ? RLI_NOT_HELD : RLI_RELEASED;
 }
 
-rli_verdict rli_reentrant_parse_handoff(const redisReply *reply)
+rli_acquire_result rli_reentrant_parse_handoff(const redisReply *reply)
 {
-    int64_t how = HANDED_OVER + HEIR_HOLDS, token = 0;
+    int64_t how = HANDED_OFF + SUCCESSOR_HOLDS, token = 0;
     bool fenced = with_token(reply);
     if (!rli_reply_integer(fenced ? reply->element[0] : reply, &how) ||
         (fenced && !rli_reply_integer(reply->element[1], &token)))
-        return (rli_verdict){.grant = RLI_DENIED};
-    bool is_held = how == HANDED_OVER || how == HEIR_HOLDS;
-    return (rli_verdict){.grant = is_held ? RLI_GRANTED : RLI_DENIED,
-                         .token = (uint64_t)token,
-                         .free = how <= 0,
-                         .heard = how > 0            ? 0
-                                  : how < -HEARD_MAX ? HEARD_MAX
-                                                     : (int)-how};
+        return (rli_acquire_result){.grant = RLI_DENIED};
+    bool is_held = how == HANDED_OFF || how == SUCCESSOR_HOLDS;
+    return (rli_acquire_result){.grant = is_held ? RLI_GRANTED : RLI_DENIED,
+                                .token = (uint64_t)token,
+                                .free = how <= 0,
+                                .heard = how > 0            ? 0
+                                         : how < -HEARD_MAX ? HEARD_MAX
+                                                            : (int)-how};
 }
 
 const rli_kind rli_kind_reentrant = {

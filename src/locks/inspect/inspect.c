@@ -55,7 +55,7 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
         if (status == RLOCK_OK) {
             status = look(&client->topology, &op, &queue, &more, inspection);
             if (status != RLOCK_OK)
-                rli_fail_of(status, "inspection of", name);
+                rli_fail_prefix(status, "inspection of", name);
             rli_operation_end(&op);
         }
         rli_names_free(&more);
@@ -88,11 +88,11 @@ static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t t
 /* The same, on the node that serves `names`. */
 static rlock_status list_clients(rli_topology *topology, rli_operation *op, const rli_names *names, redisReply **reply)
 {
-    rli_node *node = rli_topology_hold(topology, rli_topology_slot(topology, names->name, names->length));
+    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, names->name, names->length));
     if (!node)
         return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
     rlock_status status = list_clients_of(node, op, topology->settings->timeout_ms, reply);
-    rli_node_release(node);
+    rli_node_unref(node);
     return status;
 }
 

@@ -20,7 +20,7 @@
  * child that is forked meanwhile; it is harmless if two threads load the module. */
 static const rli_tls_module *_Atomic loaded;
 
-static const rli_tls_library library = {.fail_as = rli_fail_as, .patience_poll = rli_patience_poll};
+static const rli_tls_library library = {.fail_as = rli_fail_text, .patience_poll = rli_patience_poll};
 
 static const rli_tls_module *module(void)
 {

@@ -82,5 +82,5 @@ void rli_pending_finish(rli_pending *pending, rli_outcome outcome, rli_wake_batc
     pending->outcome = outcome;
     if (pending->witness)
         pending->witness->tell(pending->witness, pending);
-    rli_unpark_later(parker, RLI_FINISHED, batch);
+    rli_unpark_batched(parker, RLI_FINISHED, batch);
 }

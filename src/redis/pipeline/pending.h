@@ -20,7 +20,7 @@ typedef struct rli_pending {
     int64_t queued_ms;    /* when it was queued, before any byte was sent */
     int64_t since_ms;     /* queued_ms plus the time that replicas may take to acknowledge */
     size_t bytes;         /* its size in the queued bytes */
-    unsigned place;       /* the place for rli_park_together; neighbours in the queue have neighbouring places */
+    unsigned place;       /* the place for rli_park_in_group; neighbours in the queue have neighbouring places */
     bool asking;          /* the next reply is the one to its ASKING */
     const char *garbled;  /* see rli_answer; valid once it is finished */
     bool left;            /* see rli_answer; valid once it is finished or given up */

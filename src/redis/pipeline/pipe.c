@@ -33,7 +33,7 @@ struct rli_pipe {
     rli_turn *unsent;      /* threads that wait until their requests are sent */
     bool ended;
     const char *garbled; /* describes received bytes that were no valid reply, static text; NULL: none */
-    int users;           /* references; see rli_pipe_enter */
+    int users;           /* references; see rli_pipe_ref */
     unsigned place;      /* sleeping place of the next request's caller */
 };
 
@@ -62,12 +62,12 @@ rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const 
     return status;
 }
 
-void rli_pipe_enter(rli_pipe *pipe)
+void rli_pipe_ref(rli_pipe *pipe)
 {
     pipe->users++;
 }
 
-void rli_pipe_leave(rli_pipe *pipe)
+void rli_pipe_unref(rli_pipe *pipe)
 {
     if (--pipe->users > 0)
         return;
@@ -77,7 +77,7 @@ void rli_pipe_leave(rli_pipe *pipe)
     free(pipe);
 }
 
-bool rli_pipe_is_left(const rli_pipe *pipe)
+bool rli_pipe_is_unused(const rli_pipe *pipe)
 {
     return pipe->users == 1;
 }
@@ -112,7 +112,7 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
     rli_pending_append(&pipe->pending_list, pending);
     if (parker) {
         rli_parker_take(parker, RLI_FINISHED | RLI_LEAD); /* left over from an earlier request */
-        rli_pipe_enter(pipe);
+        rli_pipe_ref(pipe);
     }
     if (!pipe->awaited)
         pipe->awaited = pending;
@@ -147,7 +147,7 @@ static bool take_back(rli_pipe *pipe, rli_pending *pending)
         if (pipe->awaited == pending)
             pipe->awaited = pending->next;
         rli_pending_remove(&pipe->pending_list, pending);
-        rli_pipe_leave(pipe);
+        rli_pipe_unref(pipe);
         return true;
     }
     return false;
@@ -286,7 +286,7 @@ static void release(rli_pipe *pipe, int asked, int synced, rli_pending ***done)
         rli_pending *pending = pop(pipe);
         pipe->sent--;
         if (pending->parker)
-            rli_pipe_leave(pipe);
+            rli_pipe_unref(pipe);
         pending->left = true;
         pending->asked = asked;
         pending->synced = synced;
@@ -356,10 +356,10 @@ static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, in
 static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
 {
     bool room_wanted = has_rest(pipe) && !pipe->sending;
-    bool timed_out = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
-    pipe->guarded_until_ms = timed_out ? deadline_ms : RLI_NEVER;
+    bool is_covered = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
+    pipe->guarded_until_ms = is_covered ? deadline_ms : RLI_NEVER;
     pthread_mutex_unlock(mutex);
-    if (timed_out && rli_receive_timeout_call(pipe->receive_timeout))
+    if (is_covered && rli_receive_timeout_call(pipe->receive_timeout))
         return rli_connection_block(&pipe->connection);
     return rli_connection_receive(&pipe->connection, deadline_ms, wake_fd, room_wanted);
 }
@@ -367,16 +367,16 @@ static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64
 rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
 {
     if (pipe->ended)
-        return RLI_ENDED;
+        return RLI_RECEIVED_END;
     rli_received received = wait_for_bytes(pipe, mutex, deadline_ms, wake_fd);
     redisReply *replies[AT_ONCE];
     bool garbled = false;
-    int count = received == RLI_BYTES ? parse(pipe, replies, &garbled) : 0;
+    int count = received == RLI_RECEIVED_BYTES ? parse(pipe, replies, &garbled) : 0;
     pthread_mutex_lock(mutex);
     pipe->guarded_until_ms = RLI_NEVER;
     /* Send first, so that the server has work: the threads woken below may take the processor. */
-    bool alive = received != RLI_BYTES || rli_pipe_flush(pipe, mutex);
-    while (received == RLI_BYTES && (count > 0 || garbled)) {
+    bool alive = received != RLI_RECEIVED_BYTES || rli_pipe_flush(pipe, mutex);
+    while (received == RLI_RECEIVED_BYTES && (count > 0 || garbled)) {
         if (!hand_over(pipe, mutex, replies, count))
             pipe->garbled = "an answer that nobody asked for";
         else if (garbled)
@@ -384,10 +384,10 @@ rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t de
         else
             count = count == AT_ONCE ? parse(pipe, replies, &garbled) : 0;
         if (pipe->garbled)
-            received = RLI_ENDED;
+            received = RLI_RECEIVED_END;
     }
     if (!alive)
-        received = RLI_ENDED;
+        received = RLI_RECEIVED_END;
     return received;
 }
 
@@ -440,7 +440,7 @@ bool rli_pipe_lead(rli_pipe *pipe)
     if (pipe->leading || pipe->ended)
         return false;
     pipe->leading = true;
-    rli_pipe_enter(pipe);
+    rli_pipe_ref(pipe);
     return true;
 }
 
@@ -466,10 +466,10 @@ void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
         if (pending == own || !pending->parker)
             continue;
         pipe->leading = true;
-        rli_unpark_with(pending->parker, RLI_LEAD);
+        rli_unpark_flags(pending->parker, RLI_LEAD);
         return;
     }
-    rli_pipe_leave(pipe);
+    rli_pipe_unref(pipe);
 }
 
 /* --- the end of a request, and of the pipe --- */
@@ -486,7 +486,7 @@ bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
         return false;
     if (pipe->awaited == pending)
         pipe->awaited = stand_in;
-    rli_pipe_leave(pipe);
+    rli_pipe_unref(pipe);
     return true;
 }
 
@@ -511,7 +511,7 @@ void rli_pipe_end(rli_pipe *pipe, rli_outcome outcome)
     rli_wake_batch batch = {0};
     for (rli_pending *pending; (pending = pop(pipe)); pipe->sent--) {
         pending->left = pipe->sent > 0;
-        pending->garbled = outcome == RLI_BROKEN ? pipe->garbled : NULL;
+        pending->garbled = outcome == RLI_DISCONNECTED ? pipe->garbled : NULL;
         if (pending->parker)
             leave_for(pipe, pending);
         rli_pending_finish(pending, outcome, &batch);

@@ -20,11 +20,11 @@ rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const 
                            rli_receive_timeout *receive_timeout, const atomic_int *replicas,
                            const rli_patience *patience);
 /* Take and drop a reference. The last one to go frees the memory and the descriptor. References are held by the
- * opener, by each request with a waiting caller, by the leader, and by any thread that calls rli_pipe_enter. */
-void rli_pipe_enter(rli_pipe *pipe);
-void rli_pipe_leave(rli_pipe *pipe);
+ * opener, by each request with a waiting caller, by the leader, and by any thread that calls rli_pipe_ref. */
+void rli_pipe_ref(rli_pipe *pipe);
+void rli_pipe_unref(rli_pipe *pipe);
 /* Whether only the pipeline still holds a reference. */
-bool rli_pipe_is_left(const rli_pipe *pipe);
+bool rli_pipe_is_unused(const rli_pipe *pipe);
 /* The server's run, as in rli_connection. */
 uint64_t rli_pipe_run(const rli_pipe *pipe);
 
@@ -45,7 +45,7 @@ bool rli_pipe_flush(rli_pipe *pipe, pthread_mutex_t *mutex);
 /* Like rli_pipe_flush, but also waits until everything queued so far has been sent, by this or another thread. It
  * stops waiting at `until_ms`, or when no thread is left that would send the rest once there is room. */
 bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms);
-/* For the leader: waits for bytes and delivers the replies in them. Releases `mutex` while it waits. RLI_ENDED: the
+/* For the leader: waits for bytes and delivers the replies in them. Releases `mutex` while it waits. RLI_RECEIVED_END: the
  * connection has ended, possibly through the receive timeout. */
 rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd);
 

@@ -15,7 +15,7 @@ void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, con
                        rli_receive_timeout *receive_timeout)
 {
     *pipeline = (rli_pipeline){.settings = settings, .address = address, .receive_timeout = receive_timeout};
-    rli_mutex_init_brief(&pipeline->mutex);
+    rli_mutex_init_adaptive(&pipeline->mutex);
 }
 
 void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
@@ -63,7 +63,7 @@ static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation
     if (status == RLOCK_OK && !pipeline->closed && !is_dropped)
         pipeline->pipe = pipe;
     else if (status == RLOCK_OK)
-        rli_pipe_leave(pipe);
+        rli_pipe_unref(pipe);
     if (status == RLOCK_OK && pipeline->closed)
         status = rli_fail(RLOCK_CLOSED, "the client was closed");
     else if (is_dropped && (status == RLOCK_OK || status == RLOCK_UNAVAILABLE))
@@ -92,7 +92,7 @@ static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, 
     if (pipeline->connects == before)
         return status;
     return pipeline->connect_status == RLOCK_OK ? RLOCK_OK
-                                                : rli_fail_as(pipeline->connect_status, pipeline->connect_message);
+                                                : rli_fail_text(pipeline->connect_status, pipeline->connect_message);
 }
 
 /* Connects if needed. Mutex held on entry and return, released in between. RLOCK_OK: pipeline->pipe is set. */
@@ -138,7 +138,7 @@ static void drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcom
     else
         return;
     rli_pipe_end(pipe, outcome);
-    rli_pipe_leave(pipe); /* the pipeline's own reference */
+    rli_pipe_unref(pipe); /* the pipeline's own reference */
 }
 
 static void drop_all(rli_pipeline *pipeline, rli_outcome outcome)
@@ -153,13 +153,13 @@ static void drop_all(rli_pipeline *pipeline, rli_outcome outcome)
 static void drop_stale(rli_pipeline *pipeline, int64_t idle_ms)
 {
     if (pipeline->pipe && rli_pipe_is_idle(pipeline->pipe, idle_ms) && rli_pipe_is_stale(pipeline->pipe))
-        drop_pipe(pipeline, pipeline->pipe, RLI_BROKEN);
+        drop_pipe(pipeline, pipeline->pipe, RLI_DISCONNECTED);
 }
 
 static void drop_left(rli_pipeline *pipeline)
 {
-    if (pipeline->dropped && rli_pipe_is_left(pipeline->dropped))
-        drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
+    if (pipeline->dropped && rli_pipe_is_unused(pipeline->dropped))
+        drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
 }
 
 /* Ends the caller's lead. Sends what is queued first, instead of leaving that to the next leader. `own`: as in
@@ -167,7 +167,7 @@ static void drop_left(rli_pipeline *pipeline)
 static void stop_leading(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *own)
 {
     if (!rli_pipe_flush(pipe, &pipeline->mutex))
-        drop_pipe(pipeline, pipe, RLI_BROKEN);
+        drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
     rli_pipe_pass_lead(pipe, own);
 }
 
@@ -177,15 +177,15 @@ static void lead(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_
 {
     while (!rli_pending_finished(pending)) {
         if (!rli_pipe_flush(pipe, &pipeline->mutex)) {
-            drop_pipe(pipeline, pipe, RLI_BROKEN);
+            drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
             break;
         }
         if (rli_pending_finished(pending))
             break;
         rli_received received = rli_pipe_receive(pipe, &pipeline->mutex, deadline_ms, rli_cancel_fd(op->cancel));
-        if (received == RLI_ENDED) /* if time is up, the receive timeout has ended it */
-            drop_pipe(pipeline, pipe, rli_now_ms() >= deadline_ms ? RLI_SILENT : RLI_BROKEN);
-        else if (received == RLI_QUIET && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel)))
+        if (received == RLI_RECEIVED_END) /* if time is up, the receive timeout has ended it */
+            drop_pipe(pipeline, pipe, rli_now_ms() >= deadline_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
+        else if (received == RLI_RECEIVED_NOTHING && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel)))
             break;
     }
     stop_leading(pipeline, pipe, pending);
@@ -198,7 +198,7 @@ static void give_up(rli_pipeline *pipeline, rli_pipe *pipe, rli_pending *pending
      * short waits, each given up early, find that out together. */
     int64_t late_ms = rli_now_ms() - pipeline->settings->timeout_ms;
     if (silent || rli_pipe_silent_since(pipe) <= late_ms || !rli_pipe_abandon(pipe, pending))
-        drop_pipe(pipeline, pipe, RLI_SILENT);
+        drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
 }
 
 /* Waits for the outcome. Mutex held on entry, not on return. A thread that is woken with its outcome needs neither the
@@ -220,13 +220,13 @@ static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pi
         /* a reply that another thread is delivering right now takes precedence */
         if (!pending->popped && (over || rli_cancel_fired(op->cancel))) {
             give_up(pipeline, pipe, pending, over && silent);
-            pending->outcome = over && silent ? RLI_SILENT : RLI_GAVE_UP;
+            pending->outcome = over && silent ? RLI_TIMED_OUT : RLI_ABANDONED;
             break;
         }
         bool is_popped = pending->popped;
         pthread_mutex_unlock(&pipeline->mutex);
         bool is_timeless = is_popped || (is_bounded && rli_receive_timeout_call(pipeline->receive_timeout));
-        rli_park_together(&op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
+        rli_park_in_group(&op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
         if (rli_pending_finished(pending))
             return pending->outcome;
         pthread_mutex_lock(&pipeline->mutex);
@@ -274,12 +274,12 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
     int64_t until_ms = later(pending.since_ms, timeout_ms);
     bool called = command->witness && !rli_pipe_is_led(pipe);
     if (called || rli_pipe_wants_flush(pipe)) {
-        rli_pipe_enter(pipe);
+        rli_pipe_ref(pipe);
         if (!rli_pipe_flush(pipe, &pipeline->mutex))
-            drop_pipe(pipeline, pipe, RLI_BROKEN);
+            drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
         else if (called && !rli_pending_finished(&pending))
             call_witness(pipeline, pipe, &pending, command->witness, until_ms);
-        rli_pipe_leave(pipe);
+        rli_pipe_unref(pipe);
     }
     rli_outcome outcome = await(pipeline, op, pipe, &pending, until_ms);
     answer->left = pending.left;
@@ -322,14 +322,14 @@ static bool has_posts(const rli_pipe *pipe)
  * Mutex held on entry and return. */
 static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_pipe *), int64_t until_ms)
 {
-    rli_received received = RLI_BYTES;
+    rli_received received = RLI_RECEIVED_BYTES;
     if (!rli_pipe_lead(pipe))
         return;
-    while (received != RLI_ENDED && more(pipe) && (received == RLI_BYTES || rli_now_ms() < until_ms)) {
+    while (received != RLI_RECEIVED_END && more(pipe) && (received == RLI_RECEIVED_BYTES || rli_now_ms() < until_ms)) {
         received = rli_pipe_flush(pipe, &pipeline->mutex) ? rli_pipe_receive(pipe, &pipeline->mutex, until_ms, -1)
-                                                          : RLI_ENDED;
-        if (received == RLI_ENDED)
-            drop_pipe(pipeline, pipe, RLI_BROKEN);
+                                                          : RLI_RECEIVED_END;
+        if (received == RLI_RECEIVED_END)
+            drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
     }
     stop_leading(pipeline, pipe, NULL);
 }
@@ -339,7 +339,7 @@ static void send_post(rli_pipeline *pipeline, rli_pipe *pipe)
 {
     int64_t until_ms = rli_after_ms(pipeline->settings->timeout_ms);
     if (!rli_pipe_flush_all(pipe, &pipeline->mutex, until_ms))
-        drop_pipe(pipeline, pipe, RLI_BROKEN);
+        drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
     else if (rli_pipe_has_unsent(pipe))
         tend(pipeline, pipe, rli_pipe_has_unsent, until_ms);
 }
@@ -351,9 +351,9 @@ bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_p
     bool posted = pipe && rli_pipe_posts(pipe) < MOST_POSTS && rli_pipe_post(pipe, pending, command);
     if (posted) {
         *run = rli_pipe_run(pipe);
-        rli_pipe_enter(pipe);
+        rli_pipe_ref(pipe);
         send_post(pipeline, pipe);
-        rli_pipe_leave(pipe);
+        rli_pipe_unref(pipe);
         drop_left(pipeline);
     }
     pthread_mutex_unlock(&pipeline->mutex);
@@ -365,11 +365,11 @@ bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipe *pipe = pipeline->pipe;
     if (pipe && has_posts(pipe)) {
-        rli_pipe_enter(pipe);
+        rli_pipe_ref(pipe);
         tend(pipeline, pipe, has_posts, until_ms);
         if (has_posts(pipe) && rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
-            drop_pipe(pipeline, pipe, RLI_SILENT);
-        rli_pipe_leave(pipe);
+            drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
+        rli_pipe_unref(pipe);
         drop_left(pipeline);
     }
     bool left = (pipeline->pipe && has_posts(pipeline->pipe)) || (pipeline->dropped && has_posts(pipeline->dropped));
@@ -387,8 +387,8 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
     pthread_mutex_lock(&pipeline->mutex);
     while (!rli_pipe_is_past(pipe, lead->last) && rli_now_ms() < until_ms && !rli_cancel_fired(op->cancel)) {
         if (!rli_pipe_flush(pipe, &pipeline->mutex) ||
-            rli_pipe_receive(pipe, &pipeline->mutex, until_ms, rli_cancel_fd(op->cancel)) == RLI_ENDED)
-            drop_pipe(pipeline, pipe, rli_now_ms() >= lead->until_ms ? RLI_SILENT : RLI_BROKEN);
+            rli_pipe_receive(pipe, &pipeline->mutex, until_ms, rli_cancel_fd(op->cancel)) == RLI_RECEIVED_END)
+            drop_pipe(pipeline, pipe, rli_now_ms() >= lead->until_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
     }
     stop_leading(pipeline, pipe, NULL);
     drop_left(pipeline);
@@ -397,10 +397,10 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
 
 /* --- what is done to its connections --- */
 
-void rli_pipeline_condemn(rli_pipeline *pipeline)
+void rli_pipeline_fail_all(rli_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
-    drop_all(pipeline, RLI_SILENT);
+    drop_all(pipeline, RLI_TIMED_OUT);
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
@@ -417,7 +417,7 @@ bool rli_pipeline_ping_if_idle(rli_pipeline *pipeline, rli_operation *op, int64_
         pthread_mutex_unlock(&pipeline->mutex);
     if (answer.reply)
         freeReplyObject(answer.reply); /* any reply, even an error, shows that the server is there */
-    return outcome != RLI_BROKEN && outcome != RLI_SILENT;
+    return outcome != RLI_DISCONNECTED && outcome != RLI_TIMED_OUT;
 }
 
 static void drop(rli_pipeline *pipeline, bool gently)
@@ -426,11 +426,11 @@ static void drop(rli_pipeline *pipeline, bool gently)
     if (!gently || !pipeline->dropped) {
         atomic_fetch_add(&pipeline->drops, 1);
         if (pipeline->dropped)
-            drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
+            drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
         pipeline->dropped = pipeline->pipe;
         pipeline->pipe = NULL;
-        if (pipeline->dropped && rli_pipe_is_left(pipeline->dropped))
-            drop_pipe(pipeline, pipeline->dropped, RLI_BROKEN);
+        if (pipeline->dropped && rli_pipe_is_unused(pipeline->dropped))
+            drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
     }
     pthread_mutex_unlock(&pipeline->mutex);
 }
@@ -447,22 +447,22 @@ void rli_pipeline_renew(rli_pipeline *pipeline)
 
 /* Returns whether any request on `pipe` is unanswered, and ends a pipe that is stuck. A running leader ends an overdue
  * pipe itself. A leader inside a signal handler cannot, and its followers must not wait for it. */
-static bool has_receive_timeout(rli_pipeline *pipeline, rli_pipe *pipe)
+static bool check_receive_timeout(rli_pipeline *pipeline, rli_pipe *pipe)
 {
     if (!pipe || rli_pipe_silent_since(pipe) == RLI_NEVER)
         return false;
     if (rli_pipe_is_stuck(pipe, pipeline->settings->timeout_ms))
-        drop_pipe(pipeline, pipe, RLI_SILENT);
+        drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
     return true;
 }
 
-bool rli_pipeline_guarded(rli_pipeline *pipeline)
+bool rli_pipeline_check_timeouts(rli_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
-    bool timed_out = has_receive_timeout(pipeline, pipeline->pipe);
-    timed_out |= has_receive_timeout(pipeline, pipeline->dropped);
+    bool is_covered = check_receive_timeout(pipeline, pipeline->pipe);
+    is_covered |= check_receive_timeout(pipeline, pipeline->dropped);
     pthread_mutex_unlock(&pipeline->mutex);
-    return timed_out;
+    return is_covered;
 }
 
 void rli_pipeline_refresh(rli_pipeline *pipeline, int64_t idle_ms)
@@ -477,7 +477,7 @@ void rli_pipeline_shut(rli_pipeline *pipeline)
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->shut = true;
     atomic_fetch_add(&pipeline->drops, 1); /* ends connecting */
-    drop_all(pipeline, RLI_BROKEN);
+    drop_all(pipeline, RLI_DISCONNECTED);
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
@@ -492,13 +492,13 @@ void rli_pipeline_close(rli_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->closed = true;
-    drop_all(pipeline, RLI_GAVE_UP);
+    drop_all(pipeline, RLI_ABANDONED);
     tell_connectors(pipeline, RLOCK_CLOSED, "the client was closed");
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
 void rli_pipeline_destroy(rli_pipeline *pipeline)
 {
-    drop_all(pipeline, RLI_GAVE_UP);
+    drop_all(pipeline, RLI_ABANDONED);
     pthread_mutex_destroy(&pipeline->mutex);
 }

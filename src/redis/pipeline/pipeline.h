@@ -21,12 +21,12 @@
 
 /* Outcome of a request. */
 typedef enum rli_outcome {
-    RLI_ANSWERED, /* the reply is there; the caller frees it */
-    RLI_UNSENT,   /* no byte was sent, because there was no connection; the status says why */
-    RLI_BROKEN,   /* the connection ended before the answer: the request may have run, or may still run */
-    RLI_SILENT,   /* no answer within the timeout, and the connection was dropped: the request may still run */
+    RLI_ANSWERED,     /* the reply is there; the caller frees it */
+    RLI_UNSENT,       /* no byte was sent, because there was no connection; the status says why */
+    RLI_DISCONNECTED, /* the connection ended before the answer: the request may have run, or may still run */
+    RLI_TIMED_OUT,    /* no answer within the timeout, and the connection was dropped: the request may still run */
     /* the caller's deadline or cancel token, or closing the client, came first: the request may still run */
-    RLI_GAVE_UP
+    RLI_ABANDONED
 } rli_outcome;
 
 typedef struct rli_answer {
@@ -34,10 +34,10 @@ typedef struct rli_answer {
     rlock_status status; /* with RLI_UNSENT: why */
     uint64_t run;        /* the server run that received the request; 0: unknown */
     int64_t sent_ms;     /* an instant just before it was sent; not set with RLI_UNSENT */
-    const char
-        *garbled; /* with RLI_BROKEN: describes received bytes that were no valid reply, static text; NULL: none */
-    bool left;    /* some bytes may have been sent; false: it has not run and never will, whatever the outcome */
-    int asked;    /* with RLI_ANSWERED: number of replicas that its WAIT asked for; 0: no WAIT was sent */
+    const char *
+        garbled; /* with RLI_DISCONNECTED: describes received bytes that were no valid reply, static text; NULL: none */
+    bool left;   /* some bytes may have been sent; false: it has not run and never will, whatever the outcome */
+    int asked;   /* with RLI_ANSWERED: number of replicas that its WAIT asked for; 0: no WAIT was sent */
     /* with RLI_ANSWERED: number of replicas that acknowledged, RLI_REPLICA_ACK_NONE or RLI_REPLICA_ACK_REFUSED */
     int synced;
 } rli_answer;
@@ -98,7 +98,7 @@ void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, con
 void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
                               const atomic_int *replicas);
 /* For the receive-timeout thread: ends overdue receives. Returns whether any request on the pipeline is unanswered. */
-bool rli_pipeline_guarded(rli_pipeline *pipeline);
+bool rli_pipeline_check_timeouts(rli_pipeline *pipeline);
 /* Connects if there is no connection. RLOCK_OK, or the reason: RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY,
  * RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op);
@@ -119,8 +119,8 @@ bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struc
 /* Reads the answers to posted requests that arrive until `until_ms`, unless another thread reads them. Drops the
  * connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms);
-/* Ends a connection on which an answer is overdue: its requests get RLI_SILENT. */
-void rli_pipeline_condemn(rli_pipeline *pipeline);
+/* Ends a connection on which an answer is overdue: its requests get RLI_TIMED_OUT. */
+void rli_pipeline_fail_all(rli_pipeline *pipeline);
 /* Drops a connection that was unused for idle_ms and that the server has closed while nobody waited, so that no
  * request is lost on it. rli_pipeline_call does the same after RLI_PIPELINE_IDLE_MS, when the check costs little. */
 #define RLI_PIPELINE_IDLE_MS 100
@@ -134,10 +134,10 @@ bool rli_pipeline_ping_if_idle(rli_pipeline *pipeline, rli_operation *op, int64_
 void rli_pipeline_drop(rli_pipeline *pipeline);
 /* Like rli_pipeline_drop, but does nothing while requests are still under way on a connection dropped before. */
 void rli_pipeline_renew(rli_pipeline *pipeline);
-/* Stops using the server: present requests get RLI_BROKEN, later ones RLI_UNSENT, until rli_pipeline_reopen. */
+/* Stops using the server: present requests get RLI_DISCONNECTED, later ones RLI_UNSENT, until rli_pipeline_reopen. */
 void rli_pipeline_shut(rli_pipeline *pipeline);
 void rli_pipeline_reopen(rli_pipeline *pipeline);
-/* Ends all present requests with RLI_GAVE_UP; later ones get RLI_UNSENT with RLOCK_CLOSED. */
+/* Ends all present requests with RLI_ABANDONED; later ones get RLI_UNSENT with RLOCK_CLOSED. */
 void rli_pipeline_close(rli_pipeline *pipeline);
 /* Frees everything. No other thread may still use the pipeline. */
 void rli_pipeline_destroy(rli_pipeline *pipeline);

@@ -18,7 +18,7 @@ static bool look(void *argument)
     rli_pool *pool = argument;
     bool busy = false;
     for (int i = 0; i < atomic_load(&pool->in_use); i++)
-        busy |= rli_pipeline_guarded(&pool->pipelines[i]);
+        busy |= rli_pipeline_check_timeouts(&pool->pipelines[i]);
     return busy;
 }
 

@@ -61,9 +61,9 @@ bool rli_receive_timeout_call(rli_receive_timeout *receive_timeout)
                                    RLOCK_OK;
     atomic_store(&receive_timeout->asleep, !receive_timeout->running);
     pthread_cond_signal(&receive_timeout->called);
-    bool timed_out = receive_timeout->running;
+    bool is_covered = receive_timeout->running;
     pthread_mutex_unlock(&receive_timeout->mutex);
-    return timed_out;
+    return is_covered;
 }
 
 void rli_receive_timeout_stop(rli_receive_timeout *receive_timeout)

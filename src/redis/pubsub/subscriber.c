@@ -115,7 +115,7 @@ static bool is_one_of(const char *text, const char *plain)
 static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR)
-        return confirm(subscriber, reply->str, rli_reply_advice(reply) != RLI_REFUSED);
+        return confirm(subscriber, reply->str, rli_reply_action_of(reply) != RLI_REFUSED);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
         return true; /* the reply to a PING */
     const char *kind = reply->element[0]->str;
@@ -295,7 +295,7 @@ static void read_and_write(rli_subscriber *subscriber)
     rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
     subscriber->heard_ms = rli_now_ms();
     subscriber->pinged = false;
-    if (received == RLI_ENDED || (received == RLI_BYTES && !hear_all(subscriber)))
+    if (received == RLI_RECEIVED_END || (received == RLI_RECEIVED_BYTES && !hear_all(subscriber)))
         lose(subscriber);
 }
 

@@ -26,7 +26,7 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_nod
     *reply = NULL;
     if (outcome == RLI_UNSENT)
         return answer.status;
-    if (outcome == RLI_BROKEN && answer.garbled)
+    if (outcome == RLI_DISCONNECTED && answer.garbled)
         return rli_fail(RLOCK_UNAVAILABLE, "the server at %s sent %s", node->address.text, answer.garbled);
     if (outcome != RLI_ANSWERED)
         return rli_fail(RLOCK_UNAVAILABLE, "the server at %s does not answer", node->address.text);

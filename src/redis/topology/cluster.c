@@ -178,7 +178,7 @@ static bool ask_around(rli_topology *topology, rli_operation *op, survey *found)
  * nodes say it, or if no former node has answered for long. */
 static bool is_made_anew(rli_topology *topology, const survey *found)
 {
-    return found->outsider && (rli_topology_in_doubt_for_long(topology) || 2 * found->outside > found->asked);
+    return found->outsider && (rli_topology_disbelieved_for_long(topology) || 2 * found->outside > found->asked);
 }
 
 static rlock_status look(rli_topology *topology, rli_operation *op)

@@ -190,12 +190,12 @@ static void serve(rli_topology *topology, const redisReply *map, rli_node *const
         if (!masters[i])
             continue;
         atomic_store(&masters[i]->replicas, (int)(range->elements - 3));
-        rli_topology_serve(topology, first, last, masters[i]);
+        rli_topology_set_server(topology, first, last, masters[i]);
         memset(served + first, true, last - first + 1);
     }
     for (unsigned slot = 0; slot < RLI_SLOTS; slot++) {
         if (!served[slot])
-            rli_topology_serve(topology, slot, slot, NULL);
+            rli_topology_set_server(topology, slot, slot, NULL);
     }
 }
 

@@ -63,10 +63,10 @@ void rli_cluster_pubsub_mode_decide(rli_topology *topology)
 {
     rli_sharding wanted = topology->settings->sharding;
     rli_pubsub_mode before = atomic_load(&topology->pubsub_mode), now = before;
-    if (!topology->spread_is_chosen)
+    if (!topology->pubsub_mode_is_chosen)
         now = wanted == RLI_SHARDING_ON || topology->asked->spublish == RLI_SPUBLISH_KNOWN ? RLI_SHARDED
                                                                                            : RLI_SCATTERED;
-    topology->spread_is_chosen = true;
+    topology->pubsub_mode_is_chosen = true;
     if (wanted == RLI_SHARDING_AUTO)
         now = choose(topology, now);
     if (now != before)

@@ -159,21 +159,21 @@ rlock_status rli_nodes_meet_redirected(rli_nodes *nodes, const char *host, size_
     if (status != RLOCK_OK)
         return status;
     found->needed_until_ms = until_ms;
-    rli_node_hold(found);
+    rli_node_ref(found);
     *node = found;
     return RLOCK_OK;
 }
 
 void rli_nodes_give_up(rli_node *node)
 {
-    rli_node_hold(node);
+    rli_node_ref(node);
     atomic_store(&node->in_service, false);
 }
 
 void rli_nodes_end(rli_node *node)
 {
     rli_node_retire(node);
-    rli_node_release(node);
+    rli_node_unref(node);
 }
 
 /* --- which nodes the servers name --- */

@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 /* A list of nodes. It only grows, and may be read without a mutex. A node that was taken out of service stays in the
- * list; its memory becomes another node once it has no references (rli_node_hold). So a pointer to a node or to one of
+ * list; its memory becomes another node once it has no references (rli_node_ref). So a pointer to a node or to one of
  * its pipelines always stays valid, and while a thread holds a reference, the node's address does not change.
  *
  * There are two ways to take the first reference safely:
  * - with the topology's mutex held, while the node is in service;
  * - without the mutex, for a node found as the owner of a slot, if it is still the owner after the reference was taken
- *   (rli_topology_hold).
+ *   (rli_topology_ref_server).
  *
  * Owners are always in service, because a node is taken out of service, under the mutex, only when it owns nothing. A
  * node with references does not become another node. So neither way leads to a node that is just being reused. */

@@ -25,7 +25,7 @@ static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node
         host = own->host;
         length = strlen(host);
     }
-    if (rli_topology_owner(topology, slot) != from)
+    if (rli_topology_server_of(topology, slot) != from)
         return RLOCK_OK;
     if (!rli_nodes_may_be_at(host, length, port))
         return rli_fail(RLOCK_SERVER, "%s redirects to what is no address", own->text);
@@ -36,36 +36,36 @@ static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node
     return status;
 }
 
-bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
-                        int port)
+bool rli_topology_follow_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+                               int port)
 {
     rli_node *to;
     rlock_status status = follow(topology, slot, from, host, length, port, &to);
     if (to) {
-        rli_topology_serve(topology, slot, slot, to);
+        rli_topology_set_server(topology, slot, slot, to);
         rli_topology_announce(topology);
         rli_topology_suspect(topology); /* other slots may have moved there, too */
     }
-    rli_node_release(to);
+    rli_node_unref(to);
     return status == RLOCK_OK;
 }
 
 /* A migrating slot's keys move one by one, so ASK redirects keep coming until it is done. */
 #define AHEAD_MS 1000
 
-bool rli_topology_is_moving(const rli_topology *topology)
+bool rli_topology_is_migrating(const rli_topology *topology)
 {
     int64_t ahead_ms = atomic_load(&topology->ahead_ms);
     return ahead_ms && rli_now_ms() - ahead_ms < AHEAD_MS;
 }
 
-bool rli_topology_gone_ahead(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+bool rli_topology_follow_ask(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
                              int port, rli_node **to)
 {
     rlock_status status = follow(topology, slot, from, host, length, port, to);
     if (!*to)
         return status == RLOCK_OK;
-    bool known = rli_topology_is_moving(topology);
+    bool known = rli_topology_is_migrating(topology);
     atomic_store(&topology->ahead_ms, rli_now_ms());
     if (!known) /* listeners here will not hear from the other node */
         rli_subscriber_rouse(&from->subscriber);

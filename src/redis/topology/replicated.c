@@ -25,7 +25,7 @@ static bool is_master(rli_topology *topology, rli_operation *op, rli_node *node,
     }
     if (!master)
         return false;
-    rli_topology_serve(topology, 0, 0, node);
+    rli_topology_set_server(topology, 0, 0, node);
     if (topology->settings->mode == RLI_MASTER_SLAVE && topology->settings->dns_interval_ms > 0)
         rli_host_name_follow(topology, node);
     return true;
@@ -35,7 +35,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
 {
     const rli_settings *settings = topology->settings;
     failure trouble = {RLOCK_UNAVAILABLE, "every server there says that it is a replica"};
-    rli_node *present = rli_topology_owner(topology, 0);
+    rli_node *present = rli_topology_server_of(topology, 0);
     if (present && is_master(topology, op, present, &trouble))
         return RLOCK_OK;
     for (size_t i = 0; i < settings->address_count; i++) {

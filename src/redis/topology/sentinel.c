@@ -192,7 +192,7 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
                         "REPLICAOF",
                         node->address.text, topology->settings->master_name);
     topology->epoch = said->epoch;
-    rli_topology_serve(topology, 0, 0, node);
+    rli_topology_set_server(topology, 0, 0, node);
     return RLOCK_OK;
 }
 
@@ -267,7 +267,7 @@ static bool is_cut_off(rli_topology *topology, rli_operation *op, const survey *
 {
     if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
         return false;
-    return !rli_topology_in_doubt_for_long(topology) || !has_quorum(topology, op, found->newest.by);
+    return !rli_topology_disbelieved_for_long(topology) || !has_quorum(topology, op, found->newest.by);
 }
 
 static rlock_status look(rli_topology *topology, rli_operation *op)

@@ -10,7 +10,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
                                                        &node);
     if (status != RLOCK_OK)
         return status;
-    rli_topology_serve(topology, 0, 0, node);
+    rli_topology_set_server(topology, 0, 0, node);
     if (topology->settings->dns_interval_ms > 0)
         rli_host_name_follow(topology, node);
     return RLOCK_OK;

@@ -14,7 +14,7 @@
 /* The time between two rounds while something is wrong. */
 #define HURRY_MS 100
 
-static const rli_discovery *const scouts[] = {
+static const rli_discovery *const discoveries[] = {
     [RLI_SINGLE] = &rli_discovery_single,           [RLI_SENTINEL] = &rli_discovery_sentinel,
     [RLI_CLUSTER] = &rli_discovery_cluster,         [RLI_REPLICATED] = &rli_discovery_replicated,
     [RLI_MASTER_SLAVE] = &rli_discovery_replicated,
@@ -22,7 +22,7 @@ static const rli_discovery *const scouts[] = {
 
 void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate)
 {
-    *topology = (rli_topology){.gate = gate, .settings = settings, .discovery = scouts[settings->mode]};
+    *topology = (rli_topology){.gate = gate, .settings = settings, .discovery = discoveries[settings->mode]};
     /* Outside single mode, listeners may be connected to a replica. */
     atomic_init(&topology->pubsub_mode, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
@@ -39,29 +39,29 @@ unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t
     return topology->slot_count == 1 ? 0 : rli_slot_of(key, length);
 }
 
-rli_node *rli_topology_owner(const rli_topology *topology, unsigned slot)
+rli_node *rli_topology_server_of(const rli_topology *topology, unsigned slot)
 {
     return atomic_load(&topology->owners[slot]);
 }
 
 /* Takes a reference first, then checks that the node still owns the slot. If it does, it was in service when the
  * reference was taken, so it stays the same node now (nodes.h). */
-rli_node *rli_topology_hold(const rli_topology *topology, unsigned slot)
+rli_node *rli_topology_ref_server(const rli_topology *topology, unsigned slot)
 {
     for (;;) {
-        rli_node *node = rli_topology_owner(topology, slot);
+        rli_node *node = rli_topology_server_of(topology, slot);
         if (!node)
             return NULL;
-        rli_node_hold(node);
-        if (rli_topology_owner(topology, slot) == node)
+        rli_node_ref(node);
+        if (rli_topology_server_of(topology, slot) == node)
             return node;
-        rli_node_release(node);
+        rli_node_unref(node);
     }
 }
 
 bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot)
 {
-    const rli_node *node = rli_topology_owner(topology, slot);
+    const rli_node *node = rli_topology_server_of(topology, slot);
     return node && atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0;
 }
 
@@ -74,13 +74,13 @@ void rli_topology_collect(rli_topology *topology, int64_t until_ms)
 static bool serves_anything(const rli_topology *topology, const rli_node *node)
 {
     for (size_t slot = 0; slot < topology->slot_count; slot++) {
-        if (rli_topology_owner(topology, (unsigned)slot) == node)
+        if (rli_topology_server_of(topology, (unsigned)slot) == node)
             return true;
     }
     return false;
 }
 
-void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node)
+void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned last, rli_node *node)
 {
     pthread_mutex_lock(&topology->mutex);
     bool may = !node || atomic_load(&node->in_service); /* an owner must be in service (nodes.h) */
@@ -202,7 +202,7 @@ static rlock_status look(rli_topology *topology)
     topology->looks++;
     status = topology->discovery->look(topology, &op);
     if (status == RLOCK_OK)
-        topology->doubted_ms = 0;
+        topology->disbelieved_since_ms = 0;
     rli_topology_announce(topology);
     forget(topology, &topology->nodes);
     forget(topology, &topology->sentinels);
@@ -210,11 +210,11 @@ static rlock_status look(rli_topology *topology)
     return status;
 }
 
-bool rli_topology_in_doubt_for_long(rli_topology *topology)
+bool rli_topology_disbelieved_for_long(rli_topology *topology)
 {
-    if (!topology->doubted_ms)
-        topology->doubted_ms = rli_now_ms();
-    return rli_now_ms() - topology->doubted_ms >= topology->settings->watchdog_timeout_ms;
+    if (!topology->disbelieved_since_ms)
+        topology->disbelieved_since_ms = rli_now_ms();
+    return rli_now_ms() - topology->disbelieved_since_ms >= topology->settings->watchdog_timeout_ms;
 }
 
 /* --- the thread --- */

@@ -19,7 +19,7 @@ typedef struct rli_topology rli_topology;
 /* Discovery: how one kind of topology finds out which server serves what (single.c, sentinel.c, cluster.c,
  * replicated.c). */
 typedef struct rli_discovery {
-    /* One round: asks the servers and reports the result by rli_topology_serve. RLOCK_OK, or why it found nothing. */
+    /* One round: asks the servers and reports the result by rli_topology_set_server. RLOCK_OK, or why it found nothing. */
     rlock_status (*look)(rli_topology *topology, rli_operation *op);
     /* Milliseconds from one round to the next while nothing suggests an earlier one; 0: no regular rounds. */
     int64_t (*interval_ms)(const rli_settings *settings);
@@ -59,10 +59,10 @@ struct rli_topology {
     /* the highest that any server knew: a server with a lower one is cut off from the others */
     uint64_t epoch;
     /* since when all answers have come from servers that are not believed; 0: others do answer */
-    int64_t doubted_ms;
+    int64_t disbelieved_since_ms;
     rli_node *asked;            /* cluster.c: the node whose map was used last */
     struct rli_host_name *name; /* host_name.c: the addresses of a node's host name */
-    bool spread_is_chosen;      /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
+    bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
 };
 
@@ -79,23 +79,23 @@ void rli_topology_destroy(rli_topology *topology); /* after that, when no call i
 
 /* The slot of a key; 0 unless in a cluster. */
 unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length);
-/* The node that serves the slot now, with a reference: call rli_node_release. NULL: none is known. */
-rli_node *rli_topology_hold(const rli_topology *topology, unsigned slot);
+/* The node that serves the slot now, with a reference: call rli_node_unref. NULL: none is known. */
+rli_node *rli_topology_ref_server(const rli_topology *topology, unsigned slot);
 /* Whether replicas can acknowledge what is written there. */
 bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot);
 /* Handles a MOVED redirect: `from` said that the slot is served at this address now; an empty host means the host of
  * `from`. If `from` does not serve the slot, it is not believed; ask the node that does. False: not a valid address,
  * too many servers, or out of memory. */
-bool rli_topology_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
-                        int port);
+bool rli_topology_follow_moved(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+                               int port);
 /* Handles an ASK redirect: `from` said that a key is already at this address, while the slot is still its own. *to:
  * the node there, with a reference; NULL: `from` does not serve the slot, so it is not believed. False: as for
- * rli_topology_moved. */
-bool rli_topology_gone_ahead(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
+ * rli_topology_follow_moved. */
+bool rli_topology_follow_ask(rli_topology *topology, unsigned slot, rli_node *from, const char *host, size_t length,
                              int port, rli_node **to);
 /* Whether an ASK redirect was followed within the last second. A lock released at the new node is not heard by waiters
  * that listen at the old one. */
-bool rli_topology_is_moving(const rli_topology *topology);
+bool rli_topology_is_migrating(const rli_topology *topology);
 /* Requests a discovery round soon: something failed that a change would explain. */
 void rli_topology_suspect(rli_topology *topology);
 /* Reads the answers to posted requests, at all nodes, that arrive until `until_ms`. */
@@ -103,16 +103,16 @@ void rli_topology_collect(rli_topology *topology, int64_t until_ms);
 /* Sleeps until the version is no longer `version`, the operation is cancelled or closed, or `until_ms`. */
 void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);
 
-/* Announces the changes of owners made by rli_topology_serve: wakes operations that wait for a change, and listeners
+/* Announces the changes of owners made by rli_topology_set_server: wakes operations that wait for a change, and listeners
  * at servers that serve less than before. Any thread. */
 void rli_topology_announce(rli_topology *topology);
 
 /* --- for discovery; the topology's thread, or the thread that opens the client --- */
 
 /* The node that serves a slot now; NULL: none. Only discovery may use a node without holding a reference. */
-rli_node *rli_topology_owner(const rli_topology *topology, unsigned slot);
+rli_node *rli_topology_server_of(const rli_topology *topology, unsigned slot);
 /* Records that `node`, which must be in service, serves the slots from `first` to `last`; NULL: no node does. */
-void rli_topology_serve(rli_topology *topology, unsigned first, unsigned last, rli_node *node);
+void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned last, rli_node *node);
 /* Sends one command (`words` ends with NULL) to a node on its background connection, with the discovery's own short
  * timeout. RLOCK_OK: *reply, possibly an error; the caller frees it. RLOCK_UNAVAILABLE, or RLOCK_SERVER if it cannot
  * connect: *reply is NULL. */
@@ -124,7 +124,7 @@ void rli_topology_note_answer(rli_node *node, rlock_status status);
 bool rli_topology_is_mute(const rli_node *node);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
-bool rli_topology_in_doubt_for_long(rli_topology *topology);
+bool rli_topology_disbelieved_for_long(rli_topology *topology);
 /* Asks a node whether it is a master, and notes how many online replicas it has. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
 /* Finds the node at an address that a server named, after natMapper has mapped it, or adds it to the list. An empty
