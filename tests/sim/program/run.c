@@ -313,7 +313,7 @@ static void *live(void *argument)
     rlock *keeps = rlock_get_lock(self->client, "keeps the client"); /* other threads may close it */
     for (int i = 0; i < worker_count; i++) {
         if (workers[i].of == self) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "t%d", i);
             workers[i].thread = thread_start(self->machine, name, work, &workers[i]);
         }
