@@ -144,10 +144,7 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 
 /* --- the answer --- */
 
-/* What a script answers when a hold's keys are not where its lock is, because a cluster moves their slot. */
-#define NOT_HERE (-1)
-
-/* Applies the answer for one session. NULL: none came, or NOT_HERE: it is renewed again at again_ms. */
+/* Applies the answer for one session. NULL: none came, or RLI_NOT_HERE: it is renewed again at again_ms. */
 static void apply(rli_engine *engine, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
@@ -155,7 +152,7 @@ static void apply(rli_engine *engine, rli_session *session, bool lengthened, int
     session->renewing = false;
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
-    if (!answer || (rli_reply_integer(answer, &held) && held == NOT_HERE)) {
+    if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE)) {
         put_off(engine, session, again_ms);
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* A read hold under the owner's write hold: the write hold's key was extended, too. */

@@ -27,9 +27,13 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
                           int64_t lease_ms)
 {
     int64_t held;
+    char shown[RLI_NAME_SHOWN];
     if (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != 1 ||
         !rli_reply_integer(call->reply->element[0], &held))
         return rli_reply_unexpected(call->reply, names->name);
+    if (held == RLI_NOT_HERE)
+        return rli_fail(RLOCK_UNAVAILABLE, "lock \"%s\" could not be extended: the cluster moves its slot",
+                        rli_show_name(names->name, shown));
     if (held < 1)
         return lost(engine, session, RLOCK_LOST_GONE, names);
     /* After the deadline, the hold may have ended on the server before the extension ran. */

@@ -71,11 +71,14 @@ typedef enum rli_release_outcome {
     RLI_RELEASE_MALFORMED /* not an answer of that script */
 } rli_release_outcome;
 
+/* What a renewal answers when a hold's keys are not where its lock is, because a cluster moves their slot. */
+#define RLI_NOT_HERE (-1)
+
 typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
     /* KEYS: the lock names. ARGV: the lease in ms, then the wire owner for each name. Answers a list with one
-     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; -1 not here now, ask
+     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; RLI_NOT_HERE, ask
      * again. */
     const rli_script *renew;
 
