@@ -119,7 +119,7 @@ static host *start(const char *name, const char *address, int port, sim_mode mod
     self->machine->wall_ns = first->wall_ns + first->since_boot_ns - self->machine->since_boot_ns;
     sim_server_settings settings = {.mode = mode, .host = sim_copy(address, strlen(address)), .port = port,
                                     .seed = world_chance(UINT32_MAX),
-                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, known_spread, begins, published}};
+                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, NULL, known_spread, begins, published}};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         if (versions[i].number == of->version)
             settings.version = versions[i].version;

@@ -139,6 +139,7 @@ void say_error(sim_call *call, const char *format, ...)
     }
     call->failed = true;
     if (!call->lua) {
+        call->server->statistics.errors += !call->link->muted;
         add_line(call, '-', line, strlen(line));
         return;
     }

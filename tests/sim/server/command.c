@@ -4,6 +4,7 @@
 
 #include "tests/sim/server/answer.h"
 #include "tests/sim/server/memory.h"
+#include "tests/sim/server/statistics.h"
 #include "tests/sim/server/wording.h"
 
 #include <ctype.h>
@@ -29,7 +30,7 @@ static void make_index(void)
     const sim_command *const all[] = {string_commands, hash_commands, list_commands, set_commands, zset_commands,
                                   key_commands, expiry_commands, pubsub_commands, script_commands, link_commands,
                                   server_commands, multi_commands, replication_commands, cluster_commands,
-                                  sentinel_commands};
+                                  sentinel_commands, monitor_commands, setting_commands};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         for (const sim_command *one = all[i]; one->name; one++) {
             size_t place = place_in_index(one->name, strlen(one->name));
@@ -346,6 +347,10 @@ static void keep_for_exec(sim_link *link, const sim_call *call)
 
 void command_run(sim_call *call)
 {
+    if (!call->link->muted) {
+        monitors_tell(call);
+        statistics_ran(call->server, call->command);
+    }
     call->command->run(call);
 }
 

@@ -24,7 +24,8 @@ typedef enum command_flags {
     COMMAND_NO_MULTI = 32768,/* not within MULTI */
     COMMAND_OPTIONS_7 = 65536,/* up to Redis 6.2 it has just as many words */
     COMMAND_STALE_6 = 131072, /* COMMAND_STALE up to Redis 6.2 */
-    COMMAND_STALE_7 = 262144  /* COMMAND_STALE from Redis 7.0 on */
+    COMMAND_STALE_7 = 262144, /* COMMAND_STALE from Redis 7.0 on */
+    COMMAND_UNSEEN = 524288   /* monitors are not told */
 } command_flags;
 
 typedef struct sim_command {
@@ -38,7 +39,7 @@ typedef struct sim_command {
 
 extern const sim_command string_commands[], hash_commands[], list_commands[], set_commands[], zset_commands[], key_commands[],
     expiry_commands[], pubsub_commands[], script_commands[], link_commands[], server_commands[], multi_commands[],
-    replication_commands[], cluster_commands[], sentinel_commands[]; /* each ended by a name NULL */
+    replication_commands[], cluster_commands[], sentinel_commands[], monitor_commands[], setting_commands[]; /* each ended by a name NULL */
 
 /* NULL: the server knows none. */
 const sim_command *command_find(sim_server *server, const text *words, int count);

@@ -3,6 +3,7 @@
 #include "tests/sim/server/answer.h"
 #include "tests/sim/server/command.h"
 #include "tests/sim/server/memory.h"
+#include "tests/sim/server/statistics.h"
 
 #include <string.h>
 
@@ -58,6 +59,15 @@ static void add_replication(const sim_server *server, bytes *to)
     bytes_print(to, "master_repl_offset:%lld\r\n", (long long)server->offset);
 }
 
+static void add_keyspace(const sim_server *server, bytes *to)
+{
+    bytes_print(to, "# Keyspace\r\n");
+    for (int i = 0; i < DATABASES_MAX; i++) {
+        if (server->databases[i].count)
+            bytes_print(to, "db%d:keys=%zu,expires=0,avg_ttl=0\r\n", i, server->databases[i].count);
+    }
+}
+
 static void add_sentinel(const sim_server *server, bytes *to)
 {
     const sim_sentinel_view *view = server->sentinel;
@@ -73,13 +83,17 @@ static void run_info(sim_call *call)
         const char *name;
         void (*add)(const sim_server *server, bytes *to);
     } sections[] = {{"server", add_server}, {"clients", add_clients}, {"persistence", add_persistence},
-                    {"replication", add_replication}, {"sentinel", add_sentinel}};
+                    {"stats", add_stats}, {"replication", add_replication},
+                    {"sentinel", add_sentinel}, {"commandstats", add_commandstats},
+                    {"keyspace", add_keyspace}};
     bytes all = {0};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         bool asked = call->count == 1, is_sentinel = call->server->settings.mode == SIM_SENTINEL;
         for (int k = 1; k < call->count; k++)
             asked |= text_is_word(call->words[k], sections[i].name) || text_is_word(call->words[k], "all") ||
                      text_is_word(call->words[k], "everything") || text_is_word(call->words[k], "default");
+        if (call->count == 1 && sections[i].add == add_commandstats)
+            continue;
         if (!asked || (sections[i].add == add_sentinel && !is_sentinel) ||
             (is_sentinel && (sections[i].add == add_replication || sections[i].add == add_persistence)))
             continue;

@@ -13,11 +13,12 @@ static bool has_expired(const sim_server *server, const sim_value *own)
     return own->expires_ms != NO_EXPIRY && now_ms(server) > own->expires_ms;
 }
 
-static bool drop(sim_server *server, int database, text key)
+static bool drop(sim_server *server, int database, text key, const char *event)
 {
     entry *one = table_take(&server->databases[database], key);
     if (!one)
         return false;
+    notify(server, database, event, entry_name(one));
     note_change(server, database, key);
     value_free(one->pointer);
     sim_free(one);
@@ -33,7 +34,7 @@ sim_value *key_find(sim_call *call, text key)
     if (!has_expired(server, one->pointer))
         return one->pointer;
     if (!server->master) /* a replica waits for its master's word */
-        drop(server, call->database, key);
+        drop(server, call->database, key, "expired");
     return NULL;
 }
 
@@ -50,6 +51,7 @@ void key_changed(sim_call *call, text key)
 {
     call->wrote = true;
     note_change(call->server, call->database, key);
+    notify_changed(call, key);
 }
 
 void key_put(sim_call *call, text key, sim_value *own)
@@ -74,7 +76,7 @@ bool key_delete(sim_call *call, text key)
     if (!key_find(call, key))
         return false;
     call->wrote = true;
-    return drop(call->server, call->database, key);
+    return drop(call->server, call->database, key, "del");
 }
 
 void key_delete_empty(sim_call *call, text key, const sim_value *own)
@@ -95,7 +97,7 @@ size_t keys_count(sim_server *server, int database)
         if (server->master)
             expired++;
         else
-            drop(server, database, entry_name(one));
+            drop(server, database, entry_name(one), "expired");
     }
     return keys->count - expired;
 }

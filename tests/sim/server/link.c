@@ -20,6 +20,14 @@ sim_link *link_make(sim_server *server, void *peer)
     return link;
 }
 
+static int64_t links_count(const sim_server *server)
+{
+    int64_t count = 0;
+    for (const sim_link *link = server->links; link; link = link->next)
+        count += !link->hung_up && !link->muted;
+    return count;
+}
+
 sim_link *sim_link_open(sim_server *server, void *peer)
 {
     sim_link *link = link_make(server, peer);
@@ -28,12 +36,15 @@ sim_link *sim_link_open(sim_server *server, void *peer)
     link->next = server->links;
     server->links = link;
     const char *refusal = NULL;
-    if (server->failure == SIM_FULL)
+    link->heard_us = link->opened_us;
+    server->statistics.connections++;
+    if (server->failure == SIM_FULL || (server->most_links && links_count(server) > server->most_links))
         refusal = "-ERR max number of clients reached\r\n";
     else if (server->failure == SIM_PROTECTED)
         refusal = "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for "
                   "the default user.\r\n";
     if (refusal) {
+        server->statistics.rejected++;
         bytes_add(&link->out, refusal, strlen(refusal));
         link_spoke(link);
         link_hang_up(link);
@@ -217,6 +228,33 @@ void sim_link_hear(sim_link *link, const char *at, size_t count)
 {
     if (link->hung_up || !count)
         return;
+    link->heard_us = link->server->settings.hooks.now_us(link->server->settings.hooks.world);
     bytes_add(&link->in, at, count);
     link_go_on(link);
+}
+
+/* --- idle ones --- */
+
+static int64_t idle_from_us(const sim_link *link)
+{
+    bool stays = !link->server->idle_s || link->hung_up || link->waits || link->monitors || hears_anything(link);
+    return stays ? INT64_MAX : link->heard_us + link->server->idle_s * 1000000;
+}
+
+int64_t idle_due_us(const sim_server *server)
+{
+    int64_t due_us = INT64_MAX;
+    for (const sim_link *link = server->links; link; link = link->next) {
+        if (idle_from_us(link) < due_us)
+            due_us = idle_from_us(link);
+    }
+    return due_us;
+}
+
+void idle_look(sim_server *server)
+{
+    for (sim_link *link = server->links; link; link = link->next) {
+        if (idle_from_us(link) <= server->now_us)
+            link_hang_up(link);
+    }
 }

@@ -222,7 +222,7 @@ const sim_command link_commands[] = {
     {"ping", run_ping, -1, COMMAND_LISTENER | COMMAND_SENTINEL | COMMAND_STALE_6, 0, 0, 0, 0},
     {"echo", run_echo, 2, COMMAND_STALE_7, 0, 0, 0, 0},
     {"quit", run_quit, -1, COMMAND_STRANGER | COMMAND_LISTENER | COMMAND_BUSY | COMMAND_NO_QUEUE | SAYS, 0, 0, 0, 0},
-    {"auth", run_auth, -2, COMMAND_STRANGER | COMMAND_BUSY | SAYS, 0, 0, 0, 0},
+    {"auth", run_auth, -2, COMMAND_UNSEEN | COMMAND_STRANGER | COMMAND_BUSY | SAYS, 0, 0, 0, 0},
     {"hello", run_hello, -1, COMMAND_STRANGER | COMMAND_BUSY | SAYS, 0, 0, 0, 0},
     {"select", run_select, 2, COMMAND_LOADING | COMMAND_STALE, 0, 0, 0, 0},
     {"client", run_unknown_of_family, -2, COMMAND_FAMILY | COMMAND_SENTINEL, 0, 0, 0, 0},

@@ -34,8 +34,18 @@ typedef struct write_log {
     log_unit open; /* what the present command has changed so far */
 } write_log;
 
+/* For INFO (statistics.h). */
+typedef struct statistics {
+    int64_t commands, connections, rejected, errors;
+    table calls; /* name → how often, as its length */
+} statistics;
+
 struct sim_server {
     sim_server_settings settings;
+    statistics statistics;
+    int64_t most_links, idle_s; /* maxclients, and timeout; 0: none */
+    bool monitors;              /* some link does */
+    bool notifies;              /* of what becomes of keys */
     bool changed; /* the present command has written, or published */
     char host[64], user[64], password[64];
     char run_id[41];
@@ -52,6 +62,7 @@ struct sim_server {
     char *denied[3]; /* patterns, by sim_right */
 
     sim_server *master, *next_replica, *replicas;
+    bool absent; /* it is a master that is not there, and belongs to its replica */
     bool connected, synced; /* to the master; has its data up to `applied` */
     int64_t applied;
     int64_t offset; /* writes so far */
@@ -93,6 +104,8 @@ struct sim_link {
     bool waits;      /* in WAIT */
     int64_t wait_until_ms, wait_for;
     bool postponed;  /* by a pause */
+    bool monitors;   /* it is told of all commands */
+    int64_t heard_us; /* when it said something last */
 };
 
 /* A command that waits for EXEC. */
@@ -119,6 +132,7 @@ typedef struct sim_call {
     } nested[NESTED_MAX]; /* arrays of Lua that are being filled */
     int depth;
     bool failed; /* it answered an error */
+    bool notified;
     bool wrote;
 } sim_call;
 
@@ -136,6 +150,17 @@ sim_link *link_make(sim_server *server, void *peer);
 void link_clear_queue(sim_link *link);
 
 void pause_look(sim_server *server); /* ends one that is over */
+int64_t idle_due_us(const sim_server *server); /* when the next link has been idle for too long; INT64_MAX: none will */
+void idle_look(sim_server *server);            /* ends those that have */
+
+void monitors_tell(const sim_call *call); /* monitor.c */
+
+/* --- notifications (notify.c); without a listener's wish all do nothing --- */
+
+void notify(sim_server *server, int database, const char *event, text key);
+void notify_changed(sim_call *call, text key); /* by the call's command; once */
+int64_t notify_due_us(sim_server *server);     /* when the next key expires; INT64_MAX: none does */
+void notify_look(sim_server *server);          /* tells of those that have */
 
 /* --- keys (keyspace.c) --- */
 

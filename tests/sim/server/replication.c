@@ -4,6 +4,7 @@
 #include "tests/sim/server/command.h"
 #include "tests/sim/server/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- the log --- */
@@ -212,6 +213,8 @@ void sim_server_follow(sim_server *server, sim_server *master)
             log_free(former);
         else
             trim(former);
+        if (former->absent)
+            sim_server_free(former);
     }
     server->master = master;
     server->synced = false;
@@ -336,7 +339,35 @@ static void run_role(sim_call *call)
     }
 }
 
-/* Who follows whom is the world's to say; this one knows no other server by its address. */
+/* In the place of a master that is not there. */
+static sim_server *nobody(const sim_server *server, const char *host, int port)
+{
+    sim_server_settings settings = {.version = server->settings.version, .host = host, .port = port,
+                                    .hooks = {.world = server->settings.hooks.world,
+                                              .now_us = server->settings.hooks.now_us}};
+    sim_server *absent = sim_server_make(&settings);
+    absent->absent = true;
+    return absent;
+}
+
+/* The world sees to it that what the master writes comes (sim_replica_catch_up). */
+static void follow(sim_call *call)
+{
+    sim_server *server = call->server;
+    const sim_hooks *hooks = &server->settings.hooks;
+    char host[64];
+    int64_t port;
+    if (!text_integer(call->words[2], &port) || port < 0 || port > 65535) {
+        say_error(call, "ERR Invalid master port");
+        return;
+    }
+    snprintf(host, sizeof host, "%.*s", (int)call->words[1].length, call->words[1].at);
+    sim_server *master = hooks->find ? hooks->find(hooks->world, host, (int)port) : NULL;
+    sim_server_follow(server, master ? master : nobody(server, host, (int)port));
+    say_ok(call);
+}
+
+/* Who follows whom is the world's to say, where that does not find servers by their addresses. */
 static void run_replicaof(sim_call *call)
 {
     if (call->server->settings.mode == SIM_CLUSTER) {
@@ -344,6 +375,8 @@ static void run_replicaof(sim_call *call)
     } else if (text_is_word(call->words[1], "no") && text_is_word(call->words[2], "one")) {
         sim_server_follow(call->server, NULL);
         say_ok(call);
+    } else if (call->server->settings.hooks.find) {
+        follow(call);
     } else {
         say_error(call, "ERR the model follows a master only when the world says so");
     }

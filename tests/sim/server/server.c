@@ -4,6 +4,7 @@
 
 #include "tests/sim/server/command.h"
 #include "tests/sim/server/memory.h"
+#include "tests/sim/server/statistics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,7 @@ sim_server *sim_server_make(const sim_server_settings *settings)
     server->connected = true;
     server->words_room = WORDS_AT_FIRST;
     server->words = sim_new(WORDS_AT_FIRST * sizeof *server->words);
+    statistics_begin(server);
     begin_run(server);
     return server;
 }
@@ -60,6 +62,7 @@ void sim_server_free(sim_server *server)
     keys_clear(server);
     scripts_forget(server);
     log_free(server);
+    table_clear(&server->statistics.calls, NULL);
     table_clear(&server->channels, NULL);
     table_clear(&server->patterns, NULL);
     table_clear(&server->shards, NULL);
@@ -82,6 +85,9 @@ void sim_server_restart(sim_server *server, bool keeps_data)
     }
     server->synced = server->synced && keeps_data;
     server->paused_until_ms = 0;
+    server->monitors = server->notifies = false;
+    server->most_links = server->idle_s = 0;
+    statistics_begin(server);
     begin_run(server);
 }
 
@@ -113,7 +119,10 @@ int64_t sim_server_due_us(sim_server *server)
         if (link->waits && link->wait_until_ms && link->wait_until_ms < due_ms)
             due_ms = link->wait_until_ms;
     }
-    return due_ms > INT64_MAX / 1000 ? INT64_MAX : due_ms * 1000;
+    int64_t idle_us = idle_due_us(server), notify_us = notify_due_us(server);
+    if (notify_us < idle_us)
+        idle_us = notify_us;
+    return due_ms > idle_us / 1000 ? idle_us : due_ms * 1000;
 }
 
 void sim_server_run(sim_server *server)
@@ -121,6 +130,8 @@ void sim_server_run(sim_server *server)
     server->now_us = server->settings.hooks.now_us(server->settings.hooks.world);
     waits_look(server);
     pause_look(server);
+    idle_look(server);
+    notify_look(server);
 }
 
 /* --- looking past the wire --- */

@@ -44,6 +44,8 @@ typedef struct sim_hooks {
     void (*hung_up)(void *world, sim_link *link);       /* the server ends it; what it said may still be taken */
     void (*trouble)(void *world, const char *what);     /* what no server should meet: a script without an end */
     void (*ran)(void *world, sim_link *link, const sim_run *run);
+    /* The server at that address; NULL: there is none, or its host is unknown. REPLICAOF asks for it. */
+    sim_server *(*find)(void *world, const char *host, int port);
     /* A message, for the other nodes of a cluster, or those of the shard: give it to sim_server_publish. */
     void (*spread)(void *world, sim_server *server, bool sharded, const char *channel, size_t channel_length,
                    const char *message, size_t message_length);

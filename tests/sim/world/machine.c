@@ -58,7 +58,8 @@ void machine_stop(machine *self, int64_t span_ns, bool suspended)
     if (self->stopped_until_ns > from_ns)
         from_ns = self->stopped_until_ns;
     if (until_ns > from_ns) {
-        self->stood_still_ns += until_ns - from_ns;
+        if (until_ns < WORLD_NEVER) /* else nobody knows yet for how long */
+            self->stood_still_ns += until_ns - from_ns;
         self->stopped_until_ns = until_ns;
     }
     if (suspended) {

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/world/network.h"
 
-#include "tests/sim/world/stream.h"
+#include "tests/sim/world/network_parts.h"
 #include "tests/sim/world/threads.h"
+#include "tests/sim/world/watch.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,31 +16,6 @@
 #define HOSTS 64
 
 network_settings network = {.window = 1 << 20};
-
-typedef enum phase {
-    CONNECTING,
-    OPEN,
-    REFUSED,
-    RESET,  /* the client finds out with its next call */
-    FINISHED /* nobody has it any more, on either side */
-} phase;
-
-struct connection {
-    connection *next, *next_noted;
-    bool is_noted;
-    int number;
-    machine *client;
-    host *to;
-    phase phase;
-    const void *watched_by; /* NULL */
-    sim_link *link;       /* NULL: the server has not, or no more */
-    stream up, down;      /* to the server, to the client */
-    char *received;       /* by the client's system… */
-    size_t have, room;    /* …and not yet by the client */
-    bool ended;           /* the client's system has heard the end of the stream */
-    bool closed;          /* the client has no descriptor any more */
-    bool speaks, hung_up; /* the server has said something, or has ended it; and nobody has seen to it yet */
-};
 
 static host *hosts[HOSTS];
 static int host_count;
@@ -71,6 +47,15 @@ host *host_at(struct in_addr address, in_port_t port)
     return NULL;
 }
 
+host *host_with_path(const char *path)
+{
+    for (int i = 0; i < host_count; i++) {
+        if (hosts[i]->path && strcmp(hosts[i]->path, path) == 0)
+            return hosts[i];
+    }
+    return NULL;
+}
+
 host *host_number(int number)
 {
     return number < host_count ? hosts[number] : NULL;
@@ -78,9 +63,10 @@ host *host_number(int number)
 
 /* --- what arrives --- */
 
-static void wake(connection *self)
+void connection_wake(connection *self)
 {
     threads_wake(self, INT_MAX, ~0u);
+    watch_changed(self);
     if (self->watched_by)
         threads_wake(self->watched_by, INT_MAX, ~0u);
 }
@@ -135,19 +121,6 @@ static void note(connection *self)
     looks = true;
 }
 
-static void arrive_up(void *argument, const piece *arrived)
-{
-    connection *self = argument;
-    if (!self->link)
-        return;
-    if (arrived->end) {
-        hang_up(self);
-        return;
-    }
-    sim_link_hear(self->link, arrived->bytes, arrived->length);
-    host_plan(self->to);
-}
-
 static void keep(connection *self, const char *bytes, size_t length)
 {
     if (self->have + length > self->room) {
@@ -160,16 +133,38 @@ static void keep(connection *self, const char *bytes, size_t length)
     self->have += length;
 }
 
-static void arrive_down(void *argument, const piece *arrived)
+void connection_take(connection *self, const piece *arrived)
 {
-    connection *self = argument;
-    if (self->phase != OPEN)
-        return;
     if (arrived->end)
         self->ended = true;
     else
         keep(self, arrived->bytes, arrived->length);
-    wake(self);
+    connection_wake(self);
+}
+
+static void arrive_up(void *argument, const piece *arrived)
+{
+    connection *self = argument;
+    if (!self->to) {
+        connection_arrive_over(self, arrived);
+        return;
+    }
+    connection_wake(self);
+    if (!self->link)
+        return;
+    if (arrived->end) {
+        hang_up(self);
+        return;
+    }
+    sim_link_hear(self->link, arrived->bytes, arrived->length);
+    host_plan(self->to);
+}
+
+static void arrive_down(void *argument, const piece *arrived)
+{
+    connection *self = argument;
+    if (self->phase == OPEN)
+        connection_take(self, arrived);
 }
 
 void network_spoke(void *peer)
@@ -219,35 +214,55 @@ void host_plan(host *self)
 
 /* --- connecting --- */
 
+connection *connection_make(machine *client, host *to)
+{
+    connection *self = calloc(1, sizeof *self);
+    if (!self)
+        abort();
+    self->number = connection_count++;
+    self->client = client;
+    self->to = to;
+    self->up = (stream){.arrive = arrive_up, .connection = self, .receiver = to ? to->machine : NULL};
+    self->down = (stream){.arrive = arrive_down, .connection = self};
+    *last_connection = self;
+    last_connection = &self->next;
+    return self;
+}
+
+void connection_open_link(connection *self)
+{
+    bool listens = self->to->server && !self->to->refuses;
+    self->link = listens ? sim_link_open(self->to->server, self) : NULL;
+    self->phase = self->link ? OPEN : REFUSED;
+}
+
 static void answer_connect(void *argument)
 {
     connection *self = argument;
     if (self->phase != CONNECTING)
         return;
-    if (self->to->deaf || (self->to->hidden_from >> self->client->number & 1)) { /* a SYN that is lost comes again; for a process that stands still its system answers */
+    if (!self->to)
+        connection_answer_over(self);
+    bool unheard = self->to ? self->to->deaf || (self->to->hidden_from >> self->client->number & 1) : self->phase == CONNECTING;
+    if (unheard) { /* a SYN that is lost comes again; for a process that stands still its system answers */
         event_at(world_now_ns() + INT64_C(1000000000), answer_connect, self);
         return;
     }
-    bool listens = self->to->server && !self->to->refuses;
-    self->link = listens ? sim_link_open(self->to->server, self) : NULL;
-    self->phase = self->link ? OPEN : REFUSED;
-    wake(self);
+    if (self->to)
+        connection_open_link(self);
+    connection_wake(self);
+}
+
+static bool is_loopback(struct in_addr address)
+{
+    return ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 connection *connection_open(machine *client, const struct sockaddr_in *to)
 {
-    connection *self = calloc(1, sizeof *self);
-    host *found = host_at(to->sin_addr, ntohs(to->sin_port));
-    if (!self)
-        abort();
-    self->number = connection_count++;
-    self->client = client;
-    self->to = found;
-    self->up = (stream){.arrive = arrive_up, .connection = self, .receiver = found ? found->machine : NULL};
-    self->down = (stream){.arrive = arrive_down, .connection = self};
-    *last_connection = self;
-    last_connection = &self->next;
-    if (found)
+    connection *self = connection_make(client, host_at(to->sin_addr, ntohs(to->sin_port)));
+    self->port = ntohs(to->sin_port);
+    if (self->to || is_loopback(to->sin_addr))
         event_at(world_now_ns() + 2 * network.latency_ns + 1000, answer_connect, self);
     return self; /* an address without a machine never answers */
 }
@@ -270,7 +285,7 @@ ssize_t connection_send(connection *self, const char *bytes, size_t length)
 {
     if (self->phase != OPEN)
         return self->phase == CONNECTING ? -ENOTCONN : -ECONNRESET;
-    if (self->up.closed)
+    if (self->up.closed || (self->local && !self->to && (!self->other || self->other->closed)))
         return -EPIPE;
     size_t room = network.window > self->up.bytes ? network.window - self->up.bytes : 0;
     if (room == 0)
@@ -299,6 +314,17 @@ ssize_t connection_receive(connection *self, char *bytes, size_t length)
     return (ssize_t)length;
 }
 
+ssize_t connection_look(const connection *self, char *bytes, size_t length)
+{
+    if (self->phase == RESET || self->phase == REFUSED)
+        return -ECONNRESET;
+    if (self->have == 0)
+        return self->ended ? 0 : -EAGAIN;
+    size_t most = length < self->have ? length : self->have;
+    memcpy(bytes, self->received, most);
+    return (ssize_t)most;
+}
+
 short connection_events(const connection *self)
 {
     if (self->phase == REFUSED || self->phase == RESET)
@@ -312,7 +338,7 @@ short connection_events(const connection *self)
         events |= POLLRDHUP;
     if (self->up.closed || self->up.bytes < network.window)
         events |= POLLOUT;
-    if (self->ended && self->up.closed)
+    if (self->ended && (self->up.closed || self->local))
         events |= POLLHUP;
     return events;
 }
@@ -323,11 +349,15 @@ void connection_shutdown(connection *self)
         return;
     stream_end(&self->up, 0);
     self->ended = true;
-    wake(self);
+    connection_wake(self);
 }
 
 void connection_close(connection *self)
 {
+    if (self->other && self->phase == OPEN && self->have > 0) {
+        connection_abort(self); /* as the system does, when something is unread */
+        return;
+    }
     self->closed = true;
     if (self->phase == OPEN)
         stream_end(&self->up, 0);
@@ -377,7 +407,7 @@ void connection_reset(connection *self, bool late)
         stream_drop(&self->up);
         hang_up(self);
     }
-    wake(self);
+    connection_wake(self);
 }
 
 void connection_silence(connection *self, bool to_server, bool to_client, int64_t until_ns)
@@ -394,6 +424,31 @@ void network_heal(void)
         stream_speak(&self->up);
         stream_speak(&self->down);
     }
+}
+
+void host_end_connections(host *of)
+{
+    for (connection *self = connections; self; self = self->next) {
+        if (self->to != of)
+            continue;
+        if (self->phase == OPEN && self->up.first) {
+            connection_reset(self, false);
+        } else {
+            stream_drop(&self->up);
+            hang_up(self);
+            stream_end(&self->down, 0);
+        }
+    }
+}
+
+void host_go_on(host *of)
+{
+    of->machine->stopped_until_ns = world_now_ns();
+    for (connection *self = connections; self; self = self->next) {
+        if (self->to == of)
+            stream_speak(&self->up);
+    }
+    host_plan(of);
 }
 
 void host_drop_connections(host *of)

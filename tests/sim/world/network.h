@@ -26,6 +26,7 @@ typedef struct host {
     machine *machine;      /* its clock; it stands still when that does */
     struct in_addr address;
     in_port_t port;        /* host byte order */
+    const char *path;      /* of its unix socket; NULL: it has none */
     sim_server *server;    /* NULL: nobody listens */
     bool refuses, deaf;    /* connections are refused; or nothing answers */
     int64_t service_ns;    /* how long it takes for what it hears */
@@ -38,9 +39,14 @@ typedef struct host {
 /* A host of this run; its server is set by who makes it. */
 host *host_make(const char *name, const char *address, int port);
 host *host_at(struct in_addr address, in_port_t port); /* NULL: there is none */
+host *host_with_path(const char *path);
 host *host_number(int number);                         /* NULL: no more */
 /* The server is about to start anew, or has gone: its connections end. */
 void host_drop_connections(host *of);
+/* The server has been killed: its connections end as its system ends them. */
+void host_end_connections(host *of);
+/* It stood still (machine_stop), and goes on now. */
+void host_go_on(host *of);
 
 /* Has the server do by itself what it has to, when that is due. After each call into it. */
 void host_plan(host *of);
@@ -50,16 +56,23 @@ void host_plan(host *of);
 typedef struct connection connection;
 
 connection *connection_open(machine *client, const struct sockaddr_in *to);
+/* By the path of a unix socket; connected at once. NULL: *error is the errno. */
+connection *connection_open_local(machine *client, const char *path, int *error);
+/* Both ends of one, as of socketpair. */
+void connection_pair(machine *of, connection *ends[2]);
 /* 0, or the errno that the call fails with; EINPROGRESS. */
 int connection_state(const connection *of);
 /* As send and recv: how many bytes, 0 at the end of the stream, or -errno. */
 ssize_t connection_send(connection *of, const char *bytes, size_t length);
 ssize_t connection_receive(connection *of, char *bytes, size_t length);
+ssize_t connection_look(const connection *of, char *bytes, size_t length); /* with MSG_PEEK */
 short connection_events(const connection *of); /* as poll's revents */
 void connection_shutdown(connection *of);
 /* Nobody has its descriptor any more; what was sent is still on its way. */
 void connection_close(connection *of);
-/* Whatever happens to it is told by waking who sleeps by the connection, and who sleeps by what is set here. */
+/* The same, and what was on its way in either direction is thrown away. */
+void connection_abort(connection *of);
+/* Whatever happens to it wakes who sleeps by the connection, or watches it, and who sleeps by what is set here. */
 void connection_watch(connection *of, const void *on);
 
 /* --- what goes wrong --- */

@@ -25,6 +25,9 @@ int os_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, cons
 int os_pthread_cond_signal(pthread_cond_t *cond);
 int os_pthread_cond_broadcast(pthread_cond_t *cond);
 int os_pthread_cond_destroy(pthread_cond_t *cond);
+int os_pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes, unsigned count);
+int os_pthread_barrier_wait(pthread_barrier_t *barrier);
+int os_pthread_barrier_destroy(pthread_barrier_t *barrier);
 int os_pthread_once(pthread_once_t *once, void (*act)(void));
 long os_syscall(long number, ...); /* futex alone */
 
@@ -41,8 +44,10 @@ int os_pthread_setname_np(pthread_t thread, const char *name);
 int os_pthread_setcancelstate(int state, int *before);
 int os_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 int os_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int os_sched_yield(void);
 pid_t os_gettid(void);
 pid_t os_getpid(void);
+pid_t os_getppid(void);
 int os_tgkill(pid_t process, pid_t thread, int number);
 pid_t os_fork(void);
 ssize_t os_getrandom(void *bytes, size_t length, unsigned flags);
@@ -51,9 +56,17 @@ void os_uuid_generate_random(unsigned char uuid[16]);
 /* clocks.c */
 int os_clock_gettime(clockid_t clock, struct timespec *now);
 int os_nanosleep(const struct timespec *span, struct timespec *left);
+int os_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left);
+int os_usleep(useconds_t span_us);
 
 /* descriptors.c, sockets.c */
 int os_socket(int family, int type, int protocol);
+int os_socketpair(int family, int type, int protocol, int ends[2]);
+int os_bind(int fd, const struct sockaddr *address, socklen_t length);
+int os_getsockname(int fd, struct sockaddr *address, socklen_t *length);
+int os_listen(int fd, int backlog);
+int os_accept(int fd, struct sockaddr *address, socklen_t *length);
+int os_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 int os_connect(int fd, const struct sockaddr *address, socklen_t length);
 ssize_t os_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t os_recv(int fd, void *bytes, size_t length, int flags);

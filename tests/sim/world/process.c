@@ -76,6 +76,12 @@ int os_pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
     return 0;
 }
 
+int os_sched_yield(void)
+{
+    sim_point();
+    return 0;
+}
+
 pid_t os_gettid(void)
 {
     return world_is_on() ? thread_number(thread_self()) : 1;
@@ -84,6 +90,13 @@ pid_t os_gettid(void)
 pid_t os_getpid(void)
 {
     return world_is_on() ? 1000 * (thread_machine(thread_self())->number + 1) : 1;
+}
+
+static pid_t forked_by = 1;
+
+pid_t os_getppid(void)
+{
+    return forked_by;
 }
 
 /* Whether a thread lives is all that is asked. */
@@ -119,9 +132,10 @@ pid_t os_fork(void)
 {
     sim_point();
     fflush(NULL);
-    pid_t pid = fork();
+    pid_t own = os_getpid(), pid = fork();
     if (pid != 0)
         return pid;
+    forked_by = own;
     threads_forget_others();
     thread_renumber();
     descriptors_forked();

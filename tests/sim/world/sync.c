@@ -1,4 +1,4 @@
-/* Mutexes, conditions and futexes of the simulated system. As one thread runs at a time, a mutex is who has it. */
+/* Mutexes, conditions, barriers and futexes of the simulated system. As one thread runs at a time, a mutex is who has it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/os.h"
@@ -175,6 +175,47 @@ int os_pthread_once(pthread_once_t *once, void (*act)(void))
     *once = DONE;
     if (world_is_on())
         threads_wake(once, INT_MAX, ANY);
+    return 0;
+}
+
+/* --- barriers --- */
+
+typedef struct gate {
+    unsigned wanted, waiting, opened;
+} gate;
+_Static_assert(sizeof(gate) <= sizeof(pthread_barrier_t), "a barrier has no room for its counts");
+
+static gate *gate_in(pthread_barrier_t *barrier)
+{
+    return (gate *)(void *)barrier;
+}
+
+int os_pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes, unsigned count)
+{
+    (void)attributes;
+    *gate_in(barrier) = (gate){.wanted = count};
+    return 0;
+}
+
+int os_pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    gate *own = gate_in(barrier);
+    sim_point();
+    unsigned turn = own->opened;
+    if (++own->waiting == own->wanted) {
+        own->waiting = 0;
+        own->opened++;
+        threads_wake(own, INT_MAX, ANY);
+        return PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    while (own->opened == turn)
+        thread_sleep(own, WORLD_NEVER, ANY, "a barrier");
+    return 0;
+}
+
+int os_pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+    (void)barrier;
     return 0;
 }
 

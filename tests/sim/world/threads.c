@@ -5,10 +5,10 @@
 #include "tests/sim/world/events.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/keys.h"
+#include "tests/sim/world/threads_parts.h"
 #include "tests/support/dice.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,27 +18,6 @@
 #define STACK (1 << 20)
 /* A thread that never sleeps gives way now and then, whatever its priority. */
 #define PATIENCE 20000
-
-typedef enum state { READY, ASLEEP, ENDED } state;
-
-struct thread {
-    int index, place, number; /* of all that were made; of its stack; as its machine has it */
-    machine *machine;
-    char title[48];
-    pthread_t real;
-    sem_t gate, begun;
-    state state;
-    bool timed_out;
-    const void *on; /* asleep: by what it is woken… */
-    unsigned mask;
-    int64_t until_ns; /* …or at that instant */
-    const char *what;
-    int64_t not_before_ns; /* ready, and kept from running until then */
-    int64_t priority;
-    void *(*body)(void *);
-    void *argument, *result;
-    void *values[THREAD_VALUES];
-};
 
 static struct {
     bool on, calm;
@@ -52,6 +31,7 @@ static struct {
     bool taken[THREADS]; /* stacks in use */
     thread *alive[THREADS];
     int alive_count;
+    thread *made;      /* the latest */
     thread *ending;    /* its real thread is on its way out */
     bool woken;        /* somebody may have a higher priority than who runs */
     char *stacks;
@@ -116,7 +96,7 @@ void world_note(uint64_t what)
 
 static bool may_run(const thread *one)
 {
-    return one->state == READY && one->not_before_ns <= world.now_ns && one->machine->stopped_until_ns <= world.now_ns;
+    return one->state == READY && !one->held && one->not_before_ns <= world.now_ns && one->machine->stopped_until_ns <= world.now_ns;
 }
 
 static void wake(thread *one, bool timed_out)
@@ -154,6 +134,8 @@ static int64_t next_instant(void)
     for (int i = 0; i < world.alive_count; i++) {
         const thread *one = world.alive[i];
         int64_t at_ns = one->state == ASLEEP ? one->until_ns : one->not_before_ns;
+        if (one->held)
+            continue;
         if (one->state == READY && one->machine->stopped_until_ns > at_ns)
             at_ns = one->machine->stopped_until_ns;
         if (at_ns < next_ns)
@@ -287,6 +269,7 @@ void sim_point(void)
 bool thread_sleep(const void *on, int64_t until_ns, unsigned mask, const char *what)
 {
     self->state = ASLEEP;
+    self->slept++;
     self->on = on;
     self->mask = mask;
     self->until_ns = until_ns;
@@ -314,6 +297,12 @@ int threads_wake(const void *on, int most, unsigned mask)
     return woken;
 }
 
+void thread_hold(thread *one, bool held)
+{
+    one->held = held;
+    world.woken = true;
+}
+
 void threads_put_off(machine *of, int64_t span_ns)
 {
     for (int i = 0; i < world.alive_count; i++) {
@@ -331,6 +320,8 @@ static thread *make(machine *on, const char *name)
     if (!one)
         abort();
     one->index = world.count++;
+    one->made_before = world.made;
+    world.made = one;
     while (world.taken[one->place]) {
         if (++one->place == THREADS)
             finding("there are %d threads at a time", THREADS);
@@ -472,28 +463,12 @@ bool thread_is_alive(const thread *one)
     return one->state != ENDED;
 }
 
-bool thread_lives(int number)
-{
-    for (int i = 0; i < world.alive_count; i++) {
-        if (world.alive[i]->machine == self->machine && world.alive[i]->number == number)
-            return true;
-    }
-    return false;
-}
-
 int threads_alive(void)
 {
     return world.alive_count;
 }
 
-void threads_describe(char *text, size_t size)
+const thread *thread_alive(int index)
 {
-    size_t length = 0;
-    *text = 0;
-    for (int i = 0; i < world.alive_count && length < size; i++) {
-        const thread *one = world.alive[i];
-        length += (size_t)snprintf(text + length, size - length, "  %s %s%s\n", one->title,
-                                   one->state == ASLEEP ? "waits for " : "could run",
-                                   one->state == ASLEEP ? one->what : "");
-    }
+    return world.alive[index];
 }

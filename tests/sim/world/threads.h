@@ -54,6 +54,11 @@ int thread_number(const thread *thread); /* as gettid gives it */
 const char *thread_title(const thread *thread); /* "A/rlock-watchdog" */
 /* Whether a thread with that number lives on the machine of the calling one. */
 bool thread_lives(int number);
+/* Whether it sleeps, and how often it has gone to sleep so far; whether all others there do; and how many there have a
+ * name that begins so. */
+bool thread_sleeps(int number, long *times);
+bool threads_sleep_beside(void);
+int threads_named(const char *prefix);
 /* A slot of the calling thread for each key of the program's. */
 void **thread_values(void);
 #define THREAD_VALUES 8
@@ -64,6 +69,8 @@ void sim_point(void);
 bool thread_sleep(const void *on, int64_t until_ns, unsigned mask, const char *what);
 /* Wakes so many of those that sleep by `on` with a bit of the mask, in any order. How many. */
 int threads_wake(const void *on, int most, unsigned mask);
+/* It does not run, from its next point on, until it is let go on. */
+void thread_hold(thread *thread, bool held);
 /* All sleepers of the machine wake so much later: their clock stood still. */
 void threads_put_off(machine *of, int64_t span_ns);
 
