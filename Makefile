@@ -129,13 +129,24 @@ $(B)/rlock: $(cli_obj) $(B)/$(soname)
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
 suites     := unit integration topology fault model simserver stress interop hostile
+# The tests of two suites run in virtual time, against the model of a server (make virtual), as far as that goes: the command,
+# TLS and processes are of the real world.
+real_only    := $(addprefix tests/integration/,acl_test.c command_% inspect_process_test.c keep_alive_test.c secret_test.c tls_%) \
+    $(addprefix tests/fault/,asking_test.c cut_asking_test.c fork_test.c fronts_test.c handler_test.c limits_test.c \
+    real_server_test.c subscriber_test.c tls_test.c)
+# These are about time and about faults at their moment, and run nowhere else.
+virtual_only := $(addprefix tests/integration/,$(addsuffix _test.c,any_wait callback ended_kinds hand_over idle lost lost_kinds \
+    non_reentrant read_under_write read_write_lease read_write_odd read_write_renewal renewal spin stall thread_exit watchdog \
+    wrong_kind)) $(filter-out $(real_only) tests/fault/proxy_test.c,$(wildcard tests/fault/*_test.c))
+virtual_test := $(filter-out $(real_only),$(wildcard tests/integration/*_test.c tests/fault/*_test.c))
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(filter-out tests/simserver/support/clock_shim.c,$(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c)))
 helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
-suite_obj   = $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/*.c))
+suite_obj   = $(patsubst %.c,$(B)/%.o,$(filter-out $(virtual_only),$(wildcard tests/$1/*.c)))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
 tested     := $(if $(SAN),$(filter unit integration topology fault model simserver hostile,$(have)),$(have))
+tested     += $(if $(filter thread,$(SAN)),,virtual) # there, one thread runs at a time
 
 $(B)/tests/%.o: tests/%.c | deps-test
 	@mkdir -p $(@D)
@@ -194,9 +205,9 @@ interop stress demo: | deps-interop
 test: | $(if $(SAN),,deps-interop)
 
 .PHONY: programs test valgrind
-programs: all $(have:%=$(B)/tests/%/run) ## builds all that make test runs
+programs: all $(have:%=$(B)/tests/%/run) $(B)/tests/virtual/run $(B)/tests/sim/run ## builds all that make test runs
 
-test: layers all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, model, simserver, stress, interop, hostile run one suite
+test: layers all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
 	@$(run_tests) $(tested) $(if $(ARGS),,sim)
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
@@ -213,6 +224,7 @@ sim_obj   := $(sim_src:%.c=$(B)/%.o)
 sim_lib   := $(filter-out $(B)/src/net/tls% $(B)/src/cli/%,$(lib_obj))
 sim_lib   := $(patsubst $(B)/%,$(B)/sim/%,$(sim_lib)) $(B)/sim/src/net/tls_module/load.o
 sim       := $(B)/tests/sim/run
+sim_world := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/world/*.c))
 lib_dirs   = $(shell $(CC) -print-file-name=libhiredis.a) $(shell $(CC) -print-file-name=libuuid.a)
 
 $(B)/sim/%.o: %.c | deps-test
@@ -255,6 +267,47 @@ sim-coverage: ## how much of the library a search of TIME seconds runs: lines, a
 .PHONY: sim-mutants
 sim-mutants: $(sim) ## plants the defects of tests/sim/mutants, and counts those that the simulation finds; ONLY="NN…", TIME, JOBS, RUNS
 	@B=$(there) TIME=$(or $(TIME),60) JOBS=$(or $(JOBS),$(shell nproc)) RUNS=$(or $(RUNS),1) bash tests/sim/mutants/run $(ONLY)
+
+# --- The same tests in virtual time: their sources, with the simulated system in the place of the real one and the model
+# --- in that of redis-server (docs/simulation.md) ---
+
+# What tests/virtual/support has in its place.
+replaced     := $(addprefix tests/,support/server_process.c support/plain_process.c support/memory.c \
+    support/beside.c integration/support/tasks.c integration/support/stopped.c)
+# What deals with the real system in the name of the runner.
+outside      := $(addprefix tests/support/,plain.c folder.c program.c shell.c)
+virtual_help := $(wildcard $(addsuffix support/*.c,tests/ tests/integration/ tests/fault/ tests/virtual/))
+virtual_src  := $(virtual_test) $(filter-out $(replaced),$(virtual_help))
+virtual_obj   = $(patsubst %.c,$(B)/virtual/%.o,$1)
+virtual      := $(B)/tests/virtual/run
+in_world     := --redefine-syms=tests/sim/world/renamed
+
+$(B)/virtual/%.o: %.c tests/sim/world/renamed | deps-test
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) -include tests/sim/world/atomics.h $(BASE) -DTEST_PLAIN -DTEST_VIRTUAL $(CFLAGS) -c -MF $(@:.o=.d) -MT $@ -o $@.first $<
+	$(Q)objcopy $(in_world) $@.first $@ && rm -f $@.first
+
+$(call virtual_obj,$(outside) $(wildcard tests/virtual/support/*.c)): in_world :=
+
+$(B)/virtual/support.a: $(call virtual_obj,$(filter-out $(virtual_test),$(virtual_src)))
+	$(call say,AR)
+	$(Q)rm -f $@ && ar qcs $@ $^
+
+# Of the model, nobody sees more than what its header has.
+$(B)/virtual/model.o: $(B)/tests/sim/server.a
+	$(call say,LINK)
+	$(Q)ld -r --whole-archive -o $@.first $< && objcopy --wildcard --keep-global-symbol='sim_*' $@.first $@ && rm -f $@.first
+
+$(virtual): $(call virtual_obj,$(virtual_test)) $(sim_world) $(B)/virtual/model.o $(B)/virtual/support.a $(sim_lib) \
+    $(B)/sim/libhiredis.a $(B)/sim/libuuid.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
+
+.PHONY: virtual
+virtual: $(virtual) ## runs the same tests in virtual time, against the model of a server
+	@$(run_tests) virtual
 
 # --- The demo: plain programs ---
 

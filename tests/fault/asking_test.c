@@ -43,9 +43,9 @@ static void open_replica(void)
     lanes_open(1, NULL);
 }
 
-TestSuite(asking, .init = open_importing, .fini = close_importing, .timeout = 60);
-TestSuite(asking_without_cluster, .init = open_plain, .fini = lanes_close, .timeout = 60);
-TestSuite(asking_synced, .init = open_replica, .fini = lanes_close, .timeout = 60);
+TestSuite(asking, .init = open_importing, .fini = close_importing);
+TestSuite(asking_without_cluster, .init = open_plain, .fini = lanes_close);
+TestSuite(asking_synced, .init = open_replica, .fini = lanes_close);
 
 static lane_call increment(rli_pipeline *lane, bool asks)
 {

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-TestSuite(bytes_message, .init = cuts_open, .fini = cuts_close, .timeout = 120);
+TestSuite(bytes_message, .init = cuts_open, .fini = cuts_close);
 
 #define WAIT_MS 20000
 #define WOKEN_MS 500

@@ -26,7 +26,7 @@ static void close_moving(void)
     cluster_stop(moving);
 }
 
-TestSuite(cut_asking, .init = open_moving, .fini = close_moving, .timeout = 120);
+TestSuite(cut_asking, .init = open_moving, .fini = close_moving);
 
 static void drop(cell *self, bool done)
 {

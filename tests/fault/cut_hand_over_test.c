@@ -6,7 +6,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
-TestSuite(cut_hand_over, .init = cuts_open, .fini = cuts_close, .timeout = 120);
+TestSuite(cut_hand_over, .init = cuts_open, .fini = cuts_close);
 
 #define SOON_MS 10000
 

@@ -5,7 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/test.h"
 
-TestSuite(cut_lock, .init = cuts_open, .fini = cuts_close, .timeout = 120);
+TestSuite(cut_lock, .init = cuts_open, .fini = cuts_close);
 #define KIND_SUITE cut_lock
 
 /* --- calls --- */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-TestSuite(cut_many, .init = cuts_open, .fini = cuts_close, .timeout = 120);
+TestSuite(cut_many, .init = cuts_open, .fini = cuts_close);
 
 static rlock_status is_held(cell *self)
 {

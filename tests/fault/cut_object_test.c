@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-TestSuite(cut_object, .init = cuts_open, .fini = cuts_close, .timeout = 120);
+TestSuite(cut_object, .init = cuts_open, .fini = cuts_close);
 
 #define LEASE_MS 60000
 

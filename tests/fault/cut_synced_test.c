@@ -31,7 +31,7 @@ static void close_pair(void)
     fleet_stop(own);
 }
 
-TestSuite(cut_synced, .init = open_pair, .fini = close_pair, .timeout = 120);
+TestSuite(cut_synced, .init = open_pair, .fini = close_pair);
 
 static rlock_status take(cell *self)
 {

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-TestSuite(decision, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(decision, .init = scene_open, .fini = scene_close);
 
 #define NAME "order"
 #define SOON_MS 10000

@@ -20,9 +20,9 @@ static void with_endless_patience(void)
     scene_open_with("timeout=1000&retryAttempts=100&retryBaseDelay=50&retryMaxDelay=100");
 }
 
-TestSuite(fair_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
-TestSuite(fair_at_a_restart, .init = with_endless_patience, .fini = scene_close, .timeout = 60);
-TestSuite(fair_with_patience, .init = with_long_patience, .fini = scene_close, .timeout = 60);
+TestSuite(fair_in_faults, .init = scene_open, .fini = scene_close);
+TestSuite(fair_at_a_restart, .init = with_endless_patience, .fini = scene_close);
+TestSuite(fair_with_patience, .init = with_long_patience, .fini = scene_close);
 
 #define NAME "f"
 #define SOON_MS 3000 /* background releases begin within half a second, and have pauses of up to two */
@@ -175,7 +175,7 @@ Test(fair_in_faults, late_request_to_leave_takes_no_other_waits_place)
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
     actor_begin_lock(waiter, lock);
     assert_status(actor_finish(leaving, 5000), RLOCK_TIMEOUT);
-    for (int64_t until_ms = now_ms() + 5000; !*queued_at(NAME, 0) || strcmp(queued_at(NAME, 0), left) == 0; pass_ms(1))
+    for (int64_t until_ms = limit_end_ms(5000); !*queued_at(NAME, 0) || strcmp(queued_at(NAME, 0), left) == 0; pass_ms(1))
         cr_assert(now_ms() < until_ms, "the wait has no place, or the former one still stands");
     cr_assert(wait_all_listen(NAME, 5000));
     let_through(rule);
@@ -279,7 +279,7 @@ Test(fair_at_a_restart, waits_go_on_when_the_server_begins_anew)
     server_kill(stage.server);
     server_restart(stage.server);
     int left = 3;
-    for (int64_t until_ms = now_ms() + 20000; left && now_ms() < until_ms;) {
+    for (int64_t until_ms = limit_end_ms(20000); left && now_ms() < until_ms;) {
         for (int i = 0; i < 3; i++) {
             if (waiters[i] && actor_ended(waiters[i], 1)) {
                 assert_ok(actor_finish(waiters[i], 0));

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-TestSuite(forking, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(forking, .init = scene_open, .fini = scene_close);
 
 #define NAME "order"
 
@@ -110,7 +110,7 @@ Test(forking, at_any_moment_is_safe_for_child_and_parent)
     for (int i = 0; i < FORKS; i++) {
         in_child(all_are_forked);
         int so_far = atomic_load(&turns);
-        for (int64_t until_ms = now_ms() + 5000; atomic_load(&turns) == so_far; pass_ms(1))
+        for (int64_t until_ms = limit_end_ms(5000); atomic_load(&turns) == so_far; pass_ms(1))
             cr_assert(now_ms() < until_ms, "after fork %d the parent's threads stand still", i);
     }
     atomic_store(&stop, true);

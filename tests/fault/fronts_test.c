@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(fronts, .init = fronts_begin, .fini = fronts_end, .timeout = 120);
+TestSuite(fronts, .init = fronts_begin, .fini = fronts_end);
 
 static redisContext *reach(int port)
 {

@@ -10,8 +10,8 @@
 
 #include <stdatomic.h>
 
-TestSuite(hand_over_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
-TestSuite(hand_over_here_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(hand_over_in_faults, .init = scene_open, .fini = scene_close);
+TestSuite(hand_over_here_in_faults, .init = scene_open, .fini = scene_close);
 
 #define HERE_SUITE hand_over_here_in_faults
 #define FAIR_SUITE hand_over_in_faults
@@ -430,7 +430,7 @@ HEIR_TEST(is_made_up_for_when_the_server_begins_anew)
     cr_assert(status == RLOCK_LOST || status == RLOCK_OK, "%s", rlock_strstatus(status));
     actor *waiters[2] = {first, second};
     int left = 2;
-    for (int64_t until_ms = now_ms() + 20000; left && now_ms() < until_ms;) {
+    for (int64_t until_ms = limit_end_ms(20000); left && now_ms() < until_ms;) {
         for (int i = 0; i < 2; i++) {
             if (waiters[i] && actor_ended(waiters[i], 1)) {
                 assert_ok(actor_finish(waiters[i], 0));
@@ -587,7 +587,7 @@ HEIR_TEST(of_a_crowd_lets_one_in_at_a_time)
     for (int i = FAULTS - 6; i < FAULTS; i++)
         proxy_release(scene.proxy, rules[i]);
     long turns = atomic_load(&crowd.turns);
-    for (int64_t until_ms = now_ms() + SOON_MS; atomic_load(&crowd.turns) < turns + 100; pass_ms(1))
+    for (int64_t until_ms = limit_end_ms(SOON_MS); atomic_load(&crowd.turns) < turns + 100; pass_ms(1))
         cr_assert(now_ms() < until_ms, "they do not go on as before");
     atomic_store(&crowd.over, true);
     for (int i = 0; i < CROWD; i++) {

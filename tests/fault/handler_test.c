@@ -20,7 +20,7 @@ static void open_one_lane(void)
     scene_open_with(ONE_LANE "4&timeout=1000");
 }
 
-TestSuite(handler, .init = open_one_lane, .fini = scene_close, .timeout = 60);
+TestSuite(handler, .init = open_one_lane, .fini = scene_close);
 
 static actor *leader, *follower, *another;
 static rlock *first, *second, *third;

@@ -7,8 +7,8 @@
 #include "tests/integration/support/stopped.h"
 #include "tests/support/event.h"
 
-TestSuite(heir_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
-TestSuite(heir_here_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(heir_in_faults, .init = scene_open, .fini = scene_close);
+TestSuite(heir_here_in_faults, .init = scene_open, .fini = scene_close);
 
 #define HERE_SUITE heir_here_in_faults
 #define FAIR_SUITE heir_in_faults

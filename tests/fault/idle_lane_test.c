@@ -21,9 +21,9 @@ static void open_with_replica(void)
     lanes_open(1, NULL);
 }
 
-TestSuite(idle_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
-TestSuite(idle_synced_lane, .init = open_with_replica, .fini = lanes_close, .timeout = 60);
-TestSuite(dropped_lane, .init = open_alone, .fini = lanes_close, .timeout = 60);
+TestSuite(idle_lane, .init = open_alone, .fini = lanes_close);
+TestSuite(idle_synced_lane, .init = open_with_replica, .fini = lanes_close);
+TestSuite(dropped_lane, .init = open_alone, .fini = lanes_close);
 
 static bool ping(rli_pipeline *lane, int64_t idle_ms)
 {
@@ -271,7 +271,7 @@ Test(dropped_lane, is_freed_when_it_ends_as_the_lead_is_handed_on)
     actor *leader = actor_start(), *follower = actor_start();
     assert_counts(lanes.plain, "1");
     rli_pipeline_fail_all(lanes.plain);
-    int64_t until_ms = now_ms() + SOON_MS;
+    int64_t until_ms = limit_end_ms(SOON_MS);
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
     int before = open_descriptors();
@@ -291,7 +291,7 @@ Test(dropped_lane, is_freed_when_it_ends_as_the_lead_is_handed_on)
         cr_assert(following.outcome == RLI_TIMED_OUT, "%s", outcome_word(following.outcome));
         proxy_release(lanes.proxy, never);
     }
-    until_ms = now_ms() + SOON_MS;
+    until_ms = limit_end_ms(SOON_MS);
     while (open_descriptors() > before)
         cr_assert(now_ms() < until_ms, "%d connections are left open", open_descriptors() - before);
     actor_end(leader);

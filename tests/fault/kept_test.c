@@ -11,7 +11,7 @@ static void open_local(void)
     scene_open_with(QUICK "&localHandOver=true&unlockWaits=false");
 }
 
-TestSuite(kept, .init = open_local, .fini = scene_close, .timeout = 60);
+TestSuite(kept, .init = open_local, .fini = scene_close);
 
 #define NAME "order"
 #define SOON_MS 10000

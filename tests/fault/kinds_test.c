@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(kinds_in_faults, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(kinds_in_faults, .init = scene_open, .fini = scene_close);
 #define KIND_SUITE kinds_in_faults
 
 #define NAME "order"

@@ -5,8 +5,8 @@
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
-TestSuite(late, .init = scene_open, .fini = scene_close, .timeout = 60);
-TestSuite(late_renewal, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+TestSuite(late, .init = scene_open, .fini = scene_close);
+TestSuite(late_renewal, .init = scene_watchdog, .fini = scene_close);
 
 #define NAME "order"
 #define LEASE_MS 30000

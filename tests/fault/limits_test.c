@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(limits, .timeout = 120);
+TestSuite(limits);
 
 #define NAME "order"
 #define ONE_ATTEMPT "timeout=30000&retryAttempts=0"

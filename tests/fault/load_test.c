@@ -9,7 +9,7 @@
 
 #include <dirent.h>
 
-TestSuite(under_load, .init = scene_open, .fini = scene_close, .timeout = 90);
+TestSuite(under_load, .init = scene_open, .fini = scene_close);
 
 #define SOON_MS 5000 /* for the first turns after a fault */
 /* More attempts than faults: however slow the machine is, none is used up. */

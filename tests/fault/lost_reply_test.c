@@ -7,8 +7,8 @@
 #include "tests/integration/support/losses.h"
 #include "tests/support/event.h"
 
-TestSuite(lost_reply, .init = scene_open, .fini = scene_close, .timeout = 60);
-TestSuite(lost_renewal, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+TestSuite(lost_reply, .init = scene_open, .fini = scene_close);
+TestSuite(lost_renewal, .init = scene_watchdog, .fini = scene_close);
 
 #define NAME "order"
 #define LEASE_MS 30000

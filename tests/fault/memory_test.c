@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-TestSuite(memory, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+TestSuite(memory, .init = scene_watchdog, .fini = scene_close);
 #define KIND_SUITE memory
 
 #define NAME "order"

@@ -13,7 +13,7 @@ static void open_hasty(void)
     scene_open_with(QUICK "&subscriptionTimeout=700");
 }
 
-TestSuite(object_wait, .init = open_hasty, .fini = scene_close, .timeout = 60);
+TestSuite(object_wait, .init = open_hasty, .fini = scene_close);
 
 #define SEMAPHORE "se"
 #define PERMITS "pe"

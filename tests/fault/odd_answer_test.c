@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-TestSuite(odd_answer, .timeout = 120);
+TestSuite(odd_answer);
 
 #define NAME "order"
 #define COUNT(list) (sizeof(list) / sizeof *(list))

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-TestSuite(once, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(once, .init = scene_open, .fini = scene_close);
 
 #define SEMAPHORE "se"
 #define LATCH "la"

@@ -6,7 +6,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
-TestSuite(outage, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(outage, .init = scene_open, .fini = scene_close);
 
 #define NAME "order"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(patience, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(patience, .init = scene_open, .fini = scene_close);
 
 #define NAME "order"
 #define SLACK_MS 150   /* for a thread to be scheduled */
@@ -206,7 +206,7 @@ static void open_slow(void)
     scene_open_with(SLOW);
 }
 
-TestSuite(cancelled, .init = open_slow, .fini = scene_close, .timeout = 60);
+TestSuite(cancelled, .init = open_slow, .fini = scene_close);
 
 /* Fires the token of waits that `ready` says are under way; each ends at once. */
 static void assert_cancel_ends(int waiters, bool (*ready)(void), const char *name)

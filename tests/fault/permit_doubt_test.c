@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-TestSuite(permit_doubt, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(permit_doubt, .init = scene_open, .fini = scene_close);
 
 #define NAME "pe"
 #define ACQUIRE (&rli_script_permit_semaphore_acquire)
@@ -31,7 +31,7 @@ static bool stand(int available, int taken)
 
 static void await_permits(int available, int taken)
 {
-    for (int64_t end_ms = now_ms() + 10000; !stand(available, taken); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(10000); !stand(available, taken); pass_ms(1))
         cr_assert(now_ms() < end_ms, "%lld available, %lld taken",
                   (long long)server_integer(stage.server, "GET " NAME),
                   (long long)server_integer(stage.server, "ZCARD {" NAME "}:timeout"));

@@ -18,7 +18,7 @@ static void open_alone(void)
     lanes_open(0, NULL);
 }
 
-TestSuite(posted, .init = open_alone, .fini = lanes_close, .timeout = 60);
+TestSuite(posted, .init = open_alone, .fini = lanes_close);
 
 /* One request, and what its owner was told. */
 typedef struct post {
@@ -69,7 +69,7 @@ static int rule_for_incr(proxy_act act)
 /* Until there is none left. */
 static void collect(void)
 {
-    int64_t until_ms = now_ms() + SOON_MS;
+    int64_t until_ms = limit_end_ms(SOON_MS);
     while (rli_pipeline_collect(lanes.plain, rli_after_ms(50)))
         cr_assert(now_ms() < until_ms, "there are requests left that nobody was told of");
 }
@@ -188,7 +188,7 @@ Test(posted, does_not_hide_that_the_server_has_closed_the_connection)
     int rule = rule_for_incr(PROXY_CUT_AFTER);
     cr_assert(send_post(&own, "n"));
     cr_assert(proxy_await(lanes.proxy, rule, PROXY_ACTED, 1, SOON_MS));
-    int64_t until_ms = now_ms() + SOON_MS;
+    int64_t until_ms = limit_end_ms(SOON_MS);
     while (proxy_connected(lanes.proxy) > 0)
         cr_assert(now_ms() < until_ms);
     rli_pipeline_refresh(lanes.plain, 0);

@@ -26,7 +26,7 @@ static void close_between(void)
     stage_close();
 }
 
-TestSuite(proxy, .init = open_between, .fini = close_between, .timeout = 30);
+TestSuite(proxy, .init = open_between, .fini = close_between);
 
 static void open_on_port(void)
 {
@@ -198,7 +198,7 @@ Test(proxy, cuts_a_subscription_at_a_message)
 
 /* --- on a port --- */
 
-TestSuite(proxy_port, .init = open_on_port, .fini = close_between, .timeout = 60);
+TestSuite(proxy_port, .init = open_on_port, .fini = close_between);
 
 Test(proxy_port, judges_requests_as_on_a_socket)
 {
@@ -287,13 +287,13 @@ Test(proxy_port, resets_connections_instead_of_ending_them)
 }
 
 /* A replica behind it gets its data whatever the test does to clients. */
-Test(proxy_port, leaves_replication_alone)
+RealTest(proxy_port, leaves_replication_alone)
 {
     server *replica = server_start_with((const char *const[]){"--repl-diskless-sync-delay", "0", NULL});
     freeReplyObject(server_command(stage.server, "CONFIG SET repl-diskless-sync-delay 0"));
     freeReplyObject(server_command(replica, "REPLICAOF 127.0.0.1 %d", proxy_port(between)));
     freeReplyObject(server_command(stage.server, "SET key 1"));
-    for (int64_t end_ms = now_ms() + 10000; server_integer(stage.server, "WAIT 1 100") == 0;)
+    for (int64_t end_ms = limit_end_ms(10000); server_integer(stage.server, "WAIT 1 100") == 0;)
         cr_assert(now_ms() < end_ms, "the replica does not follow");
     proxy_cut(between);
     proxy_pass(between, false, false);
@@ -304,7 +304,7 @@ Test(proxy_port, leaves_replication_alone)
     server_stop(replica);
 }
 
-Test(proxy_port, passes_tls_and_cuts_or_stalls_it)
+RealTest(proxy_port, passes_tls_and_cuts_or_stalls_it)
 {
     texts kept = {0};
     server *own = server_start_with(certificates_args(&kept, CERTIFICATE_SERVER, "no", NULL));

@@ -14,7 +14,7 @@ static void open_single(void)
     scene_open_with("timeout=30&retryAttempts=0");
 }
 
-TestSuite(race, .init = open_single, .fini = scene_close, .timeout = 60);
+TestSuite(race, .init = open_single, .fini = scene_close);
 
 static rlock *numbered(int i)
 {
@@ -31,7 +31,7 @@ static int delay(const rli_script *script, int64_t ms)
 /* What was given up is undone; what was not has been given back. */
 static void assert_all_free_soon(void)
 {
-    int64_t until_ms = now_ms() + 5000;
+    int64_t until_ms = limit_end_ms(5000);
     for (; server_integer(stage.server, "DBSIZE") > 0; pass_ms(1))
         cr_assert(now_ms() < until_ms, "%lld locks are held by nobody",
                   (long long)server_integer(stage.server, "DBSIZE"));

@@ -4,7 +4,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
-TestSuite(read_hold, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+TestSuite(read_hold, .init = scene_watchdog, .fini = scene_close);
 
 #define NAME "order"
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-TestSuite(refusal, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+TestSuite(refusal, .init = scene_watchdog, .fini = scene_close);
 
 #define NAME "order"
 
@@ -53,43 +53,6 @@ Test(refusal, by_a_replica_loses_the_hold_at_its_deadline)
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
-}
-
-static void await_busy(void)
-{
-    for (bool busy = false; !busy;) {
-        redisReply *reply = server_command(stage.server, "PING");
-        busy = reply->type == REDIS_REPLY_ERROR;
-        freeReplyObject(reply);
-    }
-}
-
-/* A script of somebody else runs and runs; the server answers BUSY meanwhile. That passes. */
-Test(refusal, by_a_busy_server_is_asked_again)
-{
-    rlock_client *client = scene_client("retryAttempts=50&retryBaseDelay=20&retryMaxDelay=50");
-    rlock *lock = lock_of(client, NAME);
-    actor *caller = actor_start();
-    say("CONFIG SET lua-time-limit 50");
-    redisContext *busy = redisConnectUnix(server_socket(stage.server));
-    cr_assert(busy && !busy->err);
-    redisAppendCommand(busy, "EVAL %s 0", "while true do end");
-    int done = 0;
-    while (!done)
-        redisBufferWrite(busy, &done);
-    await_busy();
-    rlock_client *another = NULL;
-    assert_status(rlock_client_open(&another, server_url_with(stage.server, "retryAttempts=0")), RLOCK_UNAVAILABLE);
-    assert_error("SCRIPT KILL ends it");
-    int rule = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
-    actor_begin_lock(caller, lock);
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 3, 5000), "not asked again");
-    say("SCRIPT KILL");
-    assert_ok(actor_finish(caller, 5000));
-    cr_assert(actor_hold_count(caller, lock) == 1);
-    assert_ok(actor_unlock(caller, lock));
-    actor_end(caller);
-    redisFree(busy);
 }
 
 /* Writes are put off, longer than a caller's patience, and all run when the pause ends. */

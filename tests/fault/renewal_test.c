@@ -20,7 +20,7 @@ static void open_told(void)
     rlock_on_lost(scene.client, losses_note, &lost);
 }
 
-TestSuite(renewal, .init = open_told, .fini = scene_close, .timeout = 60);
+TestSuite(renewal, .init = open_told, .fini = scene_close);
 
 #define NAME "order"
 #define VALID_MS (WATCHDOG_MS * 99 / 100) /* of a hold since it was last confirmed */

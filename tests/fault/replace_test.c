@@ -7,7 +7,7 @@
 #include "tests/integration/support/sides.h"
 #include "tests/support/event.h"
 
-TestSuite(replaced, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(replaced, .init = scene_open, .fini = scene_close);
 
 #define NAME "book"
 
@@ -59,7 +59,7 @@ Test(replaced, write_does_not_wait_for_a_read_that_has_ended)
     rlock *read = read_of(scene.client, NAME), *write = write_of(scene.client, NAME);
     int write_releases = keep_releases(&rli_script_write_release), read_releases = keep_releases(&rli_script_read_release);
     lose_both(read, write, false);
-    for (int64_t until_ms = now_ms() + 10000; timeouts() > 0; pass_ms(1))
+    for (int64_t until_ms = limit_end_ms(10000); timeouts() > 0; pass_ms(1))
         cr_assert(now_ms() < until_ms);
     assert_status(others_write(NAME), RLOCK_TIMEOUT);
     assert_ok(rlock_try_lock(write, 0, 60000));

@@ -17,7 +17,7 @@ static void open_persistent(void)
     rlock_on_lost(scene.client, losses_note, &lost);
 }
 
-TestSuite(restart, .init = open_persistent, .fini = scene_close, .timeout = 60);
+TestSuite(restart, .init = open_persistent, .fini = scene_close);
 
 #define NAME "order"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(short_reply, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(short_reply, .init = scene_open, .fini = scene_close);
 
 #define NAME "order"
 
@@ -165,7 +165,7 @@ Test(short_reply, instead_of_a_message_wakes_the_waiter_as_well)
 
 /* --- renewals: each of them is shortened --- */
 
-TestSuite(short_renewal, .init = scene_watchdog, .fini = scene_close, .timeout = 60);
+TestSuite(short_renewal, .init = scene_watchdog, .fini = scene_close);
 
 Test(short_renewal, does_not_end_the_hold)
 {

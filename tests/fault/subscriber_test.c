@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-TestSuite(subscriber, .timeout = 120);
+TestSuite(subscriber);
 
 #define NAME "order"
 

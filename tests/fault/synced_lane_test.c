@@ -21,14 +21,8 @@ static void open_alone(void)
     lanes_open(0, NULL);
 }
 
-static void open_without_wait(void)
-{
-    lanes_open(1, (const char *const[]){"--rename-command", "WAIT", "", NULL});
-}
-
-TestSuite(synced_lane, .init = open_with_replica, .fini = lanes_close, .timeout = 60);
-TestSuite(synced_lane_alone, .init = open_alone, .fini = lanes_close, .timeout = 60);
-TestSuite(synced_lane_without_wait, .init = open_without_wait, .fini = lanes_close, .timeout = 60);
+TestSuite(synced_lane, .init = open_with_replica, .fini = lanes_close);
+TestSuite(synced_lane_alone, .init = open_alone, .fini = lanes_close);
 
 static void freeze_replica(void)
 {
@@ -38,7 +32,7 @@ static void freeze_replica(void)
 /* Until the master counts so many. */
 static void await_replicas(int64_t count)
 {
-    for (int64_t end_ms = now_ms() + LONG_MS; server_info(lanes.master, "connected_slaves") != count; pass_ms(2))
+    for (int64_t end_ms = limit_end_ms(LONG_MS); server_info(lanes.master, "connected_slaves") != count; pass_ms(2))
         cr_assert(now_ms() < end_ms, "the master counts %d replicas", (int)server_info(lanes.master, "connected_slaves"));
 }
 
@@ -117,7 +111,7 @@ Test(synced_lane, waits_for_a_replica_that_has_come_back)
     assert_synced(&call, "1", RLI_REPLICA_ACK_NONE);
     server_restart(fleet_node(lanes.fleet, 1));
     fleet_follow(lanes.fleet, 1, 0);
-    for (int64_t end_ms = now_ms() + LONG_MS; call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
+    for (int64_t end_ms = limit_end_ms(LONG_MS); call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
         cr_assert(now_ms() < end_ms, "the replica is not asked");
     cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
 }
@@ -248,22 +242,13 @@ Test(synced_lane, sends_a_batch_larger_than_the_socket)
 
 /* --- servers without WAIT --- */
 
-Test(synced_lane_without_wait, does_without_it)
-{
-    for (int i = 0; i < 3; i++) {
-        lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
-        assert_synced(&call, i == 0 ? "1" : i == 1 ? "2" : "3", RLI_REPLICA_ACK_REFUSED);
-    }
-    cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
-}
-
 Test(synced_lane, does_without_wait_as_long_as_the_user_may_not_use_it)
 {
     freeReplyObject(server_command(lanes.master, "ACL SETUSER default -wait"));
     lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
     assert_synced(&call, "1", RLI_REPLICA_ACK_REFUSED);
     freeReplyObject(server_command(lanes.master, "ACL SETUSER default +wait"));
-    for (int64_t end_ms = now_ms() + LONG_MS; call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
+    for (int64_t end_ms = limit_end_ms(LONG_MS); call.answer.synced != 1; call = lane_ask(&lanes.synced, "INCR", "n", NULL))
         cr_assert(now_ms() < end_ms, "the right is not used that was given");
     cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
 }

@@ -5,7 +5,6 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/secure.h"
 #include "tests/support/event.h"
-#include "tests/support/lateness.h"
 
 #include <stdio.h>
 
@@ -18,7 +17,6 @@ static void open_between(void)
 {
     secure_stage(CERTIFICATE_SERVER, "no", NULL);
     between = proxy_start_port(stage.server); /* before there are threads: it forks */
-    lateness_watch();
 }
 
 static void close_between(void)
@@ -28,7 +26,7 @@ static void close_between(void)
     proxy_stop(between);
 }
 
-TestSuite(tls, .init = open_between, .fini = close_between, .timeout = 120);
+TestSuite(tls, .init = open_between, .fini = close_between);
 
 static const char *url_through(const char *query)
 {
@@ -93,7 +91,7 @@ Test(tls, handshake_that_stalls_can_be_cancelled)
         int before = proxy_accepted(between);
         proxy_cut(between);
         actor_begin_with(caller, lock, &options);
-        for (int64_t end_ms = now_ms() + 5000; proxy_accepted(between) == before && now_ms() < end_ms;)
+        for (int64_t end_ms = limit_end_ms(5000); proxy_accepted(between) == before && now_ms() < end_ms;)
             pass_ms(1);
         cr_assert(!actor_ended(caller, 30), "%s", actor_error(caller));
         int64_t since_ms = now_ms();
@@ -153,7 +151,7 @@ Test(tls, message_that_is_cut_at_any_byte_wakes_all_the_same)
         int before = proxy_accepted(between);
         proxy_limit(between, -1, bytes, false);
         assert_ok(rlock_unlock(held));
-        for (int64_t end_ms = now_ms() + 5000; !actor_ended(waiter, 0) && proxy_accepted(between) == before && now_ms() < end_ms;)
+        for (int64_t end_ms = limit_end_ms(5000); !actor_ended(waiter, 0) && proxy_accepted(between) == before && now_ms() < end_ms;)
             pass_ms(1);
         proxy_limit(between, -1, -1, false);
         assert_ok(actor_finish(waiter, at_most_ms(5000))); /* the key would have stood for 30 s */

@@ -23,7 +23,7 @@ static void open_unawaited(void)
     rlock_on_lost(scene.client, losses_note, &told);
 }
 
-TestSuite(unlock_cut, .init = open_unawaited, .fini = scene_close, .timeout = 60);
+TestSuite(unlock_cut, .init = open_unawaited, .fini = scene_close);
 
 /* The first unlock waits for its answer. */
 static rlock *held_lock(void)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-TestSuite(wake, .init = scene_open, .fini = scene_close, .timeout = 60);
+TestSuite(wake, .init = scene_open, .fini = scene_close);
 
 #define NAME "order"
 
@@ -171,7 +171,7 @@ static void open_impatient(void)
     scene_open_with(QUICK "&subscriptionTimeout=800");
 }
 
-TestSuite(unconfirmed, .init = open_impatient, .fini = scene_close, .timeout = 60);
+TestSuite(unconfirmed, .init = open_impatient, .fini = scene_close);
 
 /* Who waits without end must know that it will be woken. */
 Test(unconfirmed, subscription_ends_a_wait_without_end)

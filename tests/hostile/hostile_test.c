@@ -84,7 +84,7 @@ static size_t allocated_mb(void)
 
 static void assert_tasks_ended(void)
 {
-    int64_t until_ms = now_ms() + TASKS_MS;
+    int64_t until_ms = limit_end_ms(TASKS_MS);
     while (tasks_named("rlock-") != 0)
         cr_assert(now_ms() < until_ms, "seed %llu: %d threads of the library are left", (unsigned long long)stage.seed,
                   tasks_named("rlock-"));

@@ -54,7 +54,7 @@ static void close_stage(void)
     stage_close();
 }
 
-TestSuite(acl, .init = open_stage, .fini = close_stage, .timeout = 60);
+TestSuite(acl, .init = open_stage, .fini = close_stage);
 
 static void use_lock(const kind *of, const char *name)
 {
@@ -95,7 +95,7 @@ static void use_lock(const kind *of, const char *name)
 /* --- the rule suffices --- */
 
 #define KIND_SUITE acl_kinds
-TestSuite(acl_kinds, .init = open_stage, .fini = close_stage, .timeout = 60);
+TestSuite(acl_kinds, .init = open_stage, .fini = close_stage);
 
 KIND_TEST(is_all_that_the_rule_allows_for)
 {

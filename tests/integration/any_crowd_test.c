@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define KIND_SUITE any_crowd
-TestSuite(any_crowd, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(any_crowd, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -87,7 +87,7 @@ static void assert_counts(const kind *of, tally *count, int tasks, rlock_client 
     }
     for (int i = 0; i < tasks; i++)
         cr_assert(pthread_create(&all[i].thread, NULL, take_turns, &all[i]) == 0);
-    for (int64_t end_ms = now_ms() + 60000; atomic_load(&count->ended) < tasks && now_ms() < end_ms;)
+    for (int64_t end_ms = limit_end_ms(60000); atomic_load(&count->ended) < tasks && now_ms() < end_ms;)
         pass_ms(1);
     cr_assert(atomic_load(&count->ended) == tasks, "%d of %d ended", atomic_load(&count->ended), tasks);
     for (int i = 0; i < tasks; i++)

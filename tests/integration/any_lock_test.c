@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define KIND_SUITE any_lock
-TestSuite(any_lock, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(any_lock, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 

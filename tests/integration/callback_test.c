@@ -7,7 +7,7 @@
 #include "tests/integration/support/tasks.h"
 #include "tests/support/event.h"
 
-TestSuite(callback, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(callback, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 

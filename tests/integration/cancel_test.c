@@ -6,7 +6,7 @@
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
 
-TestSuite(cancel, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(cancel, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -132,7 +132,7 @@ Test(cancel, takes_no_lock_away)
 
 /* Redisson's line: fired about when the request is on its way, whatever the server answered, the
  * lock is soon free and stays so: either the caller has it and gives it back, or nobody has. */
-Test(cancel, at_any_moment_of_a_request_leaves_the_lock_free)
+TimedTest(cancel, at_any_moment_of_a_request_leaves_the_lock_free)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *caller = actor_start();
@@ -159,7 +159,7 @@ Test(cancel, at_any_moment_of_a_request_leaves_the_lock_free)
 
 /* The server had the request, stopped before it answered, and runs it later: the grant that
  * nobody heard of is taken back, long before its 30 s end. */
-Test(cancel, undoes_a_grant_that_comes_late)
+TimedTest(cancel, undoes_a_grant_that_comes_late)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(closed, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(closed, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
-Test(closed, client_answers_so_to_every_call)
+TimedTest(closed, client_answers_so_to_every_call)
 {
     rlock *lock = lock_of(stage.client, NAME), *named = owned_by(lock, 3);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
@@ -71,7 +71,7 @@ Test(closed, client_leaves_its_locks_to_their_ttl)
 }
 
 /* Every wait that is under way: who talks, who queues, who waits for a time, who could be cancelled. */
-Test(closed, client_ends_waits_at_once)
+TimedTest(closed, client_ends_waits_at_once)
 {
     rlock *lock = lock_of(stage.client, NAME);
     rlock_cancel *token = rlock_cancel_new();
@@ -129,7 +129,7 @@ Test(closed, client_does_not_wait_for_a_silent_server)
 }
 
 /* Threads joined, sockets closed: as if it had never been. */
-Test(closed, client_leaves_no_thread_and_no_connection)
+TimedTest(closed, client_leaves_no_thread_and_no_connection)
 {
     static losses told;
     losses_init(&told);
@@ -150,7 +150,7 @@ Test(closed, client_leaves_no_thread_and_no_connection)
         cr_assert(tasks_named("rlock-") == tasks);
         rlock_free(lock);
     }
-    for (int64_t end_ms = now_ms() + 5000; now_ms() < end_ms; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(5000); now_ms() < end_ms; pass_ms(1)) {
         if (server_info(stage.server, "connected_clients") == connected)
             break;
     }
@@ -166,7 +166,7 @@ static void list_descriptors(char open[64])
 }
 
 /* Whether it has used nothing of itself, a lane, a watchdog, or a subscriber. */
-Test(closed, client_closes_no_descriptor_but_its_own)
+TimedTest(closed, client_closes_no_descriptor_but_its_own)
 {
     char before[64], after[64];
     freeReplyObject(server_command(stage.server, "PING"));
@@ -211,7 +211,7 @@ static void *lock_until_closed(void *arg)
 }
 
 /* Closed in the middle of all that its threads do. */
-Test(closed, client_may_be_closed_while_it_is_busy)
+TimedTest(closed, client_may_be_closed_while_it_is_busy)
 {
     static struct storm storm;
     pthread_t threads[8];
@@ -228,7 +228,7 @@ Test(closed, client_may_be_closed_while_it_is_busy)
             cr_assert(pthread_create(&threads[i], NULL, lock_until_closed, &storm) == 0);
         pass_ms(50 + round * 7); /* of business */
         rlock_client_close(client);
-        for (int64_t end_ms = now_ms() + 10000; atomic_load(&storm.ended) < 8 && now_ms() < end_ms;)
+        for (int64_t end_ms = limit_end_ms(10000); atomic_load(&storm.ended) < 8 && now_ms() < end_ms;)
             pass_ms(1);
         cr_assert(atomic_load(&storm.ended) == 8, "a call has not ended");
         for (int i = 0; i < 8; i++)

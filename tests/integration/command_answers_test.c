@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(command_answers, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_answers, .init = stage_open, .fini = stage_close);
 
 #define NAME "order:42"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(command_bench, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_bench, .init = stage_open, .fini = stage_close);
 
 #define SOON_MS 10000
 #define ITS_NAMES "rlock:bench:*"
@@ -36,7 +36,7 @@ static void assert_number(const char *object, const char *name, double least, do
 /* Waits until so many of its locks are held, and there is nothing else; the name of one of them, to be freed. */
 static char *wait_locks(int64_t count)
 {
-    int64_t until_ms = now_ms() + SOON_MS;
+    int64_t until_ms = limit_end_ms(SOON_MS);
     while (server_integer(stage.server, "DBSIZE") != count && now_ms() < until_ms)
         pass_ms(1);
     redisReply *keys = server_command(stage.server, "KEYS " ITS_NAMES);
@@ -110,7 +110,7 @@ Test(command_bench, all_kinds_exclude_each_other_on_one_name)
 /* Waits until another than this owner has the lock and knows that it has: it renews it. */
 static void wait_renewed_by_another(const char *name, const char *owner)
 {
-    int64_t until_ms = now_ms() + SOON_MS, before_ms = INT64_MAX;
+    int64_t until_ms = limit_end_ms(SOON_MS), before_ms = INT64_MAX;
     for (bool renewed = false; !renewed; pass_ms(1)) {
         cr_assert(now_ms() < until_ms, "nobody else has the lock");
         redisReply *now = server_command(stage.server, "HKEYS %s", name);
@@ -192,7 +192,7 @@ Test(command_bench, a_signal_ends_it_while_it_works)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         command *c = start(all[i]);
         cr_assert(command_says(c, "round trip", SOON_MS));
-        int64_t until_ms = now_ms() + SOON_MS;
+        int64_t until_ms = limit_end_ms(SOON_MS);
         while (server_integer(stage.server, "DBSIZE") == 0 && now_ms() < until_ms)
             continue;
         command_signal(c, SIGINT);

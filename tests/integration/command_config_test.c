@@ -14,7 +14,7 @@ static void end(void)
     scratch_remove();
 }
 
-TestSuite(command_config, .init = stage_open, .fini = end, .timeout = 120);
+TestSuite(command_config, .init = stage_open, .fini = end);
 
 #define NAME "order"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(command_kinds, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_kinds, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define TOKEN_KEY "redisson_lock_token:{" NAME "}"
@@ -52,7 +52,7 @@ Test(command_kinds, a_spinning_run_says_nothing_and_hears_nothing)
     foreign_hold(NAME, 60000);
     command *c = start(COMMAND("run", "--kind", "spin", NAME, "--", "echo", "ran"));
     int64_t before = server_info(stage.server, "total_commands_processed");
-    for (int64_t end_ms = now_ms() + SOON_MS; server_info(stage.server, "total_commands_processed") < before + 50;)
+    for (int64_t end_ms = limit_end_ms(SOON_MS); server_info(stage.server, "total_commands_processed") < before + 50;)
         cr_assert(now_ms() < end_ms, "it does not ask again and again");
     redisReply *channels = server_command(stage.server, "PUBSUB CHANNELS");
     cr_assert(channels->elements == 0);
@@ -69,7 +69,7 @@ Test(command_kinds, a_spinning_run_says_nothing_and_hears_nothing)
 /* How many wait in the queue of the fair lock. */
 static bool wait_queued(int64_t count)
 {
-    for (int64_t end_ms = now_ms() + SOON_MS; now_ms() < end_ms; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(SOON_MS); now_ms() < end_ms; pass_ms(1)) {
         if (server_integer(stage.server, "LLEN redisson_lock_queue:{" NAME "}") == count)
             return true;
     }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(command_loss, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_loss, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define SOON_MS 10000

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(command_permit, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_permit, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define TAKEN "{" NAME "}:timeout"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-TestSuite(command_reach, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(command_reach, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define SOON_MS 15000

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(command_run, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_run, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define SOON_MS 10000

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(command_signals, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_signals, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define SOON_MS 10000
@@ -129,7 +129,7 @@ static int start_on_terminal(pid_t *pid, const char *script)
  * SOON_MS pass. Answers how often it has come. */
 static int hear(int terminal, char *heard, size_t size, const char *text, int count)
 {
-    for (int64_t end_ms = now_ms() + SOON_MS;;) {
+    for (int64_t end_ms = limit_end_ms(SOON_MS);;) {
         int found = 0;
         for (const char *at = heard; (at = strstr(at, text)); at++)
             found++;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(command_usage, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(command_usage, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(count_down_latch, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(count_down_latch, .init = stage_open, .fini = stage_close);
 
 #define NAME "la"
 #define MANY 64
@@ -169,7 +169,7 @@ Test(count_down_latch, wait_ends_with_the_last_count)
     actor_end(waiter);
 }
 
-Test(count_down_latch, wait_ends_in_time_without_a_trace)
+TimedTest(count_down_latch, wait_ends_in_time_without_a_trace)
 {
     rlock_count_down_latch *latch = latch_with(1);
     int64_t since_ms = now_ms();
@@ -266,7 +266,7 @@ Test(count_down_latch, wait_ends_with_a_delete)
 }
 
 /* Nobody says so when a counter's time to live ends. */
-Test(count_down_latch, wait_ends_with_the_counters_ttl)
+TimedTest(count_down_latch, wait_ends_with_the_counters_ttl)
 {
     rlock_count_down_latch *latch = latch_with(3);
     freeReplyObject(server_command(stage.server, "PEXPIRE " NAME " 400"));

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(ended_kinds, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(ended_kinds, .init = stage_quick, .fini = stage_close);
 
 static rlock *locks[KINDS], *views[KINDS];
 static rlock_read_write_lock *pair;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(fair_dead, .init = stage_open, .fini = stage_close, .timeout = 90);
+TestSuite(fair_dead, .init = stage_open, .fini = stage_close);
 
 #define UNHEARD_MS 10000 /* how long a head that nobody hears is left in its place */
 #define LATE_MS (UNHEARD_MS + 2000)
@@ -42,7 +42,7 @@ static void kill_a_waiter(const char *name)
 }
 
 /* Side by side, since each takes its ten seconds. Somebody who reads all messages along is no waiter. */
-Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
+RealTest(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
 {
     rlock_client *closing = stage_client(NULL);
     server_listen(stage.server);
@@ -149,7 +149,7 @@ Test(fair_dead, head_is_passed_over_ten_seconds_after_its_turn_came)
 
 /* Each has ten seconds of its own. Meanwhile a living head of Redisson's, which is told again and again
  * and does not take the lock, is left where it is; and so is one that came back in time. */
-Test(fair_dead, heads_are_passed_over_one_after_the_other)
+TimedTest(fair_dead, heads_are_passed_over_one_after_the_other)
 {
     rlock *ours = fair_of(stage.client, "two"), *theirs = fair_of(stage.client, "two of theirs");
     assert_ok(rlock_lock(ours));

@@ -5,7 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 
-TestSuite(fair_kinds, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(fair_kinds, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 

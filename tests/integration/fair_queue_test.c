@@ -16,8 +16,8 @@ static void with_short_places(void)
     stage_open_with("fairLockWaitTimeout=400");
 }
 
-TestSuite(fair_queue, .init = stage_open, .fini = stage_close, .timeout = 60);
-TestSuite(fair_short_places, .init = with_short_places, .fini = stage_close, .timeout = 60);
+TestSuite(fair_queue, .init = stage_open, .fini = stage_close);
+TestSuite(fair_short_places, .init = with_short_places, .fini = stage_close);
 
 #define NAME "f"
 
@@ -30,7 +30,7 @@ static void end_all(actor **waiters, int count)
 }
 
 /* Its wait is over: out at once, and those behind it have its time less to wait. */
-Test(fair_queue, is_left_at_once_by_a_wait_that_is_over)
+TimedTest(fair_queue, is_left_at_once_by_a_wait_that_is_over)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 30000);
@@ -50,7 +50,7 @@ Test(fair_queue, is_left_at_once_by_a_wait_that_is_over)
 }
 
 /* One behind it has no score, as an older client may have left it: it gets none that is long past. */
-Test(fair_queue, is_left_without_harm_to_one_that_has_no_score)
+TimedTest(fair_queue, is_left_without_harm_to_one_that_has_no_score)
 {
     rlock *lock = fair_of(stage.client, NAME);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
@@ -101,7 +101,7 @@ Test(fair_queue, is_left_at_once_by_a_cancelled_wait)
 }
 
 /* Free, and nobody was told: the head, whose wait is over, tells the next as it leaves. */
-Test(fair_queue, head_that_leaves_a_free_lock_tells_the_next)
+TimedTest(fair_queue, head_that_leaves_a_free_lock_tells_the_next)
 {
     foreign_hold(NAME, 30000);
     actor *waiter = queue_up_for(fair_of(stage.client, NAME), 1700, 1000);
@@ -116,7 +116,7 @@ Test(fair_queue, head_that_leaves_a_free_lock_tells_the_next)
 }
 
 /* Held by one that came later than the next in the queue knows of: that one is told to look. */
-Test(fair_queue, head_that_leaves_makes_the_next_look_at_the_time)
+TimedTest(fair_queue, head_that_leaves_makes_the_next_look_at_the_time)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 60000);
@@ -162,7 +162,7 @@ Test(fair_queue, wait_ends_when_the_client_is_closed)
 /* --- staying out of it --- */
 
 /* 32. No place, no subscription, no message; while others have a place it is refused. */
-Test(fair_queue, is_not_entered_by_a_try_without_wait)
+TimedTest(fair_queue, is_not_entered_by_a_try_without_wait)
 {
     rlock *lock = fair_of(stage.client, NAME);
     assert_ok(actor_try(actor_start(), fair_of(stage.other, NAME), 0, 1700));
@@ -202,7 +202,7 @@ Test(fair_queue, is_entered_at_the_end_though_the_lock_is_free)
 }
 
 /* Those ahead live: nobody asks, nobody is told. */
-Test(fair_queue, costs_no_request_while_it_waits)
+TimedTest(fair_queue, costs_no_request_while_it_waits)
 {
     rlock *lock = fair_of(stage.client, NAME), *others = fair_of(stage.other, NAME);
     assert_ok(rlock_lock(lock));
@@ -224,7 +224,7 @@ static void look_for_time(const char *line, void *arg)
 }
 
 /* The server's clock counts, whatever the client's says: no request has a time in it. */
-Test(fair_queue, is_kept_by_the_servers_clock)
+TimedTest(fair_queue, is_kept_by_the_servers_clock)
 {
     char now[32];
     rlock *lock = fair_of(stage.client, NAME);
@@ -408,7 +408,7 @@ Test(fair_queue, moves_up_by_exactly_the_place_that_was_left)
 }
 
 /* 31. Two that never come back are passed over when their time is up, and not before. */
-Test(fair_short_places, are_passed_over_when_their_time_is_up)
+TimedTest(fair_short_places, are_passed_over_when_their_time_is_up)
 {
     rlock *lock = fair_of(stage.client, NAME);
     int64_t since_ms = now_ms();
@@ -446,7 +446,7 @@ static rlock_status try_in_rounds(void *arg)
 }
 
 /* 33, a tenth as slow. Places given up and taken again and again do not drift into the future. */
-Test(fair_queue, scores_do_not_drift)
+TimedTest(fair_queue, scores_do_not_drift)
 {
     struct rounds rounds = {fair_of(stage.client, NAME), 30};
     actor *waiters[3];
@@ -476,7 +476,7 @@ Test(fair_queue, scores_do_not_drift)
 /* --- a queue that is not as it should be --- */
 
 /* Its score is missing: it is first all the same, and gets one. */
-Test(fair_queue, head_without_a_score_keeps_its_turn)
+TimedTest(fair_queue, head_without_a_score_keeps_its_turn)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 30000);
@@ -496,7 +496,7 @@ Test(fair_queue, head_without_a_score_keeps_its_turn)
 }
 
 /* The last one has no score: who comes behind it counts from the lock's TTL. */
-Test(fair_queue, last_without_a_score_is_no_hindrance)
+TimedTest(fair_queue, last_without_a_score_is_no_hindrance)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 20000);
@@ -515,7 +515,7 @@ Test(fair_queue, last_without_a_score_is_no_hindrance)
 }
 
 /* A score, but no place: its next question gets it one. */
-Test(fair_queue, score_without_a_place_is_no_place)
+TimedTest(fair_queue, score_without_a_place_is_no_place)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 2300);
@@ -535,7 +535,7 @@ Test(fair_queue, score_without_a_place_is_no_place)
 }
 
 /* Its time is up though it lives: it is told that it was dropped, and has a place again at once. */
-Test(fair_queue, is_entered_again_by_one_that_was_dropped)
+TimedTest(fair_queue, is_entered_again_by_one_that_was_dropped)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 30000);
@@ -558,7 +558,7 @@ Test(fair_queue, is_entered_again_by_one_that_was_dropped)
 
 /* The head's time is up while the lock is free, and a try that is refused is who finds out: it tells
  * the next one. */
-Test(fair_queue, new_head_of_a_free_lock_is_told_by_a_try)
+TimedTest(fair_queue, new_head_of_a_free_lock_is_told_by_a_try)
 {
     foreign_queue(NAME, 1, -10);
     foreign_queue(NAME, 2, 60000);
@@ -586,7 +586,7 @@ Test(fair_queue, release_passes_over_scores_in_the_past)
 
 /* Who asks again lives: a wait that lasts longer than the place of one that waits for ever does not
  * cost it its turn. */
-Test(fair_short_places, are_kept_by_who_asks_again)
+TimedTest(fair_short_places, are_kept_by_who_asks_again)
 {
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 2000);
@@ -674,7 +674,7 @@ Test(fair_queue, place_of_a_named_owner_serves_both_its_threads)
 }
 
 /* One gives up: the place stays for the other, which is served. */
-Test(fair_queue, place_of_a_named_owner_outlasts_one_of_its_threads)
+TimedTest(fair_queue, place_of_a_named_owner_outlasts_one_of_its_threads)
 {
     rlock *lock = owned_by(fair_of(stage.client, NAME), 7);
     foreign_hold(NAME, 30000);
@@ -729,7 +729,7 @@ static rlock_status try_for_a_moment(void *lock)
 }
 
 /* Waits of one owner that end as others of it begin leave no place behind, and take none away. */
-Test(fair_queue, place_of_a_named_owner_goes_with_its_last_wait)
+TimedTest(fair_queue, place_of_a_named_owner_goes_with_its_last_wait)
 {
     enum { THREADS = 4, ROUNDS = 100 };
     rlock *lock = owned_by(fair_of(stage.client, NAME), 7);

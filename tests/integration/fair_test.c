@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(fair, .init = stage_open, .fini = stage_close, .timeout = 60);
-TestSuite(fair_watchdog, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(fair, .init = stage_open, .fini = stage_close);
+TestSuite(fair_watchdog, .init = stage_quick, .fini = stage_close);
 
 #define NAME "f"
 #define WATCHDOG_MS 30000
@@ -68,7 +68,7 @@ static void assert_said(monitor *tap, const char *expected)
 
 /* Redisson's steps "fair", with what it subscribes to; A holds, B, C, D wait. It tells B and C of the unlocks
  * before theirs; threads of one client are handed the lock instead (hand_over_test.c). */
-Test(fair, leaves_the_keys_and_messages_of_redissons)
+TimedTest(fair, leaves_the_keys_and_messages_of_redissons)
 {
     rlock *lock = fair_of(stage.client, NAME);
     monitor *tap = monitor_open();
@@ -112,7 +112,7 @@ Test(fair, leaves_the_keys_and_messages_of_redissons)
 }
 
 /* Redisson's step "watchdog fair": more than a watchdog timeout on, it stands with a fresh TTL. */
-Test(fair_watchdog, keeps_the_lock_as_it_is)
+TimedTest(fair_watchdog, keeps_the_lock_as_it_is)
 {
     rlock *lock = fair_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));
@@ -124,7 +124,7 @@ Test(fair_watchdog, keeps_the_lock_as_it_is)
 }
 
 /* Redisson's steps "nonreentrantfair": refused at once, by any handle and however it asks; count 1. */
-Test(fair, that_is_non_reentrant_is_not_had_twice)
+TimedTest(fair, that_is_non_reentrant_is_not_had_twice)
 {
     rlock *lock = kind_of(&kind_non_reentrant_fair, stage.client, NAME);
     rlock *again = kind_of(&kind_non_reentrant_fair, stage.client, NAME);
@@ -209,7 +209,7 @@ Test(fair, is_had_in_order_across_clients)
 
 /* 26, a fifth as slow: nobody unlocks, each has it when the one before it has run out. No message says
  * so, and what they knew of the TTL when they came is no help. */
-Test(fair, is_had_in_order_as_leases_run_out)
+TimedTest(fair, is_had_in_order_as_leases_run_out)
 {
     enum { WAITERS = 8, LEASE_MS = 200 };
     rlock *lock = fair_of(stage.client, NAME);
@@ -280,7 +280,7 @@ static void take_turns(struct turns *all, int count, bool one_by_one)
 }
 
 /* 27, a tenth as slow: 2 × CPUs threads. */
-Test(fair, is_had_in_the_order_in_which_threads_began)
+TimedTest(fair, is_had_in_the_order_in_which_threads_began)
 {
     static struct turns all = {.wait_ms = RLOCK_FOREVER, .lease_ms = RLOCK_WATCHDOG, .hold_ms = 100};
     int count = 2 * (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -288,7 +288,7 @@ Test(fair, is_had_in_the_order_in_which_threads_began)
 }
 
 /* 28, with 100 threads, which hold for a shorter time. */
-Test(fair, is_had_by_each_of_many)
+TimedTest(fair, is_had_by_each_of_many)
 {
     static struct turns all = {.wait_ms = 60000, .lease_ms = 5000, .hold_ms = 5};
     take_turns(&all, 100, false);
@@ -315,7 +315,7 @@ Test(fair, late_unlock_is_lost_and_wakes_the_head)
 
 /* The same when the holder knows by its own clock; the unlock goes to no server, and the head, as if it
  * had slept past its time, is told from the background. */
-Test(fair, unlock_of_a_hold_known_as_lost_wakes_the_head)
+TimedTest(fair, unlock_of_a_hold_known_as_lost_wakes_the_head)
 {
     rlock *lock = fair_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(lock, 100));
@@ -341,7 +341,7 @@ Test(fair, re_entry_of_a_hold_that_is_gone_is_lost)
 }
 
 /* 7: B has it when A's lease ends, however long it may wait. */
-Test(fair, goes_to_the_waiter_when_the_lease_ends)
+TimedTest(fair, goes_to_the_waiter_when_the_lease_ends)
 {
     rlock *lock = fair_of(stage.client, NAME);
     int64_t since_ms = now_ms();
@@ -373,7 +373,7 @@ Test(fair, forced_open_goes_to_the_head)
 }
 
 /* Other keys under its names are an error, and stay as they are. */
-Test(fair, refuses_keys_of_another_type)
+TimedTest(fair, refuses_keys_of_another_type)
 {
     rlock *lock = fair_of(stage.client, NAME);
     freeReplyObject(server_command(stage.server, "SET f text"));

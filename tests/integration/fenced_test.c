@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(fenced, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(fenced, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 #define COUNTER "redisson_lock_token:{order}"
@@ -64,7 +64,7 @@ Test(fenced, reentry_counts_too)
 }
 
 /* The lease is honoured by the calls that give the token, too. */
-Test(fenced, lease_of_a_try_with_a_token_is_kept)
+TimedTest(fenced, lease_of_a_try_with_a_token_is_kept)
 {
     rlock *lock = fenced_of(stage.client);
     uint64_t token = 0;
@@ -93,7 +93,7 @@ Test(fenced, refused_try_counts_nothing)
 }
 
 /* Whoever comes after a hold that ended has a greater one: expired, forced open, deleted. */
-Test(fenced, tokens_grow_across_holds_that_were_lost)
+TimedTest(fenced, tokens_grow_across_holds_that_were_lost)
 {
     rlock *lock = fenced_of(stage.client), *theirs = fenced_of(stage.other);
     uint64_t token = 0, last = 0;
@@ -153,7 +153,7 @@ Test(fenced, token_without_a_hold_is_refused)
     assert_error(NAME);
 }
 
-Test(fenced, token_of_a_lease_that_ended_is_refused)
+TimedTest(fenced, token_of_a_lease_that_ended_is_refused)
 {
     rlock *lock = fenced_of(stage.client);
     uint64_t token = 77;

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(forked, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(forked, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 
@@ -75,7 +75,7 @@ static void hold_at_rest(void)
 }
 
 /* The parent's hold is renewed on, its waiters are woken, its calls go through. */
-Test(forked, child_is_told_by_every_call_and_harms_nothing)
+TimedTest(forked, child_is_told_by_every_call_and_harms_nothing)
 {
     hold_for(RLOCK_WATCHDOG);
     actor *waiter = actor_start(), *other_waiter = actor_start();
@@ -130,7 +130,7 @@ static const char *use_own_client(child *self)
     return NULL;
 }
 
-Test(forked, child_can_open_a_client_of_its_own)
+RealTest(forked, child_can_open_a_client_of_its_own)
 {
     if (!CHILD_MAY_START_THREADS)
         cr_skip_test("ThreadSanitizer does not follow the threads of a forked child");
@@ -158,7 +158,7 @@ static const char *hold_until_told(child *self)
 }
 
 /* The thread that forked had an owner already, under a thread id that the child does not have. */
-Test(forked, child_of_a_thread_that_has_locked_is_renewed)
+RealTest(forked, child_of_a_thread_that_has_locked_is_renewed)
 {
     if (!CHILD_MAY_START_THREADS)
         cr_skip_test("ThreadSanitizer does not follow the threads of a forked child");
@@ -224,7 +224,7 @@ Test(forked, child_keeps_no_connection_of_its_parent_open)
     rlock_client_close(client);
     rlock_free(handle);
     int64_t now = -1;
-    for (int64_t end_ms = now_ms() + 5000; now != connected && now_ms() < end_ms; pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); now != connected && now_ms() < end_ms; pass_ms(1))
         now = server_info(stage.server, "connected_clients");
     cr_assert(now == connected, "%lld connections, there were %lld", (long long)now, (long long)connected);
     child_go(&part);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-TestSuite(hand_over_fair, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(hand_over_fair, .init = stage_open, .fini = stage_close);
 
 #define NAME "f"
 
@@ -56,7 +56,7 @@ Test(hand_over_fair, of_short_holds_costs_one_request_a_turn)
 
 /* Nobody unlocks: each has it when the lease of the one before it is over, whether it was told of that lease or
  * knew of one as short. */
-Test(hand_over_fair, of_short_holds_goes_on_as_they_run_out)
+TimedTest(hand_over_fair, of_short_holds_goes_on_as_they_run_out)
 {
     static const int64_t leases_ms[] = {600, 800, 300, 300};
     rlock *lock = mine();

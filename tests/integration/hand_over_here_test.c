@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(hand_over_here, .init = stage_open, .fini = stage_close, .timeout = 60);
-TestSuite(hand_over_here_watchdog, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(hand_over_here, .init = stage_open, .fini = stage_close);
+TestSuite(hand_over_here_watchdog, .init = stage_quick, .fini = stage_close);
 
 #define NAME "h"
 #define COUNTER "redisson_lock_token:{" NAME "}"
@@ -76,23 +76,23 @@ static void costs_one_request_a_turn(const kind *of)
         actor_end(waiters[i]);
 }
 
-Test(hand_over_here, reentrant_costs_one_request_a_turn)
+TimedTest(hand_over_here, reentrant_costs_one_request_a_turn)
 {
     costs_one_request_a_turn(&kind_reentrant);
 }
 
-Test(hand_over_here, fenced_costs_one_request_a_turn)
+TimedTest(hand_over_here, fenced_costs_one_request_a_turn)
 {
     costs_one_request_a_turn(&kind_fenced);
 }
 
-Test(hand_over_here, non_reentrant_costs_one_request_a_turn)
+TimedTest(hand_over_here, non_reentrant_costs_one_request_a_turn)
 {
     costs_one_request_a_turn(&kind_non_reentrant);
 }
 
 /* Threads that come back again and again: the same, for hundreds of turns. */
-Test(hand_over_here, goes_round_with_one_request_a_turn)
+TimedTest(hand_over_here, goes_round_with_one_request_a_turn)
 {
     enum { THREADS = 4, TURNS = 300 };
     static crowd busy = {.name = NAME, .turns = TURNS};
@@ -211,7 +211,7 @@ Test(hand_over_here, without_a_token_to_be_had_unlocks_all_the_same)
 /* --- the hold that was handed over --- */
 
 /* The thread that was handed it ends without unlocking: the next has it when its time is up. */
-Test(hand_over_here_watchdog, to_a_thread_that_ends_is_over_with_its_lease)
+TimedTest(hand_over_here_watchdog, to_a_thread_that_ends_is_over_with_its_lease)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));
@@ -318,7 +318,7 @@ Test(hand_over_here, is_not_freed_for_nobody)
     assert_not_freed_for_nobody(&busy, 4);
 }
 
-Test(hand_over_here, between_two_is_not_freed_for_nobody)
+TimedTest(hand_over_here, between_two_is_not_freed_for_nobody)
 {
     static crowd busy = {.name = NAME, .turns = 1000};
     assert_not_freed_for_nobody(&busy, 2);
@@ -339,7 +339,7 @@ static rlock_status take_some_turns(void *lock)
 
 /* Two threads of one owner: one may come to wait while the other's unlock is under way. Both have their turns in the
  * midst of a crowd. */
-Test(hand_over_here, passes_over_no_thread_of_an_owner_with_several)
+TimedTest(hand_over_here, passes_over_no_thread_of_an_owner_with_several)
 {
     static crowd busy = {.name = NAME, .turns = 1000000};
     for (int i = 0; i < OTHERS; i++)
@@ -360,7 +360,7 @@ Test(hand_over_here, passes_over_no_thread_of_an_owner_with_several)
 }
 
 /* Another process that waits has its turns in the midst of a crowd, soon, each time. */
-Test(hand_over_here, leaves_others_their_turns)
+TimedTest(hand_over_here, leaves_others_their_turns)
 {
     static crowd busy = {.name = NAME, .turns = 4000};
     for (int i = 0; i < 8; i++)
@@ -381,7 +381,7 @@ Test(hand_over_here, leaves_others_their_turns)
 }
 
 /* A try without wait that comes then asks all the same, and finds it free. */
-Test(hand_over_here, lets_a_try_without_wait_pass_those_who_stand_aside)
+TimedTest(hand_over_here, lets_a_try_without_wait_pass_those_who_stand_aside)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiters[MOST + 2], *trying = actor_start();

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-TestSuite(input_kinds, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(input_kinds, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -108,7 +108,7 @@ Test(input_kinds, longest_lease_is_taken)
 }
 
 /* The shortest lease ends before anybody can use it, but it is granted, and ends. */
-Test(input_kinds, shortest_lease_is_taken)
+TimedTest(input_kinds, shortest_lease_is_taken)
 {
     for (int i = 0; i < KINDS; i++) {
         rlock *lock = kind_of(all_kinds[i], stage.client, all_kinds[i]->name);

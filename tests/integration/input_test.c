@@ -11,12 +11,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-TestSuite(input, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(input, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define MIB ((size_t)1024 * 1024)
 
-Test(input, null_lock_is_invalid_everywhere)
+TimedTest(input, null_lock_is_invalid_everywhere)
 {
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     bool flag = true;
@@ -155,7 +155,7 @@ Test(input, lease_out_of_range_is_refused)
 }
 
 /* Also when the lock is held: nothing is added, nothing lost. */
-Test(input, lease_out_of_range_changes_no_hold)
+TimedTest(input, lease_out_of_range_changes_no_hold)
 {
     rlock *lock = lock_of(stage.client, NAME);
     int count = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(inspect_process, .init = stage_open, .fini = stage_close, .timeout = 30);
+TestSuite(inspect_process, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(inspect, .init = stage_open, .fini = stage_close, .timeout = 30);
+TestSuite(inspect, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -30,7 +30,7 @@ Test(inspect, shows_a_free_lock)
     assert_no_keys();
 }
 
-Test(inspect, shows_holder_count_and_ttl)
+TimedTest(inspect, shows_holder_count_and_ttl)
 {
     char owner[80];
     rlock *lock = lock_of(stage.other, NAME);
@@ -278,7 +278,7 @@ static void assert_refused(const char *word)
     put("DEL " NAME);
 }
 
-Test(inspect, refuses_what_is_none_of_these)
+RealTest(inspect, refuses_what_is_none_of_these)
 {
     static const char *const commands[] = {"RPUSH " NAME " x", "SADD " NAME " x", "ZADD " NAME " 1 x", "SET " NAME " text",
                                            "SET " NAME " 1.5", "SET " NAME " 99999999999999999999999", "XADD " NAME " * a b"};

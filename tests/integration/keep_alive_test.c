@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-TestSuite(keep_alive, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(keep_alive, .init = stage_open, .fini = stage_close);
 
 /* This process's connection to the stage's server; all the others go over its unix socket. */
 static int find_connection(void)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(keyspace_kinds, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(keyspace_kinds, .init = stage_open, .fini = stage_close);
 
 #define WATCHDOG_MS 30000
 #define SLACK_MS 2000 /* of a slow machine, far from any other lease here */
@@ -31,7 +31,7 @@ static void assert_messaging(monitor *tap, const char *expected)
 #define assert_stands(text) assert_keyspace(stage.client, text)
 
 /* Redisson's steps "rw read". */
-Test(keyspace_kinds, of_reading_is_redissons)
+RealTest(keyspace_kinds, of_reading_is_redissons)
 {
     rlock *read = read_of(stage.client, "rw"), *write = write_of(stage.client, "rw");
     actor *other = actor_start(), *writer = actor_start();
@@ -82,7 +82,7 @@ Test(keyspace_kinds, of_reading_is_redissons)
 }
 
 /* Redisson's steps "rw write"; what differs is said where it does. */
-Test(keyspace_kinds, of_writing_is_redissons)
+RealTest(keyspace_kinds, of_writing_is_redissons)
 {
     rlock *read = read_of(stage.client, "rw"), *write = write_of(stage.client, "rw");
     actor *reader = actor_start();
@@ -183,7 +183,7 @@ Test(keyspace_kinds, of_a_spin_lock_is_redissons)
 }
 
 /* Redisson's steps "nonreentrant". */
-Test(keyspace_kinds, of_a_non_reentrant_lock_is_redissons)
+TimedTest(keyspace_kinds, of_a_non_reentrant_lock_is_redissons)
 {
     rlock *lock = kind_of(&kind_non_reentrant, stage.client, "nr");
     monitor *tap = monitor_open();
@@ -201,7 +201,7 @@ Test(keyspace_kinds, of_a_non_reentrant_lock_is_redissons)
 }
 
 /* Each kind under names with braces, blanks and a client's prefix: its keys and its channel by Redisson's rule. */
-Test(keyspace_kinds, keeps_to_the_names)
+TimedTest(keyspace_kinds, keeps_to_the_names)
 {
     static const char *const names[] = {"a{x}b", "two words", "100%s\r\n", "a}b"};
     rlock_client *prefixed = stage_client("namePrefix=shop:");

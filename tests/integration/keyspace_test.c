@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(keyspace, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(keyspace, .init = stage_open, .fini = stage_close);
 
 #define WATCHDOG_MS 30000
 
@@ -39,7 +39,7 @@ static void assert_messaging(monitor *tap, const char *expected)
 }
 
 /* Redisson's steps "rlock": lock, lock again, unlock 1, unlock 2, tryLock 0,5000, force. */
-Test(keyspace, of_lock_and_unlock_is_redissons)
+TimedTest(keyspace, of_lock_and_unlock_is_redissons)
 {
     rlock *lock = lock_of(stage.client, "order:42");
     monitor *tap = monitor_open();
@@ -187,7 +187,7 @@ Test(keyspace, takes_long_names)
 }
 
 /* Names that differ in one byte, case or blank are different locks. */
-Test(keyspace, keeps_similar_names_apart)
+TimedTest(keyspace, keeps_similar_names_apart)
 {
     static const char *const similar[] = {"order", "Order", "order ", " order", "{order}", "order:"};
     size_t count = sizeof similar / sizeof *similar;
@@ -251,7 +251,7 @@ Test(keyspace, unlock_is_one_deletion)
 }
 
 /* A lease that runs out is one expiry, soon after its end; the late unlock is no deletion. */
-Test(keyspace, lease_end_is_one_expiry)
+TimedTest(keyspace, lease_end_is_one_expiry)
 {
     freeReplyObject(server_command(stage.server, "CONFIG SET notify-keyspace-events Egx"));
     server_listen(stage.server);

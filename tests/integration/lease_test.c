@@ -5,7 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-TestSuite(lease, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(lease, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define WATCHDOG_MS 30000
@@ -54,7 +54,7 @@ Test(lease, stays_the_holds_own_after_partial_unlocks)
     cr_assert(remaining(lock) == -2);
 }
 
-Test(lease, is_not_shortened_by_reentry)
+TimedTest(lease, is_not_shortened_by_reentry)
 {
     rlock *lock = lock_of(stage.client, NAME);
     int64_t since_ms = now_ms();
@@ -94,7 +94,7 @@ Test(lease, is_not_shortened_by_a_watchdog_hold_nor_its_unlock)
 }
 
 /* A handle does not remember leases: neither an earlier hold's nor a failed try's. */
-Test(lease, does_not_leak_into_later_locks)
+TimedTest(lease, does_not_leak_into_later_locks)
 {
     rlock *lock = lock_of(stage.client, NAME), *elsewhere = lock_of(stage.other, NAME);
     assert_ok(rlock_lock_lease(lock, 5000));
@@ -123,7 +123,7 @@ Test(lease, may_be_a_hundred_years)
     assert_no_keys();
 }
 
-Test(lease, may_be_a_millisecond)
+TimedTest(lease, may_be_a_millisecond)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(lock, 1));
@@ -133,7 +133,7 @@ Test(lease, may_be_a_millisecond)
 }
 
 /* A holder with a lease of 2 s forgets to unlock: who waits gets in at its end, with no message. */
-Test(lease, end_lets_a_waiter_in_and_the_late_unlock_is_a_loss)
+TimedTest(lease, end_lets_a_waiter_in_and_the_late_unlock_is_a_loss)
 {
     rlock *lock = lock_of(stage.client, NAME), *awaited = lock_of(stage.other, NAME);
     actor *waiter = actor_start();
@@ -148,7 +148,7 @@ Test(lease, end_lets_a_waiter_in_and_the_late_unlock_is_a_loss)
 }
 
 /* The same with the waiter in the holder's own client. */
-Test(lease, end_lets_a_waiter_of_the_same_client_in)
+TimedTest(lease, end_lets_a_waiter_of_the_same_client_in)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -172,7 +172,7 @@ Test(lease, remaining_is_the_servers)
 }
 
 /* Local and never above what the server keeps: 1 % less than the lease from before the request. */
-Test(lease, validity_ends_before_the_servers_ttl)
+TimedTest(lease, validity_ends_before_the_servers_ttl)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *another = actor_start();
@@ -196,7 +196,7 @@ Test(lease, validity_ends_before_the_servers_ttl)
 }
 
 /* Whoever takes the lock over finds the former owner's validity ended already. */
-Test(lease, validity_has_ended_when_another_gets_the_lock)
+TimedTest(lease, validity_has_ended_when_another_gets_the_lock)
 {
     rlock *lock = lock_of(stage.client, NAME), *awaited = lock_of(stage.other, NAME);
     for (int i = 0; i < 5; i++) {
@@ -223,7 +223,7 @@ Test(lease, validity_ends_with_the_unlock)
 }
 
 /* A failed acquire claims nothing. */
-Test(lease, validity_is_none_after_a_failed_try)
+TimedTest(lease, validity_is_none_after_a_failed_try)
 {
     rlock *lock = lock_of(stage.client, NAME);
     foreign_hold(NAME, 5000);

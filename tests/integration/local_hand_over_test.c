@@ -24,8 +24,8 @@ static void stage_local_quick(void)
     stage_open_with("localHandOver=true&" STAGE_QUICK);
 }
 
-TestSuite(local_hand_over, .init = stage_local, .fini = stage_close, .timeout = 60);
-TestSuite(local_hand_over_watchdog, .init = stage_local_quick, .fini = stage_close, .timeout = 60);
+TestSuite(local_hand_over, .init = stage_local, .fini = stage_close);
+TestSuite(local_hand_over_watchdog, .init = stage_local_quick, .fini = stage_close);
 
 static rlock *mine(void)
 {
@@ -136,7 +136,7 @@ Test(local_hand_over, leaves_the_outer_holds_of_its_owner_alone)
 
 /* --- what keeps it going, and what ends it --- */
 
-Test(local_hand_over_watchdog, is_renewed_for_its_new_owner)
+TimedTest(local_hand_over_watchdog, is_renewed_for_its_new_owner)
 {
     rlock *lock = mine();
     assert_ok(rlock_lock(lock));
@@ -152,7 +152,7 @@ Test(local_hand_over_watchdog, is_renewed_for_its_new_owner)
 }
 
 /* The server forgot it while nobody asked: whoever has it by then is told. */
-Test(local_hand_over_watchdog, of_a_lock_that_is_gone_is_found_out)
+TimedTest(local_hand_over_watchdog, of_a_lock_that_is_gone_is_found_out)
 {
     losses told;
     losses_init(&told);
@@ -220,7 +220,7 @@ static void rush_end(actor **actors, int count)
 }
 
 /* Threads that never cease, and another client that wants the lock now and then. */
-Test(local_hand_over, lets_other_clients_have_their_turns)
+TimedTest(local_hand_over, lets_other_clients_have_their_turns)
 {
     rush all = {.lock = mine(), .wait_ms = RLOCK_FOREVER};
     rlock *theirs = lock_of(stage.other, NAME);
@@ -262,7 +262,7 @@ static rlock_status lock_with(void *arg)
 }
 
 /* A token that is fired beside the unlock: cancelled or owner, never neither nor both. */
-Test(local_hand_over, is_not_lost_by_waiters_that_are_cancelled)
+TimedTest(local_hand_over, is_not_lost_by_waiters_that_are_cancelled)
 {
     rlock *lock = mine();
     actor *waiter = actor_start(), *firing = actor_start();

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-TestSuite(lock, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(lock, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -187,7 +187,7 @@ Test(lock, counts_right_with_many_tasks_of_one_client)
 }
 
 /* 100 clients, one turn each. */
-Test(lock, counts_right_with_many_clients)
+TimedTest(lock, counts_right_with_many_clients)
 {
     static crowd all = {.name = NAME, .turns = 1};
     for (int i = 0; i < 100; i++)
@@ -197,7 +197,7 @@ Test(lock, counts_right_with_many_clients)
 }
 
 /* 16 clients, 100 turns each. */
-Test(lock, counts_right_with_clients_in_a_loop)
+TimedTest(lock, counts_right_with_clients_in_a_loop)
 {
     static crowd all = {.name = NAME, .turns = 100, .hold_ms = 1};
     for (int i = 0; i < 16; i++)
@@ -209,7 +209,7 @@ Test(lock, counts_right_with_clients_in_a_loop)
 }
 
 /* Several threads in each of several clients: local and remote waiters mixed. */
-Test(lock, counts_right_with_threads_of_several_clients)
+TimedTest(lock, counts_right_with_threads_of_several_clients)
 {
     static crowd all = {.name = NAME, .turns = 100, .nested = 1};
     for (int i = 0; i < 8; i++)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(lost, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(lost, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 /* A renewal each third of the timeout finds the loss; its answer is read within a sixth. */

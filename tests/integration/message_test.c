@@ -11,7 +11,7 @@ static void open_stage(void)
     stage_open_with("retryAttempts=0&timeout=1000&connectTimeout=1000");
 }
 
-TestSuite(message, .init = open_stage, .fini = stage_close, .timeout = 60);
+TestSuite(message, .init = open_stage, .fini = stage_close);
 
 #define NAME "order:42"
 
@@ -22,7 +22,7 @@ static void assert_names_it(rlock_status status)
 }
 
 /* Where nobody answers, each call on a lock says for which lock it was made. */
-Test(message, of_a_lock_without_a_server_names_the_lock)
+TimedTest(message, of_a_lock_without_a_server_names_the_lock)
 {
     rlock *lock = lock_of(stage.client, NAME), *held = lock_of(stage.other, NAME);
     bool flag;
@@ -63,7 +63,7 @@ Test(message, of_other_objects_without_a_server_names_them)
 }
 
 /* A name that is longer than a message has room for is cut, and stands there once. */
-Test(message, names_a_lock_once)
+TimedTest(message, names_a_lock_once)
 {
     char name[301];
     snprintf(name, sizeof name, "%0300d", 0);

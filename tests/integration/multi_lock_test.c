@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(multi_lock, .init = places_open, .fini = places_close, .timeout = 120);
+TestSuite(multi_lock, .init = places_open, .fini = places_close);
 /* With clients that soon give up on a server. */
-TestSuite(multi_lock_outage, .init = places_brief, .fini = places_close, .timeout = 120);
+TestSuite(multi_lock_outage, .init = places_brief, .fini = places_close);
 
 static const char *const names[] = {"order", "stock", "customer"};
 #define NAMES (sizeof names / sizeof *names)
@@ -110,7 +110,7 @@ Test(multi_lock, is_reentrant)
     assert_no_keys();
 }
 
-Test(multi_lock, is_kept_by_the_watchdog_and_freed_by_its_unlock)
+TimedTest(multi_lock, is_kept_by_the_watchdog_and_freed_by_its_unlock)
 {
     rlock_client *quick = stage_client(STAGE_QUICK);
     rlock *multi = multi_of(quick);
@@ -125,7 +125,7 @@ Test(multi_lock, is_kept_by_the_watchdog_and_freed_by_its_unlock)
 }
 
 /* The program's handles, and the array, are its own. */
-Test(multi_lock, needs_neither_the_handles_nor_the_array_it_was_made_of)
+TimedTest(multi_lock, needs_neither_the_handles_nor_the_array_it_was_made_of)
 {
     rlock **locks = malloc(2 * sizeof *locks);
     locks[0] = rlock_get_lock(stage.client, "order");
@@ -200,7 +200,7 @@ static rlock *of_kind(int kind, rlock_client *client, const char *name)
 }
 
 /* Of every kind at once; another waits for all of them and gets them. */
-Test(multi_lock, is_made_of_locks_of_every_kind)
+TimedTest(multi_lock, is_made_of_locks_of_every_kind)
 {
     static const char *const apart[KINDS] = {"a", "b", "c", "d", "e", "f", "g"};
     rlock *locks[KINDS], *others[KINDS];
@@ -291,7 +291,7 @@ Test(multi_lock, waits_until_all_are_given_back)
     actor_end(waiter);
 }
 
-Test(multi_lock, on_three_servers_is_refused_each_time_while_another_holds_it)
+TimedTest(multi_lock, on_three_servers_is_refused_each_time_while_another_holds_it)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     rlock *theirs = made_on_places(rlock_get_multi_lock, false, "order");
@@ -312,7 +312,7 @@ Test(multi_lock, on_three_servers_is_refused_each_time_while_another_holds_it)
 }
 
 /* Whichever of the three is another's: within the wait, and after it nothing is left of the try. */
-Test(multi_lock, leaves_nothing_when_one_member_is_held_elsewhere)
+TimedTest(multi_lock, leaves_nothing_when_one_member_is_held_elsewhere)
 {
     rlock *multi = multi_of(stage.client);
     static const int64_t leases_ms[] = {RLOCK_WATCHDOG, 5000, 100};
@@ -375,7 +375,7 @@ Test(multi_lock, lets_others_have_its_first_while_it_waits_for_its_last)
 }
 
 /* A lease shorter than the wait: the first member's must not run out while the last is waited for. */
-Test(multi_lock, has_its_lease_from_the_last_member_on)
+TimedTest(multi_lock, has_its_lease_from_the_last_member_on)
 {
     enum { LEASE_MS = 8000 };
     for (int kind = 0; kind < KINDS; kind++) {
@@ -402,7 +402,7 @@ Test(multi_lock, has_its_lease_from_the_last_member_on)
     }
 }
 
-Test(multi_lock, with_a_lease_that_ends_at_once_is_not_tried_for_ever)
+TimedTest(multi_lock, with_a_lease_that_ends_at_once_is_not_tried_for_ever)
 {
     assert_status(rlock_lock_lease(multi_of(stage.client), 1), RLOCK_TIMEOUT);
     assert_error("had run out");
@@ -433,7 +433,7 @@ Test(multi_lock, of_many_threads_and_clients_counts_exactly)
 }
 
 /* Each holds what the other waits for: the deadlock ends, and nobody starves. */
-Test(multi_lock, in_opposite_orders_ends_and_counts_exactly)
+TimedTest(multi_lock, in_opposite_orders_ends_and_counts_exactly)
 {
     static crowd many = {.name = "order", .turns = 20};
     for (int i = 0; i < 8; i++) {
@@ -445,7 +445,7 @@ Test(multi_lock, in_opposite_orders_ends_and_counts_exactly)
 }
 
 /* Rings of three, all overlapping, with single locks between. */
-Test(multi_lock, in_a_ring_and_among_single_locks_ends_and_counts_exactly)
+TimedTest(multi_lock, in_a_ring_and_among_single_locks_ends_and_counts_exactly)
 {
     static crowd many = {.name = "order", .turns = 10};
     for (int i = 0; i < 9; i++) {
@@ -485,7 +485,7 @@ Test(multi_lock, gives_way_soon_to_one_that_holds_its_last)
 }
 
 /* Redisson had two holders where the lease was shorter than the wait. */
-Test(multi_lock, with_a_lease_shorter_than_the_wait_has_one_holder)
+TimedTest(multi_lock, with_a_lease_shorter_than_the_wait_has_one_holder)
 {
     rlock *multi = multi_of(stage.client), *theirs = multi_of(stage.other);
     actor *other = actor_start();
@@ -531,7 +531,7 @@ Test(multi_lock, cancelled_in_the_middle_leaves_no_member_held)
     cr_assert(wait_no_channels(5000));
 }
 
-Test(multi_lock, cancelled_at_any_moment_leaves_no_member_held)
+TimedTest(multi_lock, cancelled_at_any_moment_leaves_no_member_held)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     actor *caller = actor_start();
@@ -587,7 +587,7 @@ static void assert_nothing_comes(const char *name)
     }
 }
 
-Test(multi_lock_outage, with_a_frozen_server_is_unavailable_in_time_and_leaves_nothing)
+TimedTest(multi_lock_outage, with_a_frozen_server_is_unavailable_in_time_and_leaves_nothing)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     for (size_t frozen = 0; frozen < PLACES; frozen++) {
@@ -607,7 +607,7 @@ Test(multi_lock_outage, with_a_frozen_server_is_unavailable_in_time_and_leaves_n
     }
 }
 
-Test(multi_lock_outage, with_a_killed_server_is_unavailable_until_it_is_back)
+TimedTest(multi_lock_outage, with_a_killed_server_is_unavailable_until_it_is_back)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     assert_ok(rlock_lock(multi));
@@ -627,7 +627,7 @@ Test(multi_lock_outage, with_a_killed_server_is_unavailable_until_it_is_back)
 }
 
 /* A server that answers slowly is no reason to start over for ever. */
-Test(multi_lock, waits_for_a_server_that_comes_back)
+TimedTest(multi_lock, waits_for_a_server_that_comes_back)
 {
     rlock *multi = made_on_places(rlock_get_multi_lock, true, "order");
     actor *waiter = actor_start();
@@ -646,7 +646,7 @@ Test(multi_lock, waits_for_a_server_that_comes_back)
 }
 
 /* Not for all of its client's attempts, some 12 s here: the other members are to be freed, too. */
-Test(multi_lock, unlock_is_held_up_by_a_frozen_server_for_one_attempt)
+TimedTest(multi_lock, unlock_is_held_up_by_a_frozen_server_for_one_attempt)
 {
     rlock_client *patient = stage_client("timeout=300&retryAttempts=20&retryBaseDelay=300&retryMaxDelay=300");
     rlock *locks[] = {lock_of(patient, "order"), lock_of(places[1].ours, "order")};
@@ -662,7 +662,7 @@ Test(multi_lock, unlock_is_held_up_by_a_frozen_server_for_one_attempt)
     assert_nothing_comes("order");
 }
 
-Test(multi_lock, refused_by_a_server_holds_nothing)
+TimedTest(multi_lock, refused_by_a_server_holds_nothing)
 {
     freeReplyObject(server_command(stage.server, "SET %s text", names[1]));
     rlock *multi = multi_of(stage.client);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-TestSuite(non_reentrant, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(non_reentrant, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 
@@ -58,7 +58,7 @@ Test(non_reentrant, others_wait)
     cr_assert(!actor_ended(remote, 300));
     assert_ok(rlock_unlock(lock));
     bool local_first = false;
-    for (int64_t end_ms = now_ms() + 5000; !(local_first = actor_ended(local, 1)) && !actor_ended(remote, 1);)
+    for (int64_t end_ms = limit_end_ms(5000); !(local_first = actor_ended(local, 1)) && !actor_ended(remote, 1);)
         cr_assert(now_ms() < end_ms, "neither gets it");
     assert_ok(actor_finish(local_first ? local : remote, 0));
     assert_ok(actor_unlock(local_first ? local : remote, local_first ? lock : theirs));
@@ -104,7 +104,7 @@ Test(non_reentrant, owner_of_a_lost_hold_may_take_it_again)
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_force_unlock(kind_of(&kind_non_reentrant, stage.other, NAME), NULL));
-    for (int64_t end_ms = now_ms() + 10000; rlock_valid_for(lock) > 0; pass_ms(1)) /* until a renewal finds it out */
+    for (int64_t end_ms = limit_end_ms(10000); rlock_valid_for(lock) > 0; pass_ms(1)) /* until a renewal finds it out */
         cr_assert(now_ms() < end_ms);
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-TestSuite(owner, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(owner, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -28,7 +28,7 @@ Test(owner, named_1_holds_and_named_2_does_not)
 }
 
 /* Threads have numbers of their own; whatever they are, naming such a number gains nothing. */
-Test(owner, named_and_thread_never_meet)
+TimedTest(owner, named_and_thread_never_meet)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));
@@ -151,7 +151,7 @@ Test(owner, handle_works_without_the_handle_it_came_from)
 }
 
 /* The same number in two clients is two owners. */
-Test(owner, named_belongs_to_its_client)
+TimedTest(owner, named_belongs_to_its_client)
 {
     rlock *ours = owned_by(lock_of(stage.client, NAME), 1), *theirs = owned_by(lock_of(stage.other, NAME), 1);
     assert_ok(rlock_lock(ours));

@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <signal.h>
 
-TestSuite(patience, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(patience, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
-Test(patience, ends_when_its_time_is_over)
+TimedTest(patience, ends_when_its_time_is_over)
 {
     rlock *lock = lock_of(stage.client, NAME);
     foreign_hold(NAME, 60000);
@@ -56,7 +56,7 @@ Test(patience, may_be_without_end)
 }
 
 /* A hold without TTL, which nobody should leave: there is no end to wait for but the deadline. */
-Test(patience, ends_at_the_deadline_when_the_lock_has_no_ttl)
+TimedTest(patience, ends_at_the_deadline_when_the_lock_has_no_ttl)
 {
     rlock *lock = lock_of(stage.client, NAME);
     foreign_hold(NAME, RLOCK_WATCHDOG);
@@ -94,7 +94,7 @@ static void assert_unavailable(rlock *lock, int64_t wait_ms)
 }
 
 /* Neither "held by another" nor a hang: the server is gone. */
-Test(patience, ends_when_the_server_is_gone_for_longer_than_the_timeout)
+TimedTest(patience, ends_when_the_server_is_gone_for_longer_than_the_timeout)
 {
     rlock *lock = lock_of(stage_client("timeout=500&retryAttempts=1000&retryBaseDelay=20&retryMaxDelay=20"), NAME);
     assert_ok(rlock_lock(lock));
@@ -109,7 +109,7 @@ Test(patience, ends_when_the_server_is_gone_for_longer_than_the_timeout)
 }
 
 /* It is back within the timeout, as after a restart. */
-Test(patience, outlives_a_server_that_is_gone_for_a_moment)
+TimedTest(patience, outlives_a_server_that_is_gone_for_a_moment)
 {
     static const int64_t waits_ms[] = {0, 5, 100};
     enum { TRIES = sizeof waits_ms / sizeof *waits_ms };
@@ -132,7 +132,7 @@ Test(patience, outlives_a_server_that_is_gone_for_a_moment)
 }
 
 /* It is stopped: what it answers later is undone, so that the lock does not stay for its lease. */
-Test(patience, ends_when_the_server_is_silent_for_longer_than_the_timeout_and_leaves_nothing)
+TimedTest(patience, ends_when_the_server_is_silent_for_longer_than_the_timeout_and_leaves_nothing)
 {
     rlock *lock = lock_of(stage_client("timeout=500"), NAME), *elsewhere = lock_of(stage.other, NAME);
     assert_ok(rlock_lock(lock));
@@ -157,7 +157,7 @@ static void on_signal(int number)
 }
 
 /* Signals interrupt system calls, not waits. */
-Test(patience, is_not_ended_by_signals)
+RealTest(patience, is_not_ended_by_signals)
 {
     struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART */
     cr_assert(sigaction(SIGUSR1, &action, NULL) == 0);
@@ -199,7 +199,7 @@ static void *lock_while_cancelled(void *arg)
 }
 
 /* A plain lock is not to be interrupted: pthread_cancel takes effect after it. */
-Test(patience, is_not_ended_by_pthread_cancel)
+RealTest(patience, is_not_ended_by_pthread_cancel)
 {
     struct cancelled self = {.lock = lock_of(stage.client, NAME), .locked = RLOCK_CLOSED, .unlocked = RLOCK_CLOSED};
     pthread_t thread;

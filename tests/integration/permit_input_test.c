@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(permit_input, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(permit_input, .init = stage_open, .fini = stage_close);
 
 #define NAME "pe"
 #define UNKNOWN "0123456789abcdef0123456789abcdef"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(permit_semaphore, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(permit_semaphore, .init = stage_open, .fini = stage_close);
 
 #define NAME "pe"
 #define NO_EXPIRY INT64_C(922337203685477)
@@ -54,7 +54,7 @@ static void await_expiry(const rlock_permit *permit)
 /* --- what it leaves on the server --- */
 
 /* Redisson's steps "permit expirable". */
-Test(permit_semaphore, leaves_redissons_keys_and_messages)
+TimedTest(permit_semaphore, leaves_redissons_keys_and_messages)
 {
     rlock_permit_semaphore *semaphore = permits_of(stage.client, NAME);
     monitor *tap = monitor_open();
@@ -171,7 +171,7 @@ Test(permit_semaphore, without_a_key_has_no_permits)
 }
 
 /* The zset goes with its counter, and an expiring permit brings neither back. */
-Test(permit_semaphore, with_a_ttl_leaves_no_key)
+TimedTest(permit_semaphore, with_a_ttl_leaves_no_key)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(1);
     freeReplyObject(server_command(stage.server, "PEXPIRE " NAME " 3000"));
@@ -265,7 +265,7 @@ Test(permit_semaphore, ids_are_32_hex_digits_and_never_the_same)
     assert_stands(MANY, 0);
 }
 
-Test(permit_semaphore, takes_as_many_at_once_as_it_says)
+TimedTest(permit_semaphore, takes_as_many_at_once_as_it_says)
 {
     semaphore_with(RLOCK_PERMITS_AT_ONCE);
     /* The server takes its time for as many; that is not what is asked here. */
@@ -328,7 +328,7 @@ Test(permit_semaphore, release_names_the_permit_that_is_not_there)
 }
 
 /* An expired permit is available again, but was not released by who comes too late. */
-Test(permit_semaphore, release_of_an_expired_permit_says_so)
+TimedTest(permit_semaphore, release_of_an_expired_permit_says_so)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(1);
     bool released = true;
@@ -345,7 +345,7 @@ Test(permit_semaphore, release_of_an_expired_permit_says_so)
 }
 
 /* Unknown, released already, expired, or twice in the list: all or none. */
-Test(permit_semaphore, releases_all_of_a_list_or_none)
+TimedTest(permit_semaphore, releases_all_of_a_list_or_none)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(10);
     rlock_permit permits[4], unknown = {UNKNOWN}, expired, released;
@@ -371,7 +371,7 @@ Test(permit_semaphore, releases_all_of_a_list_or_none)
 }
 
 /* The list is released; those of others that have expired come back with it. */
-Test(permit_semaphore, release_takes_expired_permits_back)
+TimedTest(permit_semaphore, release_takes_expired_permits_back)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(10);
     rlock_permit leased[3], lasting[3];
@@ -387,7 +387,7 @@ Test(permit_semaphore, release_takes_expired_permits_back)
 
 /* --- leases --- */
 
-Test(permit_semaphore, expired_permits_are_available_again)
+TimedTest(permit_semaphore, expired_permits_are_available_again)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(10);
     rlock_permit permits[6];
@@ -402,7 +402,7 @@ Test(permit_semaphore, expired_permits_are_available_again)
     cr_assert(permits_taken(semaphore) == 0 && permits_total(semaphore) == 10);
 }
 
-Test(permit_semaphore, lease_is_updated)
+TimedTest(permit_semaphore, lease_is_updated)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(1);
     bool updated = true;
@@ -425,7 +425,7 @@ Test(permit_semaphore, lease_is_updated)
     cr_assert(updated && expiry_of(NAME, &permit) == NO_EXPIRY);
 }
 
-Test(permit_semaphore, lease_left_is_told)
+TimedTest(permit_semaphore, lease_left_is_told)
 {
     rlock_permit_semaphore *semaphore = semaphore_with(2);
     int64_t ms = 77;
@@ -444,7 +444,7 @@ Test(permit_semaphore, lease_left_is_told)
 
 /* --- exclusion --- */
 
-Test(permit_semaphore, one_permit_excludes)
+TimedTest(permit_semaphore, one_permit_excludes)
 {
     static void *objects[64];
     rlock_permit_semaphore *semaphore = semaphore_with(1);

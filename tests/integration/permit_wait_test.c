@@ -6,7 +6,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-TestSuite(permit_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(permit_wait, .init = stage_open, .fini = stage_close);
 
 #define NAME "pe"
 
@@ -18,7 +18,7 @@ static rlock_permit_semaphore *with(int permits)
 }
 
 /* Nobody calls: the waiter itself takes the expired permit, when the server says that it expires. */
-Test(permit_wait, ends_with_the_lease_of_another)
+TimedTest(permit_wait, ends_with_the_lease_of_another)
 {
     rlock_permit_semaphore *semaphore = with(1), *other = permits_of(stage.other, NAME);
     rlock_permit old, new;
@@ -51,7 +51,7 @@ Test(permit_wait, ends_with_a_lease_that_was_made_shorter)
 }
 
 /* Two of two taken for a while: a short wait is in vain, and later there is one, then two. */
-Test(permit_wait, is_in_vain_until_the_lease_has_ended)
+TimedTest(permit_wait, is_in_vain_until_the_lease_has_ended)
 {
     rlock_permit_semaphore *semaphore = with(2);
     rlock_permit permit, again;
@@ -138,7 +138,7 @@ static rlock_status take_hold_return(void *arg)
 }
 
 /* Two of two, and two of two again; one, and two: the second waits for the first, and both succeed. */
-Test(permit_wait, of_two_for_the_same_permits_ends_for_both)
+TimedTest(permit_wait, of_two_for_the_same_permits_ends_for_both)
 {
     static const int wanted[][2] = {{2, 2}, {1, 2}};
     with(2);
@@ -209,7 +209,7 @@ Test(permit_wait, sends_nothing_while_it_sleeps)
     actor_end(waiter);
 }
 
-Test(permit_wait, ends_in_time_without_a_trace)
+TimedTest(permit_wait, ends_in_time_without_a_trace)
 {
     rlock_permit_semaphore *semaphore = with(1);
     rlock_permit permits[2];
@@ -247,12 +247,12 @@ static bool stands(int available, int taken)
 
 static void await_all(int count)
 {
-    for (int64_t end_ms = now_ms() + 5000; !stands(count, 0); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); !stands(count, 0); pass_ms(1))
         cr_assert(now_ms() < end_ms, "the permits do not come back");
 }
 
 /* Fired at any moment of a request, the permit is the caller's or is soon given back. */
-Test(permit_wait, loses_no_permit_to_a_cancel)
+TimedTest(permit_wait, loses_no_permit_to_a_cancel)
 {
     rlock_permit_semaphore *semaphore = with(1);
     actor *waiter = actor_start();
@@ -278,7 +278,7 @@ Test(permit_wait, loses_no_permit_to_a_cancel)
 }
 
 /* The server has the request, is frozen when the token fires, and carries it out later. */
-Test(permit_wait, undoes_a_grant_that_comes_late)
+TimedTest(permit_wait, undoes_a_grant_that_comes_late)
 {
     rlock_permit_semaphore *semaphore = with(3);
     rlock_permit known; /* so is the script, from here on: the frozen server has all that it needs */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(printable, .fini = stage_close, .timeout = 60);
+TestSuite(printable, .fini = stage_close);
 
 /* Controls of ASCII; of C1, as UTF-8 and as a bare byte; of the direction of writing; a separator of lines. */
 #define ESCAPE "\x1b[31m"
@@ -78,7 +78,7 @@ static bool refuse_at_length(impostor_peer *peer, const char *request)
 }
 
 /* A message that is cut ends with a whole character. */
-Test(printable, cut_messages_end_with_a_whole_character)
+TimedTest(printable, cut_messages_end_with_a_whole_character)
 {
     char long_words[700] = "-";
     for (size_t length = 1; length < sizeof long_words - 16; length += 3)
@@ -104,7 +104,7 @@ static outcome ask(const char *const *words)
     return found;
 }
 
-Test(printable, owners_and_waiters_in_inspections, .init = stage_open)
+RealTest(printable, owners_and_waiters_in_inspections, .init = stage_open)
 {
     freeReplyObject(server_command(stage.server, "HSET order %s:1 1", EVIL));
     freeReplyObject(server_command(stage.server, "RPUSH redisson_lock_queue:{order} %s", EVIL));
@@ -118,7 +118,7 @@ Test(printable, owners_and_waiters_in_inspections, .init = stage_open)
     outcome_free(&found);
 }
 
-Test(printable, names_in_inspections, .init = stage_open)
+RealTest(printable, names_in_inspections, .init = stage_open)
 {
     outcome found = ask(COMMAND("inspect", EVIL));
     assert_shows(found.out, EVIL_SHOWN ": free");

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-TestSuite(queue, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(queue, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 #define WAITERS 8
@@ -33,7 +33,7 @@ static void end_all(actor **waiters, int count)
 }
 
 /* However many wait: one subscription, and the questions of one. */
-Test(queue, asks_and_subscribes_once_for_all)
+TimedTest(queue, asks_and_subscribes_once_for_all)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiters[WAITERS];
@@ -56,7 +56,7 @@ Test(queue, asks_and_subscribes_once_for_all)
 }
 
 /* Two processes wait: two subscriptions. */
-Test(queue, is_one_a_process)
+TimedTest(queue, is_one_a_process)
 {
     rlock *lock = lock_of(stage.client, NAME), *elsewhere = lock_of(stage.other, NAME);
     actor *here[3], *there[3];
@@ -135,7 +135,7 @@ Test(queue, member_gives_up_at_its_own_time)
 }
 
 /* The talker gives up: the next one hears the message that comes after. */
-Test(queue, talker_that_gives_up_passes_the_wake_up_on)
+TimedTest(queue, talker_that_gives_up_passes_the_wake_up_on)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *talker = actor_start(), *next = actor_start();
@@ -156,7 +156,7 @@ Test(queue, talker_that_gives_up_passes_the_wake_up_on)
 }
 
 /* The message came to a talker whose time was just over: its successor asks first of all. */
-Test(queue, loses_no_wake_up_to_a_talker_that_gives_up)
+TimedTest(queue, loses_no_wake_up_to_a_talker_that_gives_up)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *talker = actor_start(), *next = actor_start();
@@ -181,7 +181,7 @@ Test(queue, loses_no_wake_up_to_a_talker_that_gives_up)
 }
 
 /* A try without wait does not stand in the line, and is answered at once. */
-Test(queue, is_passed_by_a_try_without_wait)
+TimedTest(queue, is_passed_by_a_try_without_wait)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiters[2], *trying = actor_start();
@@ -204,7 +204,7 @@ Test(queue, is_passed_by_a_try_without_wait)
 }
 
 /* Its holder takes it again at once, whoever waits. */
-Test(queue, is_passed_by_the_holder)
+TimedTest(queue, is_passed_by_the_holder)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiters[3];
@@ -227,7 +227,7 @@ Test(queue, is_passed_by_the_holder)
 }
 
 /* Threads that take turns here leave a turn to another process that waits. */
-Test(queue, starves_no_other_process)
+TimedTest(queue, starves_no_other_process)
 {
     static crowd busy = {.name = NAME, .turns = 400, .hold_ms = 1};
     for (int i = 0; i < 4; i++)
@@ -266,7 +266,7 @@ Test(queue, is_one_a_name)
 }
 
 /* The server goes: waits that began before end in time, all of them, not one after the other. */
-Test(queue, ends_together_when_the_server_is_gone)
+TimedTest(queue, ends_together_when_the_server_is_gone)
 {
     rlock_client *hasty = stage_client("timeout=300&retryAttempts=1&retryBaseDelay=100&retryMaxDelay=100");
     rlock *lock = lock_of(hasty, NAME);

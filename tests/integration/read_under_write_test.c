@@ -5,7 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-TestSuite(read_under_write, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(read_under_write, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 

@@ -8,13 +8,13 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
-TestSuite(read_write_lease, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(read_write_lease, .init = stage_open, .fini = stage_close);
 
 #define NAME "book"
 #define CHANNEL "redisson_rwlock:{book}"
 
 /* 47, with other times: the lock stands as long as its longest hold. */
-Test(read_write_lease, lasts_as_long_as_its_longest_read)
+TimedTest(read_write_lease, lasts_as_long_as_its_longest_read)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
     actor *longer = actor_start(), *shorter = actor_start(), *writer = actor_start();
@@ -35,7 +35,7 @@ Test(read_write_lease, lasts_as_long_as_its_longest_read)
 }
 
 /* 48, with a quarter of its times: a read that is given back lengthens nobody's. */
-Test(read_write_lease, lasts_no_longer_than_the_reads_that_are_left)
+TimedTest(read_write_lease, lasts_no_longer_than_the_reads_that_are_left)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
     actor *first = actor_start(), *second = actor_start();
@@ -54,7 +54,7 @@ Test(read_write_lease, lasts_no_longer_than_the_reads_that_are_left)
 }
 
 /* A writer that was told of the longer read's end hears that it will be earlier. */
-Test(read_write_lease, tells_a_waiting_writer_that_it_ends_earlier)
+TimedTest(read_write_lease, tells_a_waiting_writer_that_it_ends_earlier)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
     actor *short_one = actor_start(), *writer = actor_start();
@@ -70,7 +70,7 @@ Test(read_write_lease, tells_a_waiting_writer_that_it_ends_earlier)
 }
 
 /* The same when the other reader is a program that is no more: it gives nothing back. */
-Test(read_write_lease, tells_a_waiting_writer_that_it_ends_with_the_read_of_one_who_died)
+TimedTest(read_write_lease, tells_a_waiting_writer_that_it_ends_with_the_read_of_one_who_died)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.other, NAME);
     actor *writer = actor_start();
@@ -86,7 +86,7 @@ Test(read_write_lease, tells_a_waiting_writer_that_it_ends_with_the_read_of_one_
 }
 
 /* 49, with other times. */
-Test(read_write_lease, reentered_read_ends_with_the_lease_of_the_outer_one)
+TimedTest(read_write_lease, reentered_read_ends_with_the_lease_of_the_outer_one)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(read, 3000));
@@ -105,7 +105,7 @@ Test(read_write_lease, reentered_read_ends_with_the_lease_of_the_outer_one)
 }
 
 /* Each hold has its own end: the inner one outlives the outer one here. */
-Test(read_write_lease, read_holds_have_leases_of_their_own)
+TimedTest(read_write_lease, read_holds_have_leases_of_their_own)
 {
     rlock *read = read_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(read, 5000));
@@ -127,7 +127,7 @@ Test(read_write_lease, read_holds_have_leases_of_their_own)
 }
 
 /* The outer hold's lease ended while the inner one stood: its unlock is in vain. */
-Test(read_write_lease, outer_read_may_end_before_the_inner_one)
+TimedTest(read_write_lease, outer_read_may_end_before_the_inner_one)
 {
     rlock *read = read_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(read, 1700));
@@ -143,7 +143,7 @@ Test(read_write_lease, outer_read_may_end_before_the_inner_one)
 }
 
 /* 50. */
-Test(read_write_lease, leases_of_a_reentered_write_add_up)
+TimedTest(read_write_lease, leases_of_a_reentered_write_add_up)
 {
     rlock *write = write_of(stage.client, NAME);
     int64_t since_ms = now_ms();
@@ -171,7 +171,7 @@ Test(read_write_lease, longest_leases_add_up_too)
 }
 
 /* Redisson once cut the TTL with the shorter lease. */
-Test(read_write_lease, shorter_read_cuts_no_ttl)
+TimedTest(read_write_lease, shorter_read_cuts_no_ttl)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(write, 60000));
@@ -188,7 +188,7 @@ Test(read_write_lease, shorter_read_cuts_no_ttl)
 }
 
 /* The lock stands no longer than the reads that a writer leaves behind, though its own lease was longer. */
-Test(read_write_lease, stepping_down_leaves_the_leases_of_the_reads)
+TimedTest(read_write_lease, stepping_down_leaves_the_leases_of_the_reads)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(write, 60000));
@@ -202,7 +202,7 @@ Test(read_write_lease, stepping_down_leaves_the_leases_of_the_reads)
 }
 
 /* The reads under a write hold have all run out when that is given back: nobody is left. */
-Test(read_write_lease, stepping_down_to_reads_that_ended_frees_it)
+TimedTest(read_write_lease, stepping_down_to_reads_that_ended_frees_it)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
     rlock *theirs = write_of(stage.other, NAME);
@@ -224,7 +224,7 @@ Test(read_write_lease, stepping_down_to_reads_that_ended_frees_it)
 
 /* A write hold with a lease of its own that was forced open elsewhere is not lengthened by a read hold that
  * its owner takes, and that is renewed, beside other readers. */
-Test(read_write_lease, reads_lengthen_no_write_that_is_gone)
+TimedTest(read_write_lease, reads_lengthen_no_write_that_is_gone)
 {
     rlock *read = read_of(stage.client, NAME), *write = write_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(write, 500));

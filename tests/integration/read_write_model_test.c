@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-TestSuite(read_write_model, .init = stage_open, .fini = stage_close, .timeout = 100);
+TestSuite(read_write_model, .init = stage_open, .fini = stage_close);
 
 #define NAME "book"
 #define OWNERS 4 /* two of each client */
@@ -228,7 +228,7 @@ static void *take_part(void *arg)
     return NULL;
 }
 
-Test(read_write_model, no_reader_is_ever_beside_a_writer)
+TimedTest(read_write_model, no_reader_is_ever_beside_a_writer)
 {
     static storm all;
     static member members[9];
@@ -237,7 +237,7 @@ Test(read_write_model, no_reader_is_ever_beside_a_writer)
         members[i] = (member){.storm = &all, .read = read_of(client, NAME), .write = write_of(client, NAME), .number = i};
         cr_assert(pthread_create(&members[i].thread, NULL, take_part, &members[i]) == 0);
     }
-    for (int64_t end_ms = now_ms() + 60000; atomic_load(&all.ended) < 9 && now_ms() < end_ms;)
+    for (int64_t end_ms = limit_end_ms(60000); atomic_load(&all.ended) < 9 && now_ms() < end_ms;)
         pass_ms(1);
     cr_assert(atomic_load(&all.ended) == 9, "%d ended", atomic_load(&all.ended));
     for (int i = 0; i < 9; i++)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-TestSuite(read_write_odd, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(read_write_odd, .init = stage_quick, .fini = stage_close);
 
 #define NAME "book"
 #define SOON_MS 20000
@@ -97,7 +97,7 @@ Test(read_write_odd, count_of_ones_own_hold_is_no_bound_of_a_loop)
         snprintf(owner, sizeof owner, "%s", fields);
         free(fields);
         write_field(owner, counts[i]);
-        for (int64_t until_ms = now_ms() + SOON_MS; rlock_valid_for(read) > 0; pass_ms(5))
+        for (int64_t until_ms = limit_end_ms(SOON_MS); rlock_valid_for(read) > 0; pass_ms(5))
             cr_assert(now_ms() < until_ms, "it was renewed with a count of %s", counts[i]);
         assert_status(rlock_unlock(read), RLOCK_LOST);
         freeReplyObject(server_command(stage.server, "FLUSHALL"));

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(read_write, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(read_write, .init = stage_open, .fini = stage_close);
 
 #define NAME "book"
 

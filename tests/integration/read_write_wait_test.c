@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-TestSuite(read_write_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(read_write_wait, .init = stage_open, .fini = stage_close);
 
 #define NAME "book"
 #define CHANNEL "redisson_rwlock:{book}"
@@ -41,7 +41,7 @@ static void *read_once(void *arg)
 }
 
 /* 46, with holds of 300 ms instead of 800 ms: all at once, not one after the other. */
-Test(read_write_wait, waiting_readers_come_in_together)
+TimedTest(read_write_wait, waiting_readers_come_in_together)
 {
     static crew all = {.hold_ms = 300};
     static member readers[20];
@@ -64,7 +64,7 @@ Test(read_write_wait, waiting_readers_come_in_together)
 }
 
 /* 51, with a lease of 1 s instead of 10 s. */
-Test(read_write_wait, readers_come_in_when_the_writers_lease_ends)
+TimedTest(read_write_wait, readers_come_in_when_the_writers_lease_ends)
 {
     rlock *write = write_of(stage.client, NAME), *read = read_of(stage.other, NAME);
     actor *first = actor_start(), *second = actor_start();
@@ -147,7 +147,7 @@ static void *read_ten_times(void *arg)
 }
 
 /* 57. */
-Test(read_write_wait, readers_come_and_go_under_a_name_with_braces)
+TimedTest(read_write_wait, readers_come_and_go_under_a_name_with_braces)
 {
     static crew all;
     static member readers[10];

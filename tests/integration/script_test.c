@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(script, .init = stage_open, .fini = stage_close, .timeout = 30);
+TestSuite(script, .init = stage_open, .fini = stage_close);
 
 /* Only so is it found by its SHA1 after it came as a text. */
 Test(script, every_form_of_each_has_the_sha1_that_it_is_called_by)

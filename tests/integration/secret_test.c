@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(secret, .fini = stage_close, .timeout = 60);
+TestSuite(secret, .fini = stage_close);
 
 #define SECRET "s3cr3t-pass"
 /* Longer than the 128 bytes of arguments that Redis repeats. */

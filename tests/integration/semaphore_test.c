@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(semaphore, .init = stage_open, .fini = stage_close, .timeout = 120);
+TestSuite(semaphore, .init = stage_open, .fini = stage_close);
 
 #define NAME "se"
 
@@ -143,7 +143,7 @@ Test(semaphore, is_set_only_where_there_is_none)
     cr_assert(!answer && available(semaphore) == 0);
 }
 
-Test(semaphore, with_a_ttl_ends_with_it)
+TimedTest(semaphore, with_a_ttl_ends_with_it)
 {
     rlock_semaphore *semaphore = semaphore_of(stage.client, NAME);
     bool set = false;
@@ -240,7 +240,7 @@ Test(semaphore, delete_says_whether_there_was_one)
 /* --- exclusion --- */
 
 /* One permit guards a counter: tasks of one client, then clients with one task each, then many turns. */
-Test(semaphore, one_permit_excludes)
+TimedTest(semaphore, one_permit_excludes)
 {
     static void *objects[32];
     rlock_semaphore *semaphore = semaphore_with(1);
@@ -299,7 +299,7 @@ Test(semaphore, counts_as_far_as_an_int)
         assert_error(words);                                                                       \
     } while (0)
 
-Test(semaphore, refuses_bad_arguments)
+TimedTest(semaphore, refuses_bad_arguments)
 {
     rlock_semaphore *semaphore = semaphore_of(stage.client, NAME);
     rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
@@ -363,7 +363,7 @@ static void refuse_all(rlock_semaphore *semaphore)
     free(before);
 }
 
-Test(semaphore, leaves_a_key_of_another_type_alone)
+TimedTest(semaphore, leaves_a_key_of_another_type_alone)
 {
     static const char *const commands[] = {"HSET se a 1", "RPUSH se 5", "ZADD se 5 5", "SET se five", "SET se 5.5",
                                            "SET se 0x10"};

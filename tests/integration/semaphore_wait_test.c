@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-TestSuite(semaphore_wait, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(semaphore_wait, .init = stage_open, .fini = stage_close);
 
 #define NAME "se"
 
@@ -135,7 +135,7 @@ Test(semaphore_wait, of_nothing_or_less_asks_once)
     cr_assert(available(semaphore) == 1);
 }
 
-Test(semaphore_wait, ends_in_time_without_a_trace)
+TimedTest(semaphore_wait, ends_in_time_without_a_trace)
 {
     rlock_semaphore *semaphore = with(1);
     int64_t since_ms = now_ms();
@@ -240,7 +240,7 @@ Test(semaphore_wait, cancelled_during_a_request_waits_for_its_answer)
 }
 
 /* Sent, never answered: what became of it is not known, and it was not sent again. */
-Test(semaphore_wait, unanswered_is_unknown)
+TimedTest(semaphore_wait, unanswered_is_unknown)
 {
     rlock_client *hasty = stage_client("timeout=300");
     rlock_semaphore *semaphore = semaphore_of(hasty, NAME);
@@ -250,7 +250,7 @@ Test(semaphore_wait, unanswered_is_unknown)
     assert_status(rlock_semaphore_acquire(semaphore, 1), RLOCK_UNKNOWN);
     server_thaw(stage.server);
     int64_t left = 4; /* the request that was on its way is carried out, once */
-    for (int64_t end_ms = now_ms() + 5000; left == 4 && now_ms() < end_ms; pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); left == 4 && now_ms() < end_ms; pass_ms(1))
         left = server_integer(stage.server, "GET se");
     cr_assert(left == 3);
     cr_assert(!server_wait_exists(stage.server, NAME, false, 500));

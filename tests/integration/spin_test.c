@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(spin, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(spin, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 

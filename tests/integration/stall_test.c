@@ -18,7 +18,7 @@ static void open_patient(void)
     stage_open_with("timeout=20000");
 }
 
-TestSuite(stall, .init = open_patient, .fini = stage_close, .timeout = 60);
+TestSuite(stall, .init = open_patient, .fini = stage_close);
 
 static const int64_t waits_ms[] = {0, 5, 100};
 enum { TRIES = sizeof waits_ms / sizeof *waits_ms };

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(subscription, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(subscription, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
@@ -42,7 +42,7 @@ static void *work(void *arg)
 }
 
 /* 32 threads, 5 names; as fast as that goes, channels come and go. */
-Test(subscription, is_left_when_all_is_done)
+TimedTest(subscription, is_left_when_all_is_done)
 {
     static struct tasks tasks = {.wait_ms = RLOCK_FOREVER};
     pthread_t threads[32];
@@ -87,7 +87,7 @@ Test(subscription, serves_two_names_at_once)
 }
 
 /* Channels left and joined again while the former confirmation is still on its way. */
-Test(subscription, survives_being_left_and_joined_at_once)
+TimedTest(subscription, survives_being_left_and_joined_at_once)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -151,7 +151,7 @@ Test(subscription, break_hides_no_release)
 }
 
 /* A server closes clients that are idle (`timeout 1`): neither a wait nor a later call is hurt. */
-Test(subscription, survives_the_servers_idle_timeout)
+TimedTest(subscription, survives_the_servers_idle_timeout)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -183,7 +183,7 @@ static void allow_connections(void)
 }
 
 /* The server did answer the question itself: that the time is over is all there is to say. */
-Test(subscription, unconfirmed_is_a_plain_timeout_and_the_next_wait_is_clean)
+TimedTest(subscription, unconfirmed_is_a_plain_timeout_and_the_next_wait_is_clean)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -207,7 +207,7 @@ Test(subscription, unconfirmed_is_a_plain_timeout_and_the_next_wait_is_clean)
 }
 
 /* Who waits without end must know that it will be woken. */
-Test(subscription, unconfirmed_ends_a_wait_without_end)
+TimedTest(subscription, unconfirmed_ends_a_wait_without_end)
 {
     rlock_client *client = stage_client("subscriptionTimeout=500");
     rlock *lock = lock_of(client, NAME);
@@ -235,7 +235,7 @@ Test(subscription, unconfirmed_ends_a_wait_without_end)
         actor_end(waiters[i]);
 }
 
-Test(subscription, wait_for_one_is_cancellable)
+TimedTest(subscription, wait_for_one_is_cancellable)
 {
     rlock *lock = lock_of(stage.client, NAME);
     rlock_cancel *token = rlock_cancel_new();
@@ -256,7 +256,7 @@ Test(subscription, wait_for_one_is_cancellable)
 }
 
 /* A user who may not listen: the wait ends and says why; once he may, the name is not spoiled. */
-Test(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
+RealTest(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
 {
     char url[512];
     freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* +@all resetchannels"));
@@ -286,7 +286,7 @@ Test(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
 
 /* The server goes on to count, and to tell, a client whose unsubscription it refused, as a former master of a cluster
  * does: only the end of the connection takes the client off the channel. */
-Test(subscription, whose_end_is_refused_ends_with_its_connection)
+RealTest(subscription, whose_end_is_refused_ends_with_its_connection)
 {
     char url[512];
     freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all -unsubscribe"));

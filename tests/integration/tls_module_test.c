@@ -14,7 +14,7 @@ static void open_stage(void)
     secure_stage(CERTIFICATE_SERVER, "no", NULL);
 }
 
-TestSuite(tls_module, .init = open_stage, .fini = secure_close, .timeout = 120);
+TestSuite(tls_module, .init = open_stage, .fini = secure_close);
 
 /* --- when it is loaded --- */
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(tls, .init = secure_open, .fini = secure_close, .timeout = 60);
+TestSuite(tls, .init = secure_open, .fini = secure_close);
 
-TestSuite(tls_renewal, .init = secure_quick, .fini = secure_close, .timeout = 60);
+TestSuite(tls_renewal, .init = secure_quick, .fini = secure_close);
 
 #define NAME "order"
 
@@ -46,7 +46,7 @@ Test(tls, locks_of_one_client_that_are_not_one_lock_need_no_turns)
 }
 
 #define KIND_SUITE tls_kinds
-TestSuite(tls_kinds, .init = secure_open, .fini = secure_close, .timeout = 60);
+TestSuite(tls_kinds, .init = secure_open, .fini = secure_close);
 
 KIND_TEST(is_taken_waited_for_and_given_back)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(tls_trust, .fini = secure_close, .timeout = 60);
+TestSuite(tls_trust, .fini = secure_close);
 
 #define NAME "order"
 

@@ -30,7 +30,7 @@ static void open_unawaited(void)
 }
 
 #define KIND_SUITE unlock
-TestSuite(unlock, .init = open_unawaited, .fini = stage_close, .timeout = 60);
+TestSuite(unlock, .init = open_unawaited, .fini = stage_close);
 
 /* The first unlock of a kind waits for its answer: the server may not know the script. */
 static rlock *warm(const kind *of, const char *name)
@@ -58,7 +58,7 @@ static void assert_nothing_told(void)
 
 /* --- what it says --- */
 
-KIND_TEST(returns_though_the_server_sleeps)
+KIND_TIMED_TEST(returns_though_the_server_sleeps)
 {
     rlock *lock = warm(of, NAME);
     server_freeze(stage.server);
@@ -138,7 +138,7 @@ KIND_TEST(tells_later_that_the_server_refused)
 }
 
 /* What is known here is said at once. */
-KIND_TEST(says_at_once_that_its_time_was_up)
+KIND_TIMED_TEST(says_at_once_that_its_time_was_up)
 {
     rlock *lock = warm(of, NAME);
     assert_ok(rlock_unlock(lock));
@@ -149,7 +149,7 @@ KIND_TEST(says_at_once_that_its_time_was_up)
 }
 
 /* The lease ends while the release waits for the server to wake. */
-Test(unlock, tells_that_the_lease_ended_before_the_release_was_run)
+TimedTest(unlock, tells_that_the_lease_ended_before_the_release_was_run)
 {
     rlock *lock = warm(&kind_reentrant, NAME);
     assert_ok(rlock_unlock(lock));
@@ -175,7 +175,7 @@ KIND_TEST(is_done_though_the_server_has_forgotten_the_script)
     assert_nothing_told();
 }
 
-Test(unlock, is_done_when_the_server_is_a_master_again)
+TimedTest(unlock, is_done_when_the_server_is_a_master_again)
 {
     rlock *lock = warm(&kind_reentrant, NAME);
     freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
@@ -217,7 +217,7 @@ Test(unlock, leaves_nothing_locked_when_the_client_is_closed_before_the_release_
     assert_no_keys();
 }
 
-Test(unlock, holds_up_the_clients_closing_for_a_second_at_most)
+TimedTest(unlock, holds_up_the_clients_closing_for_a_second_at_most)
 {
     rlock *lock = warm(&kind_reentrant, NAME);
     server_freeze(stage.server);
@@ -397,7 +397,7 @@ Test(unlock, of_very_many_locks_frees_them_all)
         assert_ok(rlock_unlock(locks[i]));
         rlock_free(locks[i]);
     }
-    int64_t until_ms = now_ms() + SOON_MS;
+    int64_t until_ms = limit_end_ms(SOON_MS);
     while (server_integer(stage.server, "DBSIZE") > 0)
         cr_assert(now_ms() < until_ms);
     assert_nothing_told();

@@ -8,12 +8,12 @@
 
 #include <stdint.h>
 
-TestSuite(wait, .init = stage_open, .fini = stage_close, .timeout = 60);
+TestSuite(wait, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
 /* Nothing to wait, or less than nothing: one question, no subscription. */
-Test(wait, of_nothing_or_less_asks_once)
+TimedTest(wait, of_nothing_or_less_asks_once)
 {
     static const int64_t waits_ms[] = {0, -1, INT64_MIN};
     rlock *lock = lock_of(stage.client, NAME);
@@ -31,7 +31,7 @@ Test(wait, of_nothing_or_less_asks_once)
 }
 
 /* Ask, subscribe, ask again once the subscription stands; then not one command more. */
-Test(wait, sends_nothing_while_it_sleeps)
+TimedTest(wait, sends_nothing_while_it_sleeps)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -70,7 +70,7 @@ Test(wait, ends_soon_after_the_message)
 }
 
 /* The holder dies: no message ever comes. */
-Test(wait, ends_soon_after_the_ttl)
+TimedTest(wait, ends_soon_after_the_ttl)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -83,7 +83,7 @@ Test(wait, ends_soon_after_the_ttl)
 }
 
 /* A message that came too soon: asked again, and slept on. */
-Test(wait, goes_on_after_a_message_for_nothing)
+TimedTest(wait, goes_on_after_a_message_for_nothing)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
@@ -93,7 +93,7 @@ Test(wait, goes_on_after_a_message_for_nothing)
     for (int i = 0; i < 5; i++) {
         int64_t before = scripts_run();
         freeReplyObject(server_command(stage.server, "PUBLISH %s %s", channel_of(NAME), i % 2 ? "1" : "0"));
-        for (int64_t end_ms = now_ms() + 5000; scripts_run() == before && now_ms() < end_ms;)
+        for (int64_t end_ms = limit_end_ms(5000); scripts_run() == before && now_ms() < end_ms;)
             pass_ms(1);
         cr_assert(scripts_run() > before);
     }
@@ -111,7 +111,7 @@ Test(wait, misses_no_release_however_early)
     actor *waiter = actor_start();
     for (int i = 0; i < 100; i++) {
         foreign_hold(NAME, RLOCK_WATCHDOG);
-        int64_t before = scripts_run(), end_ms = now_ms() + 5000;
+        int64_t before = scripts_run(), end_ms = limit_end_ms(5000);
         actor_begin_lock(waiter, lock);
         /* Mostly, once it has been refused and is about to subscribe. */
         while (i % 4 && scripts_run() == before && now_ms() < end_ms)

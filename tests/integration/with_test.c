@@ -4,7 +4,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 
-TestSuite(with, .init = stage_open, .fini = stage_close, .timeout = 30);
+TestSuite(with, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define KIND_SUITE wrong_kind
-TestSuite(wrong_kind, .init = stage_quick, .fini = stage_close, .timeout = 60);
+TestSuite(wrong_kind, .init = stage_quick, .fini = stage_close);
 
 #define NAME "counter-of-orders"
 

@@ -14,7 +14,7 @@ static void end(void)
     scratch_remove();
 }
 
-TestSuite(yaml_client, .init = stage_open, .fini = end, .timeout = 60);
+TestSuite(yaml_client, .init = stage_open, .fini = end);
 
 /* A config of a file with that text; printf-like. */
 __attribute__((format(printf, 1, 2))) static rlock_config config_of(const char *format, ...)
@@ -98,7 +98,7 @@ Test(yaml_client, has_the_watchdog_timeout_of_the_file)
 }
 
 /* A user's password stands at the top, in the section, or in the address, which goes before the others. */
-Test(yaml_client, gives_the_user_and_password_of_the_file)
+RealTest(yaml_client, gives_the_user_and_password_of_the_file)
 {
     static const char *const users[] = {
         "singleServerConfig: {address: \"redis://127.0.0.1:%d\"}\nusername: alice\npassword: \"s:e@c\"\n",

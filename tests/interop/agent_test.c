@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(agent, .init = java_stage, .fini = java_stage_close, .timeout = 120);
+TestSuite(agent, .init = java_stage, .fini = java_stage_close);
 
 /* A time that Java took lies between two that C took around it. */
 Test(agent, shares_its_clock_with_c)
@@ -75,7 +75,7 @@ Test(agent, dies_with_the_process_that_started_it)
 {
     atomic_int *pid = shared_memory(sizeof *pid);
     pid_t parent = process_start(start_an_agent, pid);
-    for (int64_t end_ms = now_ms() + 20000; !atomic_load(pid) && now_ms() < end_ms;)
+    for (int64_t end_ms = limit_end_ms(20000); !atomic_load(pid) && now_ms() < end_ms;)
         pass_ms(1);
     cr_assert(atomic_load(pid) != 0);
     process_kill(parent);

@@ -10,7 +10,7 @@
 
 #define TURNS 5 /* of each thread, to show that it goes on */
 
-TestSuite(java_cluster, .init = several_cluster, .fini = several_close, .timeout = 120);
+TestSuite(java_cluster, .init = several_cluster, .fini = several_close);
 
 Test(java_cluster, has_locks_that_belong_to_c_or_to_java_and_wake_the_other_by_message)
 {
@@ -36,7 +36,7 @@ static mixed *begin_load(const char *beside)
 {
     crossing_begin(beside);
     mixed *load = mixed_start(stage.client, stage.other);
-    mixed_await_turns(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
+    mixed_await_turns(load, TURNS, SEVERAL_PATIENCE_MS);
     return load;
 }
 
@@ -50,11 +50,11 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_a_master_is_k
     server_kill(cluster_node(several.cluster, master));
     cr_assert(cluster_await_takeover(several.cluster, slot, master, AGENT_MS) >= 0);
     int64_t ready_ms = now_ms();
-    mixed_await_that_all_go_on(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
+    mixed_await_that_all_go_on(load, TURNS, SEVERAL_PATIENCE_MS);
     fprintf(stderr, "a new master after %lld ms; everybody went on %lld ms later\n", (long long)(ready_ms - since_ms),
             (long long)(now_ms() - ready_ms));
     several_look(names[0]);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), ready_ms - since_ms);
+    crossing_end();
     mixed_stop(load);
 }
 
@@ -66,18 +66,18 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_masters_chang
         int master = cluster_serving(several.cluster, names[0]);
         cluster_promote(several.cluster, cluster_replica_of(several.cluster, master));
         int64_t ready_ms = now_ms();
-        mixed_await_turns_of_c(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
+        mixed_await_turns_of_c(load, TURNS, SEVERAL_PATIENCE_MS);
         fprintf(stderr, "C had %d turns %lld ms after all agreed\n", TURNS, (long long)(now_ms() - ready_ms));
     }
-    mixed_await_that_all_go_on(load, 0, at_most_ms(SEVERAL_PATIENCE_MS));
+    mixed_await_that_all_go_on(load, 0, SEVERAL_PATIENCE_MS);
     several_look(names[0]);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), 0);
+    crossing_end();
     mixed_stop(load);
 }
 
 /* Slots of the very locks. A Redisson that listened to one of them hears nothing more of it. */
 Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_while_slots_move,
-     .init = several_cluster_hasty)
+     .init = several_cluster_brief)
 {
     mixed *load = begin_load(names[1]);
     for (int i = 0; i < MIXED_NAMES; i++) {
@@ -86,10 +86,10 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_while_slots_move,
         pass_ms(200); /* some keys are here, some there */
         cluster_move_keys(several.cluster, slot);
         cluster_move_end(several.cluster, slot);
-        mixed_await_turns_of_c(load, TURNS, at_most_ms(SEVERAL_PATIENCE_MS));
+        mixed_await_turns_of_c(load, TURNS, SEVERAL_PATIENCE_MS);
     }
-    mixed_await_that_all_go_on(load, 0, at_most_ms(SEVERAL_PATIENCE_MS));
+    mixed_await_that_all_go_on(load, 0, SEVERAL_PATIENCE_MS);
     several_look(names[1]);
-    crossing_end(at_most_ms(SEVERAL_PATIENCE_MS), 0);
+    crossing_end();
     mixed_stop(load);
 }

@@ -34,7 +34,7 @@ static void tear_down(void)
     scratch_remove();
 }
 
-TestSuite(config_file, .init = setup, .fini = tear_down, .timeout = 120);
+TestSuite(config_file, .init = setup, .fini = tear_down);
 
 /* Opens both with `text`, in which PORT is the server's. */
 static void open_both(const char *text)

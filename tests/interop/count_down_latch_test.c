@@ -28,7 +28,7 @@ static void stop(void)
     rlock_count_down_latch_free(ours);
 }
 
-TestSuite(count_down_latch, .init = start, .fini = stop, .timeout = 120);
+TestSuite(count_down_latch, .init = start, .fini = stop);
 
 /* --- the calls, in either language --- */
 

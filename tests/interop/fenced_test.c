@@ -11,7 +11,7 @@
 
 static const lock_kind fenced = {.java = "fenced", .get = rlock_get_fenced_lock, .stays = TOKENS_ONLY};
 
-TestSuite(fenced, .init = java_stage, .fini = party_stage_close, .timeout = 120);
+TestSuite(fenced, .init = java_stage, .fini = party_stage_close);
 
 Test(fenced, belongs_to_c_or_to_java)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-TestSuite(java_fleet, .init = java_begin, .timeout = 120);
+TestSuite(java_fleet, .init = java_begin);
 
 /* Java holds the lock where the test looks for it, and gives it back. */
 static void assert_locks_at(server *at, const char *name)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(parity, .init = java_stage, .fini = java_stage_close, .timeout = 120);
+TestSuite(parity, .init = java_stage, .fini = java_stage_close);
 
 #define CLOSE_MS 100 /* how near the TTLs of both must be */
 

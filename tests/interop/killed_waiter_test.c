@@ -35,7 +35,7 @@ static const struct {
 #define LOCKS (sizeof locks / sizeof *locks)
 #define TOKEN "redisson_lock_token:{fenced}"
 
-TestSuite(killed_waiter, .init = java_stage, .fini = party_stage_close, .timeout = 120);
+TestSuite(killed_waiter, .init = java_stage, .fini = party_stage_close);
 
 static party *holders[LOCKS];
 

@@ -6,7 +6,7 @@
 #include "tests/model/support/permit_subject.h"
 #include "tests/model/support/semaphore_subject.h"
 
-TestSuite(model, .init = java_stage, .fini = java_stage_close, .timeout = 240);
+TestSuite(model, .init = java_stage, .fini = java_stage_close);
 
 #define SEQUENCES 24
 #define LENGTH 40

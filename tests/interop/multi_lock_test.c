@@ -28,7 +28,7 @@ static rlock *get_multi(rlock_client *client, const char *names)
 static const lock_kind multi = {.java = "multi", .get = get_multi, .compound = true};
 static const lock_kind plain = {.java = "lock", .get = rlock_get_lock};
 
-TestSuite(multi_lock, .init = java_stage, .fini = party_stage_close, .timeout = 120);
+TestSuite(multi_lock, .init = java_stage, .fini = party_stage_close);
 
 Test(multi_lock, belongs_to_c_or_to_java)
 {
@@ -116,7 +116,7 @@ Test(multi_lock, in_opposite_orders_is_had_by_both_sides_in_turn)
     party_begin_lock(ours);
     party_begin_lock(theirs);
     party *ended = NULL;
-    for (int64_t end_ms = now_ms() + 40000; had[0] < ROUNDS || had[1] < ROUNDS;) {
+    for (int64_t end_ms = limit_end_ms(40000); had[0] < ROUNDS || had[1] < ROUNDS;) {
         cr_assert(now_ms() < end_ms, "C had it %d times, Java %d times", had[0], had[1]);
         ended = which_had_it(ours, theirs);
         assert_ok(party_finish(ended, 0));

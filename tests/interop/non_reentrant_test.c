@@ -9,7 +9,7 @@ static const lock_kind once = {.java = "nonreentrant", .get = rlock_get_non_reen
 
 static const lock_kind fair_once = {.java = "nonreentrantfair", .get = rlock_get_non_reentrant_fair_lock, .once = true};
 
-TestSuite(non_reentrant, .init = java_stage, .fini = party_stage_close, .timeout = 120);
+TestSuite(non_reentrant, .init = java_stage, .fini = party_stage_close);
 
 Test(non_reentrant, belongs_to_c_or_to_java_once)
 {

@@ -10,7 +10,7 @@
 
 #define NAME "order:42"
 
-TestSuite(ownership, .init = java_stage, .fini = java_stage_close, .timeout = 120);
+TestSuite(ownership, .init = java_stage, .fini = java_stage_close);
 
 /* The number of the Java thread that holds NAME, from its wire owner. */
 static int64_t java_number(void)

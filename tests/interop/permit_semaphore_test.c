@@ -30,7 +30,7 @@ static void stop(void)
     rlock_permit_semaphore_free(ours);
 }
 
-TestSuite(permit_semaphore, .init = start, .fini = stop, .timeout = 120);
+TestSuite(permit_semaphore, .init = start, .fini = stop);
 
 /* --- the calls, in either language --- */
 
@@ -366,7 +366,7 @@ Test(permit_semaphore, of_a_killed_holder_goes_to_the_other_side)
     set_first(false, 1);
     int64_t began_ms = now_ms();
     pid_t child = process_start(hold_for_a_lease, holder);
-    for (int64_t end_ms = now_ms() + 5000; !holder->holds && now_ms() < end_ms;)
+    for (int64_t end_ms = limit_end_ms(5000); !holder->holds && now_ms() < end_ms;)
         pass_ms(1);
     cr_assert(holder->holds == 1, "the C process has no permit");
     int64_t held_ms = now_ms();
@@ -416,7 +416,7 @@ static void let_it_expire(bool in_java)
 {
     int left = 0;
     cr_assert(update(in_java, &kept[in_java][1], 50));
-    for (int64_t end_ms = now_ms() + 5000; left != 3; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(5000); left != 3; pass_ms(5)) {
         cr_assert(now_ms() < end_ms, "%d are available", left);
         if (in_java)
             left = atoi(ASK_PERMITS("available")->text);

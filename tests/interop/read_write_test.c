@@ -13,7 +13,7 @@
 static const lock_kind reading = {.java = "read", .get = get_read};
 static const lock_kind writing = {.java = "write", .get = get_write};
 
-TestSuite(read_write, .init = java_stage, .fini = party_stage_close, .timeout = 120);
+TestSuite(read_write, .init = java_stage, .fini = party_stage_close);
 
 static void every_way(claim *holds)
 {
@@ -100,7 +100,7 @@ static void claim_force_of_reads(party *reader, party *other)
     assert_unlock_tells_of_loss(other);
     cr_assert(!party_force(reader), "the read side was forced open in mode write");
     assert_ok(party_unlock(writer));
-    for (int64_t end_ms = now_ms() + 10000; server_integer(stage.server, "DBSIZE") > 0; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(10000); server_integer(stage.server, "DBSIZE") > 0; pass_ms(5))
         cr_assert(now_ms() < end_ms, "timeout keys stay");
 }
 
@@ -162,11 +162,9 @@ Test(read_write, of_a_killed_reader_in_java_stays_with_the_reader_in_c, .init = 
     party *writer = party_of(stage.other, &writing, NAME);
     assert_ok(party_lease(ours, LASTING_MS));
     assert_ok(party_lock(theirs));
-    pass_ms(QUICK_MS);
+    cr_assert(wait_renewed(NAME, 30000));
     java_kill();
-    rlock_status status = party_try(writer, 2 * QUICK_MS, RLOCK_WATCHDOG);
-    if (quick_ran_out(status != RLOCK_OK))
-        return;
+    rlock_status status = party_try(writer, QUICK_MS + 2000, RLOCK_WATCHDOG);
     assert_status(status, RLOCK_TIMEOUT);
     cr_assert(party_holds(ours));
     assert_ok(party_unlock(ours));

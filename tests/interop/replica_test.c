@@ -16,7 +16,7 @@ static void start(void)
     several_replicas(2);
 }
 
-TestSuite(java_replicas, .init = start, .fini = several_close, .timeout = 120);
+TestSuite(java_replicas, .init = start, .fini = several_close);
 
 static void open_with(const char *top)
 {

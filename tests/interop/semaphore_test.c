@@ -27,7 +27,7 @@ static void stop(void)
     rlock_semaphore_free(ours);
 }
 
-TestSuite(semaphore, .init = start, .fini = stop, .timeout = 120);
+TestSuite(semaphore, .init = start, .fini = stop);
 
 /* --- the calls, in either language --- */
 
@@ -225,7 +225,7 @@ Test(semaphore, serves_as_many_of_both_sides_as_it_has_permits)
     for (int i = 0; i < WAITERS; i++)
         waiting[i] = demanding(i % 2, 1, 30000);
     give(true, 4);
-    int64_t end_ms = now_ms() + BY_MESSAGE_MS;
+    int64_t end_ms = limit_end_ms(BY_MESSAGE_MS);
     for (int served = 0; served < 4; pass_ms(1)) {
         served = 0;
         for (int i = 0; i < WAITERS; i++)

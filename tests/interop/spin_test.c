@@ -5,7 +5,7 @@
 
 static const lock_kind spin = {.java = "spin", .get = rlock_get_spin_lock, .spins = true};
 
-TestSuite(spin, .init = java_stage, .fini = party_stage_close, .timeout = 120);
+TestSuite(spin, .init = java_stage, .fini = party_stage_close);
 
 Test(spin, belongs_to_c_or_to_java)
 {

@@ -17,7 +17,7 @@
 #define WARM_UP 5 /* rounds in which the JVM loads and compiles what the others run */
 #define ROUNDS 10
 
-TestSuite(wake, .init = java_stage, .fini = java_stage_close, .timeout = 120);
+TestSuite(wake, .init = java_stage, .fini = java_stage_close);
 
 struct timed {
     rlock *lock;
@@ -121,7 +121,7 @@ Test(wake, comes_to_every_waiter_of_both_sides)
     }
     cr_assert(server_wait_subscribers(stage.server, channel_of(NAME), 2, 5000));
     assert_ok(rlock_unlock(held));
-    int64_t end_ms = now_ms() + 5000;
+    int64_t end_ms = limit_end_ms(5000);
     for (int left = 2 * EACH; left;) {
         cr_assert(now_ms() < end_ms, "%d still wait", left);
         for (int i = 0; i < EACH; i++) {

@@ -3,7 +3,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/model/support/lock_subject.h"
 
-TestSuite(model, .init = stage_open, .fini = stage_close, .timeout = 240);
+TestSuite(model, .init = stage_open, .fini = stage_close);
 
 #define SEQUENCES 80
 #define LENGTH 60

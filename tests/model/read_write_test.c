@@ -3,7 +3,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/model/support/lock_subject.h"
 
-TestSuite(model_read_write, .init = stage_open, .fini = stage_close, .timeout = 240);
+TestSuite(model_read_write, .init = stage_open, .fini = stage_close);
 
 Test(model_read_write, has_the_answers_and_keyspace_of_both_sides)
 {

@@ -5,7 +5,7 @@
 #include "tests/model/support/permit_subject.h"
 #include "tests/model/support/semaphore_subject.h"
 
-TestSuite(model_semaphore, .init = stage_open, .fini = stage_close, .timeout = 240);
+TestSuite(model_semaphore, .init = stage_open, .fini = stage_close);
 
 Test(model_semaphore, has_the_answers_and_keyspace_of_the_semaphore)
 {

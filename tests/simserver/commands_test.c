@@ -4,7 +4,7 @@
 
 #include "tests/support/test.h"
 
-TestSuite(model_commands, .timeout = 280);
+TestSuite(model_commands);
 
 #define CHOICES(...) ((const char *const[]){__VA_ARGS__, NULL})
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-TestSuite(model_lua, .timeout = 280);
+TestSuite(model_lua);
 
 #define CHOICES(...) ((const char *const[]){__VA_ARGS__, NULL})
 

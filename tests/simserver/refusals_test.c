@@ -25,7 +25,7 @@ static void teardown(void)
     pair_stop(&pair);
 }
 
-TestSuite(model_refusals, .init = setup, .fini = teardown, .timeout = 120);
+TestSuite(model_refusals, .init = setup, .fini = teardown);
 
 /* What is told to the real server alone. */
 __attribute__((format(printf, 1, 2))) static void tell_real(const char *format, ...)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-TestSuite(model_scripts, .timeout = 280);
+TestSuite(model_scripts);
 
 #define CHOICES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define A "aaaaaaaaaaaaaaaa"

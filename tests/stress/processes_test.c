@@ -26,7 +26,7 @@ static void stop(void)
     server_stop(redis);
 }
 
-TestSuite(processes, .init = start, .fini = stop, .timeout = 200);
+TestSuite(processes, .init = start, .fini = stop);
 
 struct counting {
     const char *url;
@@ -68,7 +68,7 @@ static void count_with(int processes, int turns, int64_t hold_ms)
     pid_t children[PROCESSES_MAX];
     for (int i = 0; i < processes; i++)
         children[i] = process_start(count_alone, counting);
-    int64_t end_ms = now_ms() + LIMIT_MS;
+    int64_t end_ms = limit_end_ms(LIMIT_MS);
     for (int i = 0; i < processes; i++)
         assert_status((rlock_status)process_wait(children[i], end_ms - now_ms()), RLOCK_OK);
     cr_assert(counting->counter == processes * turns, "counted %d of %d", counting->counter, processes * turns);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODE_TIMEOUT "1500"
+#define NODE_TIMEOUT "5000"
 
 /* Replicas stay where they are put: none moves to a master that has lost its own. And one that got its
  * master's data by way of a file counts for WAIT at once, else up to a second later. */
@@ -94,7 +94,7 @@ void cluster_introduce(cluster *self)
                 cluster_tell(self, i, "CLUSTER MEET 127.0.0.1 %d", server_port(self->nodes[j]));
         }
     }
-    int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;
+    int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);
     for (int i = 0; i < self->count; i++) {
         for (; cluster_has(self, i) && !knows_everybody(self, i); pass_ms(5))
             cr_assert(now_ms() < end_ms, "port %d does not meet all others", server_port(self->nodes[i]));
@@ -133,7 +133,7 @@ static void replicate(cluster *self, int number)
 {
     server *node = self->nodes[number];
     const char *master = self->ids[number % self->masters];
-    for (int64_t end_ms = now_ms() + CLUSTER_WAIT_MS;; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);; pass_ms(5)) {
         redisReply *reply = server_command(node, "CLUSTER REPLICATE %s", master);
         bool done = reply->type != REDIS_REPLY_ERROR;
         cr_assert(done || now_ms() < end_ms, "port %d does not replicate: %s", server_port(node), reply->str);

@@ -12,7 +12,7 @@ void cluster_listen(cluster *self, const char *channel)
 
 bool cluster_heard(cluster *self, const char *channel, const char *message, int64_t ms)
 {
-    for (int64_t end_ms = now_ms() + ms;; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(1)) {
         for (int i = 0; i < self->count; i++) {
             if (server_heard(self->nodes[i], channel, message, 0))
                 return true;
@@ -24,7 +24,7 @@ bool cluster_heard(cluster *self, const char *channel, const char *message, int6
 
 bool cluster_wait_subscribers(cluster *self, const char *channel, int64_t count, int64_t ms)
 {
-    for (int64_t end_ms = now_ms() + ms;; pass_ms(2)) {
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(2)) {
         int node = cluster_serving(self, channel);
         int64_t now = -1;
         if (node >= 0) {

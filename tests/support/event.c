@@ -42,7 +42,7 @@ static struct timespec timespec_of(int64_t ms)
 
 bool event_wait_count(event *self, int count, int64_t ms)
 {
-    struct timespec deadline = timespec_of(now_ms() + ms);
+    struct timespec deadline = timespec_of(limit_end_ms(ms));
     pthread_mutex_lock(&self->mutex);
     int end = 0;
     while (self->count < count && end != ETIMEDOUT)
@@ -65,6 +65,15 @@ int64_t now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t limit_end_ms(int64_t ms)
+{
+#ifndef TEST_VIRTUAL
+    if (ms >= 1000)
+        return now_ms() + 3600 * 1000;
+#endif
+    return now_ms() + ms;
 }
 
 void pass_ms(int64_t ms)

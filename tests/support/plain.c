@@ -3,6 +3,7 @@
 #include "tests/support/plain.h"
 
 #include "tests/support/event.h"
+#include "tests/support/plain_process.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -83,7 +84,7 @@ static const plain_options *suite_options(const plain_test *test)
 {
     static const plain_options none;
     for (plain_test *suite = suites; suite; suite = suite->next)
-        if (strcmp(suite->suite, test->suite) == 0)
+        if (strcmp(suite->suite, test->suite) == 0 && strcmp(suite->file, test->file) == 0)
             return &suite->options;
     return &none;
 }
@@ -92,6 +93,7 @@ static const plain_options *suite_options(const plain_test *test)
 static _Noreturn void run_test(const plain_test *test)
 {
     const plain_options *suite = suite_options(test);
+    plain_process_begin();
     if (suite->init)
         suite->init();
     if (test->options.init)

@@ -22,6 +22,7 @@ typedef struct plain_options {
 
 typedef struct plain_test {
     const char *suite, *name; /* name NULL: the suite's options */
+    const char *file;         /* suites of the same name in other files are others */
     void (*run)(void);
     plain_options options;
     struct plain_test *next;
@@ -39,7 +40,7 @@ void plain_log(const char *format, ...);
     static void plain_run_##suite_##_##name_(void);                                                \
     __attribute__((constructor)) static void plain_add_##suite_##_##name_(void)                    \
     {                                                                                              \
-        static plain_test test_ = {#suite_, #name_, plain_run_##suite_##_##name_, {__VA_ARGS__}, NULL}; \
+        static plain_test test_ = {#suite_, #name_, __FILE__, plain_run_##suite_##_##name_, {__VA_ARGS__}, NULL}; \
         plain_add(&test_);                                                                         \
     }                                                                                              \
     static void plain_run_##suite_##_##name_(void)
@@ -47,7 +48,7 @@ void plain_log(const char *format, ...);
 #define PLAIN_SUITE_(suite_, ...)                                                                  \
     __attribute__((constructor)) static void plain_suite_##suite_(void)                            \
     {                                                                                              \
-        static plain_test test_ = {#suite_, NULL, NULL, {__VA_ARGS__}, NULL};                      \
+        static plain_test test_ = {#suite_, NULL, __FILE__, NULL, {__VA_ARGS__}, NULL};                      \
         plain_add(&test_);                                                                         \
     }                                                                                              \
     typedef int plain_suite_end_##suite_

@@ -33,8 +33,8 @@ static const char *config_of(sentinel *self, const sentinel_plan *plan)
     }
     return texts_add(&self->texts,
                      "sentinel monitor " SENTINEL_MASTER " 127.0.0.1 %d %d\n"
-                     "sentinel down-after-milliseconds " SENTINEL_MASTER " 1000\n"
-                     "sentinel failover-timeout " SENTINEL_MASTER " 3000\n"
+                     "sentinel down-after-milliseconds " SENTINEL_MASTER " 4000\n"
+                     "sentinel failover-timeout " SENTINEL_MASTER " 8000\n"
                      "%s%s\n%s%s\n%s",
                      server_public_port(fleet_node(self->fleet, 0)), self->count / 2 + 1,
                      servers ? "sentinel auth-pass " SENTINEL_MASTER " " : "", servers ? servers : "",
@@ -69,7 +69,7 @@ static long long field_of(server *node, const char *field)
 
 static void await_field(server *node, const char *field, int expected)
 {
-    for (int64_t end_ms = now_ms() + WAIT_MS; field_of(node, field) != expected; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); field_of(node, field) != expected; pass_ms(5))
         cr_assert(now_ms() < end_ms, "sentinel at port %d: %s is %lld, not %d", server_port(node), field,
                   field_of(node, field), expected);
 }
@@ -93,7 +93,7 @@ static bool trusts_replicas(server *node)
 
 static void await_trust(server *node)
 {
-    for (int64_t end_ms = now_ms() + WAIT_MS; !trusts_replicas(node); pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); !trusts_replicas(node); pass_ms(5))
         cr_assert(now_ms() < end_ms, "sentinel at port %d does not hear of the replicas", server_port(node));
 }
 
@@ -207,7 +207,7 @@ int sentinel_master(sentinel *self)
 
 int sentinel_await_switch(sentinel *self, int from, int64_t ms)
 {
-    for (int64_t end_ms = now_ms() + ms;; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(5)) {
         int node = sentinel_master(self);
         if (node >= 0 && node != from && server_is_up(fleet_node(self->fleet, node)) &&
             fleet_wait_master(self->fleet, node, 0))
@@ -231,7 +231,7 @@ static server *first_up(const sentinel *self)
 static void order_failover(sentinel *self, int from)
 {
     server *node = first_up(self);
-    for (int64_t end_ms = now_ms() + WAIT_MS; named_by(self, node) == from; pass_ms(20)) {
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); named_by(self, node) == from; pass_ms(20)) {
         redisReply *reply = server_command(node, "SENTINEL FAILOVER " SENTINEL_MASTER);
         bool begun = reply->type == REDIS_REPLY_STATUS;
         cr_assert(begun || now_ms() < end_ms, "SENTINEL FAILOVER: %s", reply->str);
@@ -246,7 +246,7 @@ int sentinel_fail_over(sentinel *self)
     int from = sentinel_master(self);
     cr_assert(from >= 0, "the sentinels do not agree on a master");
     int to = -1;
-    for (int64_t end_ms = now_ms() + WAIT_MS; to < 0; to = sentinel_await_switch(self, from, GIVEN_UP_MS)) {
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); to < 0; to = sentinel_await_switch(self, from, GIVEN_UP_MS)) {
         cr_assert(now_ms() < end_ms, "no failover took place");
         order_failover(self, from);
     }

@@ -197,7 +197,7 @@ int64_t server_times(server *self, const char *command)
 
 bool server_wait_subscribers(server *self, const char *channel, int64_t count, int64_t ms)
 {
-    for (int64_t deadline_ms = now_ms() + ms;; pass_ms(1)) {
+    for (int64_t deadline_ms = limit_end_ms(ms);; pass_ms(1)) {
         redisReply *reply = server_command(self, "PUBSUB NUMSUB %s", channel);
         bool so = reply->elements == 2 && reply->element[1]->integer == count;
         freeReplyObject(reply);
@@ -208,7 +208,7 @@ bool server_wait_subscribers(server *self, const char *channel, int64_t count, i
 
 bool server_wait_exists(server *self, const char *key, bool exists, int64_t ms)
 {
-    for (int64_t deadline_ms = now_ms() + ms;; pass_ms(1)) {
+    for (int64_t deadline_ms = limit_end_ms(ms);; pass_ms(1)) {
         bool so = (server_integer(self, "EXISTS %s", key) == 1) == exists;
         if (so || now_ms() >= deadline_ms)
             return so;

@@ -200,7 +200,7 @@ static bool has_line(const server_ear *ear, const char *line)
 bool server_heard(server *self, const char *channel, const char *message, int64_t ms)
 {
     server_ear *ear = &self->ear;
-    struct timespec deadline = instant(now_ms() + ms);
+    struct timespec deadline = instant(limit_end_ms(ms));
     size_t size = strlen(channel) + strlen(message) + 3;
     char *line = malloc(size);
     cr_assert(line != NULL);

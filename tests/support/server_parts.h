@@ -3,7 +3,6 @@
 #ifndef TEST_SERVER_PARTS_H
 #define TEST_SERVER_PARTS_H
 
-#include "tests/support/folder.h"
 #include "tests/support/server.h"
 
 #include <pthread.h>
@@ -11,6 +10,8 @@
 
 #define SERVER_URLS 64
 #define SERVER_ARGS 64
+/* Nodes of a cluster talk to each other on a second port, so much above the first. */
+#define SERVER_BUS_ABOVE 10000
 
 /* What listens to all channels (server_ear.c). */
 typedef struct server_ear {
@@ -26,15 +27,16 @@ typedef struct server_ear {
     bool listening, running; /* wanted; there is a thread. Both: the test's thread only */
 } server_ear;
 
+/* Where it runs: a process of this machine, or a host of the simulated world. */
+typedef struct server_process server_process;
+
 struct server {
-    pid_t pid; /* 0: not running */
-    bool frozen;
+    server_process *process;
+    bool up, frozen;
     int port, announced_port; /* 0: it announces its own */
-    int port_fds[2]; /* hold the port, and that of a cluster's bus; -1: none */
-    folder folder;
+    char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
     char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    char log[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    char config[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of a sentinel; "": it is a server */
+    bool is_sentinel;
     char url[sizeof(((struct sockaddr_un *)0)->sun_path) + 8];
     char tcp_url[64];
     const char *args[SERVER_ARGS + 1]; /* the test's own, for restarts */
@@ -47,6 +49,23 @@ struct server {
     server_ear ear;
 };
 
+/* --- its process (server_process.c; for the simulated world tests/virtual/support/server_process.c) --- */
+
+/* Finds its folder and the path of its socket; `config`: a sentinel's. Nothing runs yet. */
+void server_process_make(server *self, const char *config);
+/* Starts it and waits until it answers. `anew`: on any port that is free, else on its own. Fails the test when it cannot. */
+void server_process_start(server *self, bool anew);
+void server_process_kill(server *self); /* nothing when it does not run */
+void server_process_freeze(server *self);
+void server_process_thaw(server *self);
+void server_process_free(server *self);
+
+/* --- what the test has said of it --- */
+
+bool server_speaks_tls(const server *server);
+bool server_is_node(const server *server); /* of a cluster */
+/* What a node says to others of where it is, once it stands behind something: pairs of words; how many words. */
+int server_announcement(const server *self, char text[2][16], const char *words[4]);
 /* What follows `name` among the test's own arguments; NULL: it is not there. */
 const char *server_argument(const server *server, const char *name);
 

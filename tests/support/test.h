@@ -1,4 +1,4 @@
-/* What every test includes: Criterion, or with -DTEST_PLAIN (ThreadSanitizer) a fork-per-test runner
+/* What every test includes: Criterion, or with -DTEST_PLAIN (ThreadSanitizer, virtual time) a fork-per-test runner
  * with the same words, and asserts that print statuses as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_H
@@ -12,6 +12,19 @@
 
 #include <rlock/rlock.h>
 #include <string.h>
+
+/* The tests of some suites run twice: against real servers, and in virtual time against a model of one (make virtual).
+ * A RealTest needs what only the real world has: processes, files of the system, settings that the model does not know.
+ * A TimedTest is about time: how long something takes at most, or what comes first. A busy machine would break its
+ * promises, so it runs in virtual time alone. */
+#define TEST_LEFT_OUT_(suite, name, ...) __attribute__((unused)) static void left_out_##suite##_##name(void)
+#ifdef TEST_VIRTUAL
+#define RealTest(...) TEST_LEFT_OUT_(__VA_ARGS__, )
+#define TimedTest(...) Test(__VA_ARGS__)
+#else
+#define RealTest(...) Test(__VA_ARGS__)
+#define TimedTest(...) TEST_LEFT_OUT_(__VA_ARGS__, )
+#endif
 
 /* assert_status(rlock_unlock(lock), RLOCK_LOST): both as words, with rlock_last_error(). */
 #define assert_status(call, expected)                                                              \

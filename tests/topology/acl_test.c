@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(acl, .timeout = 120);
+TestSuite(acl);
 
 #define WATCHDOG "lockWatchdogTimeout=4000"
 #define WATCHDOG_MS 4000

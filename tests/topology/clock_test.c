@@ -67,7 +67,7 @@ static void close_shifted(void)
     scratch_remove();
 }
 
-TestSuite(clock, .init = open_shifted, .fini = close_shifted, .timeout = 120);
+TestSuite(clock, .init = open_shifted, .fini = close_shifted);
 
 /* By so much at once, and the server has seen it. */
 static void shift(int64_t ms)

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-TestSuite(cluster_addresses, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_addresses, .fini = shards_close);
 
 #define SOON_MS 30000
 
@@ -34,7 +34,7 @@ static int descriptors(void)
 
 static void await_at_most(int tasks, int fds)
 {
-    for (int64_t end_ms = now_ms() + SOON_MS; tasks_named("rlock-") > tasks || descriptors() > fds; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); tasks_named("rlock-") > tasks || descriptors() > fds; pass_ms(5))
         cr_assert(now_ms() < end_ms, "%d threads and %d descriptors, instead of %d and %d", tasks_named("rlock-"),
                   descriptors(), tasks, fds);
 }
@@ -170,7 +170,7 @@ static void close_hostile(void)
     hostile = NULL;
 }
 
-TestSuite(cluster_hostile, .fini = close_hostile, .timeout = 120);
+TestSuite(cluster_hostile, .fini = close_hostile);
 
 static const char *hostile_url(const char *query)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(cluster_coverage, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_coverage, .fini = shards_close);
 
 #define BRIEF "timeout=5000&retryAttempts=2&retryBaseDelay=200&retryMaxDelay=400"
 #define PARTIAL ARGS("--cluster-require-full-coverage", "no")

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(cluster_database, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_database, .fini = shards_close);
 
 /* cluster-databases, as Valkey has it from 9.0 on. */
 static bool server_has_databases(void)

@@ -26,7 +26,7 @@ static void open_stage(void)
     theirs = lock_of(shards.other, name);
 }
 
-TestSuite(cluster_failover, .init = open_stage, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_failover, .init = open_stage, .fini = shards_close);
 
 static int await_takeover(void)
 {

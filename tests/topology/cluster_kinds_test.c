@@ -6,7 +6,7 @@
 #include "tests/topology/support/shards.h"
 
 #define KIND_SUITE cluster_kinds
-TestSuite(cluster_kinds, .init = shards_open, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_kinds, .init = shards_open, .fini = shards_close);
 
 #define SOON_MS 10000
 #define WOKEN_MS 500 /* far below every TTL here */

@@ -4,7 +4,7 @@
 #include "tests/support/event.h"
 #include "tests/topology/support/shards.h"
 
-TestSuite(cluster_load, .fini = shards_close, .timeout = 180);
+TestSuite(cluster_load, .fini = shards_close);
 
 #define TURNS_MS 30000
 #define NO_OTHER ((const rlock_status[]){RLOCK_OK})

@@ -10,7 +10,7 @@
 #define SOON_MS 30000
 #define SCANNING PATIENT "&scanInterval=50&lockWatchdogTimeout=3000"
 
-TestSuite(cluster_members, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_members, .fini = shards_close);
 
 static server *node(int number)
 {
@@ -36,7 +36,7 @@ static int64_t asked(server *of)
 static void await_looks(server *one, server *other, int64_t looks)
 {
     int64_t before = server_times(one, "cluster|slots") + server_times(other, "cluster|slots");
-    for (int64_t end_ms = now_ms() + SOON_MS;
+    for (int64_t end_ms = limit_end_ms(SOON_MS);
          server_times(one, "cluster|slots") + server_times(other, "cluster|slots") < before + looks; pass_ms(5))
         cr_assert(now_ms() < end_ms, "it does not look");
 }
@@ -86,7 +86,7 @@ Test(cluster_members, that_left_have_no_connection_any_more)
     cr_assert(shards_wait_channels_at(2, 1, SOON_MS) && actor_asleep(waiter, SOON_MS));
     cluster_leave(shards.cluster, 2, 1); /* which forgets the lock */
     assert_ok(actor_finish(waiter, SOON_MS));
-    for (int64_t end_ms = now_ms() + SOON_MS; connections_to(node(2)) > 1; pass_ms(5)) /* the fixture's own */
+    for (int64_t end_ms = limit_end_ms(SOON_MS); connections_to(node(2)) > 1; pass_ms(5)) /* the fixture's own */
         cr_assert(now_ms() < end_ms, "%d connections are left", (int)connections_to(node(2)) - 1);
     cr_assert(server_integer(node(1), "EXISTS %s", name) == 1);
     assert_ok(actor_unlock(waiter, wanted));
@@ -108,7 +108,7 @@ Test(cluster_members, that_come_back_serve_again)
         assert_ok(rlock_try_lock(lock, SOON_MS, 20000));
         cr_assert(server_integer(node(0), "EXISTS %s", name) == 1);
         assert_ok(rlock_unlock(lock));
-        for (int64_t end_ms = now_ms() + SOON_MS; connections_to(node(2)) > 1; pass_ms(5))
+        for (int64_t end_ms = limit_end_ms(SOON_MS); connections_to(node(2)) > 1; pass_ms(5))
             cr_assert(now_ms() < end_ms, "connections are left");
         cluster_join(shards.cluster, 2);
         cluster_move(shards.cluster, cluster_slot(name), 2);

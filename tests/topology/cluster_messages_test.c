@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(cluster_messages, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_messages, .fini = shards_close);
 
 #define SOON_MS 10000
 #define WOKEN_MS 500
@@ -27,7 +27,7 @@ static int64_t subscribers(const char *command, const char *channel)
 
 static bool wait_total(const char *command, const char *channel, int64_t count)
 {
-    for (int64_t until_ms = now_ms() + SOON_MS; now_ms() < until_ms; pass_ms(2)) {
+    for (int64_t until_ms = limit_end_ms(SOON_MS); now_ms() < until_ms; pass_ms(2)) {
         if (subscribers(command, channel) == count)
             return true;
     }
@@ -109,7 +109,7 @@ Test(cluster_messages, go_to_everybody_when_told_to)
 
 static void await_scripts(server *at, int64_t times)
 {
-    for (int64_t until_ms = now_ms() + SOON_MS; server_times(at, "evalsha") < times; pass_ms(2))
+    for (int64_t until_ms = limit_end_ms(SOON_MS); server_times(at, "evalsha") < times; pass_ms(2))
         cr_assert(now_ms() < until_ms, "the waiter does not ask once more");
 }
 
@@ -195,7 +195,7 @@ Test(cluster_messages, of_a_fair_lock_are_for_the_head_of_the_queue)
     actor *waiter = actor_start();
     actor_begin_lock(waiter, wanted);
     redisReply *queue = NULL;
-    for (int64_t until_ms = now_ms() + SOON_MS; now_ms() < until_ms; pass_ms(2)) {
+    for (int64_t until_ms = limit_end_ms(SOON_MS); now_ms() < until_ms; pass_ms(2)) {
         queue = server_command(node, "LRANGE redisson_lock_queue:{%s} 0 -1", name);
         if (queue->elements == 1)
             break;

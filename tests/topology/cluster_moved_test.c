@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define KIND_SUITE cluster_moved
-TestSuite(cluster_moved, .init = shards_open, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_moved, .init = shards_open, .fini = shards_close);
 
 #define SOON_MS 10000
 #define WOKEN_MS 500 /* far below every TTL here */

@@ -7,7 +7,7 @@
 #include <rlock/inspect.h>
 #include <string.h>
 
-TestSuite(cluster_names, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_names, .fini = shards_close);
 
 static const char *const split[] = {"a{b", "{}x", "a}b", "x{}y{z}", "}", "{", "a{b{c", "a}{"};
 static const char *const together[] = {"plain", "with:colon", "{tag}:x", "x{tag}", "}{tag}", "{a{b}", "a{b}{}c"};

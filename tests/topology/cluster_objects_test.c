@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-TestSuite(cluster_objects, .init = shards_open, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_objects, .init = shards_open, .fini = shards_close);
 
 #define SOON_MS 10000
 #define WOKEN_MS 500

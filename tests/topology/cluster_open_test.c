@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(cluster_open, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_open, .fini = shards_close);
 
 #define SOON_MS 10000
 #define PARTIAL ARGS("--cluster-require-full-coverage", "no")
@@ -219,7 +219,7 @@ Test(cluster_open, opened_and_closed_many_times_leaves_nothing)
         rlock_client_close(client);
         rlock_free(lock);
     }
-    for (int64_t until_ms = now_ms() + SOON_MS; now_ms() < until_ms; pass_ms(5)) {
+    for (int64_t until_ms = limit_end_ms(SOON_MS); now_ms() < until_ms; pass_ms(5)) {
         if (server_info(cluster_node(shards.cluster, 0), "connected_clients") <= before)
             return;
     }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-TestSuite(cluster_processes, .init = shards_open, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_processes, .init = shards_open, .fini = shards_close);
 
 #define SOON_MS 10000
 

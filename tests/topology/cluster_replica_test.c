@@ -32,19 +32,19 @@ static void open_with_replicas(void)
     replica = cluster_node(shards.cluster, cluster_replica_of(shards.cluster, 0));
     freeReplyObject(server_command(master, "SETEX %s 1 data", name));
     for (int node = 0; node < cluster_size(shards.cluster); node++) {
-        for (int64_t end_ms = now_ms() + SOON_MS; !names_replica(cluster_node(shards.cluster, node)); pass_ms(5))
+        for (int64_t end_ms = limit_end_ms(SOON_MS); !names_replica(cluster_node(shards.cluster, node)); pass_ms(5))
             cr_assert(now_ms() < end_ms, "node %d does not name the replica", node);
     }
     cr_assert(server_wait_exists(master, name, false, SOON_MS));
     shards.client = shards_client(SYNCED);
 }
 
-TestSuite(cluster_replica, .init = open_with_replicas, .fini = shards_close, .timeout = 120);
+TestSuite(cluster_replica, .init = open_with_replicas, .fini = shards_close);
 
 static void kill_replica(void)
 {
     server_kill(replica);
-    for (int64_t end_ms = now_ms() + SOON_MS; server_info(master, "connected_slaves") != 0; pass_ms(2))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); server_info(master, "connected_slaves") != 0; pass_ms(2))
         cr_assert(now_ms() < end_ms, "the master does not notice");
 }
 
@@ -85,7 +85,7 @@ Test(cluster_replica, that_comes_back_is_asked_again)
     server_restart(replica);
     cr_assert(cluster_await_settled(shards.cluster, SOON_MS), "the replica does not come back");
     int64_t before = server_times(master, "wait");
-    for (int64_t end_ms = now_ms() + SOON_MS; server_times(master, "wait") == before;) {
+    for (int64_t end_ms = limit_end_ms(SOON_MS); server_times(master, "wait") == before;) {
         cycle(lock);
         cr_assert(now_ms() < end_ms, "the replica is not asked");
     }

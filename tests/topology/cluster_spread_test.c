@@ -27,7 +27,7 @@ static void close_all(void)
         folder_remove(&place);
 }
 
-TestSuite(cluster_spread, .fini = close_all, .timeout = 180);
+TestSuite(cluster_spread, .fini = close_all);
 
 static server *node(int number)
 {
@@ -48,7 +48,7 @@ static int subscribers(server *at, bool by_slot)
 
 static void await_subscribers(server *at, bool by_slot, int number)
 {
-    for (int64_t end_ms = now_ms() + SOON_MS; subscribers(at, by_slot) != number; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); subscribers(at, by_slot) != number; pass_ms(5))
         cr_assert(now_ms() < end_ms, "%d listen %s instead of %d", subscribers(at, by_slot),
                   by_slot ? "by slot" : "plainly", number);
 }
@@ -123,7 +123,7 @@ Test(cluster_spread, stays_known_when_the_right_to_ask_is_taken_away)
     rlock_client *client = shards_client_at(url);
     cluster_each(shards.cluster, "ACL SETUSER locks -pubsub|shardnumsub");
     int64_t before = server_times(node(0), "cluster|slots");
-    for (int64_t end_ms = now_ms() + SOON_MS; server_times(node(0), "cluster|slots") < before + 5; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); server_times(node(0), "cluster|slots") < before + 5; pass_ms(5))
         cr_assert(now_ms() < end_ms, "it does not look");
     assert_listens(client, true);
 }
@@ -160,7 +160,7 @@ Test(cluster_spread, follows_servers_that_learn_sharded_messages)
     assert_ok(actor_unlock(waiter, wanted));
 
     shards.other = shards_client(SCANNING);
-    for (int64_t end_ms = now_ms() + SOON_MS;;) {
+    for (int64_t end_ms = limit_end_ms(SOON_MS);;) {
         rlock *theirs = lock_of(shards.other, name);
         assert_ok(rlock_lock(theirs));
         actor_begin_try(waiter, wanted, SOON_MS, RLOCK_WATCHDOG);

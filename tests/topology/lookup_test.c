@@ -29,7 +29,7 @@ static void open_single(void)
 /* The threads that look names up end when they have their answer, and leave nothing. */
 static void await_no_lookup(void)
 {
-    for (int64_t end_ms = now_ms() + LATEST_MS; tasks_named("rlock-lookup") > 0; pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(LATEST_MS); tasks_named("rlock-lookup") > 0; pass_ms(1))
         cr_assert(now_ms() < end_ms, "a thread that looked a name up is left");
 }
 
@@ -41,7 +41,7 @@ static void close_single(void)
     server_stop(single);
 }
 
-TestSuite(lookup, .init = open_single, .fini = close_single, .timeout = 120);
+TestSuite(lookup, .init = open_single, .fini = close_single);
 
 /* The name is asked for anew by the next call, which gets no answer. */
 static void stall(void)
@@ -155,7 +155,7 @@ Test(lookup, that_stalls_does_not_stop_pings)
     name_stall(true);
     cr_assert(name_await_asked(asked + 1, LATEST_MS), "the name is not followed");
     int64_t pings = server_times(single, "ping");
-    for (int64_t end_ms = now_ms() + LATEST_MS; server_times(single, "ping") < pings + 3; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(LATEST_MS); server_times(single, "ping") < pings + 3; pass_ms(5))
         cr_assert(now_ms() < end_ms, "no pings any more");
 }
 
@@ -171,7 +171,7 @@ Test(lookup, that_comes_late_is_followed)
     cr_assert(name_await_asked(asked + 1, LATEST_MS));
     name_leads_to(server_port(after));
     name_stall(false);
-    for (int64_t end_ms = now_ms() + LATEST_MS; server_integer(after, "EXISTS " LOCK) == 0;) {
+    for (int64_t end_ms = limit_end_ms(LATEST_MS); server_integer(after, "EXISTS " LOCK) == 0;) {
         cr_assert(now_ms() < end_ms, "the name is not followed");
         rlock_status status = rlock_unlock(lock);
         cr_assert(status == RLOCK_OK || status == RLOCK_NOT_OWNER || status == RLOCK_LOST, "%s", rlock_last_error());

@@ -27,7 +27,7 @@ static void close_cluster(void)
     }
 }
 
-TestSuite(nat_cluster, .fini = close_cluster, .timeout = 120);
+TestSuite(nat_cluster, .fini = close_cluster);
 
 /* Whether every master that a node tells is at that host, or else at one of the held ports. */
 static bool tells(int node, const char *host)
@@ -47,7 +47,7 @@ static bool tells(int node, const char *host)
 
 static void await_told(const char *host)
 {
-    for (int64_t end_ms = now_ms() + SOON_MS; !(tells(0, host) && tells(1, host) && tells(2, host)); pass_ms(10))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); !(tells(0, host) && tells(1, host) && tells(2, host)); pass_ms(10))
         cr_assert(now_ms() < end_ms, "the nodes do not tell what they were told to");
 }
 
@@ -166,7 +166,7 @@ static void close_sentinels(void)
     own = NULL;
 }
 
-TestSuite(nat_sentinel, .fini = close_sentinels, .timeout = 120);
+TestSuite(nat_sentinel, .fini = close_sentinels);
 
 /* Whether a client of that name, with that in its line, is connected. */
 static bool has_client(server *at, const char *name, const char *words)
@@ -216,6 +216,6 @@ Test(nat_sentinel, leads_to_sentinels_that_announce_other_addresses)
     });
     client_at("redis-sentinel://127.0.0.1:%d?masterName=" SENTINEL_MASTER "&clientName=natted&natMap=" NOWHERE "=127.0.0.1",
               server_port(sentinel_node(own, 0)));
-    for (int64_t end_ms = now_ms() + SOON_MS; !has_client(sentinel_node(own, 1), "name=natted", " sub=1"); pass_ms(10))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); !has_client(sentinel_node(own, 1), "name=natted", " sub=1"); pass_ms(10))
         cr_assert(now_ms() < end_ms, "the other sentinel is not listened to");
 }

@@ -41,7 +41,7 @@ static void close_all(void)
     server_stop(living);
 }
 
-TestSuite(race, .init = open_all, .fini = close_all, .timeout = 120);
+TestSuite(race, .init = open_all, .fini = close_all);
 
 static void assert_serves(const char *url)
 {
@@ -149,7 +149,7 @@ Test(race, is_left_to_the_parent_by_a_forked_child)
     name_leads_along((int[]){proxy_port(deaf), proxy_port(deaf)}, 2);
     actor *opening = actor_start();
     actor_begin(opening, open_and_close, AT "connectTimeout=60000");
-    int64_t until_ms = now_ms() + 20000;
+    int64_t until_ms = limit_end_ms(20000);
     while (connecting() < 2 && now_ms() < until_ms)
         sched_yield();
     in_child(has_no_racers);

@@ -32,7 +32,7 @@ static void close_own(void)
     own = NULL;
 }
 
-TestSuite(replica, .init = open_own, .fini = close_own, .timeout = 120);
+TestSuite(replica, .init = open_own, .fini = close_own);
 
 static void say(server *to, const char *command)
 {
@@ -160,7 +160,7 @@ static void close_single(void)
     server_stop(single);
 }
 
-TestSuite(unwilling, .init = open_single, .fini = close_single, .timeout = 120);
+TestSuite(unwilling, .init = open_single, .fini = close_single);
 
 #define FEW "timeout=5000&retryAttempts=2&retryBaseDelay=50&retryMaxDelay=100&lockWatchdogTimeout=3000"
 
@@ -196,7 +196,7 @@ Test(unwilling, server_that_cannot_save_is_named_at_once_and_keeps_nothing)
     shell_do("mkdir '%s/dump.rdb'", server_folder(single));
     freeReplyObject(server_command(single, "CONFIG SET save %s", "3600 1"));
     say(single, "BGSAVE");
-    for (int64_t end_ms = now_ms() + 10000;; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(10000);; pass_ms(5)) {
         char *info = server_text(single, "INFO persistence");
         bool failed = strstr(info, "rdb_last_bgsave_status:err");
         free(info);

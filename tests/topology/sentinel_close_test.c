@@ -26,7 +26,7 @@ static void close_own(void)
     sentinel_stop(own);
 }
 
-TestSuite(sentinel_close, .init = open_own, .fini = close_own, .timeout = 120);
+TestSuite(sentinel_close, .init = open_own, .fini = close_own);
 
 /* The client under test. The other goes as well, so that no thread of the library may be there. */
 static void assert_closes(actor *caller)

@@ -27,7 +27,7 @@ static void close_own(void)
     own = NULL;
 }
 
-TestSuite(sentinel_discovery, .init = open_own, .fini = close_own, .timeout = 120);
+TestSuite(sentinel_discovery, .init = open_own, .fini = close_own);
 
 static const char *url_of(const char *places, const char *query)
 {
@@ -126,13 +126,13 @@ Test(sentinel_discovery, forgets_a_sentinel_that_the_others_do_not_know_any_more
     server *gone = sentinel_node(own, 2), *others = server_start();
     snprintf(places, sizeof places, "127.0.0.1:%d", port_of(0));
     rlock_client *client = client_at("%s", url_of(places, SPRY "&scanInterval=50"));
-    for (int64_t end_ms = now_ms() + SOON_MS; !is_listened_to(gone); pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(SOON_MS); !is_listened_to(gone); pass_ms(5))
         cr_assert(now_ms() < end_ms, "it is not listened to");
     tell(gone, "SENTINEL REMOVE " SENTINEL_MASTER);
     tell(gone, "SENTINEL MONITOR " SENTINEL_MASTER " 127.0.0.1 %d 1", server_port(others));
     for (int i = 0; i < 2; i++)
         tell(sentinel_node(own, i), "SENTINEL RESET " SENTINEL_MASTER);
-    for (int64_t end_ms = now_ms() + SOON_MS; server_info(gone, "connected_clients") > 1; pass_ms(5)) /* the fixture's */
+    for (int64_t end_ms = limit_end_ms(SOON_MS); server_info(gone, "connected_clients") > 1; pass_ms(5)) /* the fixture's */
         cr_assert(now_ms() < end_ms, "it is connected to yet");
     assert_works(client);
     client_end(client);
@@ -216,7 +216,7 @@ Test(sentinel_discovery, names_the_replica_that_the_sentinels_call_the_master)
 
 /* --- passwords --- */
 
-TestSuite(sentinel_login, .fini = close_own, .timeout = 120);
+TestSuite(sentinel_login, .fini = close_own);
 
 static void open_with_passwords(const char *servers, const char *sentinels)
 {

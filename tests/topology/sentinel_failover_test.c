@@ -38,7 +38,7 @@ static void close_own(void)
     own = NULL;
 }
 
-TestSuite(sentinel_failover, .init = open_own, .fini = close_own, .timeout = 120);
+TestSuite(sentinel_failover, .init = open_own, .fini = close_own);
 
 static server *node(int number)
 {
@@ -48,7 +48,7 @@ static server *node(int number)
 /* The new master's number, as soon as it is one. */
 static int await_master(int64_t *at_ms)
 {
-    for (int64_t end_ms = now_ms() + FAILOVER_MS; now_ms() < end_ms; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); now_ms() < end_ms; pass_ms(1)) {
         for (int i = 1; i < 3; i++) {
             if (server_is_up(node(i)) && fleet_wait_master(sentinel_fleet(own), i, 0)) {
                 *at_ms = now_ms();
@@ -88,7 +88,7 @@ static bool has_asked(server *at, const char *name)
 /* Waits until that client has come to the server. */
 static void await_client(server *at, const char *name)
 {
-    for (int64_t end_ms = now_ms() + FAILOVER_MS; !has_asked(at, name); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); !has_asked(at, name); pass_ms(1))
         cr_assert(now_ms() < end_ms, "client \"%s\" does not come to the new master", name);
     pass_ms(50); /* it has the answer, and uses it */
 }
@@ -242,7 +242,7 @@ Test(sentinel_failover, loses_no_waiter)
     await_master(&master_ms);
     assert_ok(rlock_unlock(lock));
     int served = 0;
-    for (int64_t end_ms = now_ms() + FAILOVER_MS; served < WAITERS; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); served < WAITERS; pass_ms(1)) {
         cr_assert(now_ms() < end_ms, "only %d waiters were served", served);
         for (int i = 0; i < WAITERS; i++) {
             if (!waiters[i] || !actor_ended(waiters[i], 0))
@@ -305,7 +305,7 @@ Test(sentinel_failover, is_followed_before_the_last_replica_follows)
 {
     say(node(2), "CONFIG SET replica-priority 0");
     say(node(1), "ACL SETUSER default -psync -sync");
-    for (int64_t end_ms = now_ms() + 10000;; pass_ms(50)) { /* until the sentinels know */
+    for (int64_t end_ms = limit_end_ms(10000);; pass_ms(50)) { /* until the sentinels know */
         redisReply *reply = server_command(sentinel_node(own, 0), "SENTINEL REPLICAS " SENTINEL_MASTER);
         bool known = false;
         for (size_t i = 0; i < reply->elements; i++) {

@@ -26,7 +26,7 @@ static void close_own(void)
     sentinel_stop(own);
 }
 
-TestSuite(sentinel_kinds, .init = open_own, .fini = close_own, .timeout = 120);
+TestSuite(sentinel_kinds, .init = open_own, .fini = close_own);
 
 static void goes_over(void (*fail)(server *))
 {

@@ -35,7 +35,7 @@ static void close_single(void)
     server_stop(single);
 }
 
-TestSuite(silence, .init = open_single, .fini = close_single, .timeout = 120);
+TestSuite(silence, .init = open_single, .fini = close_single);
 
 static actor *sleeper(rlock *lock)
 {
@@ -120,7 +120,7 @@ static void close_sentinels(void)
     sentinel_stop(own);
 }
 
-TestSuite(sentinel_silence, .init = open_sentinels, .fini = close_sentinels, .timeout = 120);
+TestSuite(sentinel_silence, .init = open_sentinels, .fini = close_sentinels);
 
 /* The silent one hears the others, who do not hear it: now and then it leads a failover beside theirs, and what the
  * first of two new masters granted, or had been passed on, is gone with it. */
@@ -137,7 +137,7 @@ Test(sentinel_silence, of_a_sentinel_hides_no_failover)
     proxy_pass(front_of(sentinel_node(own, 0)), false, false);
     server_kill(sentinel_server(own, 0));
     fleet *servers = sentinel_fleet(own);
-    for (int64_t end_ms = now_ms() + FAILOVER_MS; !fleet_wait_master(servers, 1, 5) && !fleet_wait_master(servers, 2, 5);)
+    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); !fleet_wait_master(servers, 1, 5) && !fleet_wait_master(servers, 2, 5);)
         cr_assert(now_ms() < end_ms, "no failover took place");
     rlock *fresh = lock_of(client, "fresh");
     actor *first = actor_start();

@@ -30,7 +30,7 @@ static void close_all(void)
     server_stop(fresh);
 }
 
-TestSuite(sentinel_trust, .init = open_fronted, .fini = close_all, .timeout = 180);
+TestSuite(sentinel_trust, .init = open_fronted, .fini = close_all);
 
 static int64_t scripts_at(server *at)
 {

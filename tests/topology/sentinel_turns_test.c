@@ -34,7 +34,7 @@ static void close_own(void)
     sentinel_stop(own);
 }
 
-TestSuite(sentinel_turns, .init = open_own, .fini = close_own, .timeout = 180);
+TestSuite(sentinel_turns, .init = open_own, .fini = close_own);
 
 typedef struct task {
     pthread_t thread;

@@ -49,8 +49,8 @@ static void close_pair(void)
     fleet_stop(own);
 }
 
-TestSuite(synced_lock, .init = open_pair, .fini = close_pair, .timeout = 60);
-TestSuite(synced_lock_without_wait, .init = open_without_wait, .fini = close_pair, .timeout = 60);
+TestSuite(synced_lock, .init = open_pair, .fini = close_pair);
+TestSuite(synced_lock_without_wait, .init = open_without_wait, .fini = close_pair);
 
 /* A client that has taken and released once, so that the server knows the scripts; counting begins here. */
 static rlock_client *open_client(const char *query)
@@ -71,7 +71,7 @@ static void freeze_replica(void)
 /* The server has a WAIT under way. */
 static void await_wait(void)
 {
-    int64_t until_ms = now_ms() + SOON_MS;
+    int64_t until_ms = limit_end_ms(SOON_MS);
     while (server_info(master, "blocked_clients") == 0) {
         cr_assert(now_ms() < until_ms, "no WAIT was sent");
         pass_ms(1);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(tls, .timeout = 120);
+TestSuite(tls);
 
 static texts kept;
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(certificates, .timeout = 120);
+TestSuite(certificates);
 
 /* What openssl says of the server behind the port, for that name, trusting that authority. */
 static char *verified(int port, certificate authority, const char *name)

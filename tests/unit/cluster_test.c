@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(cluster_fixture, .timeout = 120);
+TestSuite(cluster_fixture);
 
 /* The error that a node answers with, "" if it is none; to be freed. */
 static char *error_of(redisReply *reply)

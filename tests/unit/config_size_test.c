@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(config_size, .fini = scratch_remove, .timeout = 60);
+TestSuite(config_size, .fini = scratch_remove);
 
 #define FILE_TEXT "singleServerConfig:\n  address: redis://h:1\n  clientName: from-file\n"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(fixture, .timeout = 60);
+TestSuite(fixture);
 
 static void assert_text(char *got, const char *expected)
 {
@@ -126,7 +126,7 @@ Test(fixture, server_and_folder_go_with_the_process_that_started_them)
     cr_assert(waitpid(starter, NULL, 0) == starter);
     *strrchr(told.path, '/') = 0;
     bool folder = true, process = true;
-    for (int64_t deadline_ms = now_ms() + 5000; (folder || process) && now_ms() < deadline_ms; pass_ms(1)) {
+    for (int64_t deadline_ms = limit_end_ms(5000); (folder || process) && now_ms() < deadline_ms; pass_ms(1)) {
         char status[64], text[512] = "";
         snprintf(status, sizeof status, "/proc/%d/stat", (int)told.pid);
         FILE *stat_file = fopen(status, "r");

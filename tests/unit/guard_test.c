@@ -6,7 +6,7 @@
 
 #include <sched.h>
 
-TestSuite(guard, .timeout = 60);
+TestSuite(guard);
 
 #define PACE_MS 160
 #define SOON_MS 20000

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-TestSuite(install_path, .fini = scratch_remove, .timeout = 300);
+TestSuite(install_path, .fini = scratch_remove);
 
 /* As a word of the shell, behind the scratch folder. */
 #define ODD "joe smith's \\\"own\\\" & #1\\\\"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(install, .fini = scratch_remove, .timeout = 300);
+TestSuite(install, .fini = scratch_remove);
 
 /* Compiles `name`.c or `name`.cc of the scratch folder as one would outside of this tree. */
 static void build(const char *compiler, const char *name, const char *linking)

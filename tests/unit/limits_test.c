@@ -21,7 +21,7 @@ static void close_reader(void)
     redisReaderFree(reader);
 }
 
-TestSuite(limits, .init = open_reader, .fini = close_reader, .timeout = 60);
+TestSuite(limits, .init = open_reader, .fini = close_reader);
 
 #define SLOTS 16384
 

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-TestSuite(park, .timeout = 60);
+TestSuite(park);
 
 #define CROWD 400
 #define MORE 1200 /* than the kernel is to keep in the lists of one process */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(symbols, .fini = scratch_remove, .timeout = 60);
+TestSuite(symbols, .fini = scratch_remove);
 
 static const char *path_of(const char *file)
 {

@@ -22,7 +22,7 @@ static void tear_down(void)
     scratch_remove();
 }
 
-TestSuite(yaml, .init = setup, .fini = tear_down, .timeout = 60);
+TestSuite(yaml, .init = setup, .fini = tear_down);
 
 #define SINGLE "singleServerConfig:\n  address: redis://h:1\n"
 #define CLUSTER_OF "clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n"

@@ -155,7 +155,7 @@ static void fail_on_keys(const char *token, const char *expected)
 
 void cut_await(const char *token, const char *expected, int64_t ms)
 {
-    for (int64_t until_ms = now_ms() + ms; now_ms() < until_ms; pass_ms(1)) {
+    for (int64_t until_ms = limit_end_ms(ms); now_ms() < until_ms; pass_ms(1)) {
         if (cut_stands(token, expected))
             return;
     }

@@ -5,6 +5,7 @@
 #include "tests/fault/support/bytes.h"
 #include "tests/fault/support/place.h"
 #include "tests/fault/support/resp.h"
+#include "tests/support/beside.h"
 #include "tests/support/event.h"
 #include "tests/support/port.h"
 #include "tests/support/test.h"
@@ -18,12 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct impostor {
-    pid_t pid;
+    beside *process;
+    int listener;           /* of that process */
     int port_fd;          /* holds its port */
     _Atomic int64_t *notes; /* shared by both processes */
     impostor_fn *answer;
@@ -85,18 +85,13 @@ static void accept_one(impostor *self, int fd, int number)
     pthread_detach(thread);
 }
 
-static _Noreturn void be_impostor(impostor *self, int listener, pid_t parent)
+static void be_impostor(void *argument)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-        _exit(125);
+    impostor *self = argument;
     signal(SIGPIPE, SIG_IGN);
-    for (int fd = 3; fd < 1024; fd++) {
-        if (fd != listener)
-            close(fd);
-    }
     for (int number = 0;;) {
-        struct pollfd polled = {.fd = listener, .events = POLLIN};
-        int fd = poll(&polled, 1, -1) > 0 ? accept(listener, NULL, NULL) : -1;
+        struct pollfd polled = {.fd = self->listener, .events = POLLIN};
+        int fd = poll(&polled, 1, -1) > 0 ? accept(self->listener, NULL, NULL) : -1;
         if (fd >= 0)
             accept_one(self, fd, number++);
     }
@@ -115,14 +110,10 @@ impostor *impostor_start(impostor_fn *answer, const void *context)
     self->context = context;
     self->port_fd = port_hold(0);
     place at = place_of_port(port_held(self->port_fd));
-    int listener = place_listen(&at);
-    cr_assert(listener >= 0, "no place for the impostor: %s", strerror(errno));
-    pid_t parent = getpid();
-    self->pid = fork();
-    if (self->pid == 0)
-        be_impostor(self, listener, parent);
-    cr_assert(self->pid > 0, "fork: %s", strerror(errno));
-    close(listener);
+    self->listener = place_listen(&at);
+    cr_assert(self->listener >= 0, "no place for the impostor: %s", strerror(errno));
+    self->process = beside_start(be_impostor, self, (const int[]){self->listener, -1});
+    close(self->listener);
     return self;
 }
 
@@ -130,8 +121,7 @@ void impostor_stop(impostor *self)
 {
     if (!self)
         return;
-    kill(self->pid, SIGKILL);
-    waitpid(self->pid, NULL, 0);
+    beside_kill(self->process);
     close(self->port_fd);
     munmap((void *)self->notes, IMPOSTOR_NOTES * sizeof *self->notes);
     free(self);
@@ -224,7 +214,7 @@ int64_t impostor_noted(const impostor *self, int which)
 
 bool impostor_await(const impostor *self, int which, int64_t number, int64_t ms)
 {
-    int64_t until_ms = now_ms() + ms;
+    int64_t until_ms = limit_end_ms(ms);
     while (impostor_noted(self, which) < number && now_ms() < until_ms)
         pass_ms(1);
     return impostor_noted(self, which) >= number;

@@ -172,7 +172,7 @@ void load_await_turns(load *self, int turns, int64_t ms)
     int wanted[THREADS];
     for (int i = 0; i < THREADS; i++)
         wanted[i] = atomic_load(&self->members[i].turns) + turns;
-    int64_t until_ms = now_ms() + ms;
+    int64_t until_ms = limit_end_ms(ms);
     for (int i = 0; i < THREADS; i++) {
         for (; atomic_load(&self->members[i].turns) < wanted[i]; pass_ms(1))
             cr_assert(now_ms() < until_ms, "thread %d has not had %d turns more after %lld ms", i, turns,

@@ -3,39 +3,26 @@
 #include "tests/fault/support/proxy.h"
 
 #include "tests/fault/support/proxy_parts.h"
+#include "tests/support/beside.h"
 #include "tests/support/port.h"
 #include "tests/support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct proxy {
-    pid_t pid;
+    beside *process;
+    proxy_life life;
     int control;
     pthread_mutex_t ordering; /* held from an order to its answer */
     place at;                 /* where it listens */
     int port_fd;              /* holds its port; -1: it has a socket */
 };
-
-/* In the child: nothing of the test's is kept open by it. */
-static _Noreturn void become(const proxy *self, int control, int listener, const place *server_at, pid_t parent)
-{
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-        _exit(125);
-    for (int fd = 3; fd < 1024; fd++) {
-        if (fd != control && fd != listener)
-            close(fd);
-    }
-    proxy_process(control, listener, &self->at, server_at);
-}
 
 static proxy *start(proxy *self, const place *server_at)
 {
@@ -44,11 +31,8 @@ static proxy *start(proxy *self, const place *server_at)
     cr_assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
     int listener = place_listen(&self->at);
     cr_assert(listener >= 0, "no place for the fault proxy: %s", strerror(errno));
-    pid_t parent = getpid();
-    self->pid = fork();
-    if (self->pid == 0)
-        become(self, ends[1], listener, server_at, parent);
-    cr_assert(self->pid > 0, "fork: %s", strerror(errno));
+    self->life = (proxy_life){.control = ends[1], .listener = listener, .at = self->at, .server_at = *server_at};
+    self->process = beside_start(proxy_process, &self->life, (const int[]){ends[1], listener, -1});
     close(ends[1]);
     close(listener);
     self->control = ends[0];
@@ -60,7 +44,7 @@ proxy *proxy_start(const server *behind)
     proxy *self = calloc(1, sizeof *self);
     cr_assert(self != NULL);
     char path[sizeof self->at.un.sun_path];
-    int length = snprintf(path, sizeof path, "%s/proxy.sock", server_folder(behind));
+    int length = snprintf(path, sizeof path, "%s-proxy", server_socket(behind));
     cr_assert(length < (int)sizeof path, "the path is too long: %s", path);
     self->at = place_of_path(path);
     self->port_fd = -1;
@@ -101,8 +85,7 @@ void proxy_stop(proxy *self)
     order end = {.kind = ORDER_END};
     send(self->control, &end, sizeof end, MSG_NOSIGNAL);
     close(self->control);
-    while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    beside_await(self->process);
     if (self->port_fd >= 0)
         close(self->port_fd);
     pthread_mutex_destroy(&self->ordering);

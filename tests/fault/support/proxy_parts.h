@@ -29,8 +29,15 @@ typedef struct order {
     char text[PROXY_TEXT], and_text[PROXY_TEXT];
 } order;
 
-/* The process's whole life; `control` is the other end of the test's socket. */
-_Noreturn void proxy_process(int control, int listener, const place *at, const place *server_at);
+/* What its process begins with. */
+typedef struct proxy_life {
+    int control; /* the other end of the test's socket */
+    int listener;
+    place at, server_at;
+} proxy_life;
+
+/* Its whole life: a proxy_life, with which it ends. */
+void proxy_process(void *life);
 
 /* --- rules (rules.c) --- */
 

@@ -1,6 +1,7 @@
 /* The proxy's process: one loop over the listener, the passages and the orders of the test. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/proxy_parts.h"
+#include "tests/support/beside.h"
 #include "tests/support/event.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #define FOR_EVER INT64_MAX
 #define CROWD 4
 
-static struct process {
+static _Thread_local struct process {
     int control, listener; /* listener -1: connections are refused */
     const place *at, *server_at;
     bool deaf;
@@ -182,13 +183,13 @@ static int obey(const order *given)
     case ORDER_END:
         break;
     }
-    _exit(0);
+    beside_leave();
 }
 
 static void answer(int number)
 {
     if (send(process.control, &number, sizeof number, MSG_NOSIGNAL) < 0)
-        _exit(0);
+        beside_leave();
 }
 
 static void take_order(void)
@@ -198,7 +199,7 @@ static void take_order(void)
     if (n < 0 && errno == EINTR)
         return;
     if (n != (ssize_t)sizeof given)
-        _exit(0); /* the test has ended */
+        beside_leave(); /* the test has ended */
     if (given.kind == ORDER_AWAIT) {
         process.awaited = given;
         process.awaited_until_ms = now_ms() + given.ms;
@@ -251,12 +252,13 @@ static void turn(void)
     tell_awaited();
 }
 
-_Noreturn void proxy_process(int control, int listener, const place *at, const place *server_at)
+void proxy_process(void *life)
 {
-    process.control = control;
-    process.listener = listener;
-    process.at = at;
-    process.server_at = server_at;
+    const proxy_life *of = life;
+    process.control = of->control;
+    process.listener = of->listener;
+    process.at = &of->at;
+    process.server_at = &of->server_at;
     process.rules.limits[0] = process.rules.limits[1] = -1;
     process.rules.pass_to_server = process.rules.pass_to_client = true;
     process.awaited.kind = ORDER_END;

@@ -108,7 +108,7 @@ bool heard_times(const char *name, const char *message, int times, int64_t ms)
 {
     char line[512];
     snprintf(line, sizeof line, "%s %s\n", channel_of(name), message);
-    for (int64_t until_ms = now_ms() + ms; now_ms() < until_ms; pass_ms(1)) {
+    for (int64_t until_ms = limit_end_ms(ms); now_ms() < until_ms; pass_ms(1)) {
         if (heard_so_far(line) >= times)
             return true;
     }

@@ -36,7 +36,7 @@ void sending_fails(const char *start, size_t length, int error)
 bool sending_has_failed(int64_t ms)
 {
     bool failed = false;
-    for (int64_t until_ms = now_ms() + ms; !failed && now_ms() < until_ms; pass_ms(1)) {
+    for (int64_t until_ms = limit_end_ms(ms); !failed && now_ms() < until_ms; pass_ms(1)) {
         pthread_mutex_lock(&mutex);
         failed = fault.failed;
         pthread_mutex_unlock(&mutex);

@@ -3,6 +3,7 @@
 #include "tests/integration/support/actor.h"
 
 #include "tests/integration/support/stage.h"
+#include "tests/integration/support/tasks.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
@@ -201,22 +202,9 @@ void actor_begin_with(actor *self, rlock *lock, const rlock_lock_options *option
     actor_begin(self, call_with, self);
 }
 
-static struct timespec after_ms(int64_t ms)
+static bool ended_by(actor *self, int64_t end_ms)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_sec += ms / 1000;
-    time.tv_nsec += ms % 1000 * 1000000;
-    if (time.tv_nsec >= 1000000000) {
-        time.tv_sec++;
-        time.tv_nsec -= 1000000000;
-    }
-    return time;
-}
-
-bool actor_ended(actor *self, int64_t ms)
-{
-    struct timespec until = after_ms(ms);
+    struct timespec until = {.tv_sec = (time_t)(end_ms / 1000), .tv_nsec = (long)(end_ms % 1000) * 1000000};
     int error = 0;
     pthread_mutex_lock(&self->mutex);
     while (self->state != DONE && !error)
@@ -226,9 +214,14 @@ bool actor_ended(actor *self, int64_t ms)
     return done;
 }
 
+bool actor_ended(actor *self, int64_t ms)
+{
+    return ended_by(self, now_ms() + ms);
+}
+
 rlock_status actor_finish(actor *self, int64_t ms)
 {
-    cr_assert(actor_ended(self, ms), "the actor's call has not ended after %lld ms", (long long)ms);
+    cr_assert(ended_by(self, limit_end_ms(ms)), "the actor's call has not ended after %lld ms", (long long)ms);
     pthread_mutex_lock(&self->mutex);
     self->state = IDLE;
     pthread_mutex_unlock(&self->mutex);
@@ -301,37 +294,26 @@ int64_t actor_valid_for(actor *self, rlock *lock)
     return self->number;
 }
 
-/* Whether the thread sleeps, and how often it has gone to sleep so far. */
-static bool sleeps(pid_t tid, long *times)
-{
-    char path[64], line[128], state = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    while (fgets(line, sizeof line, file)) {
-        sscanf(line, "State: %c", &state);
-        sscanf(line, "voluntary_ctxt_switches: %ld", times);
-    }
-    fclose(file);
-    return state == 'S';
-}
-
 bool actor_asleep(actor *self, int64_t ms)
 {
     long before = -1, now = -1;
     int still = 0;
-    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms;) {
+    for (int64_t end_ms = limit_end_ms(ms); now_ms() < end_ms;) {
         pthread_mutex_lock(&self->mutex);
         bool busy = self->state == BUSY;
         pthread_mutex_unlock(&self->mutex);
-        still = busy && sleeps(self->tid, &now) && now == before ? still + 1 : 0;
+        still = busy && task_sleeps(self->tid, &now) && now == before ? still + 1 : 0;
         if (still == 10)
             return true;
         before = now;
         pass_ms(1);
     }
     return false;
+}
+
+pthread_t actor_thread(const actor *self)
+{
+    return self->thread;
 }
 
 void actor_signal(actor *self, int number)

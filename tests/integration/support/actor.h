@@ -3,6 +3,7 @@
 #ifndef ACTOR_H
 #define ACTOR_H
 
+#include <pthread.h>
 #include <rlock/rlock.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +47,7 @@ int64_t actor_valid_for(actor *actor, rlock *lock);
  * that leave no other trace. False: not within ms. */
 bool actor_asleep(actor *actor, int64_t ms);
 
+pthread_t actor_thread(const actor *actor);
 /* Sends the signal to its thread. */
 void actor_signal(actor *actor, int number);
 

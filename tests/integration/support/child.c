@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/child.h"
 
+#include "tests/integration/support/tasks.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,30 +17,9 @@
 
 #define LIMIT_S 20
 
-/* Whether every thread but the calling one sleeps. */
-static bool others_sleep(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    cr_assert(tasks != NULL, "/proc/self/task: %s", strerror(errno));
-    bool asleep = true;
-    for (struct dirent *task; asleep && (task = readdir(tasks));) {
-        char path[300], line[512] = "";
-        if (task->d_name[0] == '.' || atoi(task->d_name) == gettid())
-            continue;
-        snprintf(path, sizeof path, "/proc/self/task/%s/stat", task->d_name);
-        FILE *stat = fopen(path, "r"); /* NULL: it has ended */
-        const char *state = stat && fgets(line, sizeof line, stat) ? strrchr(line, ')') : NULL;
-        asleep = !state || state[2] == 'S';
-        if (stat)
-            fclose(stat);
-    }
-    closedir(tasks);
-    return asleep;
-}
-
 void child_await_rest(void)
 {
-    for (int64_t end_ms = now_ms() + 5000; !others_sleep(); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); !tasks_others_sleep(); pass_ms(1))
         cr_assert(now_ms() < end_ms, "the other threads never rest");
 }
 

@@ -90,7 +90,7 @@ command *command_start(const char *url, const char *const *words)
 int command_wait(command *c, int64_t ms)
 {
     int status;
-    for (int64_t end = now_ms() + ms; waitpid(c->pid, &status, WNOHANG) == 0;) {
+    for (int64_t end = limit_end_ms(ms); waitpid(c->pid, &status, WNOHANG) == 0;) {
         cr_assert(now_ms() < end, "rlock still runs after %lld ms; it said: %s%s", (long long)ms,
                   command_out(c), command_err(c));
         usleep(1000);
@@ -174,7 +174,7 @@ const char *command_err(command *c)
 
 static bool wait_for_text(command *c, int fd, const char *text, int64_t ms)
 {
-    for (int64_t end = now_ms() + ms; !strstr(text_of(c, fd), text);) {
+    for (int64_t end = limit_end_ms(ms); !strstr(text_of(c, fd), text);) {
         if (now_ms() >= end)
             return false;
         usleep(1000);
@@ -194,7 +194,7 @@ bool command_complains(command *c, const char *text, int64_t ms)
 
 long command_number(command *c, const char *text, int64_t ms)
 {
-    for (int64_t end = now_ms() + ms;; usleep(1000)) {
+    for (int64_t end = limit_end_ms(ms);; usleep(1000)) {
         const char *found = strstr(command_out(c), text);
         if (found && strchr(found, '\n'))
             return strtol(found + strlen(text), NULL, 10);
@@ -219,7 +219,7 @@ static bool is_alive(pid_t pid)
 
 bool wait_process_gone(pid_t pid, int64_t ms)
 {
-    for (int64_t end = now_ms() + ms; is_alive(pid); usleep(1000)) {
+    for (int64_t end = limit_end_ms(ms); is_alive(pid); usleep(1000)) {
         if (now_ms() >= end)
             return false;
     }

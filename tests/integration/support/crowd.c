@@ -77,7 +77,7 @@ void crowd_run(crowd *self, int64_t ms)
 
 void crowd_finish(crowd *self, int64_t ms)
 {
-    int64_t end_ms = now_ms() + ms;
+    int64_t end_ms = limit_end_ms(ms);
     while (atomic_load(&self->ended) < self->count && now_ms() < end_ms)
         pass_ms(1);
     cr_assert(atomic_load(&self->ended) == self->count, "%d of %d have not ended after %lld ms",

@@ -60,7 +60,7 @@ const char *queued_at(const char *name, int place)
 
 bool wait_queued(const char *name, int length, int64_t ms)
 {
-    for (int64_t until_ms = now_ms() + ms; queue_length(name) != length; pass_ms(1)) {
+    for (int64_t until_ms = limit_end_ms(ms); queue_length(name) != length; pass_ms(1)) {
         if (now_ms() >= until_ms)
             return false;
     }

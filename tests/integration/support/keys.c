@@ -67,7 +67,7 @@ void assert_kept(const char *name, rlock *held, int64_t ms)
 bool wait_renewed(const char *name, int64_t ms)
 {
     int64_t before_ms = pttl_of(name);
-    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(ms); now_ms() < end_ms; pass_ms(5)) {
         int64_t left_ms = pttl_of(name);
         if (left_ms > before_ms)
             return true;
@@ -142,7 +142,7 @@ int64_t channels_listened(void)
 
 bool wait_no_channels(int64_t ms)
 {
-    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(ms); now_ms() < end_ms; pass_ms(1)) {
         if (channels_listened() == 0)
             return true;
     }

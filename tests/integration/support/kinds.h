@@ -33,9 +33,18 @@ extern const kind *const all_kinds[KINDS];
     {                                                                                              \
         claim(&kind_##of_kind);                                                                    \
     }
+#define KIND_TIMED_TEST_(claim, of_kind)                                                           \
+    TimedTest(KIND_SUITE, of_kind##_##claim)                                                       \
+    {                                                                                              \
+        claim(&kind_##of_kind);                                                                    \
+    }
 #define KIND_TEST(claim)                                                                           \
     static void claim(const kind *of);                                                             \
     FOR_EACH_KIND(KIND_TEST_, claim)                                                               \
+    static void claim(const kind *of)
+#define KIND_TIMED_TEST(claim)                                                                     \
+    static void claim(const kind *of);                                                             \
+    FOR_EACH_KIND(KIND_TIMED_TEST_, claim)                                                         \
     static void claim(const kind *of)
 
 /* Handles that the stage keeps. rival_of: a lock whose owner and the kind's can't both hold theirs. */

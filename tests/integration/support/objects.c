@@ -244,7 +244,7 @@ void guard_counter(const passage *way, void *const *objects, int threads, int tu
         visitors[i] = (visitor){.guard = &self, .object = objects[i]};
         cr_assert(pthread_create(&visitors[i].thread, NULL, visit, &visitors[i]) == 0);
     }
-    int64_t end_ms = now_ms() + ms;
+    int64_t end_ms = limit_end_ms(ms);
     while (atomic_load(&self.ended) < threads && now_ms() < end_ms)
         pass_ms(1);
     cr_assert(atomic_load(&self.ended) == threads, "%d of %d have not ended after %lld ms",

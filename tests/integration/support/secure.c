@@ -3,7 +3,6 @@
 #include "tests/integration/support/secure.h"
 
 #include "tests/integration/support/kinds.h"
-#include "tests/support/lateness.h"
 #include "tests/support/shell.h"
 
 #include <stdarg.h>
@@ -20,7 +19,7 @@ static int client_count;
 
 void secure_stage(certificate shown, const char *asked, const char *const *args)
 {
-    alarm((unsigned)(at_most_ms(100000) / 1000));
+    alarm(HANG_S);
     stage.server = server_start_with(certificates_args(&kept, shown, asked, args));
 }
 
@@ -79,7 +78,6 @@ rlock_client *secure_client(const char *url)
     cr_assert(client_count < CLIENTS, "too many clients on the stage");
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
-    lateness_watch();
     return clients[client_count++] = client;
 }
 

@@ -3,7 +3,14 @@
 #ifndef TASKS_H
 #define TASKS_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 /* How many threads have a name that begins with `prefix`. */
 int tasks_named(const char *prefix);
+/* Whether the thread sleeps, and how often it has gone to sleep so far. */
+bool task_sleeps(pid_t tid, long *times);
+/* Whether every thread but the calling one sleeps. */
+bool tasks_others_sleep(void);
 
 #endif

@@ -127,10 +127,9 @@ agent *agent_start(void)
     return self;
 }
 
-static struct timespec after_ms(int64_t ms)
+static struct timespec instant(int64_t ms)
 {
-    int64_t until_ms = now_ms() + ms;
-    return (struct timespec){until_ms / 1000, until_ms % 1000 * 1000000};
+    return (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
 }
 
 void agent_kill(agent *self)
@@ -144,7 +143,7 @@ void agent_kill(agent *self)
 
 bool agent_leave(agent *self, int64_t ms)
 {
-    struct timespec until = after_ms(ms);
+    struct timespec until = instant(limit_end_ms(ms));
     int error = 0;
     if (self->input >= 0)
         close(self->input);
@@ -201,9 +200,9 @@ int agent_begin(agent *self, const char *const *words)
     return tag;
 }
 
-bool agent_answered(agent *self, int tag, int64_t ms)
+static bool answered_by(agent *self, int tag, int64_t end_ms)
 {
-    struct timespec until = after_ms(ms);
+    struct timespec until = instant(end_ms);
     const bool *has_come = &self->answers[tag].came;
     int error = 0;
     pthread_mutex_lock(&self->mutex);
@@ -214,9 +213,14 @@ bool agent_answered(agent *self, int tag, int64_t ms)
     return came;
 }
 
+bool agent_answered(agent *self, int tag, int64_t ms)
+{
+    return answered_by(self, tag, now_ms() + ms);
+}
+
 const answer *agent_await(agent *self, int tag, int64_t ms)
 {
-    cr_assert(agent_answered(self, tag, ms), "the Java agent has not answered after %lld ms%s",
+    cr_assert(answered_by(self, tag, limit_end_ms(ms)), "the Java agent has not answered after %lld ms%s",
               (long long)ms, self->silent ? ": it has ended" : "");
     return &self->answers[tag];
 }

@@ -36,7 +36,7 @@ static bool is_listened(void)
 
 void await_asleep(actor *waiter, int64_t before, bool listens)
 {
-    for (int64_t end_ms = now_ms() + LIMIT_MS; scripts_ended() == before || (listens && !is_listened()); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(LIMIT_MS); scripts_ended() == before || (listens && !is_listened()); pass_ms(1))
         cr_assert(now_ms() < end_ms, "C's waiter does not %s", scripts_ended() == before ? "ask" : "listen");
     cr_assert(actor_asleep(waiter, LIMIT_MS), "C's waiter does not sleep");
 }

@@ -8,9 +8,8 @@
 /* On a stage of several servers: one lock held by C and one by Java, and at each a waiter of C and one of Java,
  * asleep. Both names are served by the server that serves `beside`. */
 void crossing_begin(const char *beside);
-/* They hold it still, and nobody else does, unless it may have run out: gives both back, and waits until each waiter
- * has been served, one after the other, within ms. Shows when. outage_ms: how long it took until all agreed on a
- * master. */
-void crossing_end(int64_t ms, int64_t outage_ms);
+/* They hold it still, and nobody else does: gives both back, and waits until each waiter has been served, one after the
+ * other. Shows when. */
+void crossing_end(void);
 
 #endif

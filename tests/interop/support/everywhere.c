@@ -132,7 +132,7 @@ static void step_hand_over(bool in_java)
 {
     assert_ok(party_unlock(cast[in_java]));
     assert_ok(party_finish(waiters[in_java], BY_MESSAGE_MS));
-    for (int64_t end_ms = now_ms() + 5000; channels_listened(); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); channels_listened(); pass_ms(1))
         cr_assert(now_ms() < end_ms, "a channel is still listened to");
 }
 

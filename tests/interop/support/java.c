@@ -5,7 +5,6 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
-#include "tests/support/lateness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,12 +40,6 @@ void java_stage_quick(void)
     start_agent();
     stage_quick();
     open_on(stage.server, QUICK_MS);
-}
-
-bool quick_ran_out(bool is_held)
-{
-    cr_assert(is_held || may_have_run_out(QUICK_MS), "it ran out although it was renewed");
-    return !is_held;
 }
 
 void java_move_to(server *on)
@@ -128,7 +121,7 @@ void wait_no_latches(void)
 {
     if (!javas)
         return;
-    for (int64_t end_ms = now_ms() + 20000;; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(20000);; pass_ms(1)) {
         redisReply *latches = server_command(javas, "KEYS redisson_unlock_latch:*");
         size_t count = latches->elements;
         freeReplyObject(latches);
@@ -150,7 +143,7 @@ void wait_disconnected(const char *client_name)
 {
     char field[80];
     snprintf(field, sizeof field, " name=%s ", client_name);
-    for (int64_t end_ms = now_ms() + 5000;; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(5000);; pass_ms(1)) {
         char *clients = server_text(javas, "CLIENT LIST");
         bool connected = strstr(clients, field) != NULL;
         free(clients);
@@ -195,13 +188,13 @@ int64_t java_ttl(const char *name)
 void wait_for_waiter(const char *name, int64_t scripts_before)
 {
     cr_assert(wait_listened(name, 5000));
-    for (int64_t end_ms = now_ms() + 5000; scripts_run() < scripts_before + 2; pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); scripts_run() < scripts_before + 2; pass_ms(1))
         cr_assert(now_ms() < end_ms, "the waiter did not ask again once it had subscribed");
 }
 
 void java_await_asleep(const char *thread)
 {
-    for (int64_t end_ms = now_ms() + AGENT_MS;; pass_ms(2)) {
+    for (int64_t end_ms = limit_end_ms(AGENT_MS);; pass_ms(2)) {
         const answer *asleep = ASK(java, "agent", "asleep", thread);
         cr_assert(!asleep->threw, "Java threw %s: %s", asleep->text, asleep->message);
         if (strcmp(asleep->text, "true") == 0)

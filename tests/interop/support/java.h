@@ -14,10 +14,6 @@ void java_stage(void);
 void java_stage_quick(void);
 void java_stage_close(void);
 
-/* Whether what a watchdog of QUICK_MS renewed has run out, so that there is nothing more to be seen of it; fails the
- * test unless the machine stood still for so long. */
-bool quick_ran_out(bool is_held);
-
 /* Another client, on another server; the one before goes idle. */
 void java_move_to(server *server);
 /* For a test whose stage is no single server: java_begin is its first step, so that it is skipped without

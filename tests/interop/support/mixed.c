@@ -172,7 +172,7 @@ static void tell_all(const mixed *self)
 
 static void await_turns(mixed *self, int from, int to, int turns, int64_t ms)
 {
-    int64_t wanted[LEDGER_MEMBERS], until_ms = now_ms() + ms;
+    int64_t wanted[LEDGER_MEMBERS], until_ms = limit_end_ms(ms);
     for (int i = from; i < to; i++)
         wanted[i] = atomic_load(&self->ledger->pages[i].turns) + turns;
     for (int i = from; i < to; i++) {
@@ -205,7 +205,7 @@ static int64_t turns_of_java(const mixed *self)
 
 static void await_turns_of_java(const mixed *self, int turns, int64_t ms)
 {
-    int64_t wanted = turns_of_java(self) + turns, until_ms = now_ms() + ms;
+    int64_t wanted = turns_of_java(self) + turns, until_ms = limit_end_ms(ms);
     while (turns_of_java(self) < wanted && now_ms() < until_ms)
         pass_ms(1);
     if (turns_of_java(self) >= wanted)

@@ -33,7 +33,7 @@ void process_kill(pid_t process)
 int process_wait(pid_t process, int64_t ms)
 {
     int status;
-    for (int64_t end_ms = now_ms() + ms; waitpid(process, &status, WNOHANG) == 0; pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(ms); waitpid(process, &status, WNOHANG) == 0; pass_ms(1))
         cr_assert(now_ms() < end_ms, "process %d still runs after %lld ms", (int)process, (long long)ms);
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }

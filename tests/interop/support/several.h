@@ -19,19 +19,16 @@ extern struct several several;
 
 /* For .init: 3 masters with a replica each; a master, 2 replicas and 3 sentinels. stage.client and stage.other
  * are two processes of C. A call gives up after SEVERAL_PATIENCE_MS where each attempt times out, and after half
- * of that where nobody listens. …_brief: a watchdog timeout little longer than any takeover; …_hasty: one of 3 s. */
+ * of that where nobody listens. …_brief: a watchdog timeout little longer than any takeover. */
 #define SEVERAL_TIMEOUT_MS 1000
 #define SEVERAL_ATTEMPTS 20
 #define SEVERAL_PATIENCE_MS (SEVERAL_TIMEOUT_MS * SEVERAL_ATTEMPTS)
 void several_cluster(void);
 void several_cluster_brief(void);
-void several_cluster_hasty(void);
 void several_sentinels(void);
 void several_sentinels_brief(void);
 /* A master and its replicas; the test opens the clients. */
 void several_replicas(int replicas);
-/* Whether a hold may have run out because nobody served it for outage_ms, or the machine stood still. */
-bool several_may_have_run_out(int64_t outage_ms);
 /* Opens both sides with the file. */
 void several_open(const char *path);
 /* For .fini: also closes parties, waiters and the handles of objects.h. */

@@ -47,7 +47,7 @@ static victim *start(const lock_kind *kind, const char *name)
 victim *victim_holding(const lock_kind *kind, const char *name)
 {
     victim *self = start(kind, name);
-    for (int64_t end_ms = now_ms() + 5000; !atomic_load(&self->holds) && now_ms() < end_ms;)
+    for (int64_t end_ms = limit_end_ms(5000); !atomic_load(&self->holds) && now_ms() < end_ms;)
         pass_ms(1);
     cr_assert(atomic_load(&self->holds) == 1, "the C process could not lock");
     return self;
@@ -58,7 +58,7 @@ victim *victim_waiting(const lock_kind *kind, const char *name)
 {
     int64_t before = scripts_ended();
     victim *self = start(kind, name);
-    for (int64_t end_ms = now_ms() + 5000; scripts_ended() < before + 2; pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(5000); scripts_ended() < before + 2; pass_ms(1))
         cr_assert(now_ms() < end_ms, "the C process does not wait");
     cr_assert(atomic_load(&self->holds) == 0, "the C process does not wait");
     return self;

@@ -246,7 +246,7 @@ char *keyspace_difference(expected *wanted)
 {
     static expected got;
     qsort(wanted->keys, wanted->count, sizeof *wanted->keys, by_key);
-    for (int64_t end_ms = now_ms() + SETTLE_MS;; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(SETTLE_MS);; pass_ms(1)) {
         observe(&got, wanted->newest);
         qsort(got.keys, got.count, sizeof *got.keys, by_key);
         if (alike(&got, wanted))

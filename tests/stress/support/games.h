@@ -22,7 +22,6 @@ typedef struct game {
     rlock_status (*play)(player *self);
     int64_t total;         /* turns, of all players together */
     int64_t limit;         /* how many may be inside at once; of the latch: how many play */
-    bool unfair;           /* a side may have hardly a turn */
 } game;
 
 /* Lock, count up, unlock; a fenced lock's token must be newer than the one before. */

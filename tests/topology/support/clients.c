@@ -4,7 +4,6 @@
 
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
-#include "tests/support/lateness.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,8 +24,7 @@ rlock_client *client_at(const char *format, ...)
     va_end(args);
     cr_assert(length < (int)sizeof url && count < CLIENTS);
     if (count == 0)
-        alarm((unsigned)(at_most_ms(110000) / 1000)); /* ends a test that hangs in a call */
-    lateness_watch();
+        alarm(HANG_S); /* ends a test that hangs in a call */
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
     clients[count++] = client;
@@ -52,7 +50,6 @@ void clients_close(void)
 
 long long refused_at(const char *url, rlock_status expected, const char *text, ...)
 {
-    lateness_watch();
     rlock_client *client = NULL;
     int64_t since_ms = now_ms();
     rlock_status status = rlock_client_open(&client, url);

@@ -39,7 +39,7 @@ int name_asked(void)
 
 bool name_await_asked(int count, int64_t ms)
 {
-    for (int64_t end_ms = now_ms() + ms; name_asked() < count; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(ms); name_asked() < count; pass_ms(1)) {
         if (now_ms() >= end_ms)
             return false;
     }
@@ -91,7 +91,7 @@ static bool is_latest(const char *name)
 
 bool name_await(const char *name, int64_t ms)
 {
-    int64_t until_ms = now_ms() + ms;
+    int64_t until_ms = limit_end_ms(ms);
     while (!is_latest(name) && now_ms() < until_ms)
         pass_ms(1);
     return is_latest(name);

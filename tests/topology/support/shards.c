@@ -5,7 +5,6 @@
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/objects.h"
 #include "tests/support/event.h"
-#include "tests/support/lateness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@ static int client_count;
 rlock_client *shards_client_at(const char *url)
 {
     cr_assert(client_count < CLIENTS, "too many clients");
-    lateness_watch();
     rlock_client *client = NULL;
     assert_ok(rlock_client_open(&client, url));
     clients[client_count++] = client;
@@ -46,7 +44,7 @@ void shards_close_client(rlock_client *client)
 void shards_start(int masters, int replicas_each, const char *const *args)
 {
     /* Ends a test that hangs in a call, whatever the runner makes of its time limit. */
-    alarm((unsigned)(at_most_ms(100000) / 1000));
+    alarm(HANG_S);
     shards.cluster = cluster_start(masters, replicas_each, args);
 }
 
@@ -124,7 +122,7 @@ int64_t shards_channels_at(int node)
 
 bool shards_wait_channels_at(int node, int64_t count, int64_t ms)
 {
-    for (int64_t until_ms = now_ms() + ms;; pass_ms(1)) {
+    for (int64_t until_ms = limit_end_ms(ms);; pass_ms(1)) {
         if (shards_channels_at(node) == count)
             return true;
         if (now_ms() >= until_ms)
@@ -147,7 +145,7 @@ static size_t channels_of(const char *command)
 
 bool shards_wait_no_channels(int64_t ms)
 {
-    for (int64_t until_ms = now_ms() + ms;; pass_ms(2)) {
+    for (int64_t until_ms = limit_end_ms(ms);; pass_ms(2)) {
         if (channels_of("PUBSUB SHARDCHANNELS") + channels_of("PUBSUB CHANNELS") == 0)
             return true;
         if (now_ms() >= until_ms)
