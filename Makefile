@@ -210,6 +210,10 @@ programs: all $(have:%=$(B)/tests/%/run) $(B)/tests/virtual/run $(B)/tests/sim/r
 test: layers all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
 	@$(run_tests) $(tested) $(if $(ARGS),,sim)
 
+.PHONY: test-stopped
+test-stopped: ## all tests, while their processes and servers are stopped at random, for up to two seconds
+	@STOPS=1 LIMIT=3600 $(MAKE) --no-print-directory test ARGS=$(call quote,$(ARGS))
+
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
 	@VALGRIND=1 $(run_tests) $(filter unit integration,$(have))
 
