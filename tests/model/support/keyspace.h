@@ -37,8 +37,8 @@ void keyspace_begin(const char *const *client_ids, size_t count);
 /* The 16 bytes of a permit's id, as 32 hex digits, have this label from now on. */
 void keyspace_call_permit(const char *hex, const char *label);
 
-/* How the stage's server differs from what is expected, and still does after a while if it settles;
- * NULL: not at all. To be freed. */
-char *keyspace_difference(expected *keys);
+/* How the stage's server differs from what is expected, and still does after many looks if it settles; NULL: not at all.
+ * What is expected holds until until_ms, in now_ms(). To be freed. */
+char *keyspace_difference(expected *keys, int64_t until_ms);
 
 #endif

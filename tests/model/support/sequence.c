@@ -76,7 +76,7 @@ static verdict carry_out(const subject *of, const move *step, FILE *out)
         return OVERTAKEN;
     outcome want = of->predict(step, when);
     of->expect(&keys);
-    char *difference = keyspace_difference(&keys);
+    char *difference = keyspace_difference(&keys, next_end(of, began_ms).least_ms - SPAN_BLUR_MS);
     if (!undisturbed(of, began_ms)) {
         free(difference);
         return OVERTAKEN;
