@@ -44,8 +44,6 @@ NO_HOLES := -Wl,--no-undefined
 # stays writable for it, and it is smaller.
 LOADED   := -Wl,-z,nodelete -Wl,-z,now -Wl,-Bsymbolic-functions
 
-# Criterion does not run under ThreadSanitizer: tests/support/plain.h stands in for it there.
-criterion := -lcriterion
 ifneq ($(SAN),)
   ifeq ($(filter $(SAN),address thread undefined),)
     $(error SAN is one of address, thread, undefined)
@@ -55,10 +53,6 @@ ifneq ($(SAN),)
   BASE     += -DRLI_CHECKED -fsanitize=$(checks) -fno-sanitize-recover=all -fno-omit-frame-pointer
   LDFLAGS  += -fsanitize=$(checks)
   NO_HOLES :=
-  ifeq ($(SAN),thread)
-    criterion :=
-    test_base := -DTEST_PLAIN
-  endif
 endif
 
 # $(call say,what): the line that stands for a command, which V=1 shows instead.
@@ -141,7 +135,7 @@ virtual_only := $(addprefix tests/integration/,$(addsuffix _test.c,any_wait call
 virtual_test := $(filter-out $(real_only),$(wildcard tests/integration/*_test.c tests/fault/*_test.c))
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(filter-out tests/simserver/support/clock_shim.c,$(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c)))
-helper_obj := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(criterion),tests/support/plain.c),$(helper_src)))
+helper_obj := $(patsubst %.c,$(B)/%.o,$(helper_src))
 suite_obj   = $(patsubst %.c,$(B)/%.o,$(filter-out $(virtual_only),$(wildcard tests/$1/*.c)))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
@@ -151,7 +145,7 @@ tested     += $(if $(filter thread,$(SAN)),,virtual) # there, one thread runs at
 $(B)/tests/%.o: tests/%.c | deps-test
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(BASE) $(test_base) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(BASE) $(CFLAGS) -c -o $@ $<
 
 $(B)/tests/support.a: $(helper_obj)
 	$(call say,AR)
@@ -188,7 +182,7 @@ define suite
 $(B)/tests/$1/run: $(call suite_obj,$1) $(B)/tests/support.a $(B)/librlock.a
 	$$(call say,LINK)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(wraps) -o $$@ $$(filter %.o %/support.a,$$^) $$(model) $$(filter %/librlock.a,$$^) \
-	    $$(criterion) $$(more_libs) $$(LIBS)
+	    $$(more_libs) $$(LIBS)
 
 .PHONY: $1
 $1: all $(B)/tests/$1/run
@@ -276,10 +270,10 @@ sim-mutants: $(sim) ## plants the defects of tests/sim/mutants, and counts those
 # --- in that of redis-server (docs/simulation.md) ---
 
 # What tests/virtual/support has in its place.
-replaced     := $(addprefix tests/,support/server_process.c support/plain_process.c support/memory.c \
+replaced     := $(addprefix tests/,support/server_process.c support/test_process.c support/memory.c \
     support/beside.c integration/support/tasks.c integration/support/stopped.c)
 # What deals with the real system in the name of the runner.
-outside      := $(addprefix tests/support/,plain.c folder.c program.c shell.c)
+outside      := $(addprefix tests/support/,runner.c folder.c program.c shell.c)
 virtual_help := $(wildcard $(addsuffix support/*.c,tests/ tests/integration/ tests/fault/ tests/virtual/))
 virtual_src  := $(virtual_test) $(filter-out $(replaced),$(virtual_help))
 virtual_obj   = $(patsubst %.c,$(B)/virtual/%.o,$1)
@@ -289,7 +283,7 @@ in_world     := --redefine-syms=tests/sim/world/renamed
 $(B)/virtual/%.o: %.c tests/sim/world/renamed | deps-test
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) -include tests/sim/world/atomics.h $(BASE) -DTEST_PLAIN -DTEST_VIRTUAL $(CFLAGS) -c -MF $(@:.o=.d) -MT $@ -o $@.first $<
+	$(Q)$(CC) -include tests/sim/world/atomics.h $(BASE) -DTEST_VIRTUAL $(CFLAGS) -c -MF $(@:.o=.d) -MT $@ -o $@.first $<
 	$(Q)objcopy $(in_world) $@.first $@ && rm -f $@.first
 
 $(call virtual_obj,$(outside) $(wildcard tests/virtual/support/*.c)): in_world :=
@@ -356,7 +350,7 @@ bench: all $(speed) $(contestants) | deps-bench ## measures speed beside raw hir
 failover := $(B)/tests/bench/failover/measure
 $(failover): $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/failover/*.c)) $(B)/tests/support.a $(B)/librlock.a
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(criterion) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PHONY: bench-failover
 bench-failover: all $(failover) | deps-interop ## measures failovers and outages beside Java's Redisson, in some minutes; BENCH_RUNS=5 failovers of each kind

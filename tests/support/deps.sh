@@ -30,7 +30,6 @@ build)
     need libssl-dev pkg-config --exists openssl
     ;;
 test)
-    need libcriterion-dev pkg-config --exists criterion
     need redis-tools redis_server
     need openssl command -v openssl
     need liblua5.1-0-dev pkg-config --exists lua5.1

@@ -1,14 +1,9 @@
-/* What every test includes: Criterion, or with -DTEST_PLAIN (ThreadSanitizer, virtual time) a fork-per-test runner
- * with the same words, and asserts that print statuses as words. */
+/* What every test includes: the runner's words, and asserts that print statuses as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_H
 #define TEST_H
 
-#ifdef TEST_PLAIN
-#include "tests/support/plain.h"
-#else
-#include <criterion/criterion.h>
-#endif
+#include "tests/support/runner.h"
 
 #include <rlock/rlock.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "tests/sim/world/network.h"
 #include "tests/sim/world/threads.h"
-#include "tests/support/plain_process.h"
+#include "tests/support/test_process.h"
 
 #include <malloc.h>
 #include <sched.h>
@@ -49,7 +49,7 @@ void world_set_clock(machine *of)
     of->wall_ns = WALL_NS - machine_clock_ns(of, CLOCK_BOOTTIME, world_now_ns()) + world_now_ns();
 }
 
-void plain_process_begin(void)
+void test_process_begin(void)
 {
     const char *seed = getenv("SEED");
     const schedule by = {.seed = seed ? strtoull(seed, NULL, 10) : 1, .period = PERIOD, .most_steps = INT64_MAX};
