@@ -33,7 +33,7 @@ build() {
     mvn -q -B "$@" -f "$here/pom.xml" -Doutdir="$out" -DoutputDirectory="$out/lib" \
         -DincludeScope=runtime dependency:copy-dependencies compiler:compile >"$out/maven.log" 2>&1
 }
-rm -rf "$out/agent" "$out/classes" "$out/lib" "$out/agent.jsa"
+rm -rf "$out/agent" "$out/agent.jar" "$out/classes" "$out/lib" "$out/agent.jsa"
 if ! build -o && ! build; then
     # Only when the libraries are all there can it be the sources.
     [ -e "$out/lib/redisson-4.7.0.jar" ] && [ -e "$out/lib/slf4j-nop-2.0.17.jar" ] &&
@@ -41,11 +41,20 @@ if ! build -o && ! build; then
     unavailable "Redisson could not be downloaded from Maven Central; see $out/maven.log"
 fi
 
-# Light and quick to start: the first compiler tier alone, a small heap, one collector thread.
+jar --create --file "$out/agent.jar" -C "$out/classes" . # an archive of classes (archive.sh) has only those of jars
+
+# Light and quick to start: the first compiler tier alone, a small heap, one collector thread. Arguments are further options
+# of the JVM.
 cat >"$out/agent.new" <<\END
 #!/bin/sh
-exec java -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -XX:-UsePerfData \
-    -cp "${0%/*}/classes:${0%/*}/lib/*" org.rlock.agent.Agent
+here=${0%/*}
+classes=$here/agent.jar # and the libraries, always in the same order, as the archive wants it
+for jar in "$here"/lib/*.jar; do
+    classes=$classes:$jar
+done
+[ ! -e "$here/agent.jsa" ] || set -- "-XX:SharedArchiveFile=$here/agent.jsa" "$@"
+exec java -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -XX:-UsePerfData "$@" \
+    -cp "$classes" org.rlock.agent.Agent
 END
 chmod +x "$out/agent.new"
 mv "$out/agent.new" "$out/agent"
