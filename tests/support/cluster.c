@@ -96,7 +96,7 @@ void cluster_introduce(cluster *self)
     }
     int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);
     for (int i = 0; i < self->count; i++) {
-        for (; cluster_has(self, i) && !knows_everybody(self, i); pass_ms(5))
+        for (; cluster_has(self, i) && !knows_everybody(self, i); pass_ms(SERVER_LOOK_MS))
             cr_assert(now_ms() < end_ms, "port %d does not meet all others", server_port(self->nodes[i]));
     }
     cluster_each(self, "CONFIG SET cluster-node-timeout " NODE_TIMEOUT);
@@ -133,7 +133,7 @@ static void replicate(cluster *self, int number)
 {
     server *node = self->nodes[number];
     const char *master = self->ids[number % self->masters];
-    for (int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);; pass_ms(SERVER_LOOK_MS)) {
         redisReply *reply = server_command(node, "CLUSTER REPLICATE %s", master);
         bool done = reply->type != REDIS_REPLY_ERROR;
         cr_assert(done || now_ms() < end_ms, "port %d does not replicate: %s", server_port(node), reply->str);

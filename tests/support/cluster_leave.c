@@ -55,7 +55,7 @@ void cluster_found(cluster *self, int node)
 {
     cr_assert(self->left[node], "node %d is in the cluster", node);
     cluster_add_slots(self, node, 0, CLUSTER_SLOTS - 1);
-    for (int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS); !cluster_is_well(self, node); pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS); !cluster_is_well(self, node); pass_ms(SERVER_LOOK_MS))
         cr_assert(now_ms() < end_ms, "the cluster of one node does not come up");
 }
 

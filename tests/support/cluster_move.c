@@ -87,7 +87,7 @@ void cluster_uncover(cluster *self, int slot)
     cr_assert(owner >= 0, "slot %d is not served", slot);
     cluster_tell(self, owner, "CLUSTER DELSLOTS %d", slot);
     int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);
-    for (bool known = true; known; pass_ms(5)) {
+    for (bool known = true; known; pass_ms(SERVER_LOOK_MS)) {
         cr_assert(now_ms() < end_ms, "slot %d stays known", slot);
         known = false;
         for (int i = 0; i < self->count; i++) {

@@ -83,7 +83,7 @@ void cluster_await_owner(cluster *self, int slot, int owner)
     for (int i = 0; i < self->count; i++) {
         while (cluster_has(self, i) && cluster_owner_of(self, i, slot) != owner) {
             cr_assert(now_ms() < end_ms, "node %d does not learn that slot %d is at node %d", i, slot, owner);
-            pass_ms(5);
+            pass_ms(SERVER_LOOK_MS);
         }
     }
 }
@@ -166,7 +166,7 @@ int cluster_replica_of(cluster *self, int node)
 
 int cluster_await_takeover(cluster *self, int slot, int from, int64_t ms)
 {
-    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(SERVER_LOOK_MS)) {
         int node = cluster_serving_slot(self, slot);
         if (node >= 0 && node != from && cluster_is_well(self, node))
             return node;
@@ -182,7 +182,7 @@ void cluster_promote(cluster *self, int replica)
     cr_assert(reply->type != REDIS_REPLY_ERROR, "CLUSTER FAILOVER: %s", reply->str);
     freeReplyObject(reply);
     int64_t end_ms = limit_end_ms(CLUSTER_WAIT_MS);
-    for (bool master = false; !master; pass_ms(5)) {
+    for (bool master = false; !master; pass_ms(SERVER_LOOK_MS)) {
         cluster_self own = cluster_ask_self(self, replica);
         master = own.master;
         free(own.slots);
@@ -314,7 +314,7 @@ static bool is_settled(cluster *self)
 
 bool cluster_await_settled(cluster *self, int64_t ms)
 {
-    for (int64_t end_ms = limit_end_ms(ms); !is_settled(self); pass_ms(10)) {
+    for (int64_t end_ms = limit_end_ms(ms); !is_settled(self); pass_ms(2 * SERVER_LOOK_MS)) {
         if (now_ms() >= end_ms)
             return false;
     }

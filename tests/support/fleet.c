@@ -35,7 +35,7 @@ static bool says(fleet *self, int node, const char *line)
 
 static bool wait_said(fleet *self, int node, const char *line, int64_t ms)
 {
-    for (int64_t end_ms = limit_end_ms(ms); !says(self, node, line); pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(ms); !says(self, node, line); pass_ms(SERVER_LOOK_MS)) {
         if (now_ms() >= end_ms)
             return false;
     }
@@ -70,7 +70,7 @@ static bool is_in_step(fleet *self, int node)
 
 bool fleet_wait_in_step(fleet *self, int node, int64_t ms)
 {
-    for (int64_t end_ms = limit_end_ms(ms); !is_in_step(self, node); pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(ms); !is_in_step(self, node); pass_ms(SERVER_LOOK_MS)) {
         if (now_ms() >= end_ms)
             return false;
     }

@@ -69,7 +69,7 @@ static long long field_of(server *node, const char *field)
 
 static void await_field(server *node, const char *field, int expected)
 {
-    for (int64_t end_ms = limit_end_ms(WAIT_MS); field_of(node, field) != expected; pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); field_of(node, field) != expected; pass_ms(SERVER_LOOK_MS))
         cr_assert(now_ms() < end_ms, "sentinel at port %d: %s is %lld, not %d", server_port(node), field,
                   field_of(node, field), expected);
 }
@@ -93,7 +93,7 @@ static bool trusts_replicas(server *node)
 
 static void await_trust(server *node)
 {
-    for (int64_t end_ms = limit_end_ms(WAIT_MS); !trusts_replicas(node); pass_ms(5))
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); !trusts_replicas(node); pass_ms(SERVER_LOOK_MS))
         cr_assert(now_ms() < end_ms, "sentinel at port %d does not hear of the replicas", server_port(node));
 }
 
@@ -207,7 +207,7 @@ int sentinel_master(sentinel *self)
 
 int sentinel_await_switch(sentinel *self, int from, int64_t ms)
 {
-    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(5)) {
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(SERVER_LOOK_MS)) {
         int node = sentinel_master(self);
         if (node >= 0 && node != from && server_is_up(fleet_node(self->fleet, node)) &&
             fleet_wait_master(self->fleet, node, 0))

@@ -48,6 +48,9 @@ void server_announce(server *server, int port);
  * test has put before it (tests/fault/support/fronts.h). */
 extern int (*server_front)(const server *server);
 
+/* Between two looks at what servers tell each other: each costs some requests, of many tests at a time. */
+#define SERVER_LOOK_MS 20
+
 /* One command on the fixture's own connection (made again when needed); printf-like as
  * redisCommand. Fails the test when there is no answer. Free with freeReplyObject. */
 redisReply *server_command(server *server, const char *format, ...);
