@@ -6,6 +6,7 @@
 #   make SAN=address test    under a sanitizer: address (and undefined), thread, or undefined alone
 #   make V=1                 shows each command
 #   make test ARGS='--filter lock/*'   further arguments for the test programs
+#   make test SUITES='unit virtual'    these suites, beside each other where that spares time
 #   make hostile TIME=600 SEED=42      seconds for each test of a hostile server (5), and the seed that one has printed
 
 CC      ?= cc
@@ -13,6 +14,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 SAN     ?=
 ARGS    ?=
+SUITES  :=
 TIME    :=
 SEED    :=
 B       := build$(SAN:%=/san-%)
@@ -141,6 +143,10 @@ have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
 tested     := $(if $(SAN),$(filter unit integration topology fault model simserver hostile,$(have)),$(have))
 tested     += $(if $(filter thread,$(SAN)),,virtual) # there, one thread runs at a time
+tested     += $(if $(ARGS),,sim)
+ifneq ($(SUITES),)
+  tested   := $(SUITES)
+endif
 
 # Tests run once, and are as much code as all else: optimizing less takes two thirds of the time. Not so what searches or
 # measures.
@@ -206,8 +212,8 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) $(B)/tests/virtual/run $(B)/tests/sim/run ## builds all that make test runs
 
-test: layers all $(tested:%=$(B)/tests/%/run) $(B)/tests/sim/run ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
-	@$(run_tests) $(tested) $(if $(ARGS),,sim)
+test: layers all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
+	@$(if $(RUNS),SIM_RUNS=$(RUNS)) $(run_tests) $(tested)
 
 # What the tests are made of, and the library as the simulation has it, are only looked through.
 looked_at := $(patsubst %.c,$(B)/%.looked,$(shell find tests -name '*.c') $(filter-out src/net/tls%,$(lib_src)))
@@ -222,7 +228,7 @@ warnings: all $(looked_at) ## builds the library and the command, and looks thro
 
 .PHONY: test-stopped
 test-stopped: ## all tests, while their processes and servers are stopped at random, for up to two seconds
-	@STOPS=1 LIMIT=3600 $(MAKE) --no-print-directory test ARGS=$(call quote,$(ARGS))
+	@STOPS=1 $(MAKE) --no-print-directory test ARGS=$(call quote,$(ARGS))
 
 valgrind: all $(patsubst %,$(B)/tests/%/run,$(filter unit integration,$(have))) ## unit and integration tests under valgrind
 	@VALGRIND=1 $(run_tests) $(filter unit integration,$(have))
