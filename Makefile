@@ -130,10 +130,14 @@ suites     := unit integration topology fault model simserver stress interop hos
 real_only    := $(addprefix tests/integration/,acl_test.c command_% inspect_process_test.c keep_alive_test.c secret_test.c tls_%) \
     $(addprefix tests/fault/,asking_test.c cut_asking_test.c fork_test.c fronts_test.c handler_test.c limits_test.c \
     real_server_test.c subscriber_test.c tls_test.c)
-# These are about time and about faults at their moment, and run nowhere else.
+# These are about time and about faults at their moment, and run nowhere else. But those about faults do so under the thread
+# sanitizer, which sees no races where one thread runs at a time.
 virtual_only := $(addprefix tests/integration/,$(addsuffix _test.c,any_wait callback ended_kinds hand_over idle lost lost_kinds \
     non_reentrant read_under_write read_write_lease read_write_odd read_write_renewal renewal spin stall thread_exit watchdog \
     wrong_kind)) $(filter-out $(real_only) tests/fault/proxy_test.c,$(wildcard tests/fault/*_test.c))
+ifeq ($(SAN),thread)
+  virtual_only := $(filter-out tests/fault/%,$(virtual_only))
+endif
 virtual_test := $(filter-out $(real_only),$(wildcard tests/integration/*_test.c tests/fault/*_test.c))
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(filter-out tests/simserver/support/clock_shim.c,$(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c)))

@@ -114,13 +114,14 @@ Test(handler, of_the_thread_that_is_to_read_next_holds_nobody_up)
 
 /* --- where all threads stand still --- */
 
-/* Returns when this process has been stopped for so long. */
-static void stand_still(int64_t ms)
+/* Returns when this process has been stopped for so long; what the rule keeps comes meanwhile. */
+static void stand_still(int64_t ms, int rule)
 {
     pid_t self = getpid(), child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
         kill(self, SIGSTOP);
+        proxy_release(scene.proxy, rule);
         pass_ms(ms);
         kill(self, SIGCONT);
         _exit(0);
@@ -131,12 +132,12 @@ static void stand_still(int64_t ms)
 /* The answers came meanwhile, and are read first, however late it is: there is no second attempt. */
 Test(handler, is_no_matter_when_the_whole_process_was_stopped)
 {
-    enum { THREADS = 8, TIMEOUT_MS = 2000 }; /* with a power of two, no request gathers behind the others */
-    rlock_client *client = scene_client(ONE_LANE "0&timeout=2000");
+    enum { THREADS = 8, TIMEOUT_MS = 10000 }; /* with a power of two, no request gathers behind the others */
+    rlock_client *client = scene_client(ONE_LANE "0&timeout=10000");
     actor *threads[THREADS];
     rlock *locks[THREADS];
-    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = rli_script_lock_acquire.sha1[RLI_COUNTED],
-                                         .times = 1, .amount = TIMEOUT_MS / 2});
+    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .times = 1,
+                                                    .text = rli_script_lock_acquire.sha1[RLI_COUNTED]});
     for (int i = 0; i < THREADS; i++) {
         char name[32];
         snprintf(name, sizeof name, "order-%d", i);
@@ -144,7 +145,8 @@ Test(handler, is_no_matter_when_the_whole_process_was_stopped)
         locks[i] = lock_of(client, name);
         begin(threads[i], locks[i]);
     }
-    stand_still(2 * TIMEOUT_MS);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_SEEN, THREADS, LATEST_MS));
+    stand_still(TIMEOUT_MS + 1000, rule);
     for (int i = 0; i < THREADS; i++) {
         rlock_status status = actor_finish(threads[i], LATEST_MS);
         cr_assert(status == RLOCK_OK, "%s", actor_error(threads[i]));

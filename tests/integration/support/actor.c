@@ -300,8 +300,10 @@ bool actor_asleep(actor *self, int64_t ms)
     int still = 0;
     for (int64_t end_ms = limit_end_ms(ms); now_ms() < end_ms;) {
         pthread_mutex_lock(&self->mutex);
-        bool busy = self->state == BUSY;
+        bool busy = self->state == BUSY, done = self->state == DONE;
         pthread_mutex_unlock(&self->mutex);
+        if (done)
+            return false;
         still = busy && task_sleeps(self->tid, &now) && now == before ? still + 1 : 0;
         if (still == 10)
             return true;

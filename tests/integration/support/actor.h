@@ -44,7 +44,7 @@ bool actor_holds(actor *actor, rlock *lock);
 int64_t actor_valid_for(actor *actor, rlock *lock);
 
 /* Waits until the call is under way and its thread sleeps, as the kernel sees it; for waiters
- * that leave no other trace. False: not within ms. */
+ * that leave no other trace. False: not within ms, or it has ended. */
 bool actor_asleep(actor *actor, int64_t ms);
 
 pthread_t actor_thread(const actor *actor);
