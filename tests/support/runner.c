@@ -17,10 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SKIPPED = 77 };
+/* How a test's process exits. What ends it with 0 has ended it before its end. */
+enum { PASSED = 76, SKIPPED = 77 };
 
 static runner_test *tests, *suites; /* built by constructors, before main */
-static bool expectation_failed;    /* in a test's process */
+static bool expectation_failed;     /* in a test's process */
 
 typedef struct runner_job {
     pid_t pid; /* 0: free */
@@ -36,7 +37,7 @@ static struct run {
     long jobs;
     double timeout;
     bool list, live, exec, times; /* what read_arguments says of them */
-    long only;             /* the place of the one test that this process is for; 0: it is the runner */
+    long only;                    /* the place of the one test that this process is for; 0: it is the runner */
     int passed, failed, skipped;
     runner_job *job;
 } run = {.jobs = 1};
@@ -107,7 +108,7 @@ static _Noreturn void run_test(const runner_test *test)
         test->options.fini();
     if (suite->fini)
         suite->fini();
-    exit(expectation_failed ? 1 : 0); /* not _exit: the sanitizer has its say */
+    exit(expectation_failed ? 1 : PASSED); /* not _exit: the sanitizer has its say */
 }
 
 /* --- In the runner --- */
@@ -183,9 +184,9 @@ static void end(runner_job *job, int status, const struct rusage *used)
     else if (WIFSIGNALED(status))
         snprintf(why, sizeof why, "ended by signal %d", WTERMSIG(status));
     else
-        snprintf(why, sizeof why, "exit status %d", code);
+        snprintf(why, sizeof why, code ? "exit status %d" : "exited before its end, with status %d", code);
 
-    if (code == 0) {
+    if (code == PASSED) {
         run.passed++;
         fprintf(run.tap, "ok - %s::%s\n", test->suite, test->name);
     } else if (code == SKIPPED) {

@@ -1,5 +1,5 @@
-/* Tests and asserts, in the words of the Criterion library as far as our tests use them. A test has a process of its own,
- * which is forked from the runner: that works under each sanitizer and in virtual time, and compiles in half the time. */
+/* Tests and asserts, in the words of the Criterion library as far as our tests use them. A test has a process of its
+ * own, forked from the runner: that works under each sanitizer and in virtual time, and compiles in half the time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TEST_RUNNER_H
 #define TEST_RUNNER_H
@@ -32,35 +32,35 @@ void runner_log(const char *format, ...);
 #define Test(...) RUNNER_TEST_(__VA_ARGS__, .last_ = 0)
 #define TestSuite(...) RUNNER_SUITE_(__VA_ARGS__, .last_ = 0)
 
-#define RUNNER_TEST_(suite_, name_, ...)                                                            \
-    static void runner_run_##suite_##_##name_(void);                                                \
-    __attribute__((constructor)) static void runner_add_##suite_##_##name_(void)                    \
-    {                                                                                              \
+#define RUNNER_TEST_(suite_, name_, ...)                                                                            \
+    static void runner_run_##suite_##_##name_(void);                                                                \
+    __attribute__((constructor)) static void runner_add_##suite_##_##name_(void)                                    \
+    {                                                                                                               \
         static runner_test test_ = {#suite_, #name_, __FILE__, runner_run_##suite_##_##name_, {__VA_ARGS__}, NULL}; \
-        runner_add(&test_);                                                                         \
-    }                                                                                              \
+        runner_add(&test_);                                                                                         \
+    }                                                                                                               \
     static void runner_run_##suite_##_##name_(void)
 
-#define RUNNER_SUITE_(suite_, ...)                                                                  \
-    __attribute__((constructor)) static void runner_suite_##suite_(void)                            \
-    {                                                                                              \
-        static runner_test test_ = {#suite_, NULL, __FILE__, NULL, {__VA_ARGS__}, NULL};                      \
-        runner_add(&test_);                                                                         \
-    }                                                                                              \
+#define RUNNER_SUITE_(suite_, ...)                                                                \
+    __attribute__((constructor)) static void runner_suite_##suite_(void)                          \
+    {                                                                                             \
+        static runner_test test_ = {#suite_, NULL, __FILE__, NULL, {__VA_ARGS__}, NULL};          \
+        runner_add(&test_);                                                                       \
+    }                                                                                             \
     typedef int runner_suite_end_##suite_
 
 /* The NULLs stand for a message that is not there; after one they are arguments it does not use. */
-#define RUNNER_CHECK_(fatal_, condition_, what_, ...)                                               \
-    do {                                                                                           \
-        if (!(condition_))                                                                         \
-            runner_failed(fatal_, __FILE__, __LINE__, what_, __VA_ARGS__);                          \
+#define RUNNER_CHECK_(fatal_, condition_, what_, ...)                                             \
+    do {                                                                                          \
+        if (!(condition_))                                                                        \
+            runner_failed(fatal_, __FILE__, __LINE__, what_, __VA_ARGS__);                        \
     } while (0)
 #define RUNNER_IS_(fatal_, a, ...) RUNNER_CHECK_(fatal_, a, #a, __VA_ARGS__)
 #define RUNNER_NOT_(fatal_, a, ...) RUNNER_CHECK_(fatal_, !(a), "not " #a, __VA_ARGS__)
 #define RUNNER_NULL_(fatal_, a, ...) RUNNER_CHECK_(fatal_, (a) == NULL, #a " is NULL", __VA_ARGS__)
 #define RUNNER_NOT_NULL_(fatal_, a, ...) RUNNER_CHECK_(fatal_, (a) != NULL, #a " is not NULL", __VA_ARGS__)
 #define RUNNER_COMPARE_(fatal_, op, a, b, ...) RUNNER_CHECK_(fatal_, (a)op(b), #a " " #op " " #b, __VA_ARGS__)
-#define RUNNER_STR_(fatal_, op, a, b, ...)                                                          \
+#define RUNNER_STR_(fatal_, op, a, b, ...)                                                        \
     RUNNER_CHECK_(fatal_, strcmp(a, b) op 0, #a " " #op " " #b, __VA_ARGS__)
 
 #define cr_assert(...) RUNNER_IS_(true, __VA_ARGS__, NULL, NULL)
