@@ -80,7 +80,8 @@ static void use_lock(const kind *of, const char *name)
     assert_status(actor_try(waiter, rival, 50, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     actor_begin_lock(waiter, rival);
     cr_assert(wait_renewed(key, 10000) && !actor_ended(waiter, 0));
-    cr_assert(rlock_valid_for(lock) > 0 && count == 1 && flag);
+    cr_assert(rlock_valid_for(lock) > 0, "it is lost");
+    cr_assert(count == 1 && flag, "%d holds", count);
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish_soon(waiter, 900)); /* not by the end of the TTL */
     assert_ok(rlock_inspect(stage.client, name, &seen));
