@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A command as its words. Nothing is copied: the words must live until the command has been written or its request has
- * ended. */
+/* Bytes to be sent. Initially all zero. */
 typedef struct rli_buffer {
     char *bytes;
     size_t length, capacity;

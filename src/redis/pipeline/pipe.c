@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "redis/pipeline/outgoing.h"
 #include "redis/pipeline/replica_ack.h"
 
 #include <stdlib.h>
@@ -24,13 +25,10 @@ struct rli_pipe {
     int sent, answered;   /* how many were sent; how many of these have their reply */
     int posts;            /* posted requests without an outcome */
     uint64_t popped;      /* how many were removed with their outcome; for numbering requests */
-    rli_buffer queued;    /* bytes of the next batch */
-    rli_buffer leaving;   /* bytes of the present batch */
-    size_t left;          /* how many of these are sent */
+    rli_outgoing outgoing;
     rli_replica_ack ack;
-    bool to_sync;          /* the next batch must end with WAIT */
-    bool leading, sending; /* a thread is the leader; a thread is sending */
-    rli_turn *unsent;      /* threads that wait until their requests are sent */
+    bool leading;     /* a thread is the leader */
+    rli_turn *unsent; /* threads that wait until their requests are sent */
     bool ended;
     const char *garbled; /* describes received bytes that were no valid reply, static text; NULL: none */
     int users;           /* references; see rli_pipe_ref */
@@ -72,8 +70,7 @@ void rli_pipe_unref(rli_pipe *pipe)
     if (--pipe->users > 0)
         return;
     rli_connection_close(&pipe->connection);
-    rli_buffer_free(&pipe->queued);
-    rli_buffer_free(&pipe->leaving);
+    rli_outgoing_free(&pipe->outgoing);
     free(pipe);
 }
 
@@ -89,23 +86,16 @@ uint64_t rli_pipe_run(const rli_pipe *pipe)
 
 /* --- sending --- */
 
-/* A server that is not a cluster answers ASKING with an error; that reply is dropped in any case. */
-static const rli_command asking = {
-    .count = 1, .words = (const char *const[]){"ASKING"}, .lengths = (const size_t[]){6}};
-
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command)
 {
-    size_t before = pipe->queued.length;
-    if ((command->asking && !rli_buffer_command(&pipe->queued, &asking)) ||
-        !rli_buffer_command(&pipe->queued, command)) {
-        pipe->queued.length = before;
+    size_t bytes = rli_outgoing_add(&pipe->outgoing, command);
+    if (!bytes)
         return false;
-    }
     pipe->used_ms = rli_now_ms();
     *pending = (rli_pending){.parker = parker,
                              .queued_ms = pipe->used_ms,
                              .since_ms = pipe->used_ms + rli_replica_ack_time_ms(&pipe->ack),
-                             .bytes = pipe->queued.length - before,
+                             .bytes = bytes,
                              .place = pipe->place++,
                              .asking = command->asking,
                              .witness = command->witness};
@@ -116,7 +106,6 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
     }
     if (!pipe->awaited)
         pipe->awaited = pending;
-    pipe->to_sync |= !command->unsynced;
     return true;
 }
 
@@ -137,13 +126,14 @@ int rli_pipe_posts(const rli_pipe *pipe)
 /* Withdraws a request that is still queued for the next batch. False: its batch is being sent, or was. */
 static bool take_back(rli_pipe *pipe, rli_pending *pending)
 {
-    size_t at = pipe->queued.length;
+    size_t behind = 0; /* bytes of the requests queued after it */
     rli_pending *other = pipe->pending_list.tail;
     for (int queued = pipe->pending_list.count - pipe->sent; queued > 0; queued--, other = other->previous) {
-        at -= other->bytes;
-        if (other != pending)
+        if (other != pending) {
+            behind += other->bytes;
             continue;
-        rli_buffer_cut(&pipe->queued, at, pending->bytes);
+        }
+        rli_outgoing_withdraw(&pipe->outgoing, pending->bytes, behind);
         if (pipe->awaited == pending)
             pipe->awaited = pending->next;
         rli_pending_remove(&pipe->pending_list, pending);
@@ -158,13 +148,8 @@ bool rli_pipe_wants_flush(const rli_pipe *pipe)
     /* The first request is sent by its own thread as the leader, in lead() of pipeline.c. Later ones gather until they
      * are as many as the unanswered ones: the server then works on one batch while the next one grows, and neither
      * side waits for the other. The leader sends them earlier if replies arrive. */
-    return pipe->leading && !pipe->sending && pipe->pending_list.count - pipe->sent >= pipe->sent &&
+    return pipe->leading && !pipe->outgoing.sending && pipe->pending_list.count - pipe->sent >= pipe->sent &&
            !rli_replica_ack_is_busy(&pipe->ack);
-}
-
-static bool has_rest(const rli_pipe *pipe)
-{
-    return pipe->left < pipe->leaving.length;
 }
 
 /* Requests are numbered in the order in which they were queued, from 1. */
@@ -176,62 +161,30 @@ static uint64_t number_of_last(const rli_pipe *pipe)
 /* Whether all bytes of the requests up to `number` have been passed to the kernel. */
 static bool has_left(const rli_pipe *pipe, uint64_t number)
 {
-    return pipe->ended || pipe->popped >= number || (!has_rest(pipe) && pipe->popped + (uint64_t)pipe->sent >= number);
+    return pipe->ended || pipe->popped >= number ||
+           (!rli_outgoing_has_rest(&pipe->outgoing) && pipe->popped + (uint64_t)pipe->sent >= number);
 }
 
 bool rli_pipe_has_unsent(const rli_pipe *pipe)
 {
-    return !pipe->ended && !pipe->sending && (has_rest(pipe) || pipe->queued.length);
-}
-
-/* Starts a batch without requests, which asks how many replicas the next WAIT is for. False: out of memory. */
-static bool begin_count(rli_pipe *pipe)
-{
-    pipe->leaving.length = pipe->left = 0;
-    return rli_replica_ack_count(&pipe->ack, &pipe->leaving);
-}
-
-/* Makes the queued bytes the batch to be sent. While a WAIT is unanswered they stay queued: otherwise, with a slow
- * replica, each of several batches would wait as long again. False: out of memory. */
-static bool begin_batch(rli_pipe *pipe)
-{
-    if (!pipe->queued.length || rli_replica_ack_is_busy(&pipe->ack))
-        return true;
-    if (pipe->to_sync && rli_replica_ack_is_to_count(&pipe->ack))
-        return begin_count(pipe);
-    if (pipe->to_sync && !rli_replica_ack_ask(&pipe->ack, &pipe->queued))
-        return false;
-    rli_buffer gone = pipe->leaving;
-    pipe->leaving = pipe->queued;
-    pipe->queued = gone;
-    pipe->queued.length = 0;
-    pipe->left = 0;
-    pipe->sent = pipe->pending_list.count;
-    pipe->to_sync = false;
-    return true;
+    return !pipe->ended && rli_outgoing_has_unsent(&pipe->outgoing);
 }
 
 bool rli_pipe_flush(rli_pipe *pipe, pthread_mutex_t *mutex)
 {
-    bool alive = true, room = true;
-    while (alive && room && !pipe->sending && !pipe->ended) {
-        if (!has_rest(pipe))
-            alive = begin_batch(pipe);
-        if (!has_rest(pipe))
+    rli_sent sent = RLI_SENT_ALL;
+    while (sent == RLI_SENT_ALL && !pipe->ended && !pipe->outgoing.sending) {
+        bool began = false;
+        if (!rli_outgoing_begin(&pipe->outgoing, &pipe->ack, &began))
+            return false;
+        if (began)
+            pipe->sent = pipe->pending_list.count;
+        if (!rli_outgoing_has_rest(&pipe->outgoing))
             break;
-        const char *rest = pipe->leaving.bytes + pipe->left;
-        size_t length = pipe->leaving.length - pipe->left;
-        pipe->sending = true;
-        pthread_mutex_unlock(mutex);
-        ssize_t n = rli_connection_send(&pipe->connection, rest, length);
-        pthread_mutex_lock(mutex);
-        pipe->sending = false;
-        alive = n >= 0;
-        room = alive && (size_t)n == length;
-        pipe->left += alive ? (size_t)n : 0;
+        sent = rli_outgoing_send(&pipe->outgoing, &pipe->connection, mutex);
         rli_turn_wake_all(pipe->unsent);
     }
-    return alive;
+    return sent != RLI_SENT_FAILED;
 }
 
 bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms)
@@ -243,7 +196,7 @@ bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms
     rli_turn_join(&pipe->unsent, &turn);
     bool alive = rli_pipe_flush(pipe, mutex);
     /* Another thread is sending and will go on with our bytes, or the leader will once the socket has room. */
-    while (alive && !has_left(pipe, number) && (pipe->sending || pipe->leading) && rli_now_ms() < until_ms) {
+    while (alive && !has_left(pipe, number) && (pipe->outgoing.sending || pipe->leading) && rli_now_ms() < until_ms) {
         pthread_mutex_unlock(mutex);
         rli_park(&parker, until_ms);
         pthread_mutex_lock(mutex);
@@ -355,7 +308,7 @@ static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, in
 
 static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
 {
-    bool room_wanted = has_rest(pipe) && !pipe->sending;
+    bool room_wanted = rli_outgoing_has_rest(&pipe->outgoing) && !pipe->outgoing.sending;
     bool is_covered = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
     pipe->guarded_until_ms = is_covered ? deadline_ms : RLI_NEVER;
     pthread_mutex_unlock(mutex);

@@ -9,8 +9,6 @@
 #include "base/thread.h"
 #include "redis/pipeline/pipe.h"
 
-#include <stdio.h>
-
 void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
                        rli_receive_timeout *receive_timeout)
 {
@@ -25,103 +23,10 @@ void rli_pipeline_init_synced(rli_pipeline *pipeline, const rli_settings *settin
     pipeline->replicas = replicas;
 }
 
-/* --- connecting: one thread connects, the others wait for its result --- */
-
-static void tell_connectors(rli_pipeline *pipeline, rlock_status status, const char *why)
-{
-    pipeline->connects++;
-    pipeline->connect_status = status;
-    snprintf(pipeline->connect_message, sizeof pipeline->connect_message, "%s", why);
-    rli_turn_wake_all(pipeline->connectors);
-}
-
-/* Fails because the pipeline was dropped while the connection was set up. The server may be a replica by now, or
- * another one may be at its address, so the caller has to check again which server to use. */
-static rlock_status dropped(const rli_pipeline *pipeline)
-{
-    return rli_fail(RLOCK_UNAVAILABLE,
-                    "the connection to Redis at %s was given up while it was made: the server there "
-                    "changes its part",
-                    pipeline->address->text);
-}
-
-static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation *op, int64_t deadline_ms)
-{
-    rli_patience patience = {.deadline_ms = deadline_ms,
-                             .cancel = op->cancel,
-                             .closed = &op->gate->closed,
-                             .drops = &pipeline->drops,
-                             .drops_before = atomic_load(&pipeline->drops)};
-    pipeline->connecting = true;
-    pthread_mutex_unlock(&pipeline->mutex);
-    rli_pipe *pipe = NULL;
-    rlock_status status = rli_pipe_open(&pipe, pipeline->settings, pipeline->address, pipeline->receive_timeout,
-                                        pipeline->replicas, &patience);
-    pthread_mutex_lock(&pipeline->mutex);
-    pipeline->connecting = false;
-    bool is_dropped = atomic_load(&pipeline->drops) != patience.drops_before;
-    if (status == RLOCK_OK && !pipeline->closed && !is_dropped)
-        pipeline->pipe = pipe;
-    else if (status == RLOCK_OK)
-        rli_pipe_unref(pipe);
-    if (status == RLOCK_OK && pipeline->closed)
-        status = rli_fail(RLOCK_CLOSED, "the client was closed");
-    else if (is_dropped && (status == RLOCK_OK || status == RLOCK_UNAVAILABLE))
-        status = dropped(pipeline);
-    /* If only this caller's own patience ended, the others try for themselves. */
-    bool own_end = status == RLOCK_UNAVAILABLE && (rli_cancel_fired(op->cancel) || rli_now_ms() >= op->deadline_ms);
-    tell_connectors(pipeline, own_end ? RLOCK_OK : status, rlock_last_error());
-    return status;
-}
-
-static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, int64_t deadline_ms)
-{
-    unsigned before = pipeline->connects;
-    rlock_status status = RLOCK_OK;
-    rli_turn_join(&pipeline->connectors, &op->turn);
-    while (pipeline->connects == before && status == RLOCK_OK) {
-        pthread_mutex_unlock(&pipeline->mutex);
-        rli_park(&op->parker, deadline_ms);
-        status = rli_operation_check(op);
-        if (status == RLOCK_OK && rli_now_ms() >= deadline_ms)
-            status = rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given",
-                              pipeline->address->text);
-        pthread_mutex_lock(&pipeline->mutex);
-    }
-    rli_turn_leave(&pipeline->connectors, &op->turn);
-    if (pipeline->connects == before)
-        return status;
-    return pipeline->connect_status == RLOCK_OK ? RLOCK_OK
-                                                : rli_fail_text(pipeline->connect_status, pipeline->connect_message);
-}
-
-/* Connects if needed. Mutex held on entry and return, released in between. RLOCK_OK: pipeline->pipe is set. */
-static rlock_status connected(rli_pipeline *pipeline, rli_operation *op, int64_t timeout_ms)
-{
-    if (pipeline->pipe)
-        return RLOCK_OK;
-    int64_t deadline_ms = rli_after_ms(timeout_ms + pipeline->settings->connect_timeout_ms);
-    if (deadline_ms > op->deadline_ms)
-        deadline_ms = op->deadline_ms;
-    rlock_status status = RLOCK_OK;
-    while (status == RLOCK_OK && !pipeline->pipe) {
-        if (pipeline->closed)
-            status = rli_fail(RLOCK_CLOSED, "the client is closed");
-        else if (pipeline->shut)
-            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more",
-                              pipeline->address->text);
-        else if (pipeline->connecting)
-            status = await_connection(pipeline, op, deadline_ms);
-        else
-            status = connect_pipeline(pipeline, op, deadline_ms);
-    }
-    return status;
-}
-
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
 {
     pthread_mutex_lock(&pipeline->mutex);
-    rlock_status status = connected(pipeline, op, pipeline->settings->timeout_ms);
+    rlock_status status = rli_connecting_await(pipeline, op, pipeline->settings->timeout_ms);
     pthread_mutex_unlock(&pipeline->mutex);
     return status;
 }
@@ -201,8 +106,36 @@ static void give_up(rli_pipeline *pipeline, rli_pipe *pipe, rli_pending *pending
         drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
 }
 
-/* Waits for the outcome. Mutex held on entry, not on return. A thread that is woken with its outcome needs neither the
- * mutex nor the pipe, so threads woken together do not run into each other. */
+/* Whether the caller of `pending` stops waiting because its deadline passed or its token fired. A reply that another
+ * thread is delivering right now takes precedence. */
+static bool is_wait_over(const rli_operation *op, const rli_pending *pending, int64_t deadline_ms)
+{
+    return !pending->popped && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel));
+}
+
+/* Leads, or sleeps, until `pending` has its outcome or its caller gives up. Mutex held on entry. Returns whether it is
+ * held on return: a thread that is woken with its outcome needs neither the mutex nor the pipe, so threads woken
+ * together do not run into each other. `bounded`: somebody else ends the pipe at the deadline. */
+static bool wait_for(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending,
+                     int64_t deadline_ms, bool bounded)
+{
+    while (!rli_pending_finished(pending)) {
+        if (rli_pipe_take_lead(pipe, pending))
+            lead(pipeline, op, pipe, pending, deadline_ms);
+        if (rli_pending_finished(pending) || is_wait_over(op, pending, deadline_ms))
+            break;
+        bool is_popped = pending->popped;
+        pthread_mutex_unlock(&pipeline->mutex);
+        bool is_timeless = is_popped || (bounded && rli_receive_timeout_call(pipeline->receive_timeout));
+        rli_park_in_group(&op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
+        if (rli_pending_finished(pending))
+            return false;
+        pthread_mutex_lock(&pipeline->mutex);
+    }
+    return true;
+}
+
+/* Waits for the outcome. Mutex held on entry, not on return. */
 static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending,
                          int64_t timeout_at_ms)
 {
@@ -210,26 +143,12 @@ static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pi
     int64_t deadline_ms = silent ? timeout_at_ms : op->deadline_ms;
     /* If all requests have the same timeout, the leader's time is up before that of its followers. The leader then
      * ends the pipe for all, or the receive-timeout thread does. So followers sleep without a timer. */
-    bool is_bounded = silent && pipeline->receive_timeout;
-    while (!rli_pending_finished(pending)) {
-        if (rli_pipe_take_lead(pipe, pending))
-            lead(pipeline, op, pipe, pending, deadline_ms);
-        if (rli_pending_finished(pending))
-            break;
-        bool over = rli_now_ms() >= deadline_ms;
-        /* a reply that another thread is delivering right now takes precedence */
-        if (!pending->popped && (over || rli_cancel_fired(op->cancel))) {
-            give_up(pipeline, pipe, pending, over && silent);
-            pending->outcome = over && silent ? RLI_TIMED_OUT : RLI_ABANDONED;
-            break;
-        }
-        bool is_popped = pending->popped;
-        pthread_mutex_unlock(&pipeline->mutex);
-        bool is_timeless = is_popped || (is_bounded && rli_receive_timeout_call(pipeline->receive_timeout));
-        rli_park_in_group(&op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
-        if (rli_pending_finished(pending))
-            return pending->outcome;
-        pthread_mutex_lock(&pipeline->mutex);
+    if (!wait_for(pipeline, op, pipe, pending, deadline_ms, silent && pipeline->receive_timeout))
+        return pending->outcome;
+    if (!rli_pending_finished(pending)) {
+        bool timed_out = silent && rli_now_ms() >= deadline_ms;
+        give_up(pipeline, pipe, pending, timed_out);
+        pending->outcome = timed_out ? RLI_TIMED_OUT : RLI_ABANDONED;
     }
     drop_left(pipeline);
     pthread_mutex_unlock(&pipeline->mutex);
@@ -299,7 +218,7 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
     atomic_fetch_add_explicit(&pipeline->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&pipeline->mutex);
     drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
-    *answer = (rli_answer){.status = connected(pipeline, op, timeout_ms)};
+    *answer = (rli_answer){.status = rli_connecting_await(pipeline, op, timeout_ms)};
     if (answer->status == RLOCK_OK)
         outcome = ask(pipeline, op, pipeline->pipe, command, timeout_ms, answer);
     else
@@ -493,7 +412,7 @@ void rli_pipeline_close(rli_pipeline *pipeline)
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->closed = true;
     drop_all(pipeline, RLI_ABANDONED);
-    tell_connectors(pipeline, RLOCK_CLOSED, "the client was closed");
+    rli_connecting_end(pipeline, RLOCK_CLOSED, "the client was closed");
     pthread_mutex_unlock(&pipeline->mutex);
 }
 

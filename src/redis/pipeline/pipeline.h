@@ -9,6 +9,7 @@
 #include "base/operation.h"
 #include "config/settings.h"
 #include "net/buffer.h"
+#include "redis/pipeline/connecting.h"
 #include "redis/pipeline/receive_timeout.h"
 #include "redis/pipeline/replica_ack.h"
 
@@ -55,12 +56,9 @@ typedef struct rli_pipeline {
     struct rli_pipe *pipe; /* NULL: not connected */
     /* the previous pipe: takes no new requests, ends with the present ones; NULL: none */
     struct rli_pipe *dropped;
-    atomic_uint drops;             /* incremented by rli_pipeline_drop and _shut; a change ends connecting */
-    bool connecting, closed, shut; /* a thread is connecting; the client is closed; the server must not be used */
-    rli_turn *connectors;          /* operations that wait for the connecting thread */
-    unsigned connects;             /* incremented when a connection attempt has ended */
-    rlock_status connect_status;   /* result of that attempt; RLOCK_OK: check again */
-    char connect_message[256];
+    atomic_uint drops; /* incremented by rli_pipeline_drop and _shut; a change ends connecting */
+    bool closed, shut; /* the client is closed; the server must not be used */
+    rli_connecting connecting;
     atomic_int load; /* requests under way; read without the mutex */
 } rli_pipeline;
 
