@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/whereabouts.h"
 
+#include "base/host_port.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,17 +14,6 @@ static bool is_loopback(const char *host)
     if (strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0)
         return true;
     return inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
-}
-
-/* Copies the host from host, host:port, [v6] or [v6]:port. */
-static void read_host(const char *place, size_t length, char host[SHOWN_SIZE])
-{
-    bool bracket = length > 0 && *place == '[';
-    const char *end = memchr(place, bracket ? ']' : ':', length);
-    if (bracket)
-        place++;
-    int shown = (int)((end ? end : place + length - bracket) - place);
-    snprintf(host, SHOWN_SIZE, "%.*s", shown, place);
 }
 
 static void note(char shown[SHOWN_SIZE], const char *host)
@@ -51,9 +42,12 @@ static bool is_here(const char *url, char shown[SHOWN_SIZE])
     }
     for (const char *comma; place <= end; place = comma + 1) {
         char host[SHOWN_SIZE];
+        rli_host_port server;
         comma = memchr(place, ',', (size_t)(end - place));
         comma = comma ? comma : end;
-        read_host(place, (size_t)(comma - place), host);
+        if (rli_host_port_read(&server, place, (size_t)(comma - place)))
+            return false;
+        snprintf(host, sizeof host, "%.*s", (int)server.length, server.host);
         note(shown, host);
         alone = alone && is_loopback(host);
     }

@@ -12,69 +12,42 @@
 
 static rlock_status wrong(const char *text, size_t length, const char *why)
 {
-    return rli_fail(RLOCK_INVALID, "natMap has \"%.*s\", %s; " EXAMPLE, (int)(length > 80 ? 80 : length), text, why);
+    return rli_fail(RLOCK_INVALID, "natMap has \"%.*s\", which %s; " EXAMPLE, (int)(length > 80 ? 80 : length), text,
+                    why);
 }
 
-/* -1: not a port number. */
-static int read_port(const char *text, size_t length)
+/* Parses one side of a pair. Returns what is wrong with it, or NULL. */
+static const char *read_place(rli_host_port *place, const char *text, size_t length)
 {
-    int port = 0;
-    for (size_t i = 0; i < length && port <= 65535; i++)
-        port = text[i] >= '0' && text[i] <= '9' ? port * 10 + (text[i] - '0') : 65536;
-    return port < 1 || port > 65535 ? -1 : port;
-}
-
-/* Parses host, host:port, [v6] or [v6]:port. Returns what is wrong with it, or NULL. */
-static const char *read_place(rli_nat_address *place, const char *text, size_t length)
-{
-    const char *end = text + length, *behind;
-    if (length && *text == '[') {
-        const char *close = memchr(text, ']', length);
-        if (!close)
-            return "a [ without a ]";
-        *place = (rli_nat_address){.host = text + 1, .length = (size_t)(close - text) - 1};
-        behind = close + 1;
-        if (behind < end && *behind != ':')
-            return "something other than :port behind a ]";
-    } else {
-        const char *colon = memchr(text, ':', length);
-        behind = colon ? colon : end;
-        *place = (rli_nat_address){.host = text, .length = (size_t)(behind - text)};
-        if (colon && memchr(colon + 1, ':', (size_t)(end - colon) - 1))
-            return "an IPv6 address without [ ] around it";
-    }
-    if (!place->length)
-        return "where a host is missing";
-    for (size_t i = 0; i < place->length; i++) {
+    const char *why = rli_host_port_read(place, text, length);
+    for (size_t i = 0; !why && i < place->length; i++) {
         if (strchr(" \t\r\n", place->host[i]))
-            return "which has white space in it";
+            why = "has white space in it";
     }
-    if (behind < end)
-        place->port = read_port(behind + 1, (size_t)(end - behind) - 1);
-    return place->port < 0 ? "where the port is no number from 1 to 65535" : NULL;
+    return why;
 }
 
 static const char *read_pair(struct rli_nat_pair *pair, const char *text, size_t length)
 {
     const char *equals = memchr(text, '=', length);
     if (!equals)
-        return "where a = is missing";
+        return "has no =";
     if (memchr(equals + 1, '=', length - (size_t)(equals - text) - 1))
-        return "with more than one =";
+        return "has more than one =";
     const char *why = read_place(&pair->from, text, (size_t)(equals - text));
     if (!why)
         why = read_place(&pair->to, equals + 1, length - (size_t)(equals - text) - 1);
     if (!why && !pair->from.port != !pair->to.port)
-        why = "with a port on one side alone";
+        why = "has a port on one side only";
     return why;
 }
 
-static bool is_at(const rli_nat_address *place, const char *host, size_t length, int port)
+static bool is_at(const rli_host_port *place, const char *host, size_t length, int port)
 {
     return place->port == port && place->length == length && memcmp(place->host, host, length) == 0;
 }
 
-static const rli_nat_address *find(const rli_nat *nat, const char *host, size_t length, int port)
+static const rli_host_port *find(const rli_nat *nat, const char *host, size_t length, int port)
 {
     for (size_t i = 0; i < nat->count; i++) {
         if (is_at(&nat->pairs[i].from, host, length, port))
@@ -100,7 +73,7 @@ rlock_status rli_nat_read(rli_nat *nat, const char *text)
         size_t length = strcspn(at, ",");
         const char *why = read_pair(pair, at, length);
         if (!why && find(nat, pair->from.host, pair->from.length, pair->from.port))
-            why = "of which the left side stands before another = already";
+            why = "has the left side of an earlier pair";
         if (why)
             status = wrong(at, length, why);
         nat->count++;
@@ -121,7 +94,7 @@ void rli_nat_free(rli_nat *nat)
 
 void rli_nat_map(const rli_nat *nat, const char **host, size_t *length, int *port)
 {
-    const rli_nat_address *to = find(nat, *host, *length, *port);
+    const rli_host_port *to = find(nat, *host, *length, *port);
     if (!to)
         to = find(nat, *host, *length, 0);
     if (!to)

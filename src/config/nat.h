@@ -3,18 +3,14 @@
 #ifndef RLI_NAT_H
 #define RLI_NAT_H
 
+#include "base/host_port.h"
+
 #include <rlock/status.h>
 #include <stddef.h>
 
-typedef struct rli_nat_address {
-    const char *host;
-    size_t length;
-    int port; /* 0: any port, which is not changed */
-} rli_nat_address;
-
 typedef struct rli_nat {
     struct rli_nat_pair {
-        rli_nat_address from, to;
+        rli_host_port from, to; /* without a port: any port, which is not changed */
     } * pairs;
     size_t count;
 } rli_nat;

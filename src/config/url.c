@@ -3,6 +3,7 @@
 #include "config/settings.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 #include "config/hint.h"
 
 #include <stdio.h>
@@ -106,20 +107,6 @@ static rlock_status read_user(char **username, char **password, const char *user
     return status;
 }
 
-/* The message does not show the text: if the @ behind a password is missing, the password is in the place of the port.
- */
-static rlock_status read_port(rli_address *at, const char *text, size_t length)
-{
-    int port = 0;
-    for (size_t i = 0; i < length && port <= 65535; i++)
-        port = text[i] >= '0' && text[i] <= '9' ? port * 10 + (text[i] - '0') : 65536;
-    if (port < 1 || port > 65535)
-        return rli_fail(RLOCK_INVALID, "the port in the URL is not a number from 1 to 65535; if that is a password, "
-                                       "@host is missing behind it");
-    at->port = port;
-    return RLOCK_OK;
-}
-
 /* The message does not show the text: it may be a password behind which @host is missing. */
 static rlock_status check_host(const char *host, bool v6)
 {
@@ -134,40 +121,31 @@ static rlock_status check_host(const char *host, bool v6)
     return RLOCK_OK;
 }
 
-/* Reads host, host:port, [v6] or [v6]:port. `user`: a user or password precedes it. */
-static rlock_status read_place(rli_settings *settings, const struct scheme *scheme, const char *place, size_t length,
+/* Reads host, host:port, [v6] or [v6]:port. `user`: a user or password precedes it. The message does not show the text:
+ * if the @ behind a password is missing, the password is in the place of the port. */
+static rlock_status read_place(rli_settings *settings, const struct scheme *scheme, const char *text, size_t length,
                                bool user)
 {
+    rli_host_port place;
     rli_address *at = rli_settings_add_address(settings);
     if (!at)
         return RLOCK_NO_MEMORY;
+    const char *why = rli_host_port_read(&place, text, length);
+    if (why)
+        return rli_fail(RLOCK_INVALID,
+                        "the server in the URL %s; it must be host, host:port or [IPv6 address]:port, and a password "
+                        "needs @host behind it",
+                        why);
+    rlock_status status = take(&at->host, place.host, place.length, "host");
+    if (status == RLOCK_OK)
+        status = check_host(at->host, *text == '[');
+    if (status != RLOCK_OK)
+        return status;
     at->sentinel = scheme->mode == RLI_SENTINEL;
-    const char *end = place + length, *host = place, *host_end, *colon;
-    if (length && *place == '[') {
-        host = place + 1;
-        host_end = memchr(host, ']', length - 1);
-        if (!host_end)
-            return rli_fail(RLOCK_INVALID, "the URL's host starts with [ but has no ]");
-        colon = host_end + 1;
-        if (colon < end && *colon != ':')
-            return rli_fail(RLOCK_INVALID, "the URL has something other than :port after ]");
-    } else {
-        colon = memchr(place, ':', length);
-        host_end = colon ? colon : end;
-        colon = host_end;
-    }
-    if (host_end == host)
-        return rli_fail(RLOCK_INVALID, "a host is missing in the URL; write %s", FORMS);
-    rlock_status status = take(&at->host, host, (size_t)(host_end - host), "host");
-    if (status == RLOCK_OK)
-        status = check_host(at->host, *place == '[');
-    at->port = scheme->port;
-    at->alone = !user && colon == end && *place != '[';
-    if (status == RLOCK_OK && colon < end)
-        status = read_port(at, colon + 1, (size_t)(end - colon - 1));
-    if (status == RLOCK_OK)
-        snprintf(at->text, sizeof at->text, "%.120s:%d", at->host, at->port);
-    return status;
+    at->port = place.port ? place.port : scheme->port;
+    at->alone = !user && !place.port && *text != '[';
+    snprintf(at->text, sizeof at->text, "%.120s:%d", at->host, at->port);
+    return RLOCK_OK;
 }
 
 /* Reads host[:port],host[:port]…; `user` as in read_place. */

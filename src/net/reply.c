@@ -3,6 +3,7 @@
 #include "net/reply.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -66,15 +67,6 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
     return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }
 
-/* The port number in `text`, which must contain nothing else; 0: it is not one. */
-static int port_of(const char *text)
-{
-    int port = 0;
-    while (*text >= '0' && *text <= '9' && port <= 65535)
-        port = port * 10 + (*text++ - '0');
-    return *text || port > 65535 ? 0 : port;
-}
-
 bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
 {
     /* MOVED 3999 127.0.0.1:6381; an IPv6 address contains colons itself */
@@ -83,7 +75,7 @@ bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
     const char *colon = host ? strrchr(host, ':') : NULL;
     if (!colon)
         return false;
-    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, port_of(colon + 1)};
+    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, rli_port_read(colon + 1, strlen(colon + 1))};
     if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its own name */
         redirect->length = 0;
     return redirect->port > 0;

@@ -5,6 +5,7 @@
 #include "config/redisson_file/redisson_address.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,37 +93,44 @@ static rlock_status read_socket(rli_redisson_address *address, rli_mode mode, co
     return RLOCK_OK;
 }
 
+/* Reads host:port, where the last colon separates: an IPv6 address may have no brackets. */
+static rlock_status read_place(rli_host_port *place, const char *text, const char *end)
+{
+    const char *colon = memrchr(text, ':', (size_t)(end - text));
+    if (!colon || colon + 1 == end)
+        return rli_fail(RLOCK_INVALID, "the address has no port; write for example redis://host:6379");
+    *place = (rli_host_port){
+        .host = text, .length = (size_t)(colon - text), .port = rli_port_read(colon + 1, (size_t)(end - colon) - 1)};
+    if (!place->port)
+        return rli_fail(RLOCK_INVALID, "the address " RLI_PORT_WRONG);
+    if (place->length > 1 && *place->host == '[' && colon[-1] == ']') {
+        place->host++;
+        place->length -= 2;
+    }
+    return place->length ? RLOCK_OK
+                         : rli_fail(RLOCK_INVALID, "the address has no host; write for example redis://host:6379");
+}
+
 static rlock_status read_tcp(rli_redisson_address *address, rli_mode mode, const char *text)
 {
+    rli_host_port place = {0};
     const char *end = text + strcspn(text, "/?#"), *at = memchr(text, '@', (size_t)(end - text));
-    if (strchr(end, '@') || (at && memchr(at + 1, '@', (size_t)(end - at - 1))))
+    if (strchr(at ? at + 1 : end, '@'))
         return rli_fail(RLOCK_INVALID,
                         "the address has more than host and port behind its @, or an @, /, ? or # in its "
                         "password; write %%40, %%2F, %%3F and %%23 there");
-    const char *host = at ? at + 1 : text, *colon = memrchr(host, ':', (size_t)(end - host));
-    if (!colon || colon + 1 == end)
-        return rli_fail(RLOCK_INVALID, "the address has no port; write for example redis://host:6379");
-    int port = 0;
-    for (const char *digit = colon + 1; digit < end && port <= 65535; digit++)
-        port = *digit >= '0' && *digit <= '9' ? port * 10 + (*digit - '0') : 65536;
-    if (port < 1 || port > 65535)
-        return rli_fail(RLOCK_INVALID, "the address has a port that is not a number from 1 to 65535");
-    size_t length = (size_t)(colon - host);
-    if (length > 1 && *host == '[' && host[length - 1] == ']') {
-        host++;
-        length -= 2;
-    }
-    if (!length)
-        return rli_fail(RLOCK_INVALID, "the address has no host; write for example redis://host:6379");
-    rlock_status status = make_url(address, mode, text);
+    rlock_status status = read_place(&place, at ? at + 1 : text, end);
+    if (status == RLOCK_OK)
+        status = make_url(address, mode, text);
     if (status != RLOCK_OK)
         return status;
-    bool v6 = memchr(host, ':', length) != NULL;
     char *to = address->url + sprintf(address->url, "%s://", rli_mode_scheme(mode, address->tls));
     if (at)
         to = append_user(to, text, at);
-    sprintf(to, "%s%.*s%s:%d", v6 ? "[" : "", (int)length, host, v6 ? "]" : "", port);
-    snprintf(address->place, sizeof address->place, "%.*s:%d", (int)(length > 120 ? 120 : length), host, port);
+    bool v6 = memchr(place.host, ':', place.length);
+    sprintf(to, v6 ? "[%.*s]:%d" : "%.*s:%d", (int)place.length, place.host, place.port);
+    int shown = place.length > 120 ? 120 : (int)place.length;
+    snprintf(address->place, sizeof address->place, "%.*s:%d", shown, place.host, place.port);
     address->has_path = *end && strcmp(end, "/") != 0;
     return RLOCK_OK;
 }

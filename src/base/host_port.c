@@ -1,0 +1,38 @@
+/* Host and port as people write them: host, host:port, [IPv6 address] or [IPv6 address]:port. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/host_port.h"
+
+#include <string.h>
+
+int rli_port_read(const char *text, size_t length)
+{
+    int port = 0;
+    for (size_t i = 0; i < length && port <= 65535; i++)
+        port = text[i] >= '0' && text[i] <= '9' ? port * 10 + (text[i] - '0') : 65536;
+    return port <= 65535 ? port : 0;
+}
+
+const char *rli_host_port_read(rli_host_port *place, const char *text, size_t length)
+{
+    const char *end = text + length, *colon;
+    if (length && *text == '[') {
+        const char *close = memchr(text, ']', length);
+        if (!close)
+            return "has a [ without a ]";
+        *place = (rli_host_port){.host = text + 1, .length = (size_t)(close - text) - 1};
+        colon = close + 1;
+        if (colon < end && *colon != ':')
+            return "has something other than :port behind its ]";
+    } else {
+        colon = memchr(text, ':', length);
+        if (colon && memchr(colon + 1, ':', (size_t)(end - colon) - 1))
+            return "has more than one colon; an IPv6 address needs [ ] around it";
+        colon = colon ? colon : end;
+        *place = (rli_host_port){.host = text, .length = (size_t)(colon - text)};
+    }
+    if (!place->length)
+        return "has no host";
+    if (colon < end && !(place->port = rli_port_read(colon + 1, (size_t)(end - colon) - 1)))
+        return RLI_PORT_WRONG;
+    return NULL;
+}

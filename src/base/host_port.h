@@ -1,0 +1,24 @@
+/* Host and port as people write them: host, host:port, [IPv6 address] or [IPv6 address]:port.
+ *
+ * Built into both the library and the command. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_HOST_PORT_H
+#define RLI_HOST_PORT_H
+
+#include <stddef.h>
+
+typedef struct rli_host_port {
+    const char *host; /* inside the text, without brackets */
+    size_t length;
+    int port; /* 0: none is given */
+} rli_host_port;
+
+/* Parses the first `length` bytes of `text`. Returns NULL, or says what is wrong, in words that follow the name of the
+ * text: "has no host". Does not check which characters the host has. */
+const char *rli_host_port_read(rli_host_port *place, const char *text, size_t length);
+
+/* The port number that `length` bytes of `text` are; 0: they are not a number from 1 to 65535. */
+int rli_port_read(const char *text, size_t length);
+#define RLI_PORT_WRONG "has a port that is not a number from 1 to 65535"
+
+#endif
