@@ -74,9 +74,9 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the libr
 
 # --- What a machine needs ---
 
-.PHONY: deps deps-build deps-test deps-interop deps-bench
-deps: deps-build deps-test deps-interop ## installs what is missing to build and test (Debian packages)
-deps-build deps-test deps-interop deps-bench: deps-%:
+.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench
+deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages)
+deps-build deps-test deps-limits deps-interop deps-bench: deps-%:
 	@sh tests/support/deps.sh $* $(B)/bin
 deps-test: | deps-build
 deps-interop: | deps-test
@@ -216,19 +216,8 @@ test: | $(if $(SAN),,deps-interop)
 .PHONY: programs test valgrind
 programs: all $(have:%=$(B)/tests/%/run) $(B)/tests/virtual/run $(B)/tests/sim/run ## builds all that make test runs
 
-test: layers all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
+test: layers limits all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
 	@$(if $(RUNS),SIM_RUNS=$(RUNS)) $(run_tests) $(tested)
-
-# What the tests are made of, and the library as the simulation has it, are only looked through.
-looked_at := $(patsubst %.c,$(B)/%.looked,$(shell find tests -name '*.c') $(filter-out src/net/tls%,$(lib_src)))
-$(B)/%.looked: %.c | deps-test
-	@mkdir -p $(@D)
-	$(call say,LOOK)
-	$(Q)$(CC) $(if $(filter tests/%,$<),,-include tests/sim/world/atomics.h -DRLI_CHECKED) $(BASE) $(CFLAGS) -MF $@.d -MT $@ -fsyntax-only $<
-	$(Q)touch $@
-
-.PHONY: warnings
-warnings: all $(looked_at) ## builds the library and the command, and looks through all tests for warnings (CC=clang: sooner than programs)
 
 .PHONY: test-stopped
 test-stopped: ## all tests, while their processes and servers are stopped at random, for up to two seconds
@@ -282,6 +271,10 @@ format: ## lays out the code as .clang-format says; needs clang-format (apt-get 
 layers: ## looks whether all includes point down, and whether docs/internals/map.md names all files
 	@sh tests/support/layers
 	@sh tests/support/map
+
+.PHONY: limits
+limits: | deps-limits ## looks whether all files and functions are small enough
+	@sh tests/support/limits
 
 .PHONY: sim-coverage
 sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way

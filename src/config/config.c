@@ -48,7 +48,8 @@ void rlock_config_init_size(rlock_config *config, size_t size)
 }
 
 /* For programs that were linked before rlock_config_init_size() existed. */
-void(rlock_config_init)(rlock_config *config)
+#undef rlock_config_init
+void rlock_config_init(rlock_config *config)
 {
     rlock_config_init_size(config, FIRST_SIZE);
 }
@@ -81,7 +82,7 @@ void rli_config_write(rlock_config *config, const rlock_config *full)
 rlock_config *rlock_config_new(void)
 {
     rlock_config *config = malloc(sizeof *config);
-    rlock_config_init(config);
+    rlock_config_init_size(config, sizeof *config);
     if (!config)
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a config");
     return config;

@@ -20,46 +20,56 @@ static const char *read_fraction(const char *at, int64_t *ms)
     return at;
 }
 
+#define LONGEST_MS (INT64_C(1000) * 366 * 86400000)
+
+static const struct unit {
+    char letter;
+    bool of_time;
+    int64_t ms;
+} units[] = {{'D', false, 86400000}, {'H', true, 3600000}, {'M', true, 60000}, {'S', true, 1000}, {0}};
+
+/* The unit of that letter among those from `unit` on; NULL: there is none. */
+static const struct unit *find_unit(const struct unit *unit, char letter, bool of_time)
+{
+    while (unit->letter && unit->letter != toupper((unsigned char)letter))
+        unit++;
+    return unit->letter && unit->of_time == of_time ? unit : NULL;
+}
+
+/* Adds the number with its unit at `text` to *total. *unit: the first unit that may follow, then the next one. Returns
+ * what follows; NULL: it is none. */
+static const char *read_part(const char *text, bool of_time, const struct unit **unit, int64_t *total)
+{
+    int64_t whole = 0, fraction = 0;
+    const char *at = text;
+    for (; is_digit(*at); at++)
+        whole = whole > LONGEST_MS ? whole : whole * 10 + (*at - '0');
+    bool point = at > text && (*at == '.' || *at == ',');
+    if (point)
+        at = read_fraction(at + 1, &fraction);
+    const struct unit *found = at > text ? find_unit(*unit, *at, of_time) : NULL;
+    if (!found || (point && found->letter != 'S') || whole > (LONGEST_MS - *total) / found->ms)
+        return NULL;
+    *total += whole * found->ms + fraction;
+    *unit = found + 1;
+    return at + 1;
+}
+
 /* The text has days, then after a T hours, minutes and seconds, each at most once and in this order. */
 bool rli_duration_read(const char *text, int64_t *ms)
 {
-    static const struct {
-        char letter;
-        bool of_time;
-        int64_t ms;
-    } units[] = {{'D', false, 86400000}, {'H', true, 3600000}, {'M', true, 60000}, {'S', true, 1000}};
-    const int64_t longest = INT64_C(1000) * 366 * 86400000;
-
     int64_t total = 0;
-    size_t unit = 0;
+    const struct unit *unit = units;
     bool behind_t = false, any = false;
-    const char *at = text;
-    if (toupper((unsigned char)*at++) != 'P')
+    if (toupper((unsigned char)*text) != 'P')
         return false;
-    while (*at) {
-        if (!behind_t && toupper((unsigned char)*at) == 'T') {
-            behind_t = true;
-            any = false; /* a unit must follow the T */
-            at++;
-            continue;
-        }
-        int64_t whole = 0, fraction = 0;
-        const char *digits = at;
-        for (; is_digit(*at); at++)
-            whole = whole > longest ? whole : whole * 10 + (*at - '0');
-        if (at == digits)
+    for (const char *at = text + 1; *at;) {
+        bool is_t = !behind_t && toupper((unsigned char)*at) == 'T';
+        at = is_t ? at + 1 : read_part(at, behind_t, &unit, &total);
+        if (!at)
             return false;
-        bool point = *at == '.' || *at == ',';
-        if (point)
-            at = read_fraction(at + 1, &fraction);
-        while (unit < sizeof units / sizeof *units && units[unit].letter != toupper((unsigned char)*at))
-            unit++;
-        if (unit == sizeof units / sizeof *units || units[unit].of_time != behind_t ||
-            (point && *at != 'S' && *at != 's') || whole > (longest - total) / units[unit].ms)
-            return false;
-        total += whole * units[unit++].ms + fraction;
-        any = true;
-        at++;
+        behind_t = behind_t || is_t;
+        any = !is_t; /* a unit must follow the T */
     }
     *ms = total;
     return any;

@@ -42,6 +42,23 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
+/* Reads the ":-default}" behind a reference's name; false: there is none. */
+static bool read_standby(const char *at, const char *end, reference *found)
+{
+    if (end - at < 4 || at[0] != ':' || at[1] != '-' || at[2] == '\n')
+        return false;
+    found->standby = at + 2;
+    /* A default has at least one character, so a } directly here belongs to the default. */
+    const char *brace = found->standby + 1;
+    while (brace < end && *brace != '}' && *brace != '\n')
+        brace++;
+    if (brace == end || *brace != '}')
+        return false;
+    found->standby_length = (size_t)(brace - found->standby);
+    found->end = brace + 1;
+    return true;
+}
+
 /* Reads the reference that begins with the $ at `at`; false: there is none. */
 static bool read_reference(const char *at, const char *end, reference *found)
 {
@@ -54,20 +71,7 @@ static bool read_reference(const char *at, const char *end, reference *found)
     if (!found->name_length || name_end == end)
         return false;
     found->end = name_end + 1;
-    if (*name_end == '}')
-        return true;
-    if (end - name_end < 4 || name_end[0] != ':' || name_end[1] != '-' || name_end[2] == '\n')
-        return false;
-    found->standby = name_end + 2;
-    /* A default has at least one character, so a } directly here belongs to the default. */
-    const char *brace = found->standby + 1;
-    while (brace < end && *brace != '}' && *brace != '\n')
-        brace++;
-    if (brace == end || *brace != '}')
-        return false;
-    found->standby_length = (size_t)(brace - found->standby);
-    found->end = brace + 1;
-    return true;
+    return *name_end == '}' || read_standby(name_end, end, found);
 }
 
 /* Redisson ignores a default that itself contains ":-". */
@@ -90,6 +94,24 @@ static rlock_status put_value(output *to, const reference *found, bool *set)
     return *set ? put(to, found->standby, found->standby_length) : RLOCK_OK;
 }
 
+/* Appends what stands for the reference at the $ at *at, or the $ itself if that begins none, and moves *at behind it. */
+static rlock_status put_reference(output *to, const char **at, const char *end, size_t line, rli_unset_fn *unset,
+                                  void *arg)
+{
+    reference found;
+    const char *from = *at;
+    bool set = false;
+    if (!read_reference(from, end, &found)) {
+        *at = from + 1;
+        return put(to, from, 1);
+    }
+    *at = found.end;
+    rlock_status status = put_value(to, &found, &set);
+    if (status == RLOCK_OK && !set)
+        status = unset(arg, line, found.name, found.name_length);
+    return status != RLOCK_OK || set ? status : put(to, from, (size_t)(found.end - from));
+}
+
 rlock_status rli_environment_expand(const char *text, size_t length, char **expanded, size_t *expanded_length,
                                     rli_unset_fn *unset, void *arg)
 {
@@ -98,22 +120,13 @@ rlock_status rli_environment_expand(const char *text, size_t length, char **expa
     size_t line = 1;
     rlock_status status = put(&to, "", 0);
     for (const char *at = text; status == RLOCK_OK && at < end;) {
-        reference found;
         const char *plain_end = at;
         for (; plain_end < end && *plain_end != '$'; plain_end++)
             line += *plain_end == '\n';
         status = put(&to, at, (size_t)(plain_end - at));
         at = plain_end;
-        if (status != RLOCK_OK || at == end)
-            break;
-        bool set = false, is_one = read_reference(at, end, &found);
-        if (is_one)
-            status = put_value(&to, &found, &set);
-        if (status == RLOCK_OK && is_one && !set)
-            status = unset(arg, line, found.name, found.name_length);
-        if (status == RLOCK_OK && !set)
-            status = put(&to, at, is_one ? (size_t)(found.end - at) : 1);
-        at = is_one ? found.end : at + 1;
+        if (status == RLOCK_OK && at < end)
+            status = put_reference(&to, &at, end, line, unset, arg);
     }
     if (status != RLOCK_OK) {
         free(to.text);

@@ -117,9 +117,9 @@ static rlock_status unknown_cipher(const char *name)
                     name);
 }
 
-static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
+/* Sorts the items of `list` into two lists, and tests each of them alone. */
+static rlock_status sort_ciphers(SSL_CTX *shared, const char *list, cipher_list *older, cipher_list *tls13)
 {
-    cipher_list older = {.length = 0}, tls13 = {.length = 0};
     size_t length = 0;
     for (const char *item = list; (item = next_item(item, &length));) {
         char name[128];
@@ -129,26 +129,40 @@ static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
         if (newer ? !SSL_CTX_set_ciphersuites(shared, name)
                   : plain && !SSL_CTX_set_cipher_list(shared, openssl_name(name)))
             return unknown_cipher(name);
-        if (!append(newer ? &tls13 : &older, newer ? name : openssl_name(name)))
+        if (!append(newer ? tls13 : older, newer ? name : openssl_name(name)))
             return rli_fail(RLOCK_INVALID, "sslCiphers is too long");
     }
-    if (!older.length && !tls13.length)
-        return rli_fail(RLOCK_INVALID, "sslCiphers names none; leave it out for OpenSSL's own choice");
-    if (older.length && !SSL_CTX_set_cipher_list(shared, older.text))
-        return unknown_cipher(older.text);
-    if (!SSL_CTX_set_ciphersuites(shared, tls13.text))
-        return unknown_cipher(tls13.text);
-    /* Do not offer a version for which no cipher is allowed. */
+    return RLOCK_OK;
+}
+
+/* Narrows the versions that are offered to those for which a cipher is allowed. */
+static rlock_status narrow_versions(SSL_CTX *shared, bool older, bool tls13)
+{
     int lowest = (int)SSL_CTX_get_min_proto_version(shared), highest = (int)SSL_CTX_get_max_proto_version(shared);
-    if (!tls13.length && (highest == 0 || highest > TLS1_2_VERSION))
+    if (!tls13 && (highest == 0 || highest > TLS1_2_VERSION))
         highest = TLS1_2_VERSION;
-    if (!older.length)
+    if (!older)
         lowest = TLS1_3_VERSION;
     if (highest && lowest > highest)
         return rli_fail(RLOCK_INVALID, "sslCiphers has no cipher for the versions in sslProtocols");
     SSL_CTX_set_min_proto_version(shared, lowest);
     SSL_CTX_set_max_proto_version(shared, highest);
     return RLOCK_OK;
+}
+
+static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
+{
+    cipher_list older = {.length = 0}, tls13 = {.length = 0};
+    rlock_status status = sort_ciphers(shared, list, &older, &tls13);
+    if (status != RLOCK_OK)
+        return status;
+    if (!older.length && !tls13.length)
+        return rli_fail(RLOCK_INVALID, "sslCiphers names none; leave it out for OpenSSL's own choice");
+    if (older.length && !SSL_CTX_set_cipher_list(shared, older.text))
+        return unknown_cipher(older.text);
+    if (!SSL_CTX_set_ciphersuites(shared, tls13.text))
+        return unknown_cipher(tls13.text);
+    return narrow_versions(shared, older.length > 0, tls13.length > 0);
 }
 
 /* --- stores --- */

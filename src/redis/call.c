@@ -362,30 +362,43 @@ static bool is_gone(call_state *run)
            ++run->redirects <= REDIRECTS;
 }
 
+/* What is to be done after an attempt. */
+typedef enum next { DONE, AT_ONCE, AFTER_FAILURE } next;
+
+/* Makes an attempt. DONE: *status is the result of the call. AT_ONCE: another attempt follows, and this one does not
+ * count as failed. */
+static next attempt_once(call_state *run, rlock_status *status)
+{
+    rli_call *call = run->call;
+    bool at_once = false;
+    *status = RLOCK_OK;
+    attempt(run);
+    /* An attempt that was refused or never sent has set no PTTL, so the time counts from a later one. */
+    if (!call->unanswered && run->outcome != RLI_UNSENT)
+        call->sent_ms = run->answer.sent_ms;
+    if (run->outcome == RLI_ANSWERED && run->answer.reply->type != REDIS_REPLY_ERROR) {
+        take(run);
+        return DONE;
+    }
+    if (run->outcome == RLI_ANSWERED && !may_ask_again(run, status, &at_once))
+        return DONE;
+    if (run->outcome != RLI_ANSWERED && run->outcome != RLI_UNSENT && run->answer.left)
+        note_unanswered(run);
+    return at_once || is_gone(run) ? AT_ONCE : AFTER_FAILURE;
+}
+
 static rlock_status go(call_state *run)
 {
     rli_call *call = run->call;
     int attempts = call->attempts ? call->attempts : run->topology->settings->retry_attempts + 1;
     for (int done = 1;; done++) {
-        bool at_once = false;
         int64_t began_ms = done == 1 ? call->sent_ms : rli_now_ms();
         unsigned version = atomic_load(&run->topology->version);
-        attempt(run);
-        /* An attempt that was refused or never sent has set no PTTL, so the time counts from a later one. */
-        if (!call->unanswered && run->outcome != RLI_UNSENT)
-            call->sent_ms = run->answer.sent_ms;
-        if (run->outcome == RLI_ANSWERED && run->answer.reply->type != REDIS_REPLY_ERROR) {
-            take(run);
-            return RLOCK_OK;
-        }
-        if (run->outcome == RLI_ANSWERED) {
-            rlock_status refused;
-            if (!may_ask_again(run, &refused, &at_once))
-                return refused;
-        } else if (run->outcome != RLI_UNSENT && run->answer.left) {
-            note_unanswered(run);
-        }
-        if (at_once || is_gone(run)) { /* this does not count as a failed attempt */
+        rlock_status status;
+        next what = attempt_once(run, &status);
+        if (what == DONE)
+            return status;
+        if (what == AT_ONCE) {
             done--;
             continue;
         }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh build|test|interop|bench|ci BIN: installs what is missing to build, to test, to test against
-# Java, to measure beside others, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and
+# deps.sh build|test|limits|interop|bench|ci BIN: installs what is missing to build, to test, to measure the code, to test
+# against Java, to measure beside others, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and
 # quick when nothing is missing.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -34,6 +34,9 @@ test)
     need openssl command -v openssl
     need liblua5.1-0-dev pkg-config --exists lua5.1
     ;;
+limits)
+    need pmccabe command -v pmccabe
+    ;;
 interop)
     need default-jdk-headless command -v javac
     need maven command -v mvn
@@ -63,7 +66,7 @@ fi
 
 give_up() {
     echo "$1" >&2
-    case $for_what in interop | bench | ci) exit 0 ;; esac # what needs them is then left out, aloud
+    case $for_what in limits | interop | bench | ci) exit 0 ;; esac # what needs them is then left out, aloud
     exit 1
 }
 if ! command -v apt-get >/dev/null; then

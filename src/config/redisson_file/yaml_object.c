@@ -67,11 +67,31 @@ static rlock_status read_duration(const rli_yaml_loader *loader, const yaml_node
     return RLOCK_OK;
 }
 
+/* Reads the delays of a strategy of that class into *base and *most, which have the defaults of Redisson's classes. */
+static rlock_status read_delays(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value,
+                                bool constant, int64_t *base, int64_t *most)
+{
+    static const char *const of_jitter[] = {"baseDelay", "maxDelay"}, *const of_constant[] = {"delay"};
+    yaml_node_t *values[2] = {NULL, NULL};
+    if (!read_properties(loader, value, constant ? of_constant : of_jitter, constant ? 1 : 2, values))
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s: a %s has %s", key->name, class_of(loader, value),
+                             constant ? "only delay" : "only baseDelay and maxDelay");
+    if (!constant && !values[0] != !values[1])
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s has only one of baseDelay and maxDelay", key->name);
+    rlock_status status = RLOCK_OK;
+    if (values[0])
+        status = read_duration(loader, values[0], constant ? "delay" : "baseDelay", base);
+    if (status == RLOCK_OK && constant)
+        *most = *base;
+    else if (status == RLOCK_OK && values[1])
+        status = read_duration(loader, values[1], "maxDelay", most);
+    return status;
+}
+
 /* All of Redisson's strategies become equal jitter within their bounds: base delay and maximum. */
 rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
 {
     static const char *const jitters[] = {"EqualJitterDelay", "FullJitterDelay", "DecorrelatedJitterDelay"};
-    static const char *const of_jitter[] = {"baseDelay", "maxDelay"}, *const of_constant[] = {"delay"};
     const char *class = class_of(loader, value);
     bool constant = strcmp(class, "ConstantDelay") == 0, jitter = false;
     for (size_t i = 0; i < sizeof jitters / sizeof *jitters; i++)
@@ -82,20 +102,8 @@ rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key
                              "strategies, such as !<org.redisson.config.EqualJitterDelay> {baseDelay: PT1S, maxDelay: "
                              "PT2S}",
                              key->name);
-    yaml_node_t *values[2];
-    if (!read_properties(loader, value, constant ? of_constant : of_jitter, constant ? 1 : 2, values))
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s: a %s has %s", key->name, class,
-                             constant ? "only delay" : "only baseDelay and maxDelay");
-    if (!constant && !values[0] != !values[1])
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s has only one of baseDelay and maxDelay", key->name);
     int64_t base = 100, most = constant ? 100 : 1000; /* the defaults of Redisson's classes */
-    rlock_status status = RLOCK_OK;
-    if (values[0])
-        status = read_duration(loader, values[0], constant ? "delay" : "baseDelay", &base);
-    if (status == RLOCK_OK && constant)
-        most = base;
-    else if (status == RLOCK_OK && values[1])
-        status = read_duration(loader, values[1], "maxDelay", &most);
+    rlock_status status = read_delays(loader, key, value, constant, &base, &most);
     if (status != RLOCK_OK)
         return status;
     loader->draft.retry_base_delay_ms = base;

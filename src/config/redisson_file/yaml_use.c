@@ -138,8 +138,32 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* Takes the path from file:/path or file:///path, in which bytes may be percent-encoded (%20); also accepts a
- * plain path. */
+/* The path in file:/path, file:///path or file://localhost/path; NULL: it is on another machine. */
+static const char *local_path(const char *url)
+{
+    const char *path = url + strlen("file:");
+    if (strncmp(path, "//", 2) != 0)
+        return path;
+    const char *host = path + 2;
+    path = strchr(host, '/');
+    return path && (path == host || strncmp(host, "localhost/", 10) == 0) ? path : NULL;
+}
+
+/* Copies `path` with %XX decoded, other than %00; any other % stays as it is. */
+static void decode_path(char *to, const char *path)
+{
+    for (; *path; path++) {
+        int high = *path == '%' ? hex_digit(path[1]) : -1, low = high < 0 ? -1 : hex_digit(path[2]);
+        if (high + low > 0 && low >= 0) {
+            *to++ = (char)(high * 16 + low);
+            path += 2;
+        } else {
+            *to++ = *path;
+        }
+    }
+}
+
+/* Takes the path from a file: URL; also accepts a plain path. */
 static rlock_status use_file(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
 {
     const char *text = rli_yaml_text(value), *colon = text ? strchr(text, ':') : NULL;
@@ -151,27 +175,14 @@ static rlock_status use_file(rli_yaml_loader *loader, const rli_yaml_key *key, c
                                  key->name);
         return keep_text(loader, place_of(loader, field_of(key)), text, strlen(text));
     }
-    const char *path = text + 5;
-    if (strncmp(path, "//", 2) == 0) {
-        path = strchr(path + 2, '/');
-        if (!path || (path != text + 7 && strncmp(text + 7, "localhost/", 10) != 0))
-            return rli_yaml_fail(loader, value, RLOCK_INVALID,
-                                 "%s names a file of another machine: write "
-                                 "file:/path/to/store",
-                                 key->name);
-    }
-    char *copy = rli_owned_memory(loader->owned, strlen(path) + 1), *to = copy;
+    const char *path = local_path(text);
+    if (!path)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID,
+                             "%s names a file of another machine: write file:/path/to/store", key->name);
+    char *copy = rli_owned_memory(loader->owned, strlen(path) + 1);
     if (!copy)
         return RLOCK_NO_MEMORY;
-    for (; *path; path++) {
-        int high = *path == '%' ? hex_digit(path[1]) : -1, low = high < 0 ? -1 : hex_digit(path[2]);
-        if (high + low > 0 && low >= 0) {
-            *to++ = (char)(high * 16 + low);
-            path += 2;
-        } else {
-            *to++ = *path;
-        }
-    }
+    decode_path(copy, path);
     *(const char **)place_of(loader, field_of(key)) = copy;
     return RLOCK_OK;
 }

@@ -45,20 +45,29 @@ static bool is_at(const rli_node *node, const char *host, size_t length, int por
            memcmp(address->host, host, length) == 0;
 }
 
+/* NULL stays NULL. */
+static rlock_status copy_text(char **to, const char *from)
+{
+    return from ? rli_settings_copy(to, from, strlen(from)) : RLOCK_OK;
+}
+
 static rlock_status copy_address(rli_address *to, const char *host, size_t length, int port, const rli_address *like)
 {
-    bool same = like && like->host && strlen(like->host) == length && memcmp(like->host, host, length) == 0;
-    *to = (rli_address){.port = port, .alone = same && like->alone, .sentinel = like && like->sentinel};
+    static const rli_address none = {0};
+    if (!like)
+        like = &none;
+    bool same = like->host && strlen(like->host) == length && memcmp(like->host, host, length) == 0;
+    *to = (rli_address){.port = port, .alone = same && like->alone, .sentinel = like->sentinel};
     rlock_status status = rli_settings_copy(&to->host, host, length);
-    if (status == RLOCK_OK && like && like->username)
-        status = rli_settings_copy(&to->username, like->username, strlen(like->username));
-    if (status == RLOCK_OK && like && like->password)
-        status = rli_settings_copy(&to->password, like->password, strlen(like->password));
-    if (status == RLOCK_OK && like && like->socket_path)
-        status = rli_settings_copy(&to->socket_path, like->socket_path, strlen(like->socket_path));
+    if (status == RLOCK_OK)
+        status = copy_text(&to->username, like->username);
+    if (status == RLOCK_OK)
+        status = copy_text(&to->password, like->password);
+    if (status == RLOCK_OK)
+        status = copy_text(&to->socket_path, like->socket_path);
     if (status != RLOCK_OK)
         rli_address_free(to);
-    else if (like && like->socket_path)
+    else if (like->socket_path)
         snprintf(to->text, sizeof to->text, "%s", like->text);
     else
         snprintf(to->text, sizeof to->text, "%.120s:%d", to->host, port);
