@@ -1,25 +1,25 @@
 /* rlock bench: measures how fast locks are with the user's own server. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/bench_report.h"
 #include "cli/commands.h"
-#include "cli/consent.h"
-#include "cli/duration.h"
-#include "cli/exits.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/server.h"
-#include "cli/whereabouts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #define MOST_RUNS    16
 #define MOST_THREADS 4096
 #define LONGEST_MS   3600000
 #define ASKING_MS    1000
+#define KINDS        "lock, fair, spin, read, write or non-reentrant"
 
 static const char help[] = "rlock bench [OPTION…] - measure how fast locks are with your server\n"
                            "\n"
@@ -77,11 +77,9 @@ static int check(const char *command, bench *self)
     char shown[SHOWN_SIZE];
     const cli_load *load = &self->load;
     if (!load->kind->lock)
-        return usage_error(command, "a %s is no lock: --kind must be lock, fair, spin, read, write or non-reentrant",
-                           load->kind->name);
+        return usage_error(command, "a %s is no lock: --kind must be " KINDS, load->kind->name);
     if (load->kind->fenced)
-        return usage_error(command, "the counter of a fenced lock would stay on the server: --kind must be lock, fair, "
-                                    "spin, read, write or non-reentrant");
+        return usage_error(command, "the counter of a fenced lock would stay on the server: --kind must be " KINDS);
     if (load->one_name && strcmp(load->kind->name, "read") == 0)
         return usage_error(command, "readers do not exclude each other: --one-name is for the other kinds");
     if (!read_threads(self))
@@ -93,6 +91,97 @@ static int check(const char *command, bench *self)
     if (load->hold_ms > load->time_ms)
         return usage_error(command, "--hold is longer than --time");
     return EXIT_DONE;
+}
+
+/* --- the report --- */
+
+static double per_second(const cli_load_result *result)
+{
+    return result->seconds > 0 ? (double)result->turns.total / result->seconds : 0;
+}
+
+/* CPU time of this process per turn. */
+static double cpu_us(const cli_load_result *result)
+{
+    return result->turns.total ? result->cpu_us / (double)result->turns.total : 0;
+}
+
+static void print_plan(const cli_load *load)
+{
+    char time[DURATION_SHOWN], held[DURATION_SHOWN];
+    printf("kind %s, %s, %s for each number of threads", load->kind->name,
+           load->one_name ? "one name for all threads" : "a name for each thread", duration_show(load->time_ms, time));
+    if (load->hold_ms > 0)
+        printf(", each lock held for %s", duration_show(load->hold_ms, held));
+    putchar('\n');
+}
+
+static void print_round_trip(const cli_load_result *asked)
+{
+    printf("round trip %.1f µs, %.0f a second, of one thread that only asks; a lock and unlock takes two\n\n"
+           "threads      pairs/s     p50 µs     p99 µs  CPU µs/pair  connections  violations\n",
+           latency_quantile_us(&asked->turns, 0.5), per_second(asked));
+    fflush(stdout);
+}
+
+static void print_line(const cli_load_result *result)
+{
+    char connections[12] = "?";
+    if (result->connections >= 0)
+        snprintf(connections, sizeof connections, "%d", result->connections);
+    printf("%7d  %11.0f  %9.1f  %9.1f  %11.1f  %11s  %10" PRIu64 "\n", result->threads, per_second(result),
+           latency_quantile_us(&result->turns, 0.5), latency_quantile_us(&result->turns, 0.99), cpu_us(result),
+           connections, result->violations);
+    fflush(stdout);
+}
+
+static void print_times(const cli_load_result *result)
+{
+    printf("\"per_s\":%.1f,\"p50_us\":%.1f,\"p99_us\":%.1f,\"cpu_us\":%.1f", per_second(result),
+           latency_quantile_us(&result->turns, 0.5), latency_quantile_us(&result->turns, 0.99), cpu_us(result));
+}
+
+/* Everything as one JSON object on one line. `load`: the load of any of the results. */
+static void print_json(const cli_load *load, const cli_load_result *asked, const cli_load_result *results, int count)
+{
+    printf("{\"kind\":\"%s\",\"one_name\":%s,\"time_ms\":%" PRId64 ",\"hold_ms\":%" PRId64 ",\"round_trip\":{",
+           load->kind->name, load->one_name ? "true" : "false", load->time_ms, load->hold_ms);
+    print_times(asked);
+    fputs("},\"runs\":[", stdout);
+    for (int i = 0; i < count; i++) {
+        printf("%s{\"threads\":%d,\"pairs\":%" PRIu64 ",", i ? "," : "", results[i].threads, results[i].turns.total);
+        print_times(&results[i]);
+        fputs(",\"connections\":", stdout);
+        if (results[i].connections >= 0)
+            printf("%d", results[i].connections);
+        else
+            fputs("null", stdout);
+        printf(",\"violations\":%" PRIu64 "}", results[i].violations);
+    }
+    puts("]}");
+}
+
+/* --- consent to load on a server that others may use --- */
+
+/* Prints `warning` and asks the user at the terminal to agree, unless `agreed` says that the command line did so. Returns
+ * EXIT_DONE: go on; otherwise the exit status. */
+static int get_consent(const char *warning, bool agreed)
+{
+    complain("%s", warning);
+    if (agreed)
+        return EXIT_DONE;
+    if (!isatty(STDIN_FILENO)) {
+        complain("nothing was done; add --yes to go on where nobody can be asked");
+        return EXIT_USAGE;
+    }
+    fputs("Go on? [y/N] ", stderr);
+    char answer[16] = "";
+    if (fgets(answer, sizeof answer, stdin))
+        answer[strcspn(answer, "\r\n")] = 0;
+    if (strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0)
+        return EXIT_DONE;
+    complain("nothing was done");
+    return EXIT_USAGE;
 }
 
 /* --- measuring --- */
@@ -123,7 +212,7 @@ static int warn(const bench *self, const cli_settings *settings)
              *where ? where : "its address is not plain", most, most == 1 ? "" : "s",
              duration_show(asking_ms(self) + self->runs * self->load.time_ms, time), self->load.one_name ? 1 : most,
              self->load.one_name || most == 1 ? "" : "s");
-    return consent_get(text, self->agreed);
+    return get_consent(text, self->agreed);
 }
 
 /* Uses a client of its own, so that nothing of the previous run is left. */
@@ -152,21 +241,21 @@ static int measure_all(bench *self, rlock_client *first, const cli_settings *set
                        cli_load_result *asked, cli_load_result *results)
 {
     if (!self->json)
-        bench_print_plan(&self->load);
+        print_plan(&self->load);
     int code = ask(self, first, signals, asked);
     rlock_client_close(first);
     if (code == EXIT_DONE && !self->json)
-        bench_print_round_trip(asked);
+        print_round_trip(asked);
     int done = 0;
     while (code == EXIT_DONE && done < self->runs) {
         self->load.threads = self->threads[done];
         code = measure(&self->load, settings, signals, &results[done]);
         if ((code == EXIT_DONE || code == EXIT_LOST) && !self->json)
-            bench_print_line(&results[done]);
+            print_line(&results[done]);
         done++;
     }
     if (self->json && (code == EXIT_DONE || (code == EXIT_LOST && done)))
-        bench_print_json(&self->load, asked, results, done);
+        print_json(&self->load, asked, results, done);
     return code;
 }
 
@@ -203,14 +292,11 @@ int bench_command(char **argv)
                                   {.name = "--yes", .flag = &self.agreed},
                                   {.name = "--json", .flag = &self.json},
                                   {0}};
-    cli_words words = {.command = argv[0], .form = "[OPTION…]", .nameless = true};
-    if (!options_read(&words, options, argv))
-        return EXIT_USAGE;
-    if (words.help) {
-        fputs(help, stdout);
-        return EXIT_DONE;
-    }
-    int code = check(words.command, &self);
+    cli_words words = {.command = argv[0], .form = "[OPTION…]", .help = help, .nameless = true};
+    int code;
+    if (!options_read(&words, options, argv, &code))
+        return code;
+    code = check(words.command, &self);
     if (code != EXIT_DONE)
         return code;
     cli_settings settings;

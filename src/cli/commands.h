@@ -3,9 +3,26 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+#include "cli/options.h"
+
+#include <rlock/client.h>
+#include <stdbool.h>
+
 int run_command(char **argv);
 int inspect_command(char **argv);
 int force_unlock_command(char **argv);
 int bench_command(char **argv);
+
+/* What a sub-command is that asks about one object and prints the answer. */
+typedef struct cli_question {
+    const char *help;
+    bool of_kind; /* accepts --kind, with the name of a lock kind */
+    /* Asks about the object `name` and prints the answer, as text or as JSON. kind is NULL if --kind was not
+     * given. After a failure, rlock_last_error() has the message. */
+    rlock_status (*ask)(rlock_client *client, const char *name, const cli_kind *kind, bool json);
+} cli_question;
+
+/* Runs such a sub-command: parses argv, opens the client, asks, and returns the exit status. */
+int ask_command(char **argv, const cli_question *question);
 
 #endif

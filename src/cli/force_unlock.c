@@ -1,9 +1,8 @@
 /* rlock force-unlock: frees a lock, whoever holds it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/ask.h"
 #include "cli/commands.h"
-#include "cli/json.h"
 #include "cli/message.h"
+#include "cli/output.h"
 #include "cli/server.h"
 
 #include <rlock/inspect.h>
@@ -57,7 +56,7 @@ static rlock_status force_unlock(rlock_client *client, const char *name, const c
         return status;
     if (json) {
         fputs("{\"name\":", stdout);
-        json_string(stdout, name, strlen(name));
+        json_string(name, strlen(name));
         printf(",\"was_locked\":%s}\n", was_locked ? "true" : "false");
     } else {
         print_shown(stdout, name);

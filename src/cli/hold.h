@@ -3,12 +3,14 @@
 #ifndef CLI_HOLD_H
 #define CLI_HOLD_H
 
-#include "cli/kind.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "cli/permits.h"
 
 #include <rlock/lock.h>
 #include <rlock/semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct cli_hold {
     const cli_kind *kind;
@@ -40,5 +42,22 @@ rlock_status hold_give_back(cli_hold *hold);
 
 /* Returns "lock", "semaphore" or "permit". */
 const char *hold_word(const cli_hold *hold);
+
+/* Whether a hold is still held. */
+typedef struct cli_loss {
+    const cli_hold *hold;
+    int fd;            /* eventfd: readable once a loss was reported */
+    atomic_int reason; /* the reported rlock_lost_reason; -1: none */
+} cli_loss;
+
+/* Starts to watch `hold`, the only hold of `client`. False: errno says why. End it with loss_unwatch(). */
+bool loss_watch(cli_loss *loss, rlock_client *client, const cli_hold *hold);
+void loss_unwatch(cli_loss *loss, rlock_client *client);
+
+/* Whether the hold is lost. The local clock is enough to know: no report has to arrive. */
+bool loss_happened(cli_loss *loss);
+
+/* Why the hold was lost, in words; only after loss_happened() returned true. */
+const char *loss_words(cli_loss *loss);
 
 #endif

@@ -1,8 +1,7 @@
-/* Load: threads that take and release locks for some time. */
+/* Load: threads that take and release locks for some time, and how long that took them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/load.h"
 
-#include "cli/exits.h"
 #include "cli/message.h"
 
 #include <dirent.h>
@@ -18,6 +17,54 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* --- latency: a histogram of durations, exact to 3 % --- */
+
+/* The highest bit gives the power of two, the LATENCY_FINE bits below it the step. Below 64 ns each value has
+ * its own step. */
+static unsigned step_of(uint64_t ns)
+{
+    unsigned power = 0;
+    while (ns >> power >> (LATENCY_FINE + 1))
+        power++;
+    return (power << LATENCY_FINE) + (unsigned)(ns >> power);
+}
+
+static double step_ns(unsigned step)
+{
+    unsigned power = step >> LATENCY_FINE;
+    if (power < 2)
+        return step;
+    power--;
+    uint64_t from = (uint64_t)(step - (power << LATENCY_FINE)) << power;
+    return (double)from + (double)(UINT64_C(1) << power) / 2;
+}
+
+static void latency_add(cli_latency *latency, uint64_t ns)
+{
+    latency->counts[step_of(ns)]++;
+    latency->total++;
+}
+
+static void latency_merge(cli_latency *into, const cli_latency *from)
+{
+    for (unsigned i = 0; i < LATENCY_STEPS; i++)
+        into->counts[i] += from->counts[i];
+    into->total += from->total;
+}
+
+double latency_quantile_us(const cli_latency *latency, double share)
+{
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < LATENCY_STEPS; i++) {
+        seen += latency->counts[i];
+        if (seen && (double)seen >= share * (double)latency->total)
+            return step_ns(i) / 1000;
+    }
+    return 0;
+}
+
+/* --- the threads --- */
 
 #define STACK_SIZE (512 * 1024)
 
@@ -56,17 +103,10 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void raise_fd(int fd)
-{
-    const uint64_t one = 1;
-    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
-        continue;
-}
-
 static void stop(run *self)
 {
     atomic_store(&self->stopped, true);
-    raise_fd(self->stop_fd);
+    eventfd_write(self->stop_fd, 1);
 }
 
 /* --- a thread --- */
@@ -111,7 +151,7 @@ static bool turn(worker *self)
 
 static void await_begin(run *self)
 {
-    raise_fd(self->ready_fd);
+    eventfd_write(self->ready_fd, 1);
     pthread_mutex_lock(&self->mutex);
     while (!self->begun)
         pthread_cond_wait(&self->begins, &self->mutex);
@@ -130,7 +170,7 @@ static void *work(void *argument)
         if (goes_on)
             latency_add(&self->turns, self->ended_ns - began);
     }
-    raise_fd(self->run->ended_fd);
+    eventfd_write(self->run->ended_fd, 1);
     return NULL;
 }
 
@@ -152,9 +192,9 @@ static int take_signal(const run *self)
 static int await_all(run *self, int fd, int threads, int signal)
 {
     struct pollfd fds[] = {{fd, POLLIN, 0}, {self->signals->fd, POLLIN, 0}};
-    for (uint64_t raised = 0, more; raised < (uint64_t)threads;) {
+    for (eventfd_t raised = 0, more; raised < (eventfd_t)threads;) {
         poll(fds, 2, -1);
-        if (fds[0].revents && read(fd, &more, sizeof more) == sizeof more)
+        if (fds[0].revents && eventfd_read(fd, &more) == 0)
             raised += more;
         int came = fds[1].revents ? take_signal(self) : 0;
         if (came && signal) {

@@ -1,15 +1,25 @@
-/* Load: threads that take and release locks for some time. */
+/* Load: threads that take and release locks for some time, and how long that took them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_LOAD_H
 #define CLI_LOAD_H
 
-#include "cli/kind.h"
-#include "cli/latency.h"
+#include "cli/options.h"
 #include "cli/signals.h"
 
 #include <rlock/client.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Latency: a histogram of durations, exact to 3 %. */
+#define LATENCY_FINE  5 /* 2^5 = 32 steps from each power of two to the next */
+#define LATENCY_STEPS (64 << LATENCY_FINE)
+
+typedef struct cli_latency {
+    uint64_t counts[LATENCY_STEPS], total;
+} cli_latency;
+
+/* The duration in µs that `share` of all durations (0 to 1) do not exceed; 0: there are none. */
+double latency_quantile_us(const cli_latency *latency, double share);
 
 #define LOAD_PREFIX "rlock:bench:" /* prefix of its locks' names */
 

@@ -1,8 +1,9 @@
 /* The rlock command: runs the sub-command that argv names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
-#include "cli/exits.h"
 #include "cli/message.h"
+#include "cli/options.h"
+#include "cli/server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,37 @@ static int dispatch(char **argv)
     complain("unknown command \"%s\": it must be run, inspect, force-unlock or bench; see rlock --help",
              shorten_word(word, shown));
     return EXIT_USAGE;
+}
+
+/* --- sub-commands that ask about one object and print the answer --- */
+
+int ask_command(char **argv, const cli_question *question)
+{
+    cli_server server = {0};
+    bool json = false;
+    const cli_kind *kind = NULL;
+    const cli_option options[] = {SERVER_OPTIONS(server),
+                                  {.name = "--json", .flag = &json},
+                                  {.name = question->of_kind ? "--kind" : NULL, .kind = &kind},
+                                  {0}};
+    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME", .help = question->help};
+    int code;
+    if (!options_read(&words, options, argv, &code))
+        return code;
+    if (words.rest)
+        return usage_error(words.command, "nothing may stand behind NAME, no -- either");
+    if (kind && !kind->lock)
+        return usage_error(words.command, "a %s is no lock: --kind must be " KIND_LOCKS, kind->name);
+
+    rlock_client *client;
+    code = server_open(&client, &server);
+    if (code != EXIT_DONE)
+        return code;
+    rlock_status status = question->ask(client, words.name, kind, json);
+    if (status != RLOCK_OK)
+        complain("%s", rlock_last_error());
+    rlock_client_close(client);
+    return exit_for(status);
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Messages to the user: errors, and text from elsewhere made printable. */
+/* Messages to the user, with text from elsewhere made printable, and exit statuses. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/message.h"
 
@@ -62,4 +62,33 @@ const char *shorten_word(const char *word, char shown[SHOWN_SIZE])
     memcpy(shown, word, (size_t)(url - word));
     memcpy(shown + (url - word), rest, sizeof rest);
     return shown;
+}
+
+int exit_for(rlock_status status)
+{
+    switch (status) {
+    case RLOCK_OK:
+        return EXIT_DONE;
+    case RLOCK_INVALID:
+    case RLOCK_UNSUPPORTED:
+        return EXIT_USAGE;
+    case RLOCK_TIMEOUT:
+        return EXIT_TIMEOUT;
+    case RLOCK_LOST:
+    case RLOCK_NOT_OWNER:
+        return EXIT_LOST;
+    case RLOCK_UNAVAILABLE:
+    case RLOCK_UNKNOWN:
+    case RLOCK_NOT_SYNCED:
+        return EXIT_UNAVAILABLE;
+    case RLOCK_SERVER:
+        return EXIT_REFUSED;
+    case RLOCK_ALREADY_HELD:
+    case RLOCK_CANCELLED:
+    case RLOCK_NO_MEMORY:
+    case RLOCK_CLOSED:
+    case RLOCK_FORKED:
+        return EXIT_SYSTEM;
+    }
+    return EXIT_SYSTEM;
 }

@@ -1,8 +1,9 @@
-/* Messages to the user: errors, and text from elsewhere made printable. */
+/* Messages to the user, with text from elsewhere made printable, and exit statuses. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
+#include <rlock/status.h>
 #include <stdio.h>
 
 /* Writes "rlock: " and the message as one line to stderr. Control characters, which names and server answers
@@ -17,5 +18,25 @@ void print_shown(FILE *out, const char *text);
 const char *shorten(const char *text, char shown[SHOWN_SIZE]);
 /* The same for a word of the command line: a URL, which may contain a password, is cut after its scheme. */
 const char *shorten_word(const char *word, char shown[SHOWN_SIZE]);
+
+/* Exit statuses, based on <sysexits.h>. */
+enum exits {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 64,       /* the command line or the URL is wrong */
+    EXIT_UNAVAILABLE = 69, /* no server answered */
+    EXIT_LOST = 70,        /* the lock was lost while the command ran */
+    /* The system refused memory, a process or a file descriptor. */
+    EXIT_SYSTEM = 71,
+    EXIT_OUTPUT = 74,  /* standard output could not be written */
+    EXIT_TIMEOUT = 75, /* the lock was not acquired in time */
+    /* The server refused: wrong password, no permission, or a key of another type. */
+    EXIT_REFUSED = 76,
+    EXIT_NOT_EXECUTABLE = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128 /* plus the signal's number */
+};
+
+/* The exit status for a call of the library that returned `status`. */
+int exit_for(rlock_status status);
 
 #endif

@@ -1,18 +1,133 @@
-/* Options: parses the command line of a sub-command: options, the lock's name, and what follows. */
+/* Options: parses the command line of a sub-command: options with their values, the lock's name, and what follows. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
-#include "cli/duration.h"
-#include "cli/exits.h"
-#include "cli/kind.h"
 #include "cli/message.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <rlock/read_write_lock.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- kinds --- */
+
+static rlock *side(rlock_client *client, const char *name, rlock *(*of)(rlock_read_write_lock *))
+{
+    rlock_read_write_lock *both = rlock_get_read_write_lock(client, name);
+    rlock *lock = both ? of(both) : NULL;
+    rlock_read_write_lock_free(both);
+    return lock;
+}
+
+static rlock *read_side(rlock_client *client, const char *name)
+{
+    return side(client, name, rlock_read_lock);
+}
+
+static rlock *write_side(rlock_client *client, const char *name)
+{
+    return side(client, name, rlock_write_lock);
+}
+
+const cli_kind kind_plain = {.name = "lock", .lock = rlock_get_lock};
+
+static const cli_kind others[] = {
+    {.name = "fair", .lock = rlock_get_fair_lock},
+    {.name = "spin", .lock = rlock_get_spin_lock},
+    {.name = "fenced", .lock = rlock_get_fenced_lock, .fenced = true},
+    {.name = "read", .lock = read_side},
+    {.name = "write", .lock = write_side},
+    {.name = "non-reentrant", .lock = rlock_get_non_reentrant_lock},
+    {.name = "semaphore"},
+    {.name = "permit", .leased = true},
+};
+
+const cli_kind *kind_find(const char *name)
+{
+    if (strcmp(name, kind_plain.name) == 0)
+        return &kind_plain;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(name, others[i].name) == 0)
+            return &others[i];
+    }
+    return NULL;
+}
+
+/* --- durations: 500ms, 10s, 1.5m, 1h; a number alone means seconds --- */
+
+#define DURATION_FORM "write a duration such as 500ms, 10s, 1.5m or 1h"
+static const char not_one[] = "not a duration; " DURATION_FORM;
+static const char negative[] = "negative; " DURATION_FORM;
+static const char too_long[] = "longer than 100 years";
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* How many milliseconds the unit `unit` has; 0: there is no such unit. */
+static int64_t unit_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    }
+    return 0;
+}
+
+/* The fraction 0.<digits> of `unit` milliseconds, rounded up. Works from the last digit to the first, so that
+ * every digit counts and nothing overflows. */
+static int64_t fraction_ms(const char *digits, size_t count, int64_t unit)
+{
+    int64_t value = 0; /* of the digits so far, in nanoseconds */
+    bool more = false;
+    for (size_t i = count; i > 0; i--) {
+        value += (digits[i - 1] - '0') * unit * 1000000;
+        more = more || value % 10;
+        value /= 10;
+    }
+    return value / 1000000 + (value % 1000000 || more ? 1 : 0);
+}
+
+/* Parses `text` into *ms, rounded up to whole milliseconds, so that only a duration of zero becomes 0.
+ * Returns NULL and sets *ms, or returns what is wrong with the text, in words that follow "… is ". */
+static const char *duration_read(const char *text, int64_t *ms)
+{
+    const char *at = text + (*text == '-');
+    if (!is_digit(at[0]) && !(at[0] == '.' && is_digit(at[1])))
+        return not_one;
+    int64_t whole = 0;
+    bool overflow = false;
+    for (; is_digit(*at); at++) {
+        overflow = overflow || whole > RLOCK_LEASE_MAX_MS;
+        whole = overflow ? whole : whole * 10 + (*at - '0');
+    }
+    bool point = *at == '.';
+    const char *digits = at + point;
+    size_t count = point ? strspn(digits, "0123456789") : 0;
+    int64_t unit = unit_ms(digits + count);
+    if (!unit || (point && !count))
+        return not_one;
+    if (*text == '-')
+        return negative;
+    if (overflow || whole > RLOCK_LEASE_MAX_MS / unit)
+        return too_long;
+    int64_t total = whole * unit + fraction_ms(digits, count, unit);
+    if (total > RLOCK_LEASE_MAX_MS)
+        return too_long;
+    *ms = total;
+    return NULL;
+}
+
+/* --- the command line --- */
 
 int usage_error(const char *command, const char *format, ...)
 {
@@ -122,9 +237,10 @@ static bool take_name(cli_words *words, const char *argument)
     return true;
 }
 
-bool options_read(cli_words *words, const cli_option *options, char **argv)
+bool options_read(cli_words *words, const cli_option *options, char **argv, int *code)
 {
     bool options_over = false;
+    *code = EXIT_USAGE;
     for (char **at = argv + 1; *at; at++) {
         if (strcmp(*at, "--") == 0) {
             if (words->name) {
@@ -136,8 +252,9 @@ bool options_read(cli_words *words, const cli_option *options, char **argv)
             if (!take_name(words, *at))
                 return false;
         } else if (strcmp(*at, "--help") == 0 || strcmp(*at, "-h") == 0) {
-            words->help = true;
-            return true;
+            fputs(words->help, stdout);
+            *code = EXIT_DONE;
+            return false;
         } else if (!read_option(words, options, &at)) {
             return false;
         }

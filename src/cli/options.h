@@ -1,10 +1,28 @@
-/* Options: parses the command line of a sub-command: options, the lock's name, and what follows. */
+/* Options: parses the command line of a sub-command: options with their values, the lock's name, and what follows. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include <rlock/lock.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* An object that a command can run under, as named by --kind. */
+typedef struct cli_kind {
+    const char *name;
+    /* Makes a handle for a lock of this kind; NULL: the kind is a semaphore. */
+    rlock *(*lock)(rlock_client *client, const char *name);
+    bool fenced;
+    bool leased; /* a semaphore whose permits have ids and leases */
+} cli_kind;
+
+#define KIND_LOCKS "lock, fair, spin, fenced, read, write or non-reentrant"
+#define KIND_ALL   "lock, fair, spin, fenced, read, write, non-reentrant, semaphore or permit"
+
+extern const cli_kind kind_plain; /* the default of --kind */
+
+/* The kind of that name; NULL: there is none. */
+const cli_kind *kind_find(const char *name);
 
 /* One option, and where its value is stored: the pointer that is not NULL gives the option's type. A table of
  * options ends with a NULL name. */
@@ -14,23 +32,23 @@ typedef struct cli_option {
     const char **text;
     int64_t *duration_ms;
     int *number; /* 1 and up */
-    const struct cli_kind **kind;
+    const cli_kind **kind;
 } cli_option;
 
 typedef struct cli_words {
     const char *command; /* name of the sub-command, for messages */
     const char *form;    /* what follows that name, for messages */
+    const char *help;    /* what --help prints */
     bool nameless;       /* it takes no NAME */
     const char *name;    /* NAME of the lock */
     /* What follows a "--" after NAME; NULL: there is no such "--". */
     char **rest;
-    bool help; /* --help was given; what follows it was not parsed */
 } cli_words;
 
 /* Parses argv (argv[0] is the sub-command) into `words` and the targets of `options`: options before or after
- * NAME, up to a "--" after NAME. A "--" before NAME allows a NAME that begins with "-". False: the command
- * line is wrong, and a message was written to stderr. */
-bool options_read(cli_words *words, const cli_option *options, char **argv);
+ * NAME, up to a "--" after NAME. A "--" before NAME allows a NAME that begins with "-". False: nothing else is to be
+ * done, and *code is the exit status: help was printed, or the command line is wrong, as a message on stderr says. */
+bool options_read(cli_words *words, const cli_option *options, char **argv, int *code);
 
 /* Writes "rlock: <command>: …" and where to find help; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -16,13 +16,6 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void notify(int fd)
-{
-    const uint64_t one = 1;
-    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
-        continue;
-}
-
 cli_permits *permits_open(rlock_client *client, const char *name, int count)
 {
     cli_permits *self = calloc(1, sizeof *self);
@@ -56,7 +49,7 @@ static void note_gone(cli_permits *self)
 {
     atomic_store(&self->gone, true);
     if (self->gone_fd >= 0)
-        notify(self->gone_fd);
+        eventfd_write(self->gone_fd, 1);
 }
 
 /* Sets the lease anew, from now, for one permit after the other. All of them must still be there. */
@@ -164,7 +157,7 @@ bool permits_keep(cli_permits *self, int gone_fd)
 void permits_keep_no_more(cli_permits *self)
 {
     if (self->stop_fd >= 0) {
-        notify(self->stop_fd);
+        eventfd_write(self->stop_fd, 1);
         pthread_join(self->thread, NULL);
         close(self->stop_fd);
         self->stop_fd = -1;

@@ -1,22 +1,20 @@
 /* rlock run: runs a command while holding a lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/child.h"
 #include "cli/commands.h"
-#include "cli/environment.h"
-#include "cli/exits.h"
 #include "cli/hold.h"
-#include "cli/interruption.h"
-#include "cli/loss.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/outcome.h"
 #include "cli/server.h"
+#include "cli/signals.h"
 #include "cli/supervise.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <rlock/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a command while holding a lock\n"
                            "\n"
@@ -47,6 +45,136 @@ static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a com
                            "had in time; 76 the server refused, or there is no such semaphore; 126 COMMAND\n"
                            "cannot be run; 127 not found.\n";
 
+/* --- the environment of the command --- */
+
+#define TOKEN      "RLOCK_TOKEN=%" PRIu64
+#define TOKEN_SIZE sizeof "RLOCK_TOKEN=18446744073709551615"
+
+/* rlock's own environment with RLOCK_TOKEN=<token>, unless `token` is NULL. It is a copy because setenv() is not safe in
+ * a process with threads; the other strings are shared with the environment. NULL: out of memory. The caller frees it.
+ * Allocates one block: the pointers, followed by the text of the token. */
+static char **environment_with_token(const uint64_t *token)
+{
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    size_t pointers = (count + 2) * sizeof(char *);
+    char **environment = malloc(pointers + TOKEN_SIZE);
+    if (!environment)
+        return NULL;
+    memcpy(environment, environ, count * sizeof(char *));
+    if (token) {
+        char *text = (char *)environment + pointers;
+        snprintf(text, TOKEN_SIZE, TOKEN, *token);
+        environment[count++] = text;
+    }
+    environment[count] = NULL;
+    return environment;
+}
+
+/* --- taking and giving back --- */
+
+static const char *permits(const cli_hold *hold)
+{
+    return hold->permits == 1 ? "permit" : "permits";
+}
+
+/* Checks that the semaphore exists, or creates it with set_permits if that is not 0. Returns EXIT_DONE; otherwise the
+ * exit status, after a message on stderr. The semaphore must exist: a wait for permits of a semaphore that nobody creates would not end. */
+static int find_semaphore(rlock_client *client, cli_hold *hold, const char *name, int set_permits)
+{
+    rlock_inspection *found = NULL;
+    rlock_status status = set_permits ? hold_set_permits(hold, set_permits) : rlock_inspect(client, name, &found);
+    bool there = !found || found->ttl_ms != RLOCK_NOT_THERE || found->has_permits;
+    rlock_inspection_free(found);
+    if (status != RLOCK_OK)
+        complain("%s", rlock_last_error());
+    else if (!there)
+        complain("there is no semaphore \"%s\"; --set-permits N makes one", hold->shown);
+    return there ? exit_for(status) : EXIT_REFUSED;
+}
+
+/* Writes a message after a failed acquire, and returns the exit status. `signal`: the signal that ended the wait; 0:
+ * none. */
+static int not_held(const cli_hold *hold, rlock_status status, int signal)
+{
+    if (signal && status != RLOCK_UNKNOWN) {
+        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), hold_word(hold), hold->shown);
+        return EXIT_SIGNAL + signal;
+    }
+    if (status == RLOCK_TIMEOUT && hold->lock)
+        complain("could not acquire the lock \"%s\" in time; rlock inspect shows its holder", hold->shown);
+    else if (status == RLOCK_TIMEOUT)
+        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has", hold->shown,
+                 hold->permits, permits(hold));
+    else if (status == RLOCK_UNKNOWN)
+        complain("the semaphore \"%s\" may have %d %s less now, for nothing: %s", hold->shown, hold->permits,
+                 permits(hold), rlock_last_error());
+    else if (status == RLOCK_LOST && hold->leased)
+        complain("the permit \"%s\" was lost before the command began", hold->shown);
+    else
+        complain("%s", rlock_last_error());
+    return exit_for(status);
+}
+
+/* If the server refuses PUBLISH, the lock may be free although the release failed: the script deletes the key first. */
+static bool is_free(const cli_hold *hold)
+{
+    bool locked = true;
+    return rlock_is_locked(hold->lock, &locked) == RLOCK_OK && !locked;
+}
+
+static void complain_of_lock(const cli_hold *hold, rlock_status status)
+{
+    char why[512];
+    snprintf(why, sizeof why, "%s", rlock_last_error());
+    if (status == RLOCK_LOST)
+        complain("the lock \"%s\" was lost before the command ended: %s", hold->shown, why);
+    else if (status == RLOCK_SERVER && is_free(hold))
+        complain(
+            "the lock \"%s\" is free, but its release failed after that, so those who wait for it may wait until its "
+            "TTL would have ended: %s",
+            hold->shown, why);
+    else
+        complain(
+            "the lock \"%s\" could not be given back, so others wait until its TTL ends, or until rlock force-unlock: %s",
+            hold->shown, why);
+}
+
+/* Permits of a plain semaphore have no lease, so the user must know that they are still taken. */
+static void complain_of_permits(const cli_hold *hold, rlock_status status)
+{
+    if (status == RLOCK_LOST)
+        complain("the permit \"%s\" was lost before the command ended", hold->shown);
+    else if (status == RLOCK_UNKNOWN)
+        complain("whether the semaphore \"%s\" has its %d %s back is not known: %s", hold->shown, hold->permits,
+                 permits(hold), rlock_last_error());
+    else
+        complain("the semaphore \"%s\" does not have its %d %s back%s: %s", hold->shown, hold->permits, permits(hold),
+                 hold->leased ? " before their lease ends" : "", rlock_last_error());
+}
+
+/* Releases the hold. `code`: the exit status of the command, or of what prevented it. Returns the exit status for
+ * rlock, after a message on stderr if the release failed. The command's exit status is kept, unless another owner may have held the lock while the command ran. */
+static int give_back(cli_hold *hold, int code)
+{
+    bool lost = code == EXIT_LOST && hold_valid_for(hold) <= 0;
+    if (lost && hold->leased)
+        hold_give_back(hold); /* of several permits, releases those that are left */
+    if (lost)
+        return code;
+    rlock_status status = hold_give_back(hold);
+    if (status == RLOCK_OK)
+        return code;
+    if (hold->lock)
+        complain_of_lock(hold, status);
+    else
+        complain_of_permits(hold, status);
+    return status == RLOCK_LOST ? EXIT_LOST : code;
+}
+
+/* --- the command --- */
+
 typedef struct run_options {
     cli_server server;
     const cli_kind *kind;
@@ -68,11 +196,11 @@ static int run_under(rlock_client *client, const cli_hold *hold, char **command,
     char **environment = environment_with_token(hold->kind->fenced ? &token : NULL);
     if (!environment || !loss_watch(&loss, client, hold)) {
         complain("the lock cannot be watched: %s", strerror(errno));
-        environment_free(environment);
+        free(environment);
         return EXIT_SYSTEM;
     }
     int code = child_start(&child, command, environment, signals);
-    environment_free(environment);
+    free(environment);
     if (code == EXIT_DONE)
         code = supervise(&child, &loss, signals, options->kill_after_ms) ? child_exit(&child) : EXIT_LOST;
     loss_unwatch(&loss, client);
@@ -90,10 +218,10 @@ static int take_and_run(rlock_client *client, cli_hold *hold, char **command, co
     rlock_status status = hold_take(hold, &how);
     int signal = interruption_stop(interruption);
     if (status != RLOCK_OK)
-        return outcome_not_held(hold, status, signal);
+        return not_held(hold, status, signal);
     if (signal) /* the signal came at the same moment as the lock */
-        return outcome_give_back(hold, EXIT_SIGNAL + signal);
-    return outcome_give_back(hold, run_under(client, hold, command, signals, options));
+        return give_back(hold, EXIT_SIGNAL + signal);
+    return give_back(hold, run_under(client, hold, command, signals, options));
 }
 
 static int run_with(rlock_client *client, const char *name, char **command, const cli_signals *signals,
@@ -105,7 +233,7 @@ static int run_with(rlock_client *client, const char *name, char **command, cons
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
     else if (!hold.lock)
-        code = outcome_find_semaphore(client, &hold, name, options->set_permits);
+        code = find_semaphore(client, &hold, name, options->set_permits);
     if (code == EXIT_DONE)
         code = take_and_run(client, &hold, command, signals, interruption, options);
     else
@@ -157,13 +285,10 @@ int run_command(char **argv)
                                   {.name = "--lease", .duration_ms = &found.lease_ms},
                                   {.name = "--kill-after", .duration_ms = &found.kill_after_ms},
                                   {0}};
-    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME -- COMMAND…"};
-    if (!options_read(&words, options, argv))
-        return EXIT_USAGE;
-    if (words.help) {
-        fputs(help, stdout);
-        return EXIT_DONE;
-    }
+    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME -- COMMAND…", .help = help};
+    int code;
+    if (!options_read(&words, options, argv, &code))
+        return code;
     if (found.lease_ms == 0)
         return usage_error(words.command, "--lease is 0; a lease takes at least 1ms");
     if (found.kind->lock && (found.permits || found.set_permits))

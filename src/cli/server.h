@@ -1,9 +1,13 @@
-/* Server: which server the command talks to. */
+/* Server: which server the command talks to, and whether it is on this machine. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 
+#include "cli/message.h"
+
 #include <rlock/client.h>
+#include <rlock/config.h>
+#include <stdbool.h>
 
 /* Values of --url and --config; NULL: not given. */
 typedef struct cli_server {
@@ -44,5 +48,9 @@ int server_open(rlock_client **client, const cli_server *server);
     "  --config FILE\n"                                                                                                \
     "              the servers and settings of Redisson's YAML file instead; else\n"                                   \
     "              RLOCK_CONFIG from the environment\n"
+
+/* Returns true only if it is certain: a unix socket, or one server at a loopback address or "localhost". A
+ * cluster or sentinels may lead to any machine. Looks up no host names. `shown`: the hosts, for messages. */
+bool servers_are_here(const rlock_config *config, char shown[SHOWN_SIZE]);
 
 #endif

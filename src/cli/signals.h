@@ -1,8 +1,10 @@
-/* Signals: read from a descriptor instead of interrupting. */
+/* Signals: read from a descriptor instead of interrupting; one that comes during the wait for a lock ends the wait. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
+#include <pthread.h>
+#include <rlock/cancel.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -28,5 +30,26 @@ bool signals_next(const cli_signals *signals, cli_signal_note *note);
 
 /* For a forked child: restores the signal state from before signals_open. Async-signal-safe. */
 void signals_restore(const cli_signals *signals);
+
+/* Ends the wait for a lock when a signal comes. */
+typedef struct cli_interruption {
+    const cli_signals *signals;
+    rlock_cancel *cancel; /* fired by the first signal during the wait */
+    pthread_t thread;
+    int stop_fd; /* eventfd: ends the thread */
+    pthread_mutex_t mutex;
+    bool waiting; /* guarded by mutex: a wait is under way or about to begin */
+    int signal;   /* guarded by mutex: the first signal that came; 0: none */
+} cli_interruption;
+
+/* Starts the thread. Until interruption_wait_begins() a signal ends the process at once, with exit status 128
+ * + its number, because nothing is held yet. False: errno says why. */
+bool interruption_start(cli_interruption *interruption, const cli_signals *signals, rlock_cancel *cancel);
+
+/* From now on a signal fires the cancel token. */
+void interruption_wait_begins(cli_interruption *interruption);
+
+/* Ends the thread; later signals stay readable in `signals`. Returns the signal that came; 0: none. */
+int interruption_stop(cli_interruption *interruption);
 
 #endif

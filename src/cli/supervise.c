@@ -1,14 +1,223 @@
-/* Supervise: from the start of the command to its end. */
+/* Supervise: the command that runs under the lock, from its start to its end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/supervise.h"
 
-#include "cli/descendants.h"
-#include "cli/duration.h"
 #include "cli/message.h"
+#include "cli/output.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+/* --- the command, a child process --- */
+
+/* Runs in the new process, in which the parent's other threads do not exist: only async-signal-safe calls are allowed.
+ */
+static _Noreturn void become(char *const *command, char *const *environment, const cli_signals *signals, pid_t parent,
+                             int report_fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(EXIT_SYSTEM); /* the parent died before the death signal was set */
+    signals_restore(signals);
+    execvpe(command[0], command, environment);
+    int error = errno;
+    while (write(report_fd, &error, sizeof error) < 0 && errno == EINTR)
+        continue;
+    _exit(EXIT_NOT_EXECUTABLE);
+}
+
+/* Reads what the new process reports: errno of a failed exec; 0 if exec closed the pipe. */
+static int read_report(int fd)
+{
+    int error = 0;
+    ssize_t got;
+    do {
+        got = read(fd, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    return got == sizeof error ? error : 0;
+}
+
+static int failed_to_start(const char *what, int error)
+{
+    complain("the command cannot be started: %s: %s", what, strerror(error));
+    return EXIT_SYSTEM;
+}
+
+int child_start(cli_child *self, char *const *command, char *const *environment, const cli_signals *signals)
+{
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return failed_to_start("no pipe", errno);
+    /* Orphaned descendants of the command become children of this process, so that it can end them, too, when
+     * the lock is lost. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t parent = getpid();
+    *self = (cli_child){.pid = fork()};
+    if (self->pid == 0)
+        become(command, environment, signals, parent, report[1]);
+    int error = self->pid < 0 ? errno : 0;
+    close(report[1]);
+    if (self->pid < 0) {
+        close(report[0]);
+        return failed_to_start("no process", error);
+    }
+    error = read_report(report[0]);
+    close(report[0]);
+    if (!error)
+        return EXIT_DONE;
+    char shown[SHOWN_SIZE];
+    complain("the command \"%s\" cannot be run: %s", shorten(command[0], shown), strerror(error));
+    while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* Reaps the command, and processes that it left behind, if they have ended; does not wait. Returns whether at
+ * least one of these processes still exists. */
+static bool child_reap(cli_child *self)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == self->pid) {
+            self->ended = true;
+            self->status = status;
+        }
+    }
+    return pid == 0;
+}
+
+/* Passes a signal on to the command, unless the terminal has sent it there already. */
+static void child_pass_on(const cli_child *self, cli_signal_note note)
+{
+    if (self->ended || note.number == SIGCHLD)
+        return;
+    if (note.from_terminal && getpgid(self->pid) == getpgrp())
+        return;
+    if (kill(self->pid, note.number) != 0 && errno == EPERM)
+        complain("%s cannot be passed on to the command, which runs as another user: %s", strsignal(note.number),
+                 strerror(EPERM));
+}
+
+int child_exit(const cli_child *self)
+{
+    return WIFSIGNALED(self->status) ? EXIT_SIGNAL + WTERMSIG(self->status) : WEXITSTATUS(self->status);
+}
+
+/* --- all processes that descend from this one, found in /proc --- */
+
+/* A process group would not do: the command must stay in rlock's group because of the terminal, and that group may
+ * have other processes. */
+typedef struct cli_process {
+    pid_t pid, parent;
+    bool ours;
+} cli_process;
+
+/* Reads the parent of `pid` from /proc/<pid>/stat. It is the second field after the name, which is in
+ * parentheses and may contain any character. */
+static bool read_parent(pid_t pid, pid_t *parent)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    line[fread(line, 1, sizeof line - 1, file)] = 0;
+    fclose(file);
+    const char *behind_name = strrchr(line, ')');
+    long number;
+    if (!behind_name || sscanf(behind_name + 1, " %*c %ld", &number) != 1)
+        return false;
+    *parent = (pid_t)number;
+    return true;
+}
+
+/* Lists all processes, *count of them; the caller frees the list. */
+static cli_process *list_all(size_t *count)
+{
+    cli_process *all = NULL;
+    size_t room = 0;
+    *count = 0;
+    DIR *directory = opendir("/proc");
+    if (!directory)
+        return NULL;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        cli_process found = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
+        if (found.pid <= 0 || !read_parent(found.pid, &found.parent))
+            continue;
+        if (*count == room) {
+            room = room ? 2 * room : 256;
+            cli_process *more = realloc(all, room * sizeof *all);
+            if (!more)
+                break;
+            all = more;
+        }
+        all[(*count)++] = found;
+    }
+    closedir(directory);
+    return all;
+}
+
+/* NULL: it is not listed. */
+static const cli_process *find(const cli_process *all, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].pid == pid)
+            return &all[i];
+    }
+    return NULL;
+}
+
+static bool is_ours(const cli_process *all, size_t count, pid_t pid)
+{
+    const cli_process *process = find(all, count, pid);
+    return process && process->ours;
+}
+
+/* Why a signal did not reach all processes. */
+typedef struct cli_unreached {
+    bool unknown; /* /proc does not show them */
+    bool refused; /* they run as another user, and the signal is not permitted */
+} cli_unreached;
+
+/* Sends `signal` to all descendants: children, their children, and so on. A process that is started at the
+ * same moment may be missed; another call finds it. `child` (0: none) is signalled even if /proc does not
+ * show it. */
+static cli_unreached descendants_signal(int signal, pid_t child)
+{
+    size_t count;
+    cli_process *all = list_all(&count);
+    pid_t self = getpid();
+    cli_unreached unreached = {.unknown = !find(all, count, self)};
+    if (child && !find(all, count, child))
+        unreached.refused = kill(child, signal) != 0 && errno == EPERM;
+    for (bool more = true; more;) { /* each round finds one generation */
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            if (all[i].ours || (all[i].parent != self && !is_ours(all, count, all[i].parent)))
+                continue;
+            all[i].ours = more = true;
+            if (kill(all[i].pid, signal) != 0 && errno == EPERM)
+                unreached.refused = true;
+        }
+    }
+    free(all);
+    return unreached;
+}
+
+/* --- waiting for its end, and ending it --- */
 
 #define SWEEP_MS 50 /* pause between two searches for processes that SIGKILL has not reached */
 
