@@ -51,4 +51,17 @@
             (queue)->last = (item)->previous;                                                                          \
     } while (0)
 
+/* `item`, a copy of an item of the queue, takes the place of that. */
+#define RLI_QUEUE_REPLACE(queue, item)                                                                                 \
+    do {                                                                                                               \
+        if ((item)->previous)                                                                                          \
+            (item)->previous->next = (item);                                                                           \
+        else                                                                                                           \
+            (queue)->first = (item);                                                                                   \
+        if ((item)->next)                                                                                              \
+            (item)->next->previous = (item);                                                                           \
+        else                                                                                                           \
+            (queue)->last = (item);                                                                                    \
+    } while (0)
+
 #endif

@@ -2,42 +2,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/pending.h"
 
+#include "base/list.h"
+
 #include <stdlib.h>
 
 void rli_pending_append(rli_pending_list *pending_list, rli_pending *pending)
 {
-    pending->previous = pending_list->tail;
-    pending->next = NULL;
-    if (pending_list->tail)
-        pending_list->tail->next = pending;
-    else
-        pending_list->head = pending;
-    pending_list->tail = pending;
+    RLI_QUEUE_APPEND(pending_list, pending);
     pending_list->count++;
-}
-
-/* Replaces `pending` in the list by `other`; NULL: only removes it. */
-static void relink(rli_pending_list *pending_list, const rli_pending *pending, rli_pending *other)
-{
-    if (pending->previous)
-        pending->previous->next = other ? other : pending->next;
-    else
-        pending_list->head = other ? other : pending->next;
-    if (pending->next)
-        pending->next->previous = other ? other : pending->previous;
-    else
-        pending_list->tail = other ? other : pending->previous;
 }
 
 void rli_pending_remove(rli_pending_list *pending_list, rli_pending *pending)
 {
-    relink(pending_list, pending, NULL);
+    RLI_QUEUE_REMOVE(pending_list, pending);
     pending_list->count--;
 }
 
 rli_pending *rli_pending_pop(rli_pending_list *pending_list)
 {
-    rli_pending *pending = pending_list->head;
+    rli_pending *pending = pending_list->first;
     if (pending) {
         rli_pending_remove(pending_list, pending);
         pending->popped = true;
@@ -54,7 +37,7 @@ rli_pending *rli_pending_replace(rli_pending_list *pending_list, const rli_pendi
     *copy = *pending;
     copy->parker = NULL;
     copy->witness = NULL;
-    relink(pending_list, pending, copy);
+    RLI_QUEUE_REPLACE(pending_list, copy);
     return copy;
 }
 

@@ -37,7 +37,7 @@ enum {
 };
 
 typedef struct rli_pending_list {
-    rli_pending *head, *tail; /* oldest first */
+    rli_pending *first, *last; /* oldest first */
     int count;
 } rli_pending_list;
 

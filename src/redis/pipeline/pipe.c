@@ -127,7 +127,7 @@ int rli_pipe_posts(const rli_pipe *pipe)
 static bool take_back(rli_pipe *pipe, rli_pending *pending)
 {
     size_t behind = 0; /* bytes of the requests queued after it */
-    rli_pending *other = pipe->pending_list.tail;
+    rli_pending *other = pipe->pending_list.last;
     for (int queued = pipe->pending_list.count - pipe->sent; queued > 0; queued--, other = other->previous) {
         if (other != pending) {
             behind += other->bytes;
@@ -346,7 +346,7 @@ rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t de
 
 int64_t rli_pipe_silent_since(const rli_pipe *pipe)
 {
-    return pipe->pending_list.head ? pipe->pending_list.head->since_ms : RLI_NEVER;
+    return pipe->pending_list.first ? pipe->pending_list.first->since_ms : RLI_NEVER;
 }
 
 bool rli_pipe_is_idle(const rli_pipe *pipe, int64_t idle_ms)
@@ -356,7 +356,7 @@ bool rli_pipe_is_idle(const rli_pipe *pipe, int64_t idle_ms)
 
 static bool is_awaited(const rli_pipe *pipe)
 {
-    const rli_pending *pending = pipe->pending_list.head;
+    const rli_pending *pending = pipe->pending_list.first;
     while (pending && !pending->parker)
         pending = pending->next;
     return pending || pipe->leading;
@@ -415,7 +415,7 @@ bool rli_pipe_is_past(const rli_pipe *pipe, uint64_t number)
 void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
 {
     pipe->leading = false;
-    for (rli_pending *pending = pipe->pending_list.head; pending; pending = pending->next) {
+    for (rli_pending *pending = pipe->pending_list.first; pending; pending = pending->next) {
         if (pending == own || !pending->parker)
             continue;
         pipe->leading = true;
