@@ -33,7 +33,7 @@ rlock_cancel *rlock_cancel_new(void)
     if (cancel->fd < 0 || !rli_fd_track(cancel->fd)) {
         if (cancel->fd >= 0)
             close(cancel->fd);
-        rli_fail(RLOCK_NO_MEMORY, "no descriptor for a cancel token: %s", strerror(errno));
+        rli_fail(RLOCK_NO_MEMORY, "could not create a descriptor for a cancel token: %s", strerror(errno));
         free(cancel);
         return NULL;
     }

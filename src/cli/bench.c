@@ -23,28 +23,28 @@
 
 static const char help[] = "rlock bench [OPTION…] - measure how fast locks are with your server\n"
                            "\n"
-                           "Threads take and free locks as fast as the server answers. Prints for each number of\n"
-                           "threads: locks and unlocks a second, how long a pair took (half of them, 99 % of them,\n"
-                           "at most), this process's CPU time a pair, its connections, and how often a thread had\n"
-                           "a lock while another had it, which must be 0. Before that, what one round trip takes.\n"
+                           "Threads lock and unlock as fast as the server answers. Measures a round trip first,\n"
+                           "then prints for each number of threads: pairs of lock and unlock per second, the time\n"
+                           "of a pair (median and 99th percentile), CPU time of this process per pair, its\n"
+                           "connections, and violations: how often two threads held one lock, which must be 0.\n"
                            "\n"
-                           "Its names begin with rlock:bench: and are gone when it ends, also by a signal; should\n"
-                           "it be killed, at the latest after lockWatchdogTimeout. When it is not certain that the\n"
-                           "server is on this machine, it says what it will do and asks first.\n"
+                           "Names begin with rlock:bench: and are removed when it ends, even by a signal; if it is\n"
+                           "killed, they expire within lockWatchdogTimeout. If the server may be on another\n"
+                           "machine, rlock describes the load and asks before it begins.\n"
                            "\n"
                            "  --threads N,N…\n"
-                           "              how many at once, one after the other; default 1,8,64\n"
-                           "  --time DUR  how long with each number of threads; default 5s\n"
+                           "              numbers of threads to measure in turn; default 1,8,64\n"
+                           "  --time DUR  how long to measure each number of threads; default 5s\n"
                            "  --kind KIND lock (the default), fair, spin, read, write or non-reentrant\n"
-                           "  --one-name  all threads want the same lock; without it each has its own\n"
+                           "  --one-name  all threads use one lock; default: each has its own\n"
                            "  --hold DUR  how long each lock is held; default 0\n"
-                           "  --yes       do not ask\n"
-                           "  --json      one JSON object when all is done; see the manual\n" SERVER_HELP "\n"
-                           "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
+                           "  --yes       do not ask before a load on another machine\n"
+                           "  --json      print one JSON object at the end; see the manual\n" SERVER_HELP "\n"
+                           "DUR is for example 500ms, 10s, 1.5m or 1h; a number without a unit means seconds.\n"
                            "\n"
-                           "Exit status: 0 measured; 64 usage, or not agreed to; 69 no server; 70 a lock was lost,\n"
-                           "or had by two at once; 71 the system refused something; 76 the server refused;\n"
-                           "128+n when signal n ended it.\n";
+                           "Exit status: 0 measured; 64 usage, or declined; 69 no server; 70 a lock was lost, or\n"
+                           "two threads held it at once; 71 the system refused a resource; 76 the server\n"
+                           "refused; 128+n: signal n ended it.\n";
 
 typedef struct bench {
     cli_server server;
@@ -77,14 +77,14 @@ static int check(const char *command, bench *self)
     char shown[SHOWN_SIZE];
     const cli_load *load = &self->load;
     if (!load->kind->lock)
-        return usage_error(command, "a %s is no lock: --kind must be " KINDS, load->kind->name);
+        return usage_error(command, "a %s is not a lock: --kind must be " KINDS, load->kind->name);
     if (load->kind->fenced)
         return usage_error(command, "the counter of a fenced lock would stay on the server: --kind must be " KINDS);
     if (load->one_name && strcmp(load->kind->name, "read") == 0)
         return usage_error(command, "readers do not exclude each other: --one-name is for the other kinds");
     if (!read_threads(self))
         return usage_error(command,
-                           "--threads \"%s\" is no list of up to %d whole numbers from 1 to %d, such as 1,8,64",
+                           "--threads \"%s\" is not a list of up to %d whole numbers from 1 to %d, such as 1,8,64",
                            shorten_word(self->threads_text, shown), MOST_RUNS, MOST_THREADS);
     if (load->time_ms == 0 || load->time_ms > LONGEST_MS)
         return usage_error(command, "--time must be more than 0 and at most 1h");
@@ -118,7 +118,7 @@ static void print_plan(const cli_load *load)
 
 static void print_round_trip(const cli_load_result *asked)
 {
-    printf("round trip %.1f µs, %.0f a second, of one thread that only asks; a lock and unlock takes two\n\n"
+    printf("round trip %.1f µs, %.0f a second, of one thread that only reads; a lock and unlock takes two\n\n"
            "threads      pairs/s     p50 µs     p99 µs  CPU µs/pair  connections  violations\n",
            latency_quantile_us(&asked->turns, 0.5), per_second(asked));
     fflush(stdout);
@@ -171,7 +171,7 @@ static int get_consent(const char *warning, bool agreed)
     if (agreed)
         return EXIT_DONE;
     if (!isatty(STDIN_FILENO)) {
-        complain("nothing was done; add --yes to go on where nobody can be asked");
+        complain("nothing was done; add --yes to run without a terminal");
         return EXIT_USAGE;
     }
     fputs("Go on? [y/N] ", stderr);
@@ -206,10 +206,10 @@ static int warn(const bench *self, const cli_settings *settings)
         return EXIT_DONE;
     int most = most_threads(self);
     snprintf(text, sizeof text,
-             "it is not certain that this server is on this machine: %s. Up to %d thread%s would lock and unlock there "
-             "as fast as it answers, for %s in all; others who use it would notice. Up to %d lock%s named " LOAD_PREFIX
-             "… would stand there meanwhile, and nothing afterwards",
-             *where ? where : "its address is not plain", most, most == 1 ? "" : "s",
+             "this server may be on another machine: %s. Up to %d thread%s will lock and unlock there as fast as it "
+             "answers, for %s in all, which slows down its other users. Up to %d lock%s named " LOAD_PREFIX
+             "… will exist meanwhile, and none afterwards",
+             *where ? where : "unknown address", most, most == 1 ? "" : "s",
              duration_show(asking_ms(self) + self->runs * self->load.time_ms, time), self->load.one_name ? 1 : most,
              self->load.one_name || most == 1 ? "" : "s");
     return get_consent(text, self->agreed);
@@ -272,7 +272,7 @@ static int bench_with(bench *self, const cli_settings *settings)
     if (results && signals_open(&signals)) {
         code = measure_all(self, first, settings, &signals, &results[MOST_RUNS], results);
     } else {
-        complain("the measurement cannot begin: %s", strerror(errno));
+        complain("could not begin the measurement: %s", strerror(errno));
         rlock_client_close(first);
         code = EXIT_SYSTEM;
     }

@@ -80,7 +80,7 @@ static void print_semaphore(const rlock_inspection *found)
     if (found->ttl_ms >= 0)
         print_left(found->ttl_ms, "");
     puts(found->permits ? " (permit-expirable semaphore)"
-                        : " (a semaphore, or a latch with that count: a number alone does not tell)");
+                        : " (a semaphore, or a latch with that count: both are stored as a number)");
 }
 
 /* Prints "client …, number 1 (process 4711 on web-3, 10.0.0.7:51234)", as far as known. */
@@ -127,8 +127,7 @@ static void print_text(const char *name, const rlock_inspection *found)
     }
     if (found->waiter_count && !found->holder_count)
         puts(
-            "  nobody holds it; the waiters may wait for the same name with or without braces around it, whose queue this "
-            "also is");
+            "  nobody holds it; the waiters may be those of the same name with or without braces around it, which has the same queue");
     for (size_t i = 0; i < found->permit_count; i++) {
         printf("  permit %s", found->permits[i].id);
         print_left(found->permits[i].left_ms, "");
@@ -256,14 +255,14 @@ static void print_json(const char *name, const rlock_inspection *found)
 static const char help[] =
     "rlock inspect [OPTION…] NAME - show what NAME is, who holds it, and for how long\n"
     "\n"
-    "Knows locks (with the queue of a fair and the last token of a fenced one), read-write\n"
-    "locks, semaphores (with the permits that are out, of one whose permits expire) and\n"
-    "latches. What looks alike on the server is not told apart. Holders and waiters that\n"
-    "use rlock and have no clientName are shown with process, host and address, where the\n"
-    "user may run CLIENT LIST.\n"
+    "Shows locks (with the queue of a fair lock and the last token of a fenced one),\n"
+    "read-write locks, semaphores (with the acquired permits, if they have leases) and\n"
+    "latches. Kinds that are stored alike cannot be told apart. Holders and waiters that\n"
+    "use rlock without a clientName are shown with process, host and address if the user\n"
+    "may run CLIENT LIST.\n"
     "\n"
-    "  --json      one JSON object: name, kind, locked, ttl_ms (null: not there, or without\n"
-    "              end), mode, holders, waiters, token, available, permits; see the manual\n" SERVER_HELP "\n"
+    "  --json      print one JSON object: name, kind, locked, ttl_ms (null: nothing there, or\n"
+    "              no expiry), mode, holders, waiters, token, available, permits; see the manual\n" SERVER_HELP "\n"
     "Exit status: 0 locked or free; 64 usage; 69 no server; 76 the server refused,\n"
     "also when the key is none of these.\n";
 

@@ -198,7 +198,7 @@ static int await_all(run *self, int fd, int threads, int signal)
             raised += more;
         int came = fds[1].revents ? take_signal(self) : 0;
         if (came && signal) {
-            complain("%s: what is still locked ends by itself", strsignal(came));
+            complain("%s: exiting now; locks that are still held expire", strsignal(came));
             _exit(EXIT_SIGNAL + came);
         }
         if (came) {
@@ -284,14 +284,14 @@ static int start_all(worker *workers, int count)
     }
     pthread_attr_destroy(&attributes);
     if (error)
-        complain("%d threads: %s; %d were to be had", count, strerror(error), started);
+        complain("could not start %d threads: %s; %d were started", count, strerror(error), started);
     return started;
 }
 
 static int judge(run *self, int signal, const cli_load_result *result)
 {
     if (result->violations)
-        complain("so often a thread had a lock while another had it: %" PRIu64, result->violations);
+        complain("mutual exclusion violations: %" PRIu64, result->violations);
     if (self->failed)
         complain("%s", self->trouble);
     if (result->violations)
@@ -350,7 +350,7 @@ int load_run(rlock_client *client, const cli_load *load, const cli_signals *sign
     memset(result, 0, sizeof *result);
     result->threads = load->threads;
     if (self.ready_fd < 0 || self.ended_fd < 0 || self.stop_fd < 0 || !workers || !rooms)
-        complain("%d threads cannot be made ready: %s", load->threads, strerror(errno));
+        complain("could not prepare %d threads: %s", load->threads, strerror(errno));
     else if (!furnish(&self, client, workers, rooms))
         complain("%s", rlock_last_error());
     else

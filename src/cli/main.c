@@ -22,8 +22,8 @@ static const char help[] = "rlock - locks shared with every program, C or Java, 
                            "  rlock COMMAND --help                    more about one of them\n"
                            "  rlock --version\n"
                            "\n"
-                           "The server is that of --url or of Redisson's YAML file in --config, else RLOCK_URL\n"
-                           "or RLOCK_CONFIG from the environment, else redis://127.0.0.1:6379.\n";
+                           "--url or --config (Redisson's YAML file) names the server, else RLOCK_URL or\n"
+                           "RLOCK_CONFIG in the environment; the default is redis://127.0.0.1:6379.\n";
 
 /* Opens descriptors 0 to 2 if they are closed. Otherwise a connection could get one of them, and messages
  * would be written to it. */
@@ -85,9 +85,9 @@ int ask_command(char **argv, const cli_question *question)
     if (!options_read(&words, options, argv, &code))
         return code;
     if (words.rest)
-        return usage_error(words.command, "nothing may stand behind NAME, no -- either");
+        return usage_error(words.command, "nothing may follow NAME, not even --");
     if (kind && !kind->lock)
-        return usage_error(words.command, "a %s is no lock: --kind must be " KIND_LOCKS, kind->name);
+        return usage_error(words.command, "a %s is not a lock: --kind must be " KIND_LOCKS, kind->name);
 
     rlock_client *client;
     code = server_open(&client, &server);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         return EXIT_SYSTEM;
     int code = dispatch(argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_DONE) {
-        complain("standard output could not be written: %s", strerror(errno));
+        complain("could not write to standard output: %s", strerror(errno));
         return EXIT_OUTPUT;
     }
     return code;

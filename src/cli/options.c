@@ -156,7 +156,7 @@ static bool read_number(const cli_words *words, const cli_option *option, const 
     errno = 0;
     long number = *value >= '0' && *value <= '9' ? strtol(value, &end, 10) : 0;
     if (number < 1 || *end || errno || number > INT_MAX) {
-        usage_error(words->command, "%s \"%s\" is no whole number from 1 to %d", option->name,
+        usage_error(words->command, "%s \"%s\" is not a whole number from 1 to %d", option->name,
                     shorten_word(value, shown), INT_MAX);
         return false;
     }
@@ -171,7 +171,7 @@ static bool read_kind(const cli_words *words, const cli_option *option, const ch
     if (kind)
         *option->kind = kind;
     else
-        usage_error(words->command, "there is no kind \"%s\": it must be " KIND_ALL, shorten_word(value, shown));
+        usage_error(words->command, "unknown kind \"%s\": it must be " KIND_ALL, shorten_word(value, shown));
     return kind;
 }
 
@@ -212,12 +212,12 @@ static bool read_option(const cli_words *words, const cli_option *options, char 
         return wrong(words, "unknown option", argument);
     if (option->flag) {
         *option->flag = true;
-        return !equals || wrong(words, "no value belongs to", argument);
+        return !equals || wrong(words, "no value may follow", argument);
     }
     if (equals)
         return read_value(words, option, equals + 1);
     if (!(*at)[1])
-        return wrong(words, "a value is missing behind", argument);
+        return wrong(words, "a value is missing after", argument);
     return read_value(words, option, *++*at);
 }
 
@@ -225,7 +225,7 @@ static bool take_name(cli_words *words, const char *argument)
 {
     char shown[SHOWN_SIZE];
     if (words->name || words->nameless) {
-        usage_error(words->command, "\"%s\" is out of place: write rlock %s %s", shorten_word(argument, shown),
+        usage_error(words->command, "unexpected argument \"%s\": write rlock %s %s", shorten_word(argument, shown),
                     words->command, words->form);
         return false;
     }

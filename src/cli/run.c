@@ -18,32 +18,32 @@
 
 static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a command while holding a lock\n"
                            "\n"
-                           "Waits for the lock, runs COMMAND, frees the lock and exits as COMMAND did. When the\n"
-                           "lock is lost meanwhile, COMMAND and all that it started get SIGTERM, and SIGKILL if\n"
-                           "they do not end. COMMAND finds the lock's name in RLOCK_NAME.\n"
+                           "Waits for the lock, runs COMMAND, frees the lock and exits as COMMAND did. If the lock\n"
+                           "is lost meanwhile, COMMAND and all processes that it started get SIGTERM, and SIGKILL\n"
+                           "if they do not end. RLOCK_NAME in the environment of COMMAND has the lock's name.\n"
                            "\n"
-                           "  --kind KIND what NAME is: lock (the default); fair: had in the order of asking;\n"
-                           "              spin; fenced: COMMAND finds the token in RLOCK_TOKEN; read, write: a\n"
-                           "              side of a read-write lock; non-reentrant; semaphore: as many run at\n"
-                           "              once as it has permits; permit: of a semaphore whose permits have leases\n"
-                           "  --wait DUR  give up when the lock is not acquired in DUR; 0: try once.\n"
-                           "              Without it: wait as long as it takes\n"
-                           "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it.\n"
-                           "              Without it: the lock is renewed as long as COMMAND runs\n"
+                           "  --kind KIND what NAME is: lock (the default); fair: granted in the order of the\n"
+                           "              requests; spin; fenced: RLOCK_TOKEN has the token; read, write: a side of\n"
+                           "              a read-write lock; non-reentrant; semaphore: as many COMMANDs run at once\n"
+                           "              as it has permits; permit: a semaphore whose permits have leases\n"
+                           "  --wait DUR  give up if the lock is not acquired within DUR; 0: try once;\n"
+                           "              default: wait without limit\n"
+                           "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it;\n"
+                           "              default: the lock is renewed while COMMAND runs\n"
                            "  --kill-after DUR\n"
-                           "              from SIGTERM to SIGKILL when the lock was lost; default 5s\n"
-                           "  --permits N of a semaphore: how many to take; default 1. With --kind semaphore they\n"
-                           "              stay taken when rlock itself dies; with permit they come back\n"
+                           "              time from SIGTERM to SIGKILL after the lock was lost; default 5s\n"
+                           "  --permits N number of permits to acquire; default 1. If rlock is killed, those of\n"
+                           "              --kind semaphore stay acquired, and those of --kind permit expire\n"
                            "  --set-permits N\n"
-                           "              make the semaphore with N permits if there is none yet\n" SERVER_HELP "\n"
-                           "DUR is such as 500ms, 10s, 1.5m or 1h; a number alone counts seconds.\n"
-                           "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND;\n"
-                           "while rlock waits for the lock, they end the wait.\n"
+                           "              create the semaphore with N permits if it does not exist\n" SERVER_HELP "\n"
+                           "DUR is for example 500ms, 10s, 1.5m or 1h; a number without a unit means seconds.\n"
+                           "rlock passes SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 on to COMMAND;\n"
+                           "while it waits for the lock, they end the wait.\n"
                            "\n"
-                           "Exit status: that of COMMAND, 128+n when signal n ended it or the wait; 64 usage;\n"
-                           "69 no server; 70 the lock was lost; 71 the system refused something; 75 not to be\n"
-                           "had in time; 76 the server refused, or there is no such semaphore; 126 COMMAND\n"
-                           "cannot be run; 127 not found.\n";
+                           "Exit status: that of COMMAND; 128+n: signal n ended it or the wait; 64 usage;\n"
+                           "69 no server; 70 the lock was lost; 71 the system refused a resource; 75 timeout;\n"
+                           "76 the server refused, or the semaphore does not exist; 126 COMMAND could not be\n"
+                           "run; 127 COMMAND was not found.\n";
 
 /* --- the environment of the command --- */
 
@@ -90,7 +90,7 @@ static int find_semaphore(rlock_client *client, cli_hold *hold, const char *name
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
     else if (!there)
-        complain("there is no semaphore \"%s\"; --set-permits N makes one", hold->shown);
+        complain("the semaphore \"%s\" does not exist; --set-permits N creates it", hold->shown);
     return there ? exit_for(status) : EXIT_REFUSED;
 }
 
@@ -108,8 +108,8 @@ static int not_held(const cli_hold *hold, rlock_status status, int signal)
         complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has", hold->shown,
                  hold->permits, permits(hold));
     else if (status == RLOCK_UNKNOWN)
-        complain("the semaphore \"%s\" may have %d %s less now, for nothing: %s", hold->shown, hold->permits,
-                 permits(hold), rlock_last_error());
+        complain("%d %s may have been acquired, although the command did not run: %s", hold->permits, permits(hold),
+                 rlock_last_error());
     else if (status == RLOCK_LOST && hold->leased)
         complain("the permit \"%s\" was lost before the command began", hold->shown);
     else
@@ -132,12 +132,11 @@ static void complain_of_lock(const cli_hold *hold, rlock_status status)
         complain("the lock \"%s\" was lost before the command ended: %s", hold->shown, why);
     else if (status == RLOCK_SERVER && is_free(hold))
         complain(
-            "the lock \"%s\" is free, but its release failed after that, so those who wait for it may wait until its "
-            "TTL would have ended: %s",
+            "the lock \"%s\" is free, but waiters were not notified and may wait until its TTL would have ended: %s",
             hold->shown, why);
     else
         complain(
-            "the lock \"%s\" could not be given back, so others wait until its TTL ends, or until rlock force-unlock: %s",
+            "could not release the lock \"%s\", so others wait until its TTL ends or rlock force-unlock frees it: %s",
             hold->shown, why);
 }
 
@@ -147,11 +146,10 @@ static void complain_of_permits(const cli_hold *hold, rlock_status status)
     if (status == RLOCK_LOST)
         complain("the permit \"%s\" was lost before the command ended", hold->shown);
     else if (status == RLOCK_UNKNOWN)
-        complain("whether the semaphore \"%s\" has its %d %s back is not known: %s", hold->shown, hold->permits,
-                 permits(hold), rlock_last_error());
+        complain("it is unknown whether %d %s came back: %s", hold->permits, permits(hold), rlock_last_error());
     else
-        complain("the semaphore \"%s\" does not have its %d %s back%s: %s", hold->shown, hold->permits, permits(hold),
-                 hold->leased ? " before their lease ends" : "", rlock_last_error());
+        complain("could not release %d %s%s: %s", hold->permits, permits(hold),
+                 hold->leased ? ", which will expire" : "", rlock_last_error());
 }
 
 /* Releases the hold. `code`: the exit status of the command, or of what prevented it. Returns the exit status for
@@ -195,7 +193,7 @@ static int run_under(rlock_client *client, const cli_hold *hold, char **command,
     }
     char **environment = environment_with_token(hold->kind->fenced ? &token : NULL);
     if (!environment || !loss_watch(&loss, client, hold)) {
-        complain("the lock cannot be watched: %s", strerror(errno));
+        complain("could not watch the lock: %s", strerror(errno));
         free(environment);
         return EXIT_SYSTEM;
     }
@@ -256,12 +254,12 @@ static int run(const char *name, char **command, const run_options *options)
     /* Change the environment before there are threads that might read it. RLOCK_TOKEN may come from an rlock
      * command around this one. */
     if (setenv("RLOCK_NAME", name, 1) != 0 || unsetenv("RLOCK_TOKEN") != 0)
-        return no_start("the environment cannot be extended");
+        return no_start("could not extend the environment");
     if (!signals_open(&signals))
-        return no_start("signals cannot be listened to");
+        return no_start("could not watch for signals");
     rlock_cancel *cancel = rlock_cancel_new();
     if (!cancel || !interruption_start(&interruption, &signals, cancel))
-        return no_start("signals cannot be listened to");
+        return no_start("could not watch for signals");
     int code = server_open(&client, &options->server);
     if (code == EXIT_DONE) {
         code = run_with(client, name, command, &signals, &interruption, options);
@@ -290,12 +288,12 @@ int run_command(char **argv)
     if (!options_read(&words, options, argv, &code))
         return code;
     if (found.lease_ms == 0)
-        return usage_error(words.command, "--lease is 0; a lease takes at least 1ms");
+        return usage_error(words.command, "--lease is 0; it must be at least 1ms");
     if (found.kind->lock && (found.permits || found.set_permits))
         return usage_error(words.command, "only a semaphore has permits: add --kind semaphore or --kind permit");
     if (!found.kind->lock && !found.kind->leased && found.lease_ms != RLOCK_WATCHDOG)
-        return usage_error(words.command, "its permits have no lease; those of --kind permit do");
+        return usage_error(words.command, "--lease: permits of --kind semaphore have no lease; use --kind permit");
     if (!words.rest || !words.rest[0])
-        return usage_error(words.command, "the COMMAND is missing; it stands behind NAME and --");
+        return usage_error(words.command, "the COMMAND is missing; write it after NAME and --");
     return run(words.name, words.rest, &found);
 }

@@ -46,7 +46,7 @@ int server_open(rlock_client **client, const cli_server *server);
     "              or redis-cluster://host,…; else RLOCK_URL from the environment,\n"                                \
     "              else redis://127.0.0.1:6379\n"                                                                      \
     "  --config FILE\n"                                                                                                \
-    "              the servers and settings of Redisson's YAML file instead; else\n"                                   \
+    "              take servers and settings from Redisson's YAML file instead; else\n"                                \
     "              RLOCK_CONFIG from the environment\n"
 
 /* Returns true only if it is certain: a unix socket, or one server at a loopback address or "localhost". A

@@ -51,7 +51,7 @@ static int read_report(int fd)
 
 static int failed_to_start(const char *what, int error)
 {
-    complain("the command cannot be started: %s: %s", what, strerror(error));
+    complain("could not start the command: %s: %s", what, strerror(error));
     return EXIT_SYSTEM;
 }
 
@@ -78,7 +78,7 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
     if (!error)
         return EXIT_DONE;
     char shown[SHOWN_SIZE];
-    complain("the command \"%s\" cannot be run: %s", shorten(command[0], shown), strerror(error));
+    complain("could not run the command \"%s\": %s", shorten(command[0], shown), strerror(error));
     while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -107,7 +107,7 @@ static void child_pass_on(const cli_child *self, cli_signal_note note)
     if (note.from_terminal && getpgid(self->pid) == getpgrp())
         return;
     if (kill(self->pid, note.number) != 0 && errno == EPERM)
-        complain("%s cannot be passed on to the command, which runs as another user: %s", strsignal(note.number),
+        complain("could not pass %s on to the command, which runs as another user: %s", strsignal(note.number),
                  strerror(EPERM));
 }
 
@@ -252,9 +252,8 @@ static cli_unreached signal_all(const cli_child *child, int signal)
 static void give_up(const cli_child *child, cli_unreached unreached)
 {
     complain("%s may still run without the lock: %s", child->ended ? "what the command started" : "the command",
-             unreached.refused
-                 ? "it runs as another user, and to signal it is not permitted; run rlock as that user, too"
-                 : "/proc does not show the processes that descend from rlock");
+             unreached.refused ? "it runs as another user, which rlock may not signal; run rlock as that user"
+                               : "/proc does not show the processes that descend from rlock");
 }
 
 static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)

@@ -38,7 +38,7 @@ static rlock_status attend(rli_engine *engine)
 rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *config)
 {
     if (!out)
-        return rli_fail(RLOCK_INVALID, "the place for the client is NULL");
+        return rli_fail(RLOCK_INVALID, "the pointer for the client must not be NULL");
     rlock_client *client = calloc(1, sizeof *client);
     if (!client)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a client");

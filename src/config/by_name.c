@@ -66,7 +66,7 @@ static rlock_status set(rlock_config *config, const char *name, const char *valu
                         "<rlock/config.h>",
                         name, rli_hint(name, name_at, hint));
     if (!value)
-        return rli_fail(RLOCK_INVALID, "the value of %s must not be NULL: it is no text", name);
+        return rli_fail(RLOCK_INVALID, "the value of %s must not be NULL; only a text can be unset with NULL", name);
     rlock_status status = rli_field_read(field, value, &number);
     if (status == RLOCK_OK)
         rli_field_store(field, (char *)config + field->in_config, number);

@@ -35,11 +35,12 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
     char hint[RLI_HINT_SHOWN];
     const rli_field *field = rli_field_find(name);
     if (!field && !named)
-        return rli_fail(RLOCK_INVALID, "the URL has a parameter that is no setting; if it is part of a password, "
-                                       "write %%26 for an & in that");
+        return rli_fail(
+            RLOCK_INVALID,
+            "the URL has a parameter that is not a setting; if it is part of a password, write %%26 for the & in the password");
     if (!field && is_user_info(name))
         return rli_fail(RLOCK_INVALID,
-                        "%s is no parameter of a URL; it stands before the host: redis://user:password@host", name);
+                        "%s is not a parameter of a URL; write it before the host: redis://user:password@host", name);
     if (!field)
         return rli_fail(RLOCK_INVALID,
                         "unknown setting \"%.60s\" in the URL%s; the names are those of Redisson, "
@@ -148,11 +149,12 @@ static rlock_status check_sentinel(const rli_settings *settings)
 {
     if (settings->mode != RLI_SENTINEL &&
         (settings->master_name || settings->sentinel_username || settings->sentinel_password))
-        return rli_fail(RLOCK_INVALID, "%s is given, but the address is no redis-sentinel://",
+        return rli_fail(RLOCK_INVALID, "%s is given, but the address is not redis-sentinel://",
                         settings->master_name ? "masterName" : "a sentinel's user or password");
     if (settings->mode == RLI_SENTINEL && (!settings->master_name || !*settings->master_name))
-        return rli_fail(RLOCK_INVALID, "masterName is missing: what the sentinels call the master; add for example "
-                                       "?masterName=mymaster");
+        return rli_fail(
+            RLOCK_INVALID,
+            "masterName is missing: the name of the master at the sentinels; add for example ?masterName=mymaster");
     if (settings->sentinel_username && !settings->sentinel_password && !settings->password)
         return rli_fail(RLOCK_INVALID, "sentinelUsername without any password; set sentinelPassword as well");
     return RLOCK_OK;
@@ -166,9 +168,9 @@ static rlock_status check(const rli_settings *settings)
         return rli_fail(RLOCK_INVALID, "clientName \"%.40s\" has white space, which Redis refuses",
                         settings->client_name);
     if (settings->nat.count && (settings->mode == RLI_SINGLE || settings->mode == RLI_MASTER_SLAVE))
-        return rli_fail(RLOCK_INVALID,
-                        "natMap is given, but the address is no redis-sentinel://, redis-cluster:// or "
-                        "redis-replicated://; where each address is configured, write the one that leads there");
+        return rli_fail(
+            RLOCK_INVALID,
+            "natMap is given, but the address is not redis-sentinel://, redis-cluster:// or redis-replicated://; configure addresses that this process can reach");
     rlock_status status = check_sentinel(settings);
     return status == RLOCK_OK ? check_addresses(settings) : status;
 }

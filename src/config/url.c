@@ -114,9 +114,9 @@ static rlock_status check_host(const char *host, bool v6)
     for (const char *at = host; *at; at++) {
         bool is_word = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
         if (!is_word && !strchr(marks, *at) && (unsigned char)*at < 0x80)
-            return rli_fail(RLOCK_INVALID,
-                            "the host in the URL has a character that no host has; if that is a password, "
-                            "write :password@host");
+            return rli_fail(
+                RLOCK_INVALID,
+                "the host in the URL has a character that host names do not have; if that is a password, write :password@host");
     }
     return RLOCK_OK;
 }
@@ -175,8 +175,8 @@ static rlock_status read_query(rli_settings *settings, const char *query)
         size_t length = strcspn(query, "&");
         const char *equals = memchr(query, '=', length);
         if (!equals)
-            return rli_fail(RLOCK_INVALID, "parameter without a value in the URL; write name=value, and %%26 for an & "
-                                           "in a value");
+            return rli_fail(RLOCK_INVALID,
+                            "the URL has a parameter without a value; write name=value, and %%26 for an & in a value");
         char *name = NULL, *value = NULL;
         status = take(&name, query, (size_t)(equals - query), "name of a parameter");
         if (status == RLOCK_OK)
@@ -228,8 +228,9 @@ static rlock_status read_tcp(rli_settings *settings, const struct scheme *scheme
         size_t length = strcspn(end + 1, "?");
         char *database = NULL;
         if (length && scheme->mode == RLI_SENTINEL && strspn(end + 1, "-0123456789") != length)
-            return rli_fail(RLOCK_INVALID, "what stands behind the sentinels' / is no number of a database; write the "
-                                           "master's name as ?masterName=");
+            return rli_fail(
+                RLOCK_INVALID,
+                "the text after the sentinels' / is not the number of a database; write the master's name as ?masterName=");
         if (length)
             status = take(&database, end + 1, length, "database");
         if (status == RLOCK_OK && length)
@@ -297,8 +298,9 @@ static rlock_status read_one(rli_settings *settings, const struct scheme *scheme
     rlock_status status = find_places(scheme, rest, &place, &end);
     if (status == RLOCK_OK &&
         (memchr(place, ',', (size_t)(end - place)) || strcmp(*end == '/' ? end + 1 : end, "") != 0))
-        return rli_fail(RLOCK_INVALID, "each of rlock_config's addresses names one server and nothing else; database "
-                                       "and parameters are fields of their own");
+        return rli_fail(
+            RLOCK_INVALID,
+            "each of rlock_config's addresses names one server and nothing else; set database and parameters in their own fields");
     if (status == RLOCK_OK)
         status = read_place(settings, scheme, place, (size_t)(end - place), place > rest);
     if (status != RLOCK_OK || place == rest)

@@ -38,7 +38,7 @@ static rlock_status check_place(const rlock *lock, const void *place, const char
 {
     rlock_status status = check(lock);
     if (status == RLOCK_OK && !place)
-        return rli_fail(RLOCK_INVALID, "the place for %s is NULL", what);
+        return rli_fail(RLOCK_INVALID, "the pointer for %s must not be NULL", what);
     return status;
 }
 

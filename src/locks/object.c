@@ -57,7 +57,7 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
 {
     rlock_status status = rli_object_check(object, what);
     if (status == RLOCK_OK && !place)
-        return rli_fail(RLOCK_INVALID, "the place for %s is NULL", answer);
+        return rli_fail(RLOCK_INVALID, "the pointer for %s must not be NULL", answer);
     return status;
 }
 

@@ -21,7 +21,7 @@ static rlock_status read_id(const char *text, char id[RLI_PERMIT_ID])
     if (!text)
         return rli_fail(RLOCK_INVALID, "the permit id is NULL");
     if (!rli_permit_id_read(text, id))
-        return rli_fail(RLOCK_INVALID, "\"" ID_SHOWN "\" is no permit id: those have 32 hex digits", text);
+        return rli_fail(RLOCK_INVALID, "\"" ID_SHOWN "\" is not a permit id, which has 32 hex digits", text);
     return RLOCK_OK;
 }
 
@@ -36,7 +36,7 @@ static rlock_status no_such_permit(const rlock_permit_semaphore *semaphore, cons
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_INVALID, "permit " ID_SHOWN " of semaphore \"%s\" %s", id,
                     rli_show_name(semaphore->object.names.name, shown),
-                    expired ? "has expired" : "is not there: it was given back already, or never taken");
+                    expired ? "has expired" : "does not exist: it was released already, or never acquired");
 }
 
 /* An earlier attempt was not answered, and may have done what the answered attempt found done. */

@@ -214,9 +214,9 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call);
     else if (status == RLOCK_NOT_SYNCED && call.unanswered)
-        status = rli_fail(RLOCK_UNKNOWN,
-                          "no replica confirmed the permits, and giving them back was not answered; look "
-                          "at what is available before you repeat it");
+        status = rli_fail(
+            RLOCK_UNKNOWN,
+            "no replica confirmed the permits, and giving them back was not answered; check how many are available before you repeat it");
     rli_call_clear(&call);
     return status;
 }

@@ -81,7 +81,8 @@ static rlock_status not_yet(const rli_address *address, const char *said)
         if (strncmp(said, advices[i].start, strlen(advices[i].start)) == 0)
             advice = advices[i].advice;
     }
-    return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not serve for now: %s%s", address->text, said, advice);
+    return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not serve requests at present: %s%s", address->text, said,
+                    advice);
 }
 
 static rlock_status locked_out(const rli_address *address, const char *said)
@@ -106,7 +107,8 @@ static bool lacks_info(const char *said)
 static rlock_status refused_login(const rli_address *address, const redisReply *reply, const char *said)
 {
     if (strstr(reply->str, "unknown command"))
-        return rli_fail(RLOCK_SERVER, "Redis at %s takes no password: %s; AUTH has another name there, or none",
+        return rli_fail(RLOCK_SERVER,
+                        "Redis at %s takes no password: %s; rename-command has renamed or removed AUTH there",
                         address->text, said);
     if (address->sentinel)
         return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s",

@@ -87,7 +87,7 @@ bool rli_limits_next(redisReader *reader, redisReply **reply)
         return false;
     if (redisReaderGetReply(reader, &whole) != REDIS_OK) {
         if (!self->trouble) /* create_array() may have set a reason */
-            self->trouble = reader->err == REDIS_ERR_OOM ? "an answer for which memory is short"
+            self->trouble = reader->err == REDIS_ERR_OOM ? "an answer that is too large for the memory that is free"
                                                          : "something that is not Redis's protocol";
         return false;
     }

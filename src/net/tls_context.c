@@ -204,9 +204,7 @@ static rlock_status present(SSL_CTX *shared, const rli_tls *settings)
         fits = SSL_CTX_add1_chain_cert(shared, sk_X509_value(store.certificates, i)) == 1;
     if (!fits) {
         const char *reason = ERR_reason_error_string(ERR_peek_error());
-        status = rli_fail(RLOCK_INVALID,
-                          "sslKeystore \"%.120s\": its first certificate and its key are of no use together: "
-                          "%.100s",
+        status = rli_fail(RLOCK_INVALID, "sslKeystore \"%.120s\": its first certificate does not match its key: %.100s",
                           path, reason ? reason : "unknown error");
     }
     rli_tls_store_free(&store);

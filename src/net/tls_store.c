@@ -51,7 +51,7 @@ static rlock_status load(const source *from, BIO *content)
     size_t length;
     while (status == RLOCK_OK && (length = fread(bytes, 1, sizeof bytes, file)) > 0) {
         if (BIO_pending(content) > STORE_MAX)
-            status = refuse(from, "is larger than any store: 16 MiB");
+            status = refuse(from, "is larger than 16 MiB, the limit for a store");
         else if (BIO_write(content, bytes, (int)length) != (int)length)
             status = no_memory(from);
     }

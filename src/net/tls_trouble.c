@@ -111,15 +111,15 @@ static void note_untrusted(rli_tls_trouble *trouble, X509 *certificate)
     if (X509_NAME_get_text_by_NID(name, NID_commonName, issuer, sizeof issuer) < 0)
         X509_NAME_oneline(name, issuer, sizeof issuer);
     if (trouble->settings->truststore)
-        note(trouble,
-             "its certificate was issued by \"%.60s\", which is no CA in the sslTruststore \"%.100s\"; add the "
-             "certificate of that CA there",
-             issuer, trouble->settings->truststore);
+        note(
+            trouble,
+            "its certificate was issued by \"%.60s\", which is not a CA in the sslTruststore \"%.100s\"; add the certificate of that CA there",
+            issuer, trouble->settings->truststore);
     else
-        note(trouble,
-             "its certificate was issued by \"%.60s\", which is no CA that this system trusts; name the file with "
-             "the certificate of that CA in sslTruststore",
-             issuer);
+        note(
+            trouble,
+            "its certificate was issued by \"%.60s\", which is not a CA that this system trusts; name the file with the certificate of that CA in sslTruststore",
+            issuer);
 }
 
 static void note_certificate(rli_tls_trouble *trouble, X509_STORE_CTX *checked)

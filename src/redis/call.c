@@ -303,8 +303,7 @@ static rlock_status failed(const call_state *run, int done)
         return run->answer.status;
     if (run->call->once && run->call->unanswered)
         return rli_fail(RLOCK_UNKNOWN,
-                        "Redis at %s got the request, but its answer was lost; look "
-                        "before you repeat it",
+                        "Redis at %s got the request, but its answer was lost; check the state before you repeat it",
                         run->node->address.text);
     /* A token ends the making of a connection, too, which then says that there is none. */
     bool gave_up = run->outcome == RLI_ABANDONED || run->outcome == RLI_UNSENT;
@@ -367,7 +366,7 @@ typedef enum next { DONE, AT_ONCE, AFTER_FAILURE } next;
 
 /* Makes an attempt. DONE: *status is the result of the call. AT_ONCE: another attempt follows, and this one does not
  * count as failed. */
-static next attempt_once(call_state *run, rlock_status *status)
+static next next_after_attempt(call_state *run, rlock_status *status)
 {
     rli_call *call = run->call;
     bool at_once = false;
@@ -395,7 +394,7 @@ static rlock_status go(call_state *run)
         int64_t began_ms = done == 1 ? call->sent_ms : rli_now_ms();
         unsigned version = atomic_load(&run->topology->version);
         rlock_status status;
-        next what = attempt_once(run, &status);
+        next what = next_after_attempt(run, &status);
         if (what == DONE)
             return status;
         if (what == AT_ONCE) {

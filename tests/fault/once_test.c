@@ -84,7 +84,7 @@ Test(once, nothing_is_carried_out_twice_when_its_answer_is_lost)
         reset();
         int rule = on_script(calls[i].script, PROXY_CUT_AFTER, 1);
         assert_status(calls[i].call(), RLOCK_UNKNOWN);
-        assert_error("look before you repeat");
+        assert_error("before you repeat");
         cr_assert(seen_by(rule) == 1);
         assert_keys(calls[i].after);
     }

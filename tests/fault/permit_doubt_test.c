@@ -184,7 +184,7 @@ Test(permit_doubt, changes_of_the_number_are_sent_once)
     rlock_permit_semaphore *semaphore = with(5);
     int add = on_script(&rli_script_permit_semaphore_add, PROXY_CUT_AFTER, 1);
     assert_status(rlock_permit_semaphore_add_permits(semaphore, 2), RLOCK_UNKNOWN);
-    assert_error("look before you repeat");
+    assert_error("before you repeat");
     int set = on_script(&rli_script_permit_semaphore_set, PROXY_CUT_BEFORE, 1);
     assert_status(rlock_permit_semaphore_set_permits(semaphore, 9), RLOCK_UNKNOWN);
     cr_assert(seen_by(add) == 1 && seen_by(set) == 1);

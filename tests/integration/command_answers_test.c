@@ -172,7 +172,7 @@ Test(command_answers, inspect_shows_the_queue_of_a_fair_lock)
     assert_json("waiters", "[{\"owner\":\"a:2\",\"client\":\"a\",\"number\":2,\"left_ms\":#,\"process\":null},"
                            "{\"owner\":\"b:3\",\"client\":\"b\",\"number\":3,\"left_ms\":0,\"process\":null}]");
     put("DEL " NAME);
-    assert_inspected("^order:42: free \\(fair\\)\n  waiter 1: client a.*\n  nobody holds it; the waiters may wait");
+    assert_inspected("^order:42: free \\(fair\\)\n  waiter 1: client a.*\n  nobody holds it; the waiters may be those");
     assert_json("locked", "false");
 }
 
@@ -205,7 +205,7 @@ Test(command_answers, inspect_shows_who_reads_and_who_writes)
 Test(command_answers, inspect_shows_a_semaphore)
 {
     put("SET " NAME " -3");
-    assert_inspected("^order:42: -3 available \\(a semaphore, or a latch with that count: a number alone does not tell\\)\n$");
+    assert_inspected("^order:42: -3 available \\(a semaphore, or a latch with that count: both are stored as a number\\)\n$");
     assert_json("kind", "semaphore-or-latch");
     assert_json("available", "-3");
     assert_json("locked", "null");

@@ -51,7 +51,7 @@ Test(command_run, passes_the_exit_status_on)
 Test(command_run, says_why_a_command_cannot_be_run)
 {
     outcome found = run(COMMAND("run", NAME, "--", "no-such-command"));
-    cr_assert_str_eq(found.err, "rlock: the command \"no-such-command\" cannot be run: No such file or directory\n");
+    cr_assert_str_eq(found.err, "rlock: could not run the command \"no-such-command\": No such file or directory\n");
     outcome_free(&found);
 }
 

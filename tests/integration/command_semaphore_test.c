@@ -81,7 +81,7 @@ Test(command_semaphore, a_semaphore_that_nobody_made_is_told_with_76)
     outcome found = run(COMMAND(SEMAPHORE, NAME, "--", "echo", "ran"));
     cr_assert(found.status == 76, "%d", found.status);
     cr_assert_str_eq(found.out, "");
-    cr_assert_str_eq(found.err, "rlock: there is no semaphore \"" NAME "\"; --set-permits N makes one\n");
+    cr_assert_str_eq(found.err, "rlock: the semaphore \"" NAME "\" does not exist; --set-permits N creates it\n");
     outcome_free(&found);
     assert_no_keys();
 }
@@ -158,7 +158,7 @@ Test(command_semaphore, does_not_run_when_nobody_knows_whether_permits_were_take
     outcome found = command_outcome(through(between), COMMAND(SEMAPHORE, "--permits", "2", NAME, "--", "echo", "ran"));
     cr_assert(found.status == 69, "%d %s", found.status, found.err);
     cr_assert_str_eq(found.out, "");
-    cr_assert(strncmp(found.err, "rlock: the semaphore \"" NAME "\" may have 2 permits less now", 50) == 0, "%s", found.err);
+    cr_assert(strstr(found.err, "rlock: 2 permits may have been acquired") == found.err, "%s", found.err);
     outcome_free(&found);
     assert_available(3);
     proxy_stop(between);
@@ -183,7 +183,7 @@ Test(command_semaphore, says_that_nobody_knows_whether_permits_came_back)
     lose_answer(between, &rli_script_semaphore_release);
     outcome found = command_outcome(through(between), COMMAND(SEMAPHORE, NAME, "--", "sh", "-c", "exit 7"));
     cr_assert(found.status == 7, "%d %s", found.status, found.err);
-    cr_assert(strncmp(found.err, "rlock: whether the semaphore \"" NAME "\" has its 1 permit back is not known", 70) == 0,
+    cr_assert(strstr(found.err, "rlock: it is unknown whether 1 permit came back: semaphore \"" NAME "\"") == found.err,
               "%s", found.err);
     outcome_free(&found);
     assert_available(5);
@@ -202,7 +202,7 @@ Test(command_semaphore, says_that_permits_did_not_come_back)
     proxy_cut(between);
     command_write(c, "\n");
     cr_assert(command_wait(c, SOON_MS) == 6, "%s", command_err(c));
-    cr_assert(strncmp(command_err(c), "rlock: the semaphore \"" NAME "\" does not have its 2 permits back", 60) == 0, "%s",
+    cr_assert(strstr(command_err(c), "rlock: could not release 2 permits: semaphore \"" NAME "\""), "%s",
               command_err(c));
     command_free(c);
     assert_available(3);

@@ -289,9 +289,9 @@ RealTest(inspect, refuses_what_is_none_of_these)
     put("SET " NAME " 99999999999999999999");
     assert_refused("another kind of value");
     put("HSET " NAME " price high");
-    assert_refused("no hold count");
+    assert_refused("not a hold count");
     put("HSET " NAME " mode fast");
-    assert_refused("no hold count");
+    assert_refused("not a hold count");
 }
 
 /* Such as a lock called {order}:timeout. */

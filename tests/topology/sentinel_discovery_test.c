@@ -176,7 +176,7 @@ Test(sentinel_discovery, names_a_server_that_is_no_sentinel)
 {
     char places[100];
     snprintf(places, sizeof places, "127.0.0.1:%d", server_port(sentinel_server(own, 0)));
-    refused_at(url_of(places, NULL), RLOCK_SERVER, places, "no sentinel", "26379", NULL);
+    refused_at(url_of(places, NULL), RLOCK_SERVER, places, "not a sentinel", "26379", NULL);
 }
 
 /* And so does a client for one server that is pointed at a sentinel. */

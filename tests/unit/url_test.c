@@ -293,8 +293,8 @@ static const struct {
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET=x", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SE%RET", RLOCK_INVALID, "%25"},
-    {"redis://a?masterName=m", RLOCK_INVALID, "no redis-sentinel://"},
-    {"redis-cluster://a?sentinelPassword=SECRET", RLOCK_INVALID, "no redis-sentinel://"},
+    {"redis://a?masterName=m", RLOCK_INVALID, "not redis-sentinel://"},
+    {"redis-cluster://a?sentinelPassword=SECRET", RLOCK_INVALID, "not redis-sentinel://"},
     {"redis://a?sslVerificationMode=none", RLOCK_INVALID, "STRICT, CA_ONLY or NONE"},
     {"redis://a?shardedSubscriptionMode=YES", RLOCK_INVALID, "AUTO, ON or OFF"},
     {"redis://a?checkLockSyncedSlaves=yes", RLOCK_INVALID, "false or true"},
@@ -324,8 +324,8 @@ static const struct {
     {"redis://a?natMap=a=b", RLOCK_INVALID, "redis-sentinel://"},
     {"redis-master-slave://a?natMap=a=b", RLOCK_INVALID, "natMap"},
     {"redis://a?tiemout=5", RLOCK_INVALID, "did you mean \"timeout\""},
-    {"redis://a?password=SECRET", RLOCK_INVALID, "stands before the host: redis://user:password@host"},
-    {"redis://a?username=u", RLOCK_INVALID, "stands before the host: redis://user:password@host"},
+    {"redis://a?password=SECRET", RLOCK_INVALID, "before the host: redis://user:password@host"},
+    {"redis://a?username=u", RLOCK_INVALID, "before the host: redis://user:password@host"},
 };
 
 Test(url, each_malformed_one_has_its_status_and_a_message_that_names_the_fault)

@@ -330,20 +330,20 @@ static const struct {
     {"", RLOCK_INVALID, {"redisson.yaml: ", "empty"}},
     {"# nothing\n", RLOCK_INVALID, {"redisson.yaml: ", "empty"}},
     {"~", RLOCK_INVALID, {"redisson.yaml: ", "empty"}},
-    {"redis://h:1", RLOCK_INVALID, {"yaml:1: ", "no configuration of Redisson"}},
-    {"- a\n- b\n", RLOCK_INVALID, {"yaml:1: ", "no configuration of Redisson"}},
+    {"redis://h:1", RLOCK_INVALID, {"yaml:1: ", "not a configuration file of Redisson"}},
+    {"- a\n- b\n", RLOCK_INVALID, {"yaml:1: ", "not a configuration file of Redisson"}},
     {"threads: 3\n", RLOCK_INVALID, {"yaml:1: ", "no server is named"}},
     {"singleServerConfig:\n", RLOCK_INVALID, {"yaml:1: ", "no server is named"}},
-    {"a: [1\n", RLOCK_INVALID, {"yaml:2: ", "no YAML"}},
-    {"a: 1\n\tb: 2\n", RLOCK_INVALID, {"yaml:2: ", "no YAML"}},
-    {"a: b: c\n", RLOCK_INVALID, {"yaml:1: ", "no YAML"}},
-    {"a: \"\\x01\"\n\x01", RLOCK_INVALID, {"redisson.yaml: ", "no YAML"}},
+    {"a: [1\n", RLOCK_INVALID, {"yaml:2: ", "not valid YAML"}},
+    {"a: 1\n\tb: 2\n", RLOCK_INVALID, {"yaml:2: ", "not valid YAML"}},
+    {"a: b: c\n", RLOCK_INVALID, {"yaml:1: ", "not valid YAML"}},
+    {"a: \"\\x01\"\n\x01", RLOCK_INVALID, {"redisson.yaml: ", "not valid YAML"}},
     {"a: *b\n", RLOCK_INVALID, {"yaml:1: ", "alias"}},
     {SINGLE "---\n" SINGLE, RLOCK_INVALID, {"yaml:3: ", "second document"}},
     {"proxyServersConfig:\n  addresses: redis://h:1\n", RLOCK_UNSUPPORTED, {"yaml:1: ", "proxyServersConfig"}},
     {"threads: 1\nmultiClusterServersConfig: {}\n", RLOCK_UNSUPPORTED, {"yaml:2: ", "not supported"}},
-    {"singleServerConfig: redis://h:1\n", RLOCK_INVALID, {"yaml:1: ", "must have keys"}},
-    {"singleServerConfig: [a]\n", RLOCK_INVALID, {"yaml:1: ", "must have keys"}},
+    {"singleServerConfig: redis://h:1\n", RLOCK_INVALID, {"yaml:1: ", "must contain keys"}},
+    {"singleServerConfig: [a]\n", RLOCK_INVALID, {"yaml:1: ", "must contain keys"}},
     {SINGLE "? [a]\n: b\n", RLOCK_INVALID, {"yaml:3: ", "plain word"}},
 
     {"singleServerConfig:\n  timeout: 1\n", RLOCK_INVALID, {"yaml:2: ", "no address"}},
@@ -404,7 +404,7 @@ static const struct {
     {SINGLE "sslTruststore: http://h/store\n", RLOCK_INVALID, {"yaml:3: sslTruststore", "file:/"}},
     {SINGLE "sslTruststore: file://elsewhere/store\n", RLOCK_INVALID, {"yaml:3: sslTruststore", "another machine"}},
     {SINGLE "sslProtocols: TLSv1.2\n", RLOCK_INVALID, {"yaml:3: sslProtocols", "list"}},
-    {SINGLE "sslCiphers: [[a]]\n", RLOCK_INVALID, {"yaml:3: sslCiphers", "no text"}},
+    {SINGLE "sslCiphers: [[a]]\n", RLOCK_INVALID, {"yaml:3: sslCiphers", "not text"}},
     {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  shardedSubscriptionMode: MAYBE\n", RLOCK_INVALID,
      {"yaml:3: shardedSubscriptionMode", "AUTO, ON or OFF"}},
 
@@ -545,35 +545,35 @@ Test(yaml, nat_map_of_the_program_stands_for_a_mapper_that_cannot_be_followed_al
     assert_text(config.nat_map, "c:1=d:2");
 }
 
-/* ---- What is passed over, but told ---- */
+/* ---- What is ignored with a warning ---- */
 
 static const struct {
     const char *text;
     const char *warning; /* the words of the only one */
 } told[] = {
     {SINGLE "colour: red\n", "yaml:3: unknown key \"colour\""},
-    {SINGLE "  tiemout: 3\n", "yaml:3: unknown key \"tiemout\" is passed over (did you mean \"timeout\"?)"},
+    {SINGLE "  tiemout: 3\n", "yaml:3: unknown key \"tiemout\" is ignored (did you mean \"timeout\"?)"},
     {SINGLE "lockWatchdogTimout: 3\n", "did you mean \"lockWatchdogTimeout\""},
     {SINGLE "LOCKWATCHDOGTIMEOUT: 3\n", "did you mean \"lockWatchdogTimeout\""},
     {SINGLE "timeout: 3\n", "yaml:3: the key \"timeout\" does not belong here"},
     {SINGLE "  masterName: m\n", "\"masterName\" does not belong here"},
     {SINGLE "\"password:SECRET\": 1\n", "unknown key \"password…\""},
     {SINGLE "  timeout: 5\n  timeout: 6\n", "yaml:4: timeout is given twice"},
-    {SINGLE "  connectionPoolSize: 250\n", "yaml:3: connectionPoolSize is 250; 64 is the most"},
-    {SINGLE "  retryAttempts: 2147483647\n", "yaml:3: retryAttempts is 2147483647; 1000 is the most"},
+    {SINGLE "  connectionPoolSize: 250\n", "yaml:3: connectionPoolSize is 250; rlock uses 64, the most"},
+    {SINGLE "  retryAttempts: 2147483647\n", "yaml:3: retryAttempts is 2147483647; rlock uses 1000, the most"},
     {SINGLE "credentialsResolver: !<com.example.Vault> {}\n", "yaml:3: credentialsResolver is the Java class \"Vault\""},
-    {SINGLE "clusterServersConfig: {nodeAddresses: [\"redis://h:2\"]}\n", "yaml:3: clusterServersConfig is passed over"},
+    {SINGLE "clusterServersConfig: {nodeAddresses: [\"redis://h:2\"]}\n", "yaml:3: clusterServersConfig is ignored"},
     {SINGLE "sslTruststore: file:/a\n", "the ssl settings are not used"},
-    {"singleServerConfig:\n  address: redis://h:1/2\n", "yaml:2: address: what follows host and port is passed over"},
+    {"singleServerConfig:\n  address: redis://h:1/2\n", "yaml:2: address: the text after host and port is ignored"},
     {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\", \"redis://u:SECRET@h:1\"]\n", "yaml:2: clusterServersConfig "
      "has the address h:1 twice"},
     {"clusterServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n"
      "  natMapper: !<com.example.Docker> {}\n", "yaml:3: natMapper is the Java class \"Docker\""},
     {"replicatedServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  natMap: {}\n", "\"natMap\" does not belong here"},
     {SINGLE "  clientName: ${RLOCK_TEST_UNSET}\n", "yaml:3: ${RLOCK_TEST_UNSET} is not set"},
-    {SINGLE "lazyInitialization: true\n", "yaml:3: lazyInitialization is true, which cannot be followed here: opening a client"},
+    {SINGLE "lazyInitialization: true\n", "yaml:3: lazyInitialization is true, which has no effect here: opening a client"},
     {"sentinelServersConfig:\n  masterName: m\n  sentinelAddresses: [\"redis://h:1\"]\n  sentinelsDiscovery: false\n",
-     "yaml:4: sentinelsDiscovery is false, which cannot be followed here"},
+     "yaml:4: sentinelsDiscovery is false, which has no effect here"},
 };
 
 Test(yaml, what_cannot_be_followed_is_told_once_and_never_with_a_password)

@@ -51,9 +51,8 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
                            : "line %zu has the unknown key \"%s\"%s",
                  rli_yaml_line(at), shown, hint);
     if (misplaced)
-        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is passed over",
-                             shown);
-    return rli_yaml_warn(loader, rli_yaml_line(at), "unknown key \"%s\" is passed over%s", shown, hint);
+        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is ignored", shown);
+    return rli_yaml_warn(loader, rli_yaml_line(at), "unknown key \"%s\" is ignored%s", shown, hint);
 }
 
 static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where);
@@ -159,11 +158,11 @@ static rlock_status choose(rli_yaml_loader *loader, yaml_node_t *root, const str
         yaml_node_t *value = find_value(loader, root, sections[i].name);
         rlock_status status = RLOCK_OK;
         if (value && value->type != YAML_MAPPING_NODE)
-            return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must have keys in it, on lines further to the right",
-                                 sections[i].name);
+            return rli_yaml_fail(loader, value, RLOCK_INVALID,
+                                 "%s must contain keys, on lines that are indented further", sections[i].name);
         if (value && *chosen)
-            status = rli_yaml_warn(loader, rli_yaml_line(value), "%s is passed over: there is %s, which goes before it",
-                                   sections[i].name, (*chosen)->name);
+            status = rli_yaml_warn(loader, rli_yaml_line(value), "%s is ignored: %s takes precedence", sections[i].name,
+                                   (*chosen)->name);
         if (status != RLOCK_OK)
             return status;
         if (value && !*chosen) {
@@ -179,7 +178,7 @@ static rlock_status finish(rli_yaml_loader *loader, const struct section *chosen
     rlock_config *draft = &loader->draft;
     rlock_status status = rli_yaml_finish_servers(loader, chosen->name, body);
     if (status == RLOCK_OK && chosen->mode == RLI_SENTINEL && (!draft->master_name || !*draft->master_name))
-        status = rli_yaml_fail_missing(loader, body, "%s has no masterName: what the sentinels call the master",
+        status = rli_yaml_fail_missing(loader, body, "%s has no masterName, the name of the master at the sentinels",
                                        chosen->name);
     if (status == RLOCK_OK && !loader->tls && (draft->ssl_truststore || draft->ssl_keystore))
         status = rli_yaml_warn(loader, rli_yaml_line(body),
@@ -195,9 +194,9 @@ static rlock_status read_root(rli_yaml_loader *loader, yaml_node_t *root)
     const struct section *chosen;
     yaml_node_t *body = NULL;
     if (root->type != YAML_MAPPING_NODE)
-        return rli_yaml_fail(loader, root, RLOCK_INVALID,
-                             "this is no configuration of Redisson: it must begin with keys, "
-                             "such as singleServerConfig:");
+        return rli_yaml_fail(
+            loader, root, RLOCK_INVALID,
+            "this is not a configuration file of Redisson: it must begin with keys, such as singleServerConfig:");
     rlock_status status = choose(loader, root, &chosen, &body);
     if (status != RLOCK_OK)
         return status;
@@ -220,7 +219,7 @@ static rlock_status no_yaml(const rli_yaml_loader *loader, const yaml_parser_t *
     char where[40] = "";
     if (has_place)
         snprintf(where, sizeof where, ":%zu", parser->problem_mark.line + 1);
-    return rli_fail(RLOCK_INVALID, "%s%s: this is no YAML: %s%s%s", loader->file, where,
+    return rli_fail(RLOCK_INVALID, "%s%s: this is not valid YAML: %s%s%s", loader->file, where,
                     parser->problem ? parser->problem : "it cannot be read", parser->context ? ", " : "",
                     parser->context ? parser->context : "");
 }
@@ -282,7 +281,7 @@ rlock_status rlock_config_load_yaml(rlock_config *config, const char *path)
     if (status != RLOCK_OK)
         return status;
     if (!path)
-        return rli_fail(RLOCK_INVALID, "the path of the configuration file is NULL");
+        return rli_fail(RLOCK_INVALID, "the path of the configuration file must not be NULL");
     rli_show_name(path, loader.file);
     loader.given_prefix = config->name_prefix;
     loader.owned = rli_owned_new();

@@ -152,7 +152,7 @@ static const char *write_place(FILE *to, const char *text, bool with_port)
     if (with_port && (!colon || (bracket && bracket > colon)))
         return "no host:port";
     if (!with_port && *text != '[' && colon && strchr(text, ':') == colon)
-        return "no host alone; HostPortNatMapper takes host:port";
+        return "not a host without a port; HostPortNatMapper takes host:port";
     const char *host_end = with_port ? colon : end;
     bool bare = *text != '[' && memchr(text, ':', (size_t)(host_end - text));
     fprintf(to, bare ? "[%.*s]%s" : "%.*s%s", (int)(host_end - text), text, host_end);

@@ -42,10 +42,9 @@ static rlock_status read_server(rli_yaml_loader *loader, const rli_yaml_key *key
                                "begin alike",
                                key->name);
     else if (address.has_path)
-        status = rli_yaml_warn(loader, rli_yaml_line(value),
-                               "%s: what follows host and port is passed over, as Redisson "
-                               "does; the database is a key of its own",
-                               key->name);
+        status = rli_yaml_warn(
+            loader, rli_yaml_line(value),
+            "%s: the text after host and port is ignored, as in Redisson; set the key database instead", key->name);
     if (status == RLOCK_OK)
         status = add_server(loader, &address, server);
     loader->tls = address.tls;

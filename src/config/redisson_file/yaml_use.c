@@ -77,8 +77,8 @@ static rlock_status check_number(rli_yaml_loader *loader, const rli_yaml_key *ke
     if (*number > field->highest && (key->use == RLI_USE_CAPPED || key->use == RLI_USE_NONZERO)) {
         int64_t given = *number;
         *number = field->highest;
-        return rli_yaml_warn(loader, rli_yaml_line(value), "%s is %lld; %lld is the most that is used here", key->name,
-                             (long long)given, (long long)field->highest);
+        return rli_yaml_warn(loader, rli_yaml_line(value), "%s is %lld; rlock uses %lld, the most that it supports",
+                             key->name, (long long)given, (long long)field->highest);
     }
     if (*number < field->lowest || *number > field->highest)
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld", key->name,
@@ -199,7 +199,7 @@ static rlock_status use_list(rli_yaml_loader *loader, const rli_yaml_key *key, c
         const yaml_node_t *one = yaml_document_get_node(&loader->document, *item);
         const char *text = rli_yaml_text(one);
         if (!text || !*text)
-            return rli_yaml_fail(loader, one, RLOCK_INVALID, "%s has an entry that is no text", key->name);
+            return rli_yaml_fail(loader, one, RLOCK_INVALID, "%s has an entry that is not text", key->name);
         length += strlen(text) + 1;
     }
     char *all = rli_owned_memory(loader->owned, length), *to = all;
@@ -241,7 +241,7 @@ static rlock_status use_fixed(rli_yaml_loader *loader, const rli_yaml_key *key, 
     if (!text || !rli_yaml_flag(text, &flag))
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be true or false", key->name);
     return flag == fixed ? RLOCK_OK
-                         : rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s, which cannot be followed here: %s",
+                         : rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s, which has no effect here: %s",
                                          key->name, flag ? "true" : "false", why);
 }
 

@@ -44,7 +44,7 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
     rli_names queue, more;
     rli_operation op;
     if (status == RLOCK_OK && !inspection)
-        status = rli_fail(RLOCK_INVALID, "the place for the inspection is NULL");
+        status = rli_fail(RLOCK_INVALID, "the pointer for the inspection must not be NULL");
     if (status == RLOCK_OK)
         status = rli_names_make(&queue, &client->settings, name, &fair);
     if (status != RLOCK_OK)

@@ -69,7 +69,7 @@ static rlock_status read_holders(rlock_inspection *inspection, const redisReply 
             return rli_reply_unexpected(list, name);
         char shown[RLI_NAME_SHOWN];
         if (!rli_reply_integer(at[1], &holder->hold_count))
-            return rli_fail(RLOCK_SERVER, "the hash \"%s\" has a field that is no hold count: it is no lock",
+            return rli_fail(RLOCK_SERVER, "the hash \"%s\" has a field that is not a hold count: it is not a lock",
                             rli_show_name(name, shown));
         holder->side = side_of(at[2]);
         if (!(holder->owner = strdup(at[0]->str)))

@@ -63,18 +63,20 @@ static rlock_status load(void)
     if (module())
         return RLOCK_OK;
     if (!find(path))
-        return rli_fail(RLOCK_INVALID,
-                        "TLS needs the module " FILE_NAME ", which is beside the library, but the library is "
-                        "not to be found; have it loaded by an absolute path");
+        return rli_fail(
+            RLOCK_INVALID,
+            "TLS needs the module " FILE_NAME
+            ", which is in the folder of the library, but that folder is unknown; load the library by an absolute path");
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const rli_tls_module *found = handle ? dlsym(handle, "rlock_tls_module") : NULL;
     if (!found)
         return refuse(path);
     if (strcmp(found->version, RLOCK_VERSION) != 0)
-        return rli_fail(RLOCK_INVALID,
-                        "TLS needs the module \"%.200s\" of version " RLOCK_VERSION ", as the library, but it "
-                        "is of version %.40s; install both anew, then start the program again",
-                        path, found->version);
+        return rli_fail(
+            RLOCK_INVALID,
+            "TLS needs the module \"%.200s\" of version " RLOCK_VERSION
+            ", the version of the library, but it has version %.40s; install both again, then restart the program",
+            path, found->version);
     found->begin(&library);
     atomic_store_explicit(&loaded, found, memory_order_release);
     return RLOCK_OK;

@@ -89,7 +89,7 @@ rlock_status rli_connecting_await(rli_pipeline *pipeline, rli_operation *op, int
         if (pipeline->closed)
             status = rli_fail(RLOCK_CLOSED, "the client is closed");
         else if (pipeline->shut)
-            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more",
+            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers",
                               pipeline->address->text);
         else if (pipeline->connecting.under_way)
             status = await_connection(pipeline, op, deadline_ms);

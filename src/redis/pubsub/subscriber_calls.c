@@ -21,12 +21,12 @@ static rlock_status start_thread(rli_subscriber *subscriber)
     if (atomic_load(subscriber->closed))
         return rli_fail(RLOCK_CLOSED, "the client is closed");
     if (subscriber->stopping)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is none of the servers any more", subscriber->address->text);
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers", subscriber->address->text);
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0 || !rli_fd_track(fd)) {
         if (fd >= 0)
             close(fd);
-        return rli_fail(RLOCK_NO_MEMORY, "no descriptor for the subscriber: %s", strerror(errno));
+        return rli_fail(RLOCK_NO_MEMORY, "could not create a descriptor for the subscriber: %s", strerror(errno));
     }
     subscriber->wake_fd = fd;
     rlock_status status = rli_thread_start(&subscriber->thread, "rlock-subscribe", rli_subscriber_run, subscriber);

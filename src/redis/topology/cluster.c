@@ -93,8 +93,7 @@ static rlock_status check(const rli_topology *topology, const rli_node *node, co
     if (said->epoch && said->epoch < topology->epoch)
         return rli_fail(RLOCK_UNAVAILABLE, "%s is cut off from the rest of the cluster", node->address.text);
     if (!rli_cluster_map_is_kin(topology, said->map))
-        return rli_fail(RLOCK_UNAVAILABLE, "%s is a node of another cluster than was known until now",
-                        node->address.text);
+        return rli_fail(RLOCK_UNAVAILABLE, "%s is a node of a different cluster than before", node->address.text);
     return RLOCK_OK;
 }
 
@@ -195,7 +194,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
         freeReplyObject(found.said.map);
     if (!believed)
         return rli_fail(found.trouble,
-                        found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster tells its slots: %s" : "%s",
+                        found.trouble == RLOCK_UNAVAILABLE ? "no node of the cluster answered CLUSTER SLOTS: %s" : "%s",
                         found.why);
     rli_cluster_pubsub_mode_decide(topology);
     return RLOCK_OK;

@@ -50,12 +50,12 @@ rlock_status rli_cluster_map_ask(rli_topology *topology, rli_operation *op, rli_
         return status;
     if ((*map)->type == REDIS_REPLY_ERROR)
         status = rli_fail(RLOCK_SERVER, "%s refused CLUSTER SLOTS: %.150s%s", at, (*map)->str,
-                          strstr((*map)->str, "cluster support disabled") ? "; it is no cluster: use a redis:// URL"
+                          strstr((*map)->str, "cluster support disabled") ? "; it is not a cluster: use a redis:// URL"
                                                                           : "");
     else if ((*map)->type != REDIS_REPLY_ARRAY || (*map)->elements == 0)
-        status = rli_fail(RLOCK_UNAVAILABLE, "%s knows of no node that serves anything", at);
+        status = rli_fail(RLOCK_UNAVAILABLE, "%s knows no node that serves slots", at);
     else if (!is_map(*map))
-        status = rli_fail(RLOCK_SERVER, "%s answered CLUSTER SLOTS with something else", at);
+        status = rli_fail(RLOCK_SERVER, "%s gave an unexpected answer to CLUSTER SLOTS", at);
     if (status != RLOCK_OK)
         freeReplyObject(*map);
     return status;

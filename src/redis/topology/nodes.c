@@ -127,7 +127,7 @@ static rlock_status put_in_service(rli_nodes *nodes, const char *host, size_t le
 {
     rli_address address;
     if (count(nodes) >= RLI_NODES_MOST)
-        return rli_fail(RLOCK_SERVER, "the servers name more than %d others", RLI_NODES_MOST);
+        return rli_fail(RLOCK_SERVER, "the servers report more than %d others", RLI_NODES_MOST);
     rlock_status status = copy_address(&address, host, length, port, like);
     if (status != RLOCK_OK)
         return status;

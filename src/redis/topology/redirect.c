@@ -28,7 +28,7 @@ static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node
     if (rli_topology_server_of(topology, slot) != from)
         return RLOCK_OK;
     if (!rli_nodes_may_be_at(host, length, port))
-        return rli_fail(RLOCK_SERVER, "%s redirects to what is no address", own->text);
+        return rli_fail(RLOCK_SERVER, "%s redirected to an invalid address", own->text);
     pthread_mutex_lock(&topology->mutex);
     rlock_status status = rli_nodes_meet_redirected(&topology->nodes, host, length, port, own,
                                                     rli_after_ms(needed_ms(topology->settings)), to);

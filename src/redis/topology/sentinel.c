@@ -39,7 +39,7 @@ static const char *field(const redisReply *fields, const char *name)
 /* Sets the error message when a sentinel refuses to answer. */
 static void refused(const rli_topology *topology, const rli_node *sentinel, const redisReply *reply)
 {
-    const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "an answer that no sentinel gives";
+    const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "an unexpected answer";
     if (strstr(text, "No such master"))
         rli_fail(RLOCK_SERVER,
                  "the sentinel at %s watches no master named \"%s\"; check masterName (it is the name "
@@ -49,9 +49,10 @@ static void refused(const rli_topology *topology, const rli_node *sentinel, cons
         rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", sentinel->address.text,
                  text);
     else if (strstr(text, "unknown command"))
-        rli_fail(RLOCK_SERVER,
-                 "the server at %s is no sentinel, as redis-sentinel:// wants (their port is mostly 26379): %.150s",
-                 sentinel->address.text, text);
+        rli_fail(
+            RLOCK_SERVER,
+            "the server at %s is not a sentinel, but redis-sentinel:// needs sentinels (usually at port 26379): %.150s",
+            sentinel->address.text, text);
     else
         rli_fail(RLOCK_SERVER, "the sentinel at %s refused: %.150s", sentinel->address.text, text);
 }

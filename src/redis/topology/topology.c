@@ -125,7 +125,7 @@ rlock_status rli_topology_meet(rli_topology *topology, rli_nodes *list, const ch
         length = strlen(host);
     }
     if (!rli_nodes_may_be_at(host, length, port))
-        return rli_fail(RLOCK_SERVER, "a server named another by what is no address");
+        return rli_fail(RLOCK_SERVER, "a server reported an invalid address of another server");
     pthread_mutex_lock(&topology->mutex);
     rlock_status status = rli_nodes_meet(list, host, length, port, like, node);
     pthread_mutex_unlock(&topology->mutex);

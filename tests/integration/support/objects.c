@@ -134,7 +134,7 @@ int64_t expiry_of(const char *name, const rlock_permit *permit)
     for (int i = 0; i < 16; i++) {
         unsigned byte = 256;
         sscanf(permit->id + 2 * i, "%2x", &byte);
-        cr_assert(byte < 256, "%s is no permit id", permit->id);
+        cr_assert(byte < 256, "%s is not a permit id", permit->id);
         id[i] = (unsigned char)byte;
     }
     char *score = server_text(stage.server, strchr(name, '{') ? "ZSCORE %s:timeout %b" : "ZSCORE {%s}:timeout %b",
