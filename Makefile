@@ -66,7 +66,7 @@ lib_src  := $(filter-out src/cli/% src/net/tls_module/%,$(shell find src watchdo
 cli_src  := $(wildcard src/cli/*.c)
 lua_src  := $(shell find lua -name '*.lua' | sort)
 lib_obj  := $(lib_src:%.c=$(B)/%.o) $(B)/lua/scripts.o
-cli_obj  := $(cli_src:%.c=$(B)/%.o) $(B)/src/base/utf8.o $(B)/src/base/host_port.o
+cli_obj  := $(cli_src:%.c=$(B)/%.o) $(patsubst %,$(B)/src/base/%.o,clock host_port utf8)
 tls_obj  := $(filter $(B)/src/net/tls%,$(lib_obj))
 
 .PHONY: all

@@ -2,19 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/permits.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 cli_permits *permits_open(rlock_client *client, const char *name, int count)
 {
@@ -55,7 +49,7 @@ static void note_gone(cli_permits *self)
 /* Sets the lease anew, from now, for one permit after the other. All of them must still be there. */
 static rlock_status renew(cli_permits *self)
 {
-    int64_t since_ms = now_ms();
+    int64_t since_ms = rli_now_ms();
     for (int i = 0; i < self->count; i++) {
         bool updated = false;
         rlock_status status = rlock_permit_semaphore_update_lease_time(self->semaphore, self->ids[i].id, self->lease_ms,
@@ -75,7 +69,7 @@ static rlock_status renew(cli_permits *self)
  * left of it, or renew it. */
 static rlock_status begin(cli_permits *self)
 {
-    int64_t since_ms = now_ms(), left_ms;
+    int64_t since_ms = rli_now_ms(), left_ms;
     if (self->renewed)
         return renew(self);
     rlock_status status = rlock_permit_semaphore_get_lease_time(self->semaphore, self->ids[0].id, &left_ms);
@@ -103,7 +97,7 @@ rlock_status permits_take(cli_permits *self, const rlock_lock_options *how)
 
 int64_t permits_valid_for(cli_permits *self)
 {
-    int64_t left_ms = atomic_load(&self->valid_until_ms) - now_ms();
+    int64_t left_ms = atomic_load(&self->valid_until_ms) - rli_now_ms();
     return atomic_load(&self->gone) || left_ms < 0 ? 0 : left_ms;
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/supervise.h"
 
+#include "base/clock.h"
 #include "cli/message.h"
 #include "cli/output.h"
 
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- the command, a child process --- */
@@ -221,23 +221,11 @@ static cli_unreached descendants_signal(int signal, pid_t child)
 
 #define SWEEP_MS 50 /* pause between two searches for processes that SIGKILL has not reached */
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int poll_timeout(int64_t ms)
-{
-    return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
-}
-
 /* Waits for a signal, for a loss (loss_fd -1: not for that), or for `ms` at most; passes signals on. */
 static void wait_a_while(const cli_child *child, int loss_fd, const cli_signals *signals, int64_t ms)
 {
     struct pollfd fds[] = {{signals->fd, POLLIN, 0}, {loss_fd, POLLIN, 0}};
-    poll(fds, 2, poll_timeout(ms));
+    poll(fds, 2, ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms);
     cli_signal_note note;
     while (signals_next(signals, &note))
         child_pass_on(child, note);
@@ -258,13 +246,13 @@ static void give_up(const cli_child *child, cli_unreached unreached)
 
 static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)
 {
-    int64_t kill_at_ms = now_ms() + kill_after_ms;
+    int64_t kill_at_ms = rli_now_ms() + kill_after_ms;
     cli_unreached unreached = {0};
     bool killing = false;
     signal_all(child, SIGTERM);
     signal_all(child, SIGCONT); /* a stopped process does not handle SIGTERM */
     while (child_reap(child)) {
-        int64_t left_ms = kill_at_ms - now_ms();
+        int64_t left_ms = kill_at_ms - rli_now_ms();
         if (killing && (unreached.refused || (unreached.unknown && child->ended))) {
             give_up(child, unreached);
             return;

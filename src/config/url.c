@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/host_port.h"
 #include "config/hint.h"
+#include "config/percent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,17 +55,6 @@ static const struct scheme *find_scheme(const char *url, bool *tls, const char *
     return NULL;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Decodes %XX in place. A failure names `what` but does not show the text, which may be a password. */
 static rlock_status decode(char *text, const char *what)
 {
@@ -74,14 +64,13 @@ static rlock_status decode(char *text, const char *what)
             *to++ = *from;
             continue;
         }
-        int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
-        int byte = low < 0 ? 0 : high * 16 + low;
-        if (byte == 0)
+        char byte = rli_percent_byte(from);
+        if (!byte)
             return rli_fail(RLOCK_INVALID,
                             "the %s in the URL has a %% that is not followed by two "
                             "hex digits (other than 00); write %%25 for %% itself",
                             what);
-        *to++ = (char)byte;
+        *to++ = byte;
         from += 2;
     }
     *to = 0;

@@ -96,8 +96,8 @@ Test(tls_module, of_another_version_is_refused)
     move_away();
     shell_do("cd '%s' && echo 'const char *const rlock_tls_module[] = {\"0.9.9\"};' |"
              " ${CC:-cc} -shared -fPIC -o librlock-tls.so.1 -xc -", scratch_folder());
-    assert_refused_there(" of version " RLOCK_VERSION ", as the library, but it is of version 0.9.9; install both anew, then "
-                         "start the program again");
+    assert_refused_there(" of version " RLOCK_VERSION ", but the file has version 0.9.9; install both from one "
+                         "release, then restart the program");
 }
 
 Test(tls_module, which_is_another_library_is_refused)

@@ -158,7 +158,7 @@ Test(tls_trust, store_that_does_not_open_is_refused_with_what_to_do)
     shell_do("cat '%s' '%s' >'%s/mixed.pem'", certificate_file(CERTIFICATE_CLIENT), certificate_key(CERTIFICATE_SERVER),
              scratch_folder());
     assert_refused(secure_url("sslKeystore=%s/mixed.pem", scratch_folder()), RLOCK_INVALID,
-                   REFUSED_FOR("mixed.pem", "certificate and its key"));
+                   REFUSED_FOR("mixed.pem", "certificate does not match its key"));
 }
 
 /* A library must not ask at the program's terminal. */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/host_port.h"
+#include "config/percent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,16 +43,12 @@ static bool is_plain(char c)
  * contain percent-encoded bytes, which stay as they are. */
 static char *append(char *to, const char *text, size_t length, bool encoded)
 {
-    static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)(encoded && text[i] == '+' ? ' ' : text[i]);
-        if ((c && is_plain((char)c) && !(encoded && c == '/')) || (encoded && c == '%')) {
-            *to++ = (char)c;
-        } else {
-            *to++ = '%';
-            *to++ = hex[c >> 4];
-            *to++ = hex[c & 15];
-        }
+        char c = encoded && text[i] == '+' ? ' ' : text[i];
+        if ((c && is_plain(c) && !(encoded && c == '/')) || (encoded && c == '%'))
+            *to++ = c;
+        else
+            to = rli_percent_write(to, c);
     }
     *to = 0;
     return to;

@@ -1,5 +1,6 @@
 /* Applies the single values and plain lists of Redisson's configuration file to a config. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config/percent.h"
 #include "config/fields.h"
 #include "config/redisson_file/yaml_loader.h"
 #include "config/redisson_file/yaml_scalar.h"
@@ -131,13 +132,6 @@ static rlock_status use_endpoint(rli_yaml_loader *loader, const rli_yaml_key *ke
     return RLOCK_OK;
 }
 
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) % 16 : -1;
-}
-
 /* The path in file:/path, file:///path or file://localhost/path; NULL: it is on another machine. */
 static const char *local_path(const char *url)
 {
@@ -153,13 +147,9 @@ static const char *local_path(const char *url)
 static void decode_path(char *to, const char *path)
 {
     for (; *path; path++) {
-        int high = *path == '%' ? hex_digit(path[1]) : -1, low = high < 0 ? -1 : hex_digit(path[2]);
-        if (high + low > 0 && low >= 0) {
-            *to++ = (char)(high * 16 + low);
-            path += 2;
-        } else {
-            *to++ = *path;
-        }
+        char byte = rli_percent_byte(path);
+        *to++ = byte ? byte : *path;
+        path += byte ? 2 : 0;
     }
 }
 

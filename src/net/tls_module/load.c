@@ -72,11 +72,10 @@ static rlock_status load(void)
     if (!found)
         return refuse(path);
     if (strcmp(found->version, RLOCK_VERSION) != 0)
-        return rli_fail(
-            RLOCK_INVALID,
-            "TLS needs the module \"%.200s\" of version " RLOCK_VERSION
-            ", the version of the library, but it has version %.40s; install both again, then restart the program",
-            path, found->version);
+        return rli_fail(RLOCK_INVALID,
+                        "TLS needs the module \"%.200s\" of version " RLOCK_VERSION
+                        ", but the file has version %.40s; install both from one release, then restart the program",
+                        path, found->version);
     found->begin(&library);
     atomic_store_explicit(&loaded, found, memory_order_release);
     return RLOCK_OK;

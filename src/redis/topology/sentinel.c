@@ -3,6 +3,7 @@
 #include "redis/topology/topology.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sen
     bool told = reply->elements == 2 && reply->element[0]->str && reply->element[1]->str;
     if (told) {
         snprintf(said->host, sizeof said->host, "%s", reply->element[0]->str);
-        said->port = atoi(reply->element[1]->str);
+        said->port = rli_port_read(reply->element[1]->str, strlen(reply->element[1]->str));
     } else {
         refused(topology, sentinel, reply);
     }
@@ -112,8 +113,8 @@ static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sen
         const char *port = host ? field(other, "port") : NULL;
         rli_node *node;
         if (port && *host &&
-            rli_topology_meet(topology, &topology->sentinels, host, strlen(host), atoi(port), &sentinel->address,
-                              &node) == RLOCK_OK)
+            rli_topology_meet(topology, &topology->sentinels, host, strlen(host), rli_port_read(port, strlen(port)),
+                              &sentinel->address, &node) == RLOCK_OK)
             rli_topology_name(topology, &topology->sentinels, node);
     }
     freeReplyObject(reply);
