@@ -1,8 +1,10 @@
-/* Host and port as people write them: host, host:port, [IPv6 address] or [IPv6 address]:port. */
+/* Host and port in text: host, host:port, [IPv6 address] or [IPv6 address]:port. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/host_port.h"
 
 #include <string.h>
+
+static const char port_wrong[] = "has a port that is not a number from 1 to 65535";
 
 int rli_port_read(const char *text, size_t length)
 {
@@ -33,6 +35,21 @@ const char *rli_host_port_read(rli_host_port *place, const char *text, size_t le
     if (!place->length)
         return "has no host";
     if (colon < end && !(place->port = rli_port_read(colon + 1, (size_t)(end - colon) - 1)))
-        return RLI_PORT_WRONG;
+        return port_wrong;
     return NULL;
+}
+
+const char *rli_host_port_split(rli_host_port *place, const char *text, size_t length)
+{
+    const char *end = text + length, *colon = memrchr(text, ':', length), *close = memrchr(text, ']', length);
+    *place = (rli_host_port){.host = text};
+    if (!colon || (close && close > colon) || colon + 1 == end)
+        return "has no port";
+    place->length = (size_t)(colon - text);
+    place->port = rli_port_read(colon + 1, (size_t)(end - colon) - 1);
+    if (place->length > 1 && *text == '[' && close == colon - 1) {
+        place->host++;
+        place->length -= 2;
+    }
+    return place->port ? NULL : port_wrong;
 }

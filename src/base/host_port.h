@@ -1,4 +1,4 @@
-/* Host and port as people write them: host, host:port, [IPv6 address] or [IPv6 address]:port.
+/* Host and port in text: host, host:port, [IPv6 address] or [IPv6 address]:port.
  *
  * Built into both the library and the command. */
 /* SPDX-License-Identifier: Apache-2.0 */
@@ -17,8 +17,11 @@ typedef struct rli_host_port {
  * text: "has no host". Does not check which characters the host has. */
 const char *rli_host_port_read(rli_host_port *place, const char *text, size_t length);
 
+/* Splits host:port at the last colon, as servers and Redisson write it: an IPv6 address may have no brackets. Sets all of
+ * *place; the host may be empty. Returns as rli_host_port_read does. */
+const char *rli_host_port_split(rli_host_port *place, const char *text, size_t length);
+
 /* The port number that `length` bytes of `text` are; 0: they are not a number from 1 to 65535. */
 int rli_port_read(const char *text, size_t length);
-#define RLI_PORT_WRONG "has a port that is not a number from 1 to 65535"
 
 #endif

@@ -3,7 +3,6 @@
 #include "net/reply.h"
 
 #include "base/error.h"
-#include "base/host_port.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -67,18 +66,16 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
     return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }
 
-bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect)
+bool rli_reply_redirect(const redisReply *reply, rli_host_port *to)
 {
     /* MOVED 3999 127.0.0.1:6381; an IPv6 address contains colons itself */
     const char *slot = strchr(reply->str, ' ');
     const char *host = slot ? strchr(slot + 1, ' ') : NULL;
-    const char *colon = host ? strrchr(host, ':') : NULL;
-    if (!colon)
+    if (!host || rli_host_port_split(to, host + 1, strlen(host + 1)))
         return false;
-    *redirect = (rli_redirect){host + 1, (size_t)(colon - host) - 1, rli_port_read(colon + 1, strlen(colon + 1))};
-    if (redirect->length == 1 && *redirect->host == '?') /* the node does not know its own name */
-        redirect->length = 0;
-    return redirect->port > 0;
+    if (to->length == 1 && *to->host == '?') /* the node does not know its own name */
+        to->length = 0;
+    return true;
 }
 
 /* Advice if the error is a missing ACL permission, as Redis 6.2, 7.0, and 7.2 and later word it. NULL: it is not. */

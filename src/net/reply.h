@@ -3,6 +3,8 @@
 #ifndef RLI_REPLY_H
 #define RLI_REPLY_H
 
+#include "base/host_port.h"
+
 #include <hiredis/hiredis.h>
 #include <rlock/status.h>
 #include <stdbool.h>
@@ -25,14 +27,9 @@ rli_reply_action rli_reply_action_of(const redisReply *reply);
  * that the server has renamed, or of a key whose slot is migrating. `reply` must be an error. */
 bool rli_reply_aborted_script(const redisReply *reply);
 
-/* Where an RLI_MOVED or RLI_ASK reply points. An empty host means the host that answered. */
-typedef struct rli_redirect {
-    const char *host; /* points into the reply */
-    size_t length;
-    int port;
-} rli_redirect;
-/* Parses an RLI_MOVED or RLI_ASK reply. False: its text is malformed. */
-bool rli_reply_redirect(const redisReply *reply, rli_redirect *redirect);
+/* Parses where an RLI_MOVED or RLI_ASK reply points. to->host is inside the reply; it is empty if it is the host that
+ * answered. False: the text is malformed. */
+bool rli_reply_redirect(const redisReply *reply, rli_host_port *to);
 
 /* Copies an error's text to `said` for a message, shortened if it is long and without the command's arguments that the
  * server repeats. Returns `said`. `secret`: a password that was among those arguments, or NULL; a text that contains a

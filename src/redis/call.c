@@ -242,7 +242,7 @@ static void take(call_state *run)
 /* Whether another node can be asked at once. */
 static bool redirect(call_state *run, rli_reply_action advice)
 {
-    rli_redirect to;
+    rli_host_port to;
     if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
         return false;
     bool followed = advice == RLI_MOVED

@@ -6,7 +6,7 @@
 static bool redirects(const char *text, const char *host, int port)
 {
     redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
-    rli_redirect to;
+    rli_host_port to;
     if (!rli_reply_redirect(&reply, &to))
         return false;
     cr_assert(to.length == strlen(host) && memcmp(to.host, host, to.length) == 0, "%s: host %.*s", text, (int)to.length,

@@ -90,35 +90,20 @@ static rlock_status read_socket(rli_redisson_address *address, rli_mode mode, co
     return RLOCK_OK;
 }
 
-/* Reads host:port, where the last colon separates: an IPv6 address may have no brackets. */
-static rlock_status read_place(rli_host_port *place, const char *text, const char *end)
-{
-    const char *colon = memrchr(text, ':', (size_t)(end - text));
-    if (!colon || colon + 1 == end)
-        return rli_fail(RLOCK_INVALID, "the address has no port; write for example redis://host:6379");
-    *place = (rli_host_port){
-        .host = text, .length = (size_t)(colon - text), .port = rli_port_read(colon + 1, (size_t)(end - colon) - 1)};
-    if (!place->port)
-        return rli_fail(RLOCK_INVALID, "the address " RLI_PORT_WRONG);
-    if (place->length > 1 && *place->host == '[' && colon[-1] == ']') {
-        place->host++;
-        place->length -= 2;
-    }
-    return place->length ? RLOCK_OK
-                         : rli_fail(RLOCK_INVALID, "the address has no host; write for example redis://host:6379");
-}
-
 static rlock_status read_tcp(rli_redisson_address *address, rli_mode mode, const char *text)
 {
-    rli_host_port place = {0};
+    rli_host_port place;
     const char *end = text + strcspn(text, "/?#"), *at = memchr(text, '@', (size_t)(end - text));
     if (strchr(at ? at + 1 : end, '@'))
         return rli_fail(RLOCK_INVALID,
                         "the address has more than host and port behind its @, or an @, /, ? or # in its "
                         "password; write %%40, %%2F, %%3F and %%23 there");
-    rlock_status status = read_place(&place, at ? at + 1 : text, end);
-    if (status == RLOCK_OK)
-        status = make_url(address, mode, text);
+    const char *host = at ? at + 1 : text, *why = rli_host_port_split(&place, host, (size_t)(end - host));
+    if (!why && !place.length)
+        why = "has no host";
+    if (why)
+        return rli_fail(RLOCK_INVALID, "the address %s; write for example redis://host:6379", why);
+    rlock_status status = make_url(address, mode, text);
     if (status != RLOCK_OK)
         return status;
     char *to = address->url + sprintf(address->url, "%s://", rli_mode_scheme(mode, address->tls));

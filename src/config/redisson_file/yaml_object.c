@@ -1,5 +1,6 @@
 /* The Java objects in Redisson's configuration file: retry delays, mappers, and the program's own classes. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/host_port.h"
 #include "config/duration.h"
 #include "config/fields.h"
 #include "config/redisson_file/yaml_loader.h"
@@ -142,20 +143,21 @@ static bool is_empty(const yaml_node_t *value)
            value->tag && strcmp((const char *)value->tag, YAML_MAP_TAG) == 0;
 }
 
-/* Writes a host, or a host and port, in natMap's format. Returns what is wrong with it, or NULL. Java splits
- * at the last colon and uses no brackets. */
+/* Writes a host, or a host and port, in natMap's format. Returns what is wrong with it, or NULL. */
 static const char *write_place(FILE *to, const char *text, bool with_port)
 {
-    const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']'), *end = text + strlen(text);
+    rli_host_port place = {.host = text, .length = strlen(text)};
+    const char *why = with_port ? rli_host_port_split(&place, text, strlen(text)) : NULL, *colon = strchr(text, ':');
     if (strpbrk(text, ",= \t\r\n"))
-        return "no host";
-    if (with_port && (!colon || (bracket && bracket > colon)))
-        return "no host:port";
-    if (!with_port && *text != '[' && colon && strchr(text, ':') == colon)
-        return "not a host without a port; HostPortNatMapper takes host:port";
-    const char *host_end = with_port ? colon : end;
-    bool bare = *text != '[' && memchr(text, ':', (size_t)(host_end - text));
-    fprintf(to, bare ? "[%.*s]%s" : "%.*s%s", (int)(host_end - text), text, host_end);
+        return "has a comma, = or white space";
+    if (why)
+        return why;
+    if (!with_port && *text != '[' && colon && !strchr(colon + 1, ':'))
+        return "has a port; HostPortNatMapper takes host:port";
+    bool v6 = *place.host != '[' && memchr(place.host, ':', place.length);
+    fprintf(to, v6 ? "[%.*s]" : "%.*s", (int)place.length, place.host);
+    if (place.port)
+        fprintf(to, ":%d", place.port);
     return NULL;
 }
 
@@ -168,9 +170,9 @@ static rlock_status write_places(rli_yaml_loader *loader, const rli_yaml_key *ke
         for (int side = 0; side < 2; side++) {
             const char *text = rli_yaml_text(sides[side]);
             fputs(side ? "=" : pair == map->data.mapping.pairs.start ? "" : ",", to);
-            const char *why = text ? write_place(to, text, with_port) : "no text";
+            const char *why = text ? write_place(to, text, with_port) : "is not text";
             if (why)
-                return rli_yaml_fail(loader, sides[side], RLOCK_INVALID, "%s has \"%.60s\", which is %s", key->name,
+                return rli_yaml_fail(loader, sides[side], RLOCK_INVALID, "%s has \"%.60s\", which %s", key->name,
                                      text ? text : "", why);
         }
     }
