@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/host_port.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 static const char port_wrong[] = "has a port that is not a number from 1 to 65535";
@@ -52,4 +53,10 @@ const char *rli_host_port_split(rli_host_port *place, const char *text, size_t l
         place->length -= 2;
     }
     return place->port ? NULL : port_wrong;
+}
+
+bool rli_host_is_name(const char *host)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, host, bytes) != 1 && inet_pton(AF_INET6, host, bytes) != 1;
 }

@@ -5,6 +5,7 @@
 #ifndef RLI_HOST_PORT_H
 #define RLI_HOST_PORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct rli_host_port {
@@ -23,5 +24,8 @@ const char *rli_host_port_split(rli_host_port *place, const char *text, size_t l
 
 /* The port number that `length` bytes of `text` are; 0: they are not a number from 1 to 65535. */
 int rli_port_read(const char *text, size_t length);
+
+/* Whether `host` is a name, as opposed to an IPv4 or IPv6 address. */
+bool rli_host_is_name(const char *host);
 
 #endif

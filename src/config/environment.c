@@ -7,28 +7,13 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct output {
-    char *text;
-    size_t length, room;
-} output;
-
-static rlock_status put(output *to, const char *text, size_t length)
+static rlock_status no_memory(void)
 {
-    if (to->room - to->length <= length) {
-        size_t room = (to->length + length + 1) * 2;
-        char *more = realloc(to->text, room);
-        if (!more)
-            return rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
-        to->text = more;
-        to->room = room;
-    }
-    memcpy(to->text + to->length, text, length);
-    to->length += length;
-    to->text[to->length] = 0;
-    return RLOCK_OK;
+    return rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
 }
 
 typedef struct reference {
@@ -80,22 +65,24 @@ static bool has_standby(const reference *found)
     return found->standby && !memmem(found->standby, found->standby_length, ":-", 2);
 }
 
-/* *set: whether there was a value to put. */
-static rlock_status put_value(output *to, const reference *found, bool *set)
+/* Writes the reference's value or default. *set: whether it has one. */
+static rlock_status put_value(FILE *to, const reference *found, bool *set)
 {
     char *name = strndup(found->name, found->name_length);
     if (!name)
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
+        return no_memory();
     const char *value = getenv(name);
     free(name);
     *set = value || has_standby(found);
     if (value)
-        return put(to, value, strlen(value));
-    return *set ? put(to, found->standby, found->standby_length) : RLOCK_OK;
+        fputs(value, to);
+    else if (*set)
+        fwrite(found->standby, 1, found->standby_length, to);
+    return RLOCK_OK;
 }
 
-/* Appends what stands for the reference at the $ at *at, or the $ itself if that begins none, and moves *at behind it. */
-static rlock_status put_reference(output *to, const char **at, const char *end, size_t line, rli_unset_fn *unset,
+/* Writes what stands for the reference at the $ at *at, or the $ itself if that begins none, and moves *at behind it. */
+static rlock_status put_reference(FILE *to, const char **at, const char *end, size_t line, rli_unset_fn *unset,
                                   void *arg)
 {
     reference found;
@@ -103,36 +90,42 @@ static rlock_status put_reference(output *to, const char **at, const char *end, 
     bool set = false;
     if (!read_reference(from, end, &found)) {
         *at = from + 1;
-        return put(to, from, 1);
+        fputc('$', to);
+        return RLOCK_OK;
     }
     *at = found.end;
     rlock_status status = put_value(to, &found, &set);
-    if (status == RLOCK_OK && !set)
+    if (status == RLOCK_OK && !set) {
+        fwrite(from, 1, (size_t)(found.end - from), to);
         status = unset(arg, line, found.name, found.name_length);
-    return status != RLOCK_OK || set ? status : put(to, from, (size_t)(found.end - from));
+    }
+    return status;
 }
 
 rlock_status rli_environment_expand(const char *text, size_t length, char **expanded, size_t *expanded_length,
                                     rli_unset_fn *unset, void *arg)
 {
-    output to = {0};
+    char *copy = NULL;
+    FILE *to = open_memstream(&copy, expanded_length);
+    if (!to)
+        return no_memory();
     const char *end = text + length;
     size_t line = 1;
-    rlock_status status = put(&to, "", 0);
+    rlock_status status = RLOCK_OK;
     for (const char *at = text; status == RLOCK_OK && at < end;) {
-        const char *plain_end = at;
-        for (; plain_end < end && *plain_end != '$'; plain_end++)
-            line += *plain_end == '\n';
-        status = put(&to, at, (size_t)(plain_end - at));
-        at = plain_end;
-        if (status == RLOCK_OK && at < end)
-            status = put_reference(&to, &at, end, line, unset, arg);
+        for (; at < end && *at != '$'; at++) {
+            line += *at == '\n';
+            fputc(*at, to);
+        }
+        if (at < end)
+            status = put_reference(to, &at, end, line, unset, arg);
     }
-    if (status != RLOCK_OK) {
-        free(to.text);
-        return status;
-    }
-    *expanded = to.text;
-    *expanded_length = to.length;
-    return RLOCK_OK;
+    bool failed = ferror(to);
+    if ((fclose(to) != 0 || failed) && status == RLOCK_OK)
+        status = no_memory();
+    if (status == RLOCK_OK)
+        *expanded = copy;
+    else
+        free(copy);
+    return status;
 }

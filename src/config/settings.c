@@ -3,11 +3,11 @@
 #include "config/settings.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 #include "config/config.h"
 #include "config/fields.h"
 #include "config/hint.h"
 
-#include <arpa/inet.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,22 +56,22 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
     return status;
 }
 
-static rlock_status take_text(char **field, const char *text)
+rlock_status rli_settings_copy_text(char **field, const char *text)
 {
     return text ? rli_settings_copy(field, text, strlen(text)) : RLOCK_OK;
 }
 
 static rlock_status take_fields(rli_settings *settings, const rlock_config *config)
 {
-    rlock_status status = take_text(&settings->username, config->username);
+    rlock_status status = rli_settings_copy_text(&settings->username, config->username);
     if (status == RLOCK_OK)
-        status = take_text(&settings->password, config->password);
+        status = rli_settings_copy_text(&settings->password, config->password);
     const rli_field *field;
     for (size_t i = 0; status == RLOCK_OK && (field = rli_field_at(i)); i++) {
         const void *from = (const char *)config + field->in_config;
         void *to = (char *)settings + field->in_settings;
         if (field->kind == RLI_TEXT) {
-            status = take_text((char **)to, *(const char *const *)from);
+            status = rli_settings_copy_text((char **)to, *(const char *const *)from);
             continue;
         }
         int64_t value = rli_field_load(field, from);
@@ -100,18 +100,13 @@ static rlock_status take_addresses(rli_settings *settings, const rlock_config *c
     return status;
 }
 
-static bool is_ip(const char *host)
-{
-    unsigned char bytes[16];
-    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
-}
-
 /* As in Redisson: if a cluster has one configured address and it is a host name, the user in it is the user
  * of all nodes that the name stands for. */
 static void share_user(rli_settings *settings)
 {
     rli_address *only = &settings->addresses[0];
-    if (settings->mode != RLI_CLUSTER || settings->address_count != 1 || !only->password || is_ip(only->host))
+    if (settings->mode != RLI_CLUSTER || settings->address_count != 1 || !only->password ||
+        !rli_host_is_name(only->host))
         return;
     free(settings->username);
     free(settings->password);

@@ -103,5 +103,7 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
 
 /* Replaces *field by a copy of `length` bytes of `text`. RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_settings_copy(char **field, const char *text, size_t length);
+/* The same with a whole text; NULL: changes nothing. */
+rlock_status rli_settings_copy_text(char **field, const char *text);
 
 #endif

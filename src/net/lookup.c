@@ -3,11 +3,11 @@
 #include "net/lookup.h"
 
 #include "base/forked.h"
+#include "base/host_port.h"
 #include "base/list.h"
 #include "base/thread.h"
 #include "net/buffer.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -65,17 +65,11 @@ static lookups *all_lookups(void)
     return all;
 }
 
-bool rli_lookup_is_name(const char *host)
-{
-    unsigned char bytes[sizeof(struct in6_addr)];
-    return inet_pton(AF_INET, host, bytes) != 1 && inet_pton(AF_INET6, host, bytes) != 1;
-}
-
 static void ask_resolver(rli_lookup *lookup)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM,
-                                   .ai_flags = rli_lookup_is_name(lookup->host) ? 0 : AI_NUMERICHOST};
+                                   .ai_flags = rli_host_is_name(lookup->host) ? 0 : AI_NUMERICHOST};
     lookup->error = getaddrinfo(lookup->host, lookup->port, &hints, &lookup->found);
     lookup->system_error = errno;
 }
@@ -208,7 +202,7 @@ bool rli_lookup_begin(rli_lookup_use *use, const char *host, int port, rli_parke
     char digits[RLI_DECIMAL];
     rli_decimal(port, digits);
     *use = (rli_lookup_use){.turn.parker = parker};
-    return rli_lookup_is_name(host) ? join(use, host, digits) : read_numbers(use, host, digits);
+    return rli_host_is_name(host) ? join(use, host, digits) : read_numbers(use, host, digits);
 }
 
 bool rli_lookup_is_done(const rli_lookup_use *use)

@@ -19,9 +19,6 @@ typedef struct rli_lookup_use {
     rli_turn turn;
 } rli_lookup_use;
 
-/* Whether `host` is a name. A numeric address needs no resolver. */
-bool rli_lookup_is_name(const char *host);
-
 /* Starts a lookup of `host` (the resulting addresses have `port`), or joins one under way in this process. `parker` is
  * unparked when the lookup is done, possibly before this returns. A numeric address is done on return, without an
  * unpark. End it with rli_lookup_end. False: out of memory or threads; nothing was started. Any thread. */

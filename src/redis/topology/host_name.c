@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/host_name.h"
 
+#include "base/host_port.h"
 #include "net/lookup.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct rli_host_name {
 
 bool rli_host_name_is(const rli_address *address)
 {
-    return !address->socket_path && rli_lookup_is_name(address->host);
+    return !address->socket_path && rli_host_is_name(address->host);
 }
 
 /* Whether the name's former and present addresses have one in common. */

@@ -45,12 +45,6 @@ static bool is_at(const rli_node *node, const char *host, size_t length, int por
            memcmp(address->host, host, length) == 0;
 }
 
-/* NULL stays NULL. */
-static rlock_status copy_text(char **to, const char *from)
-{
-    return from ? rli_settings_copy(to, from, strlen(from)) : RLOCK_OK;
-}
-
 static rlock_status copy_address(rli_address *to, const char *host, size_t length, int port, const rli_address *like)
 {
     static const rli_address none = {0};
@@ -60,11 +54,11 @@ static rlock_status copy_address(rli_address *to, const char *host, size_t lengt
     *to = (rli_address){.port = port, .alone = same && like->alone, .sentinel = like->sentinel};
     rlock_status status = rli_settings_copy(&to->host, host, length);
     if (status == RLOCK_OK)
-        status = copy_text(&to->username, like->username);
+        status = rli_settings_copy_text(&to->username, like->username);
     if (status == RLOCK_OK)
-        status = copy_text(&to->password, like->password);
+        status = rli_settings_copy_text(&to->password, like->password);
     if (status == RLOCK_OK)
-        status = copy_text(&to->socket_path, like->socket_path);
+        status = rli_settings_copy_text(&to->socket_path, like->socket_path);
     if (status != RLOCK_OK)
         rli_address_free(to);
     else if (like->socket_path)
