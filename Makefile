@@ -219,6 +219,17 @@ programs: all $(have:%=$(B)/tests/%/run) $(B)/tests/virtual/run $(B)/tests/sim/r
 test: layers limits all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
 	@$(if $(RUNS),SIM_RUNS=$(RUNS)) $(run_tests) $(tested)
 
+# What the tests are made of, and the library as the simulation has it, are only looked through.
+looked_at := $(patsubst %.c,$(B)/%.looked,$(shell find tests -name '*.c') $(filter-out src/net/tls%,$(lib_src)))
+$(B)/%.looked: %.c | deps-test
+	@mkdir -p $(@D)
+	$(call say,LOOK)
+	$(Q)$(CC) $(if $(filter tests/%,$<),,-include tests/sim/world/atomics.h -DRLI_CHECKED) $(BASE) $(CFLAGS) -MF $@.d -MT $@ -fsyntax-only $<
+	$(Q)touch $@
+
+.PHONY: warnings
+warnings: all $(looked_at) ## builds the library and the command, and looks through all tests for warnings (CC=clang: sooner than programs)
+
 .PHONY: test-stopped
 test-stopped: ## all tests, while their processes and servers are stopped at random, for up to two seconds
 	@STOPS=1 $(MAKE) --no-print-directory test ARGS=$(call quote,$(ARGS))
