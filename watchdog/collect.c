@@ -1,4 +1,4 @@
-/* Collect: reads the answers to async releases that no other operation reads. */
+/* Collect: reads the answers to async releases and async calls that nobody else reads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog/collect.h"
 
@@ -10,7 +10,8 @@ void rli_collect(rli_watchdog *watchdog)
     engine->collect_at_ms = RLI_NEVER;
     pthread_mutex_unlock(&engine->mutex);
     rli_topology_collect(engine->topology, rli_now_ms());
+    bool async = engine->tend(engine);
     pthread_mutex_lock(&engine->mutex);
-    if (engine->posted > 0)
+    if (engine->posted > 0 || async)
         rli_engine_collect_soon(engine);
 }

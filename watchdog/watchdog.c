@@ -162,7 +162,7 @@ rlock_status rli_watchdog_start(rli_watchdog *watchdog)
     if (watchdog->stopping)
         return rli_fail(RLOCK_CLOSED, "the client was closed");
     rlock_status status = rli_thread_start(&watchdog->thread, "rlock-watchdog", run, watchdog);
-    watchdog->running = status == RLOCK_OK;
+    watchdog->running = watchdog->engine->attended = status == RLOCK_OK;
     return status;
 }
 
@@ -172,7 +172,7 @@ void rli_watchdog_stop(rli_watchdog *watchdog)
     pthread_mutex_lock(&engine->mutex);
     bool running = watchdog->running;
     watchdog->stopping = true;
-    watchdog->running = false;
+    watchdog->running = engine->attended = false;
     pthread_cond_signal(&engine->timers.earlier);
     pthread_mutex_unlock(&engine->mutex);
     if (running)

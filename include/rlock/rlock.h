@@ -3,6 +3,7 @@
 #ifndef RLOCK_RLOCK_H
 #define RLOCK_RLOCK_H
 
+#include <rlock/async.h>
 #include <rlock/cancel.h>
 #include <rlock/client.h>
 #include <rlock/config.h>

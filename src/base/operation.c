@@ -3,17 +3,25 @@
 #include "base/operation.h"
 
 #include "base/error.h"
+#include "base/ready.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 void rli_turn_join(rli_turn **turns, rli_turn *own)
 {
+    if (own->joined)
+        return;
+    own->joined = true;
     own->next = *turns;
     *turns = own;
 }
 
 void rli_turn_leave(rli_turn **turns, rli_turn *own)
 {
+    if (!own->joined)
+        return;
+    own->joined = false;
     while (*turns != own)
         turns = &(*turns)->next;
     *turns = own->next;
@@ -25,20 +33,51 @@ void rli_turn_wake_all(rli_turn *turns)
         rli_unpark(turns->parker);
 }
 
+/* Does what all operations need; the parker is there. */
+static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_parker *parker)
+{
+    rli_gate_ref(gate);
+    op->gate = gate;
+    op->cancel = op->registered = cancel;
+    op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
+    op->parker = parker;
+    op->frame = NULL;
+    op->listed = false;
+    op->turn = (rli_turn){.parker = parker};
+    op->sleeper.parker = parker;
+    rli_cancel_enter(cancel, &op->watch, parker);
+}
+
 rlock_status rli_operation_begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel)
 {
     rlock_status status = rli_gate_check(gate);
     if (status != RLOCK_OK)
         return status;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &op->cancel_state);
-    rli_gate_ref(gate);
-    op->gate = gate;
-    op->cancel = cancel;
-    op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
-    op->listed = false;
-    rli_parker_init(&op->parker);
-    op->turn.parker = op->sleeper.parker = &op->parker;
-    rli_cancel_enter(cancel, &op->watch, &op->parker);
+    rli_parker_init(&op->own);
+    begin(op, gate, cancel, &op->own);
+    return RLOCK_OK;
+}
+
+rlock_status rli_operation_begin_async(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_ready *ready)
+{
+    rlock_status status = rli_gate_check(gate);
+    if (status != RLOCK_OK)
+        return status;
+    rli_parker_init_ready(&op->own, ready);
+    begin(op, gate, cancel, &op->own);
+    return RLOCK_OK;
+}
+
+rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
+                                      const rli_operation *whole)
+{
+    rlock_status status = rli_gate_check(gate);
+    if (status != RLOCK_OK)
+        return status;
+    if (!rli_operation_is_async(whole))
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &op->cancel_state);
+    begin(op, gate, cancel, whole->parker);
     return RLOCK_OK;
 }
 
@@ -46,19 +85,43 @@ void rli_operation_end(rli_operation *op)
 {
     if (op->listed)
         rli_gate_unlist(op->gate, &op->sleeper);
-    rli_cancel_exit(op->cancel, &op->watch);
-    pthread_setcancelstate(op->cancel_state, NULL);
+    rli_cancel_exit(op->registered, &op->watch);
+    if (!rli_operation_is_async(op))
+        pthread_setcancelstate(op->cancel_state, NULL);
     rli_gate_unref(op->gate);
 }
 
-void rli_operation_sleep(rli_operation *op, int64_t until_ms)
+bool rli_operation_sleep(rli_operation *op, int64_t until_ms)
 {
     if (!op->listed) {
         op->listed = true;
-        if (!rli_gate_list(op->gate, &op->sleeper))
-            return;
+        if (!rli_gate_list(op->gate, &op->sleeper)) {
+            op->parker->wake_ms = 0;
+            return !rli_operation_is_async(op);
+        }
     }
-    rli_park_among_many(&op->parker, until_ms);
+    if (rli_operation_is_async(op)) {
+        op->parker->wake_ms = until_ms;
+        return false;
+    }
+    rli_park_among_many(op->parker, until_ms);
+    return true;
+}
+
+void *rli_operation_frame(rli_operation *op, void *own, size_t size, bool *begins)
+{
+    *begins = !op->frame;
+    if (!rli_operation_is_async(op))
+        return own;
+    if (!op->frame)
+        op->frame = calloc(1, size);
+    return op->frame;
+}
+
+void rli_operation_end_frame(rli_operation *op)
+{
+    free(op->frame);
+    op->frame = NULL;
 }
 
 rlock_status rli_operation_check(rli_operation *op)

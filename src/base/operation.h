@@ -1,4 +1,9 @@
-/* An operation: one public call under way, from its entry to its return. */
+/* An operation: one public call under way, from its entry to its end.
+ *
+ * A blocking call is carried out by its thread, which sleeps where the operation has to wait. An async call has no
+ * thread: where it has to wait, the functions that carry it out return RLI_WAITING, and are called again, with the same
+ * arguments, after its parker was woken or at parker->wake_ms. They then go on where they were. So all functions that may wait are
+ * written once, for both. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_OPERATION_H
 #define RLI_OPERATION_H
@@ -10,31 +15,40 @@
 
 #include <rlock/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Not a status for programs: the operation has no thread and has to wait. */
+#define RLI_WAITING ((rlock_status)1000)
 
 /* An operation's entry in a list of operations that wait for another one to finish. The mutex of that list guards
  * it. */
 typedef struct rli_turn {
     struct rli_turn *next;
     rli_parker *parker;
+    bool joined;
 } rli_turn;
 
-/* Add an entry to the list, remove it, and unpark all that are in it. Hold the list's mutex. */
+/* Add an entry to the list unless it is there, remove it if it is there, and unpark all that are in it. Hold the list's
+ * mutex. */
 void rli_turn_join(rli_turn **turns, rli_turn *own);
 void rli_turn_leave(rli_turn **turns, rli_turn *own);
 void rli_turn_wake_all(rli_turn *turns);
 
 typedef struct rli_operation {
-    rli_gate *gate;       /* the operation holds a reference */
-    rlock_cancel *cancel; /* NULL: cannot be cancelled */
+    rli_gate *gate; /* the operation holds a reference */
+    /* NULL: cannot be cancelled. An operation may set it to NULL while it does what its token must not end. */
+    rlock_cancel *cancel;
+    rlock_cancel *registered; /* the token that unparks it */
     /* End of waiting for any request, unless RLI_NEVER: then only the number of attempts limits it. */
     int64_t deadline_ms;
     int64_t attempts_until_ms; /* After this instant no attempt begins but the first. RLI_NEVER: likewise. */
-    rli_parker parker;
+    rli_parker *parker, own;   /* where it waits, mostly its own */
     rli_cancel_watch watch;
     rli_turn turn; /* one is enough: an operation waits in one list at a time */
     rli_sleeper sleeper;
     bool listed;      /* whether `sleeper` is registered with the gate */
+    void *frame;      /* without a thread: see rli_operation_frame */
     int cancel_state; /* the thread's cancel state before the operation */
 } rli_operation;
 
@@ -44,11 +58,31 @@ typedef struct rli_operation {
  * Disables cancellation of the thread meanwhile: a cancelled leader would leave the others on its pipeline without
  * one. */
 rlock_status rli_operation_begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel);
+/* The same for an operation without a thread, which is put on `ready` when it is woken. Does not touch the thread's
+ * cancellation. `ready` must live as long as the operation. */
+rlock_status rli_operation_begin_async(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
+                                       struct rli_ready *ready);
+/* The same for an operation that is a part of `whole` and waits where that waits: at no time do both wait for
+ * different things. */
+rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
+                                      const rli_operation *whole);
+/* No thread may wake the operation any more, except through its token or the gate. */
 void rli_operation_end(rli_operation *op);
 
+static inline bool rli_operation_is_async(const rli_operation *op)
+{
+    return op->parker->ready;
+}
+
 /* Sleeps until unparked, cancelled, the gate closes, or `until_ms`. It may also return early: check the condition
- * again. */
-void rli_operation_sleep(rli_operation *op, int64_t until_ms);
+ * again. False: the operation has no thread; return RLI_WAITING, and check again when called again. */
+bool rli_operation_sleep(rli_operation *op, int64_t until_ms);
+
+/* Returns the memory in which a function that may wait keeps what it needs until it has returned something other than
+ * RLI_WAITING: `own`, on the stack, for an operation with a thread; else memory that is allocated now, or was allocated
+ * when the function began. *begins: it begins now. NULL: out of memory. End it with rli_operation_end_frame. */
+void *rli_operation_frame(rli_operation *op, void *own, size_t size, bool *begins);
+void rli_operation_end_frame(rli_operation *op);
 
 /* The instant after which no further attempt may begin. */
 static inline int64_t rli_operation_attempts_until(const rli_operation *op)

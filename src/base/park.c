@@ -3,6 +3,7 @@
 #include "base/park.h"
 
 #include "base/clock.h"
+#include "base/ready.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +22,34 @@
 void rli_parker_init(rli_parker *parker)
 {
     atomic_init(&parker->state, 0);
+    parker->ready = NULL;
+}
+
+void rli_parker_init_ready(rli_parker *parker, rli_ready *ready)
+{
+    atomic_init(&parker->state, RLI_STEPPING);
+    parker->ready = ready;
+    parker->next = NULL;
+    parker->wake_ms = RLI_NEVER;
+}
+
+bool rli_parker_rest(rli_parker *parker)
+{
+    unsigned state = atomic_load(&parker->state);
+    while (!(state & RLI_WOKEN)) {
+        if (atomic_compare_exchange_weak(&parker->state, &state, state & ~(unsigned)RLI_STEPPING))
+            return true;
+    }
+    atomic_fetch_and(&parker->state, ~(unsigned)RLI_WOKEN);
+    return false;
+}
+
+void rli_parker_resume(rli_parker *parker)
+{
+    /* One exchange, so that a wake-up in between does not put it on the list again. */
+    unsigned state = atomic_load(&parker->state);
+    while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~(unsigned)RLI_WOKEN) | RLI_STEPPING))
+        continue;
 }
 
 /* How many threads may sleep on private futexes (see rli_park_among_many).
@@ -148,10 +177,14 @@ void rli_wake_batch_end(rli_wake_batch *batch)
 void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch)
 {
     const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | TOGETHER;
+    rli_ready *ready = parker->ready;
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
         continue;
-    if (state & RLI_ASLEEP)
+    /* Nobody carries out an operation without a thread before it is on the list, so the parker is still there. */
+    if (ready && !(state & (RLI_WOKEN | RLI_STEPPING)))
+        rli_ready_add(ready, parker);
+    else if (state & RLI_ASLEEP)
         ring_alone(batch, parker, state);
     else if (state & RLI_GROUPED)
         ring_for(batch, (state & TOGETHER) >> PLACE_SHIFT);

@@ -1,4 +1,5 @@
-/* A parker: where one thread sleeps until another wakes it. */
+/* A parker: where one operation waits until another thread wakes it. Mostly its thread sleeps there; an operation
+ * without a thread is put on a ready list when it is woken (ready.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PARK_H
 #define RLI_PARK_H
@@ -11,15 +12,19 @@
  * thread removes itself from that list under the list's mutex, unless news has shown it that nobody will unpark it any
  * more. The parker has no mutex: the woken thread would run into it while the waking thread still holds it. */
 typedef struct rli_parker {
-    atomic_uint state; /* a futex: RLI_ASLEEP, RLI_WOKEN, and news */
+    atomic_uint state;       /* a futex: RLI_ASLEEP, RLI_WOKEN, and news */
+    struct rli_ready *ready; /* where it is put when it is woken; NULL: a thread sleeps here */
+    struct rli_parker *next; /* on that list */
+    int64_t wake_ms;         /* without a thread: when to go on if nothing wakes it before */
 } rli_parker;
 
 enum {
     RLI_ASLEEP = 1,
-    RLI_WOKEN = 2,      /* unparked since the last park */
-    RLI_AMONG_MANY = 4, /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
-    RLI_GROUPED = 8,    /* asleep in rli_park_in_group; the upper bits name the place */
-    RLI_NEWS = 16       /* The first of four bits whose meaning the users of a parker agree on. */
+    RLI_WOKEN = 2,         /* unparked since the last park */
+    RLI_AMONG_MANY = 4,    /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
+    RLI_GROUPED = 8,       /* asleep in rli_park_in_group; the upper bits name the place */
+    RLI_NEWS = 16,         /* The first of four bits whose meaning the users of a parker agree on. */
+    RLI_STEPPING = 1 << 24 /* without a thread: a thread carries out the operation at present */
 };
 
 /* Number of places for rli_park_in_group. Sharing a place is harmless: each of the two threads is woken more often
@@ -36,6 +41,15 @@ typedef struct rli_wake_batch {
 } rli_wake_batch;
 
 void rli_parker_init(rli_parker *parker);
+/* Makes the parker of an operation without a thread. The caller carries the operation out first; see
+ * rli_parker_rest. None of the rli_park functions may be used with it. */
+void rli_parker_init_ready(rli_parker *parker, struct rli_ready *ready);
+/* The caller, who carries out an operation without a thread, can do no more for it now. From here on it is put on its
+ * ready list when it is woken, and then another thread may carry it out. False: it has been woken meanwhile, so the
+ * caller must go on with it. */
+bool rli_parker_rest(rli_parker *parker);
+/* The caller has taken the parker from its ready list, and carries its operation out from now on. */
+void rli_parker_resume(rli_parker *parker);
 
 /* Sleeps until `deadline_ms` or until unparked; an unpark before the call counts. Check the condition again
  * afterwards: a wake-up may be for something that is already past. */

@@ -22,6 +22,7 @@ static void destroy(rli_gate *gate)
     rlock_client *client = RLI_ITEM(rlock_client, gate, gate);
     rli_watchdog_destroy(&client->watchdog);
     rli_reporter_destroy(&client->reporter);
+    rli_loop_destroy(&client->loop);
     rli_engine_destroy(&client->engine);
     rli_topology_destroy(&client->topology);
     rli_tls_context_close(&client->settings.tls);
@@ -33,6 +34,11 @@ static void destroy(rli_gate *gate)
 static rlock_status attend(rli_engine *engine)
 {
     return rli_watchdog_start(&RLI_ITEM(rlock_client, engine, engine)->watchdog);
+}
+
+static bool tend(rli_engine *engine)
+{
+    return rli_loop_tend(RLI_ITEM(rlock_client, engine, engine));
 }
 
 rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *config)
@@ -54,7 +60,8 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     rli_connection_name_write(client->settings.own_name, client->id);
     rli_gate_init(&client->gate, destroy);
     rli_topology_init(&client->topology, &client->settings, &client->gate);
-    rli_engine_init(&client->engine, &client->settings, client->id, &client->gate, &client->topology, attend);
+    rli_engine_init(&client->engine, &client->settings, client->id, &client->gate, &client->topology, attend, tend);
+    rli_loop_init(&client->loop);
     rli_watchdog_init(&client->watchdog, &client->engine);
     rli_reporter_init(&client->reporter, &client->engine);
     status = rli_topology_open(&client->topology);
@@ -96,6 +103,7 @@ void rlock_client_close(rlock_client *client)
     rli_topology_close(&client->topology);
     rli_watchdog_stop(&client->watchdog);
     rli_reporter_stop(&client->reporter);
+    rli_loop_close(client);
     rli_topology_stop(&client->topology);
     rli_gate_unref(&client->gate);
 }

@@ -4,6 +4,7 @@
 #define RLI_CLIENT_H
 
 #include "base/gate.h"
+#include "client/loop.h"
 #include "config/settings.h"
 #include "engine/engine.h"
 #include "redis/topology/topology.h"
@@ -22,6 +23,7 @@ struct rlock_client {
     rli_engine engine;
     rli_watchdog watchdog;
     rli_reporter reporter;
+    rli_loop loop;
 };
 
 /* RLOCK_OK; RLOCK_INVALID: NULL; RLOCK_FORKED; RLOCK_CLOSED. Takes no mutex. */

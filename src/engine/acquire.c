@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/acquire.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/ask.h"
+#include "engine/give_up.h"
 #include "engine/handoff.h"
 #include "engine/local_handoff.h"
 #include "engine/release.h"
@@ -18,14 +20,13 @@
 /* Returns whether local waiters of this kind form a queue whose leader asks for all. */
 static bool queues_here(const rli_kind *kind)
 {
-    return !kind->shared && !kind->queues;
+    return kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
 }
 
 /* A waiter that listens for messages must not queue behind one that spins: it would sleep through the messages. */
 static rli_queue *queue_of(const rli_attempt *attempt)
 {
-    const rli_kind *kind = attempt->asked->kind;
-    return &attempt->entry->queues->of[kind->queues ? RLI_ON_SERVER : kind->spins ? RLI_BY_SPINNING : RLI_BY_MESSAGE];
+    return &attempt->entry->queues->of[attempt->asked->kind->queueing];
 }
 
 /* The `look` of the wait loop: whether this waiter should ask now although no message came. */
@@ -36,7 +37,7 @@ static bool may_ask(rli_wait *wait)
     rli_handoff_lead_if_asked(attempt);
     bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
-    attempt->waiter.asleep = !may;
+    attempt->waiter.asleep = !may && attempt->waiter.lead;
     pthread_mutex_unlock(&attempt->engine->mutex);
     return may;
 }
@@ -50,41 +51,52 @@ static bool comes_next(const rli_attempt *attempt)
 }
 
 /* Sleeps until this waiter is woken. If it is next in the queue, its wake-up is deferred: it wakes by itself at the
- * end of the quiet period (yield.h) at the latest. Mutex held on entry and return, not while it sleeps. */
-static void sleep_on(rli_attempt *attempt)
+ * end of the quiet period (yield.h) at the latest. Mutex held on entry and return, not while it sleeps. False: the
+ * operation has no thread and must wait. */
+static bool sleep_on(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     int64_t until_ms = attempt->wait.deadline_ms;
     int64_t calm_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
-    waiter->asleep = true;
+    waiter->asleep = waiter->lead;
     waiter->deferred = calm_ms > rli_now_ms();
     if (waiter->deferred)
         until_ms = rli_earlier(until_ms, calm_ms);
     pthread_mutex_unlock(&attempt->engine->mutex);
-    rli_operation_sleep(&attempt->op, until_ms);
+    bool slept = rli_operation_sleep(attempt->op, until_ms);
     pthread_mutex_lock(&attempt->engine->mutex);
-    waiter->deferred = false;
-    rli_handoff_lead_if_asked(attempt);
+    if (slept)
+        rli_handoff_lead_if_asked(attempt);
+    return slept;
+}
+
+/* Returns why this waiter's time in the queue ends; RLOCK_OK: it does not. */
+static rlock_status end_of_place(const rli_attempt *attempt)
+{
+    const rli_waiter *waiter = &attempt->waiter;
+    if (waiter->ended)
+        return rli_fail_text(RLOCK_UNAVAILABLE, waiter->message ? waiter->message : "the server is out of reach");
+    rlock_status status = rli_operation_check(attempt->op);
+    return status == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms ? RLOCK_TIMEOUT : status;
 }
 
 /* Sleeps until this waiter may ask the server, was handed the lock, or its wait ends. */
-static rlock_status await_place(rli_attempt *attempt, bool *handed)
+static rlock_status await_place(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&attempt->engine->mutex);
     rli_attempt_note_listening(attempt);
+    waiter->deferred = false;
     while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
-        if (waiter->ended)
-            status = rli_fail_text(RLOCK_UNAVAILABLE, waiter->message);
-        else if ((status = rli_operation_check(&attempt->op)) == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms)
-            status = RLOCK_TIMEOUT;
-        if (status != RLOCK_OK)
-            break;
-        sleep_on(attempt);
+        status = end_of_place(attempt);
+        if (status == RLOCK_OK && !sleep_on(attempt))
+            status = RLI_WAITING;
+        else
+            waiter->deferred = false;
     }
-    waiter->look = false;
-    *handed = waiter->handed;
+    if (status != RLI_WAITING)
+        waiter->look = false;
     pthread_mutex_unlock(&attempt->engine->mutex);
     return status;
 }
@@ -105,9 +117,9 @@ static rlock_status join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     attempt->moved = false;
-    if (attempt->asked->kind->spins)
+    if (attempt->asked->kind->queueing == RLI_BY_SPINNING)
         return RLOCK_OK;
-    if (!attempt->asked->kind->queues)
+    if (attempt->asked->kind->queueing != RLI_ON_SERVER)
         return rli_wait_join(&attempt->wait, names->name, names->length, names->channel, names->channel_length);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->engine, attempt->session->number, own);
@@ -123,25 +135,6 @@ static rlock_status join_channel(rli_attempt *attempt)
     return status;
 }
 
-static rlock_status wait_for_lock(rli_attempt *attempt)
-{
-    rlock_status status;
-    bool handed = false;
-    do {
-        status = join_channel(attempt);
-        if (status != RLOCK_OK)
-            return status;
-        if (queues_here(attempt->asked->kind))
-            status = await_place(attempt, &handed);
-        if (status == RLOCK_OK && !handed)
-            status = rli_wait_run(&attempt->wait);
-        else if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
-            status = rli_ask(&attempt->wait, &attempt->wait.again_ms);
-        rli_wait_leave(&attempt->wait);
-    } while (status == RLOCK_OK && attempt->moved);
-    return status;
-}
-
 static rlock_status say_timeout(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
@@ -150,60 +143,51 @@ static rlock_status say_timeout(const rli_acquire *asked)
                     rli_denial_reason(asked->kind));
 }
 
-/* Allocates the local queues. Mutex held. */
-static rlock_status open_queue(const rli_attempt *attempt)
-{
-    return rli_entry_open_queues(attempt->entry) ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
-}
+/* --- stages --- */
 
-/* Waits with a place in the local queue, whose leader asks for all, or in the server's queue. The waiter has joined
- * the local queue in both cases, and leaves it here. */
-static rlock_status queue_up(rli_attempt *attempt)
+static const bool legal[RLI_ACQUIRE_STAGES][RLI_ACQUIRE_STAGES] = {
+    [RLI_ACQUIRE_BEGINS] = {[RLI_ACQUIRE_ASKS_FIRST] = true,
+                            [RLI_ACQUIRE_SUBSCRIBES] = true, /* others wait here already: it queues */
+                            [RLI_ACQUIRE_DONE] = true},      /* it has taken a hold that was offered */
+    [RLI_ACQUIRE_ASKS_FIRST] =
+        {[RLI_ACQUIRE_SUBSCRIBES] = true, [RLI_ACQUIRE_GIVES_UP] = true, [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_SUBSCRIBES] = {[RLI_ACQUIRE_QUEUED] = true,
+                                [RLI_ACQUIRE_LISTENS] = true,
+                                [RLI_ACQUIRE_GIVES_UP] = true,
+                                [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_QUEUED] =
+        {[RLI_ACQUIRE_LISTENS] = true, [RLI_ACQUIRE_ASKS_LAST] = true, [RLI_ACQUIRE_UNSUBSCRIBES] = true},
+    [RLI_ACQUIRE_LISTENS] = {[RLI_ACQUIRE_UNSUBSCRIBES] = true},
+    [RLI_ACQUIRE_ASKS_LAST] = {[RLI_ACQUIRE_UNSUBSCRIBES] = true},
+    [RLI_ACQUIRE_UNSUBSCRIBES] = {[RLI_ACQUIRE_SUBSCRIBES] = true, /* to the channel of another session */
+                                  [RLI_ACQUIRE_GIVES_UP] = true,
+                                  [RLI_ACQUIRE_LEAVES] = true,
+                                  [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_GIVES_UP] = {[RLI_ACQUIRE_LEAVES] = true, [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_LEAVES] = {[RLI_ACQUIRE_RETURNS_OFFERED] = true, [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_RETURNS_OFFERED] = {[RLI_ACQUIRE_DONE] = true},
+};
+
+/* Every stage below ends with one of these two. The result of a stage is RLI_WAITING, or the status with which the
+ * operation ends if the next stage is RLI_ACQUIRE_DONE; else the status is for the next stage. */
+static rlock_status next(rli_attempt *attempt, rli_acquire_stage stage, rlock_status status)
 {
-    rlock_status status = wait_for_lock(attempt);
-    pthread_mutex_lock(&attempt->engine->mutex);
-    rli_handoff_lead_if_asked(attempt);
-    if (status != RLOCK_OK) {
-        pthread_mutex_unlock(&attempt->engine->mutex);
-        status = rli_attempt_give_up(attempt, status);
-        pthread_mutex_lock(&attempt->engine->mutex);
-    }
-    if (attempt->waiter.handed)
-        status = RLOCK_OK;
-    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.leader)
-        rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
-    rli_wake_batch batch = {0};
-    rli_queue_leave(queue_of(attempt), &attempt->waiter, &batch);
-    rli_session *offered = NULL;
-    if (status != RLOCK_OK) {
-        rli_handoff_decline(attempt);
-        offered = rli_local_handoff_pass_on(attempt);
-    }
-    pthread_mutex_unlock(&attempt->engine->mutex);
-    rli_wake_batch_end(&batch);
-    if (status == RLOCK_TIMEOUT)
-        status = say_timeout(attempt->asked);
-    if (offered)
-        rli_release_offered(attempt->engine, offered, attempt->asked->names);
+    rli_check(legal[attempt->stage][stage]);
+    attempt->stage = stage;
     return status;
 }
 
-/* Waits with a place in the server's queue. */
-static rlock_status queue_up_there(rli_attempt *attempt)
+/* Its waiting has ended with that status. A waiter in a queue, here or on the server, must leave it. */
+static rlock_status end_waiting(rli_attempt *attempt, rlock_status status)
 {
-    pthread_mutex_lock(&attempt->engine->mutex);
-    rlock_status status = open_queue(attempt);
-    if (status == RLOCK_OK)
-        rli_queue_join_without_leader(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
-    pthread_mutex_unlock(&attempt->engine->mutex);
-    return status == RLOCK_OK ? queue_up(attempt) : rli_attempt_give_up(attempt, status);
-}
-
-/* Waits with no place in any queue: all such waiters ask. */
-static rlock_status wait_among_many(rli_attempt *attempt)
-{
-    rlock_status status = wait_for_lock(attempt);
-    return status == RLOCK_TIMEOUT ? say_timeout(attempt->asked) : status;
+    bool waits = attempt->waiter.parker;
+    if (!waits && status == RLOCK_TIMEOUT)
+        status = say_timeout(attempt->asked);
+    return next(attempt,
+                !waits               ? RLI_ACQUIRE_DONE
+                : status == RLOCK_OK ? RLI_ACQUIRE_LEAVES
+                                     : RLI_ACQUIRE_GIVES_UP,
+                status);
 }
 
 /* Returns whether other sessions of this process hold the lock or want it. */
@@ -215,61 +199,188 @@ static bool has_rivals(rli_attempt *attempt)
     return session;
 }
 
-/* Asks once before the wait begins. A fair waiter with local rivals will have to queue anyway. It subscribes first
- * and asks then, so that it need not ask again in case a message came before the subscription. */
-static rlock_status ask_first(rli_attempt *attempt, bool waits)
-{
-    const rli_acquire *asked = attempt->asked;
-    if (waits && asked->kind->queues) {
-        pthread_mutex_lock(&attempt->engine->mutex);
-        bool rivals = attempt->session->count == 0 && has_rivals(attempt);
-        pthread_mutex_unlock(&attempt->engine->mutex);
-        attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
-        if (rivals && attempt->wait.again_ms < attempt->wait.deadline_ms)
-            return RLOCK_TIMEOUT;
-    }
-    return rli_ask(&attempt->wait, &attempt->wait.again_ms);
-}
-
 /* Returns whether the attempt must join the local waiters before it asks. */
 static bool queues_first(rli_attempt *attempt)
 {
     if (!attempt->entry->queues)
         return false;
     return queue_of(attempt)->first ||
-           (!attempt->asked->kind->spins && rli_yield_must_queue(&attempt->entry->queues->yield));
+           (attempt->asked->kind->queueing != RLI_BY_SPINNING && rli_yield_must_queue(&attempt->entry->queues->yield));
+}
+
+static void join_queue(rli_attempt *attempt)
+{
+    if (queues_here(attempt->asked->kind))
+        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, attempt->op->parker);
+    else
+        rli_queue_join_without_leader(queue_of(attempt), &attempt->waiter, attempt->session, attempt->op->parker);
 }
 
 /* Mutex held on entry, not on return. */
-static rlock_status acquire(rli_attempt *attempt)
+static rlock_status begin(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
     bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
     /* Owners that hold the lock already, and attempts without a wait, bypass the queue. */
     bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
-    bool taken = queues && !attempt->session->busy && rli_local_handoff_take(attempt);
+    bool taken = queues && attempt->engine->settings->local_hand_over && !attempt->session->busy &&
+                 rli_local_handoff_take(attempt);
     if (queue_first && !taken)
-        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
+        join_queue(attempt);
+    /* A fair waiter with local rivals will have to queue anyway. It subscribes first and asks then, so that it need
+     * not ask again in case a message came before the subscription. */
+    bool rivals = waits && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
+                  has_rivals(attempt);
     pthread_mutex_unlock(&attempt->engine->mutex);
     if (taken)
-        return RLOCK_OK;
+        return next(attempt, RLI_ACQUIRE_DONE, RLOCK_OK);
     if (queue_first)
-        return queue_up(attempt);
-    rlock_status status = ask_first(attempt, waits);
-    if (waits && asked->kind->give_up && status != RLOCK_OK && status != RLOCK_TIMEOUT)
-        return rli_attempt_give_up(attempt, status);
-    if (status != RLOCK_TIMEOUT || !waits)
-        return status;
-    attempt->wait.asked = true;
-    if (!queues)
-        return asked->kind->queues ? queue_up_there(attempt) : wait_among_many(attempt);
-    pthread_mutex_lock(&attempt->engine->mutex);
-    status = open_queue(attempt);
-    if (status == RLOCK_OK)
-        rli_queue_join(queue_of(attempt), &attempt->waiter, attempt->session, &attempt->op.parker);
-    pthread_mutex_unlock(&attempt->engine->mutex);
-    return status == RLOCK_OK ? queue_up(attempt) : status;
+        return next(attempt, RLI_ACQUIRE_SUBSCRIBES, RLOCK_OK);
+    attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
+    attempt->postpones = rivals && attempt->wait.again_ms < attempt->wait.deadline_ms;
+    return next(attempt, RLI_ACQUIRE_ASKS_FIRST, RLOCK_OK);
 }
+
+/* Gives the attempt a place among the local waiters, if its kind has any; RLOCK_NO_MEMORY. */
+static rlock_status begin_waiting(rli_attempt *attempt)
+{
+    attempt->wait.asked = true;
+    if (attempt->asked->kind->queueing == RLI_IN_NO_QUEUE)
+        return RLOCK_OK;
+    rlock_status status = RLOCK_OK;
+    pthread_mutex_lock(&attempt->engine->mutex);
+    if (rli_entry_open_queues(attempt->entry))
+        join_queue(attempt);
+    else
+        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
+    pthread_mutex_unlock(&attempt->engine->mutex);
+    return status;
+}
+
+static rlock_status ask_first(rli_attempt *attempt)
+{
+    const rli_acquire *asked = attempt->asked;
+    bool waits = asked->wait_ms > 0;
+    rlock_status status = attempt->postpones ? RLOCK_TIMEOUT : rli_ask(&attempt->wait, &attempt->wait.again_ms);
+    if (status == RLI_WAITING)
+        return status;
+    if (status == RLOCK_TIMEOUT && waits) {
+        status = begin_waiting(attempt);
+        if (status == RLOCK_OK)
+            return next(attempt, RLI_ACQUIRE_SUBSCRIBES, RLOCK_OK);
+    }
+    bool gives_up = waits && asked->kind->give_up && status != RLOCK_OK && status != RLOCK_TIMEOUT;
+    return next(attempt, gives_up ? RLI_ACQUIRE_GIVES_UP : RLI_ACQUIRE_DONE, status);
+}
+
+static rlock_status subscribe(rli_attempt *attempt)
+{
+    rlock_status status = join_channel(attempt);
+    if (status != RLOCK_OK)
+        return end_waiting(attempt, status);
+    return next(attempt, queues_here(attempt->asked->kind) ? RLI_ACQUIRE_QUEUED : RLI_ACQUIRE_LISTENS, RLOCK_OK);
+}
+
+static rlock_status wait_in_queue(rli_attempt *attempt)
+{
+    rlock_status status = await_place(attempt);
+    if (status == RLI_WAITING)
+        return status;
+    if (status == RLOCK_OK && !attempt->waiter.handed)
+        return next(attempt, RLI_ACQUIRE_LISTENS, RLOCK_OK);
+    if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
+        return next(attempt, RLI_ACQUIRE_ASKS_LAST, RLOCK_OK);
+    return next(attempt, RLI_ACQUIRE_UNSUBSCRIBES, status);
+}
+
+static rlock_status unsubscribe(rli_attempt *attempt, rlock_status status)
+{
+    rli_wait_leave(&attempt->wait);
+    if (status == RLOCK_OK && attempt->moved)
+        return next(attempt, RLI_ACQUIRE_SUBSCRIBES, RLOCK_OK);
+    return end_waiting(attempt, status);
+}
+
+static rlock_status give_up(rli_attempt *attempt, rlock_status why)
+{
+    bool waits = attempt->waiter.parker;
+    if (waits) {
+        pthread_mutex_lock(&attempt->engine->mutex);
+        rli_handoff_lead_if_asked(attempt);
+        pthread_mutex_unlock(&attempt->engine->mutex);
+    }
+    rlock_status status = rli_attempt_give_up(attempt, why);
+    if (status == RLI_WAITING)
+        return status;
+    return next(attempt, waits ? RLI_ACQUIRE_LEAVES : RLI_ACQUIRE_DONE, status);
+}
+
+static rlock_status leave(rli_attempt *attempt, rlock_status status)
+{
+    rli_wake_batch batch = {0};
+    rli_session *offered = NULL;
+    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_handoff_lead_if_asked(attempt);
+    if (attempt->waiter.handed)
+        status = RLOCK_OK;
+    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.leader)
+        rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
+    rli_queue_leave(queue_of(attempt), &attempt->waiter, &batch);
+    if (status != RLOCK_OK) {
+        rli_handoff_decline(attempt);
+        offered = rli_local_handoff_pass_on(attempt);
+    }
+    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_wake_batch_end(&batch);
+    if (status == RLOCK_TIMEOUT)
+        status = say_timeout(attempt->asked);
+    if (!offered)
+        return next(attempt, RLI_ACQUIRE_DONE, status);
+    rli_attempt_keep(attempt, status);
+    attempt->offered = offered;
+    return next(attempt, RLI_ACQUIRE_RETURNS_OFFERED, RLOCK_OK);
+}
+
+static rlock_status return_offered(rli_attempt *attempt)
+{
+    if (rli_release_offered(attempt->engine, attempt->offered, attempt->asked->names, attempt->op) == RLI_WAITING)
+        return RLI_WAITING;
+    return next(attempt, RLI_ACQUIRE_DONE, rli_attempt_tell(attempt));
+}
+
+/* Goes on with one stage, which begins with `status` from the one before. */
+static rlock_status step(rli_attempt *attempt, rlock_status status)
+{
+    switch (attempt->stage) {
+    case RLI_ACQUIRE_ASKS_FIRST:
+        return ask_first(attempt);
+    case RLI_ACQUIRE_SUBSCRIBES:
+        return subscribe(attempt);
+    case RLI_ACQUIRE_QUEUED:
+        return wait_in_queue(attempt);
+    case RLI_ACQUIRE_LISTENS:
+        status = rli_wait_run(&attempt->wait);
+        return status == RLI_WAITING ? status : next(attempt, RLI_ACQUIRE_UNSUBSCRIBES, status);
+    case RLI_ACQUIRE_ASKS_LAST:
+        status = rli_ask(&attempt->wait, &attempt->wait.again_ms);
+        return status == RLI_WAITING ? status : next(attempt, RLI_ACQUIRE_UNSUBSCRIBES, status);
+    case RLI_ACQUIRE_UNSUBSCRIBES:
+        return unsubscribe(attempt, status);
+    case RLI_ACQUIRE_GIVES_UP:
+        return give_up(attempt, status);
+    case RLI_ACQUIRE_LEAVES:
+        return leave(attempt, status);
+    case RLI_ACQUIRE_RETURNS_OFFERED:
+        return return_offered(attempt);
+    case RLI_ACQUIRE_BEGINS:
+    case RLI_ACQUIRE_DONE:
+    case RLI_ACQUIRE_STAGES:
+        break;
+    }
+    return status;
+}
+
+/* --- the whole --- */
 
 /* The end of a thread that is ending already cannot be noticed, so its hold would be renewed for ever. */
 static rlock_status check_owner(const rli_acquire *asked)
@@ -279,40 +390,78 @@ static rlock_status check_owner(const rli_acquire *asked)
     return RLOCK_OK;
 }
 
+/* Joins the owner's session on the name. Mutex held. */
+static rlock_status join(rli_attempt *attempt)
+{
+    const rli_acquire *asked = attempt->asked;
+    rlock_status status = asked->engine->attended ? RLOCK_OK : asked->engine->attend(asked->engine);
+    attempt->entry = status == RLOCK_OK ? rli_entry_ref(attempt->engine, asked->names) : NULL;
+    if (attempt->entry)
+        attempt->session = rli_session_join(attempt->engine, attempt->entry, asked->kind, &asked->owner);
+    if (attempt->session)
+        return rli_operation_check(attempt->op);
+    return status == RLOCK_OK ? rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold") : status;
+}
+
+/* Begins the wait and the first stage. */
+static rlock_status start(rli_attempt *attempt)
+{
+    const rli_acquire *asked = attempt->asked;
+    attempt->wait.op = attempt->op;
+    attempt->wait.topology = asked->engine->topology;
+    attempt->wait.ask = rli_ask;
+    attempt->wait.look = may_ask;
+    attempt->wait.alone = asked->kind->queueing == RLI_ON_SERVER;
+    attempt->wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
+    pthread_mutex_lock(&attempt->engine->mutex);
+    rlock_status status = join(attempt);
+    if (status == RLOCK_OK)
+        return begin(attempt);
+    pthread_mutex_unlock(&attempt->engine->mutex);
+    return next(attempt, RLI_ACQUIRE_DONE, status);
+}
+
+/* Leaves the session and the name. */
+static void end(rli_attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->engine->mutex);
+    if (attempt->session)
+        rli_session_drop_attempt(attempt->engine, attempt->session);
+    if (attempt->entry)
+        rli_entry_unref(attempt->engine, attempt->entry);
+    pthread_mutex_unlock(&attempt->engine->mutex);
+    free(attempt->unheard);
+    free(attempt->waiter.message);
+}
+
+rlock_status rli_acquire_begin(rli_attempt *attempt, const rli_acquire *asked, rli_operation *op)
+{
+    *attempt = (rli_attempt){.asked = asked, .engine = asked->engine, .failed_ms = RLI_NEVER, .op = op};
+    return check_owner(asked);
+}
+
+rlock_status rli_acquire_go_on(rli_attempt *attempt)
+{
+    rlock_status status = attempt->stage == RLI_ACQUIRE_BEGINS ? start(attempt) : RLOCK_OK;
+    while (status != RLI_WAITING && attempt->stage != RLI_ACQUIRE_DONE)
+        status = step(attempt, status);
+    if (status != RLI_WAITING)
+        end(attempt);
+    return status;
+}
+
 rlock_status rli_acquire_run(const rli_acquire *asked)
 {
-    rli_attempt attempt = {.asked = asked, .engine = asked->engine, .failed_ms = RLI_NEVER};
-    rlock_status status = check_owner(asked);
+    rli_operation op;
+    rli_attempt attempt;
+    rli_lead lead = {.pipe = NULL};
+    rlock_status status = rli_acquire_begin(&attempt, asked, &op);
+    attempt.waiter.lead = &lead;
     if (status == RLOCK_OK)
-        status = rli_operation_begin(&attempt.op, asked->engine->gate, asked->cancel);
+        status = rli_operation_begin(&op, asked->engine->gate, asked->cancel);
     if (status != RLOCK_OK)
         return status;
-    attempt.wait.op = &attempt.op;
-    attempt.wait.topology = asked->engine->topology;
-    attempt.wait.ask = rli_ask;
-    attempt.wait.look = may_ask;
-    attempt.wait.alone = asked->kind->queues;
-    attempt.wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
-
-    pthread_mutex_lock(&attempt.engine->mutex);
-    status = asked->engine->attend(asked->engine);
-    attempt.entry = status == RLOCK_OK ? rli_entry_ref(attempt.engine, asked->names) : NULL;
-    if (attempt.entry)
-        attempt.session = rli_session_join(attempt.engine, attempt.entry, asked->kind, &asked->owner);
-    if (attempt.session)
-        status = rli_operation_check(&attempt.op);
-    else if (status == RLOCK_OK)
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
-    if (attempt.session && status == RLOCK_OK) {
-        status = acquire(&attempt);
-        pthread_mutex_lock(&attempt.engine->mutex);
-    }
-    if (attempt.session)
-        rli_session_drop_attempt(attempt.engine, attempt.session);
-    if (attempt.entry)
-        rli_entry_unref(attempt.engine, attempt.entry);
-    pthread_mutex_unlock(&attempt.engine->mutex);
-    free(attempt.unheard);
-    rli_operation_end(&attempt.op);
+    status = rli_acquire_go_on(&attempt);
+    rli_operation_end(&op);
     return status;
 }

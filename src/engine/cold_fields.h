@@ -20,9 +20,9 @@ typedef struct rli_cold_fields {
     int attempts;                 /* operations under way that acquire, release or extend */
     int highest;                  /* the highest count requested so far */
     int renewed;                  /* holds without a lease of their own */
-    /* Kinds with `levels` only: the allocated length of level_ends_ms. */
+    /* Read holds only: the allocated length of level_ends_ms. */
     int level_room;
-    /* Kinds with `levels` only: until when each hold may be relied on, the outermost first. */
+    /* Read holds only: until when each hold may be relied on, the outermost first. */
     int64_t *level_ends_ms;
     /* Bit 0: the watchdog renews the innermost hold; bit 1: the one around it; and so on. */
     uint64_t renewed_levels;

@@ -14,13 +14,15 @@
 #define COLLECT_MS 100
 
 void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,
-                     rli_topology *topology, rlock_status (*attend)(rli_engine *engine))
+                     rli_topology *topology, rlock_status (*attend)(rli_engine *engine),
+                     bool (*tend)(rli_engine *engine))
 {
     *engine = (rli_engine){.settings = settings,
                            .client_id = client_id,
                            .gate = gate,
                            .topology = topology,
                            .attend = attend,
+                           .tend = tend,
                            .collect_at_ms = RLI_NEVER};
     rli_mutex_init_adaptive(&engine->mutex);
     pthread_cond_init(&engine->reports, NULL);

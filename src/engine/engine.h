@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 struct rli_engine {
-    /* These four and `attend` never change. */
+    /* These four and the two functions never change. */
     const rli_settings *settings;
     const char *client_id;
     rli_gate *gate;
@@ -29,8 +29,12 @@ struct rli_engine {
      * held.
      * RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
     rlock_status (*attend)(rli_engine *engine);
+    /* Goes on with async operations that nobody else goes on with. Called by the watchdog, without the mutex, each time
+     * that it reads answers. Returns whether any are under way. */
+    bool (*tend)(rli_engine *engine);
 
     pthread_mutex_t mutex; /* guards everything below */
+    bool attended;         /* the watchdog runs, so `attend` need not be called */
     rli_table entries, sessions;
     rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_place;
@@ -56,7 +60,8 @@ struct rli_engine {
 
 /* Initializes the engine. `settings`, `client_id`, `gate` and `topology` must outlive it. */
 void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,
-                     rli_topology *topology, rlock_status (*attend)(rli_engine *engine));
+                     rli_topology *topology, rlock_status (*attend)(rli_engine *engine),
+                     bool (*tend)(rli_engine *engine));
 /* Frees every session and entry. No operation may be under way. */
 void rli_engine_destroy(rli_engine *engine);
 

@@ -45,51 +45,78 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
     return RLOCK_OK;
 }
 
-/* Sends the extension. Mutex held on entry and return, not meanwhile. The caller has an attempt in the session,
- * which keeps it alive, and the session's turn, which ends here. */
-static rlock_status extend(rli_engine *engine, rli_session *session, rli_operation *op, const rli_names *names,
-                           int64_t lease_ms)
+/* Prepares the request. Mutex held. The caller has an attempt in the session, which keeps it alive, and the session's
+ * turn. */
+static void begin_request(rli_extending *extending)
 {
-    char owner[RLI_OWNER_TEXT];
-    rli_owner_text(engine, session->number, owner);
-    const rli_kind *kind = session->kind;
+    const rli_extend *asked = extending->asked;
+    rli_call *call = &extending->call;
+    rli_owner_text(asked->engine, extending->session->number, extending->owner);
+    rli_call_script(call, extending->session->kind->renew, 1);
+    rli_call_add(call, asked->names->name, asked->names->length);
+    rli_call_add_number(call, asked->lease_ms);
+    rli_call_add_text(call, extending->owner);
+    extending->sent = true;
+}
+
+/* Sends the request, or goes on with it. Mutex held on entry and return, not meanwhile. */
+static rlock_status go_on(rli_extending *extending)
+{
+    const rli_extend *asked = extending->asked;
+    rli_engine *engine = asked->engine;
+    rli_session *session = extending->session;
+    rli_call *call = &extending->call;
     pthread_mutex_unlock(&engine->mutex);
-
-    rli_call call;
-    rli_call_script(&call, kind->renew, 1);
-    rli_call_add(&call, names->name, names->length);
-    rli_call_add_number(&call, lease_ms);
-    rli_call_add_text(&call, owner);
-    rlock_status status = rli_call_run(&call, engine->topology, op, &session->entry->route);
-
+    rlock_status status = rli_call_run(call, engine->topology, extending->op, &session->entry->route);
     pthread_mutex_lock(&engine->mutex);
+    if (status == RLI_WAITING)
+        return status;
     rli_session_end_turn(session);
-    if (call.unanswered)
-        rli_session_in_doubt_if_held(engine, session, lease_ms);
+    if (call->unanswered)
+        rli_session_in_doubt_if_held(engine, session, asked->lease_ms);
     if (status == RLOCK_OK)
-        status = judge(engine, session, &call, names, lease_ms);
-    rli_call_clear(&call);
+        status = judge(engine, session, call, asked->names, asked->lease_ms);
+    rli_call_clear(call);
+    rli_session_drop_attempt(engine, session);
     return status;
 }
 
-rlock_status rli_extend_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner,
-                            int64_t lease_ms, int64_t answer_ms)
+void rli_extend_begin(rli_extending *extending, const rli_extend *asked, rli_operation *op)
+{
+    extending->asked = asked;
+    extending->op = op;
+    extending->session = NULL;
+    extending->sent = false;
+    op->deadline_ms = rli_after_ms(asked->answer_ms);
+}
+
+rlock_status rli_extend_go_on(rli_extending *extending)
+{
+    const rli_extend *asked = extending->asked;
+    rlock_status status = RLOCK_OK;
+    pthread_mutex_lock(&asked->engine->mutex);
+    if (!extending->sent)
+        status = rli_session_take_turn(asked->engine, asked->names, asked->kind, &asked->owner, extending->op,
+                                       extending->op->deadline_ms, false, &extending->session);
+    if (status == RLOCK_OK && !extending->session)
+        status = not_held(asked->names);
+    if (status == RLOCK_OK && !extending->sent)
+        begin_request(extending);
+    if (extending->sent)
+        status = go_on(extending);
+    pthread_mutex_unlock(&asked->engine->mutex);
+    return status;
+}
+
+rlock_status rli_extend_run(const rli_extend *asked)
 {
     rli_operation op;
-    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
+    rli_extending extending;
+    rlock_status status = rli_operation_begin(&op, asked->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    op.deadline_ms = rli_after_ms(answer_ms);
-    rli_session *session;
-    pthread_mutex_lock(&engine->mutex);
-    status = rli_session_take_turn(engine, names, kind, owner, &op, op.deadline_ms, false, &session);
-    if (session) {
-        status = extend(engine, session, &op, names, lease_ms);
-        rli_session_drop_attempt(engine, session);
-    } else if (status == RLOCK_OK) {
-        status = not_held(names);
-    }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_extend_begin(&extending, asked, &op);
+    status = rli_extend_go_on(&extending);
     rli_operation_end(&op);
     return status;
 }

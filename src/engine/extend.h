@@ -6,13 +6,35 @@
 #include "engine/engine.h"
 #include "engine/kind.h"
 #include "engine/owner.h"
+#include "redis/call.h"
 
-/* Extends the owner's hold, with all its levels, to at least lease_ms from now; shortens nothing. Waits for the
- * answer for answer_ms at most.
+typedef struct rli_extend {
+    rli_engine *engine;
+    const rli_kind *kind;
+    const rli_names *names;
+    rli_owner owner;
+    int64_t lease_ms;
+    int64_t answer_ms; /* how long to wait for the answer at most */
+} rli_extend;
+
+/* One extension under way. */
+typedef struct rli_extending {
+    const rli_extend *asked;
+    rli_operation *op;
+    rli_session *session; /* NULL: not known yet */
+    bool sent;            /* the request is under way, in the session's turn */
+    char owner[RLI_OWNER_TEXT];
+    rli_call call;
+} rli_extending;
+
+/* Extends the owner's hold, with all its levels, to at least lease_ms from now; shortens nothing.
  * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: the hold had expired or was forced open, and counts as lost from now on.
  * RLOCK_UNAVAILABLE, RLOCK_TIMEOUT, RLOCK_SERVER: the hold lasts as long as before, or longer.
- * RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. */
-rlock_status rli_extend_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner,
-                            int64_t lease_ms, int64_t answer_ms);
+ * RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. Blocks; takes the engine's mutex itself. */
+rlock_status rli_extend_run(const rli_extend *extend);
+/* The same in steps, for an operation of either kind. `extend` must live until its end. rli_extend_go_on: RLI_WAITING,
+ * or the status with which it has ended. */
+void rli_extend_begin(rli_extending *extending, const rli_extend *extend, rli_operation *op);
+rlock_status rli_extend_go_on(rli_extending *extending);
 
 #endif

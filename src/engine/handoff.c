@@ -3,6 +3,7 @@
 #include "engine/handoff.h"
 
 #include "base/clock.h"
+#include "engine/grant.h"
 #include "engine/session.h"
 #include "redis/pipeline/pending.h"
 
@@ -30,8 +31,8 @@ static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
 {
     const rli_session *session = waiter->session;
     return !session->busy && session->phase == RLI_OPEN && session->count == 0 && !waiter->handed &&
-           rli_now_ms() < attempt->wait.deadline_ms && !rli_cancel_fired(attempt->op.cancel) &&
-           !atomic_load(&attempt->op.gate->closed);
+           rli_now_ms() < attempt->wait.deadline_ms && !rli_cancel_fired(attempt->op->cancel) &&
+           !atomic_load(&attempt->op->gate->closed);
 }
 
 /* Returns whether the waiter asks by itself before a lease that begins now can end. */
@@ -46,9 +47,10 @@ static rli_waiter *successor_of(const rli_entry *entry, const rli_kind *kind)
 {
     if (!kind->parse_handoff || !entry->queues)
         return NULL;
-    rli_waiter *waiter = kind->queues ? next_in_line(entry, 0) : entry->queues->of[RLI_BY_MESSAGE].first;
+    rli_waiter *waiter = kind->queueing == RLI_ON_SERVER ? next_in_line(entry, 0)
+                                                         : entry->queues->of[RLI_BY_MESSAGE].first;
     while (waiter && !waiter->session->busy && !can_take(waiter, rli_attempt_of(waiter)))
-        waiter = kind->queues ? NULL : waiter->next; /* its wait is over */
+        waiter = kind->queueing == RLI_ON_SERVER ? NULL : waiter->next; /* its wait is over */
     return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->parse_handoff ? waiter : NULL;
 }
 
@@ -108,7 +110,7 @@ static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *bat
     bool given = is_in_a_hurry(over) && taker->asleep;
     if (given) {
         taker->asleep = false;
-        taker->lead = *lead;
+        *taker->lead = *lead;
         rli_unpark_batched(taker->parker, 0, batch);
     }
     pthread_mutex_unlock(&over->engine->mutex);
@@ -119,12 +121,12 @@ void rli_handoff_lead_if_asked(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->asleep = false;
-    if (!waiter->lead.pipe)
+    if (!waiter->lead || !waiter->lead->pipe)
         return;
-    const rli_lead lead = waiter->lead;
-    waiter->lead.pipe = NULL;
+    const rli_lead lead = *waiter->lead;
+    waiter->lead->pipe = NULL;
     pthread_mutex_unlock(&attempt->engine->mutex);
-    rli_pipeline_lead(&lead, &attempt->op, attempt->wait.deadline_ms);
+    rli_pipeline_lead(&lead, attempt->op, attempt->wait.deadline_ms);
     pthread_mutex_lock(&attempt->engine->mutex);
 }
 
@@ -152,7 +154,7 @@ static void settle(rli_handoff *over, rlock_status status, const rli_acquire_res
                                  .handed = true};
     rli_session *successor = over->successor;
     rli_waiter *taker = successor->cold->taker;
-    bool granted = verdict->grant == RLI_GRANTED, queues = over->kind->queues;
+    bool granted = verdict->grant == RLI_GRANTED, queues = over->kind->queueing == RLI_ON_SERVER;
     rli_yield *yield = &successor->entry->queues->yield;
     over->successor = NULL;
     if (!queues && request->listening >= 0)
@@ -216,7 +218,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
         successor->cold->highest = 1;
     request->successor = rli_owner_text(engine, successor->number, over->owner);
     request->heir_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
-    if (kind->queues)
+    if (kind->queueing == RLI_ON_SERVER)
         begin_there(engine, entry, successor, request, over);
     else
         begin_here(entry, request);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/holds.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "engine/async_release.h"
@@ -33,7 +34,7 @@ static uint32_t session_hash(const rli_link *link)
 {
     const rli_session *session = RLI_ITEM(rli_session, link, link);
     rli_owner owner = rli_session_owner(session);
-    return owner_hash(session->entry, session->kind->writes, owner.number, owner.named);
+    return owner_hash(session->entry, session->kind->sharing == RLI_WRITING, owner.number, owner.named);
 }
 
 /* With a short name, a plain hold takes 160 bytes of heap, and 30 in the tables and on the timer heap. */
@@ -96,10 +97,7 @@ bool rli_entry_open_queues(rli_entry *entry)
 
 void rli_session_become(rli_session *session, rli_phase phase)
 {
-#ifdef RLI_CHECKED
-    if (!rli_phase_may_become(session->phase, phase))
-        abort(); /* a defect of the library; only test builds look */
-#endif
+    rli_check(rli_phase_may_become(session->phase, phase));
     session->phase = phase;
 }
 
@@ -113,7 +111,7 @@ rli_owner rli_session_owner(const rli_session *session)
 static bool is_of(const rli_session *session, const rli_owner *owner)
 {
     rli_owner own = rli_session_owner(session);
-    return rli_owner_same(&own, owner);
+    return own.number == owner->number && own.named == owner->named;
 }
 
 /* Returns the owner's latest session in that phase with at least `count` holds; NULL: none. */
@@ -126,7 +124,7 @@ static rli_session *find(const rli_engine *engine, const rli_entry *entry, bool 
     uint32_t hash = owner_hash(entry, writes, owner->number, owner->named);
     for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (session->entry == entry && session->kind->writes == writes && session->phase == phase &&
+        if (session->entry == entry && (session->kind->sharing == RLI_WRITING) == writes && session->phase == phase &&
             session->count >= count && is_of(session, owner) && (!found || session->number > found->number))
             found = session;
     }
@@ -145,7 +143,7 @@ static rli_session *open_session(rli_engine *engine, rli_entry *entry, bool writ
 
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return open_session(engine, entry, kind->writes, owner);
+    return open_session(engine, entry, kind->sharing == RLI_WRITING, owner);
 }
 
 rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner)
@@ -156,7 +154,7 @@ rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const
 
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return find(engine, entry, kind->writes, owner, RLI_LOST, 1);
+    return find(engine, entry, kind->sharing == RLI_WRITING, owner, RLI_LOST, 1);
 }
 
 /* --- the life of a session --- */
@@ -181,7 +179,7 @@ static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry,
  * write session: a late request of this read hold must not touch the next one. */
 static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *writer = kind->shared ? rli_session_find_writer(engine, entry, owner) : NULL;
+    rli_session *writer = kind->sharing == RLI_READING ? rli_session_find_writer(engine, entry, owner) : NULL;
     if (!writer || writer->lent)
         return ++engine->last_number;
     writer->lent = true;
@@ -236,7 +234,7 @@ static rli_session *begin(rli_engine *engine, rli_entry *entry, const rli_kind *
     rli_session *session = make(engine, entry, kind, owner);
     if (!session)
         return NULL;
-    session->cold->replaces = standing_field(engine, entry, kind->writes, owner);
+    session->cold->replaces = standing_field(engine, entry, kind->sharing == RLI_WRITING, owner);
     session->number = number_for(engine, entry, kind, owner);
     return session;
 }
@@ -429,7 +427,7 @@ static int64_t end_on_server(const rli_engine *engine, const rli_session *sessio
                            ? engine->settings->watchdog_timeout_ms
                            : cold->explicit_lease_ms;
     int64_t hundredth_ms = (lease_ms + 99) / 100;
-    return session->deadline_ms + (session->kind->writes ? cold->highest * hundredth_ms : hundredth_ms);
+    return session->deadline_ms + (session->kind->sharing == RLI_WRITING ? cold->highest * hundredth_ms : hundredth_ms);
 }
 
 /* Returns whether the lock stays until its lease ends on the server, and must not be released before. */
@@ -445,7 +443,7 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
         rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     /* The owner's other hold on the read-write lock may keep the key, and this hold's field with it. A force
      * release leaves nothing behind. */
-    if ((session->kind->shared || session->kind->writes) && !session->forced)
+    if (session->kind->sharing != RLI_EXCLUSIVE && !session->forced)
         rli_session_in_doubt(engine, session, 1);
     if (session->cold) {
         rli_session_in_doubt(engine, session, session->cold->in_doubt_more_ms);

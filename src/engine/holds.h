@@ -25,9 +25,6 @@
 
 struct rli_waiter;
 
-/* How waiters learn that they may ask again: RLI_BY_MESSAGE by pub/sub messages, and one of them asks for all;
- * RLI_BY_SPINNING by their own back-off; RLI_ON_SERVER by their place in the server's queue. */
-typedef enum rli_queueing { RLI_BY_MESSAGE, RLI_BY_SPINNING, RLI_ON_SERVER, RLI_QUEUES } rli_queueing;
 typedef struct rli_queue {
     struct rli_waiter *first, *last; /* see queue.h */
 } rli_queue;

@@ -74,6 +74,22 @@ typedef enum rli_release_outcome {
 /* What a renewal answers when a hold's keys are not where its lock is, because a cluster moves their slot. */
 #define RLI_NOT_HERE (-1)
 
+/* Where its waiters queue, and how they learn that they may ask again. */
+typedef enum rli_queueing {
+    RLI_BY_MESSAGE,  /* in a local queue; the queue leader asks for all, after pub/sub messages */
+    RLI_BY_SPINNING, /* in a local queue; the queue leader asks with a back-off, and nothing is published */
+    RLI_ON_SERVER,   /* on the server, each with a channel of its own, and each asks for itself */
+    RLI_QUEUES,      /* so many of these are local lists of waiters */
+    RLI_IN_NO_QUEUE  /* nowhere: all ask, after messages */
+} rli_queueing;
+
+/* Who may hold it beside an owner. */
+typedef enum rli_sharing {
+    RLI_EXCLUSIVE, /* nobody */
+    RLI_READING,   /* other readers. Each hold has an expiry of its own, which a re-entry does not extend */
+    RLI_WRITING    /* the same owner, for reading. Its field is OWNER:write, apart from the owner's other holds */
+} rli_sharing;
+
 typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
@@ -82,16 +98,10 @@ typedef struct rli_kind {
      * again. */
     const rli_script *renew;
 
-    bool writes; /* its field is OWNER:write, apart from the owner's other holds */
+    rli_queueing queueing;
+    rli_sharing sharing;
     bool once;   /* non-reentrant: the owner cannot take it again */
-    /* Many owners may hold it, so its local waiters all ask, instead of only a queue leader. */
-    bool shared;
-    bool queues; /* waiters queue on the server, each with a channel of its own */
-    bool spins;  /* waiters poll with a back-off; nothing is published */
-    /* Each hold has an expiry of its own, which a re-entry does not extend. */
-    bool levels;
     bool fenced; /* each grant carries a fencing token */
-    bool keeps;  /* supports the local handoff (local_handoff.h) */
 
     /* These five start `call` with the script and its arguments. */
     void (*acquire)(rli_call *call, const rli_request *request);

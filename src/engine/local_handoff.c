@@ -43,6 +43,13 @@ static void call(rli_waiter *waiter)
 
 /* --- offering --- */
 
+/* Returns whether holds of that kind may be offered: one owner has it at a time, its waiters sleep here, and a grant
+ * carries nothing that the server must give. */
+static bool offers(const rli_kind *kind)
+{
+    return kind->queueing == RLI_BY_MESSAGE && kind->sharing == RLI_EXCLUSIVE && !kind->fenced;
+}
+
 /* Returns when the server last set the PTTL, computed from the deadline of a renewed hold. */
 static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session)
 {
@@ -69,7 +76,7 @@ static bool may_pass_on(rli_cold_fields *cold)
 bool rli_local_handoff_offer(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
-    rli_waiter *waiter = engine->settings->local_hand_over && session->kind->keeps ? first_waiter(entry) : NULL;
+    rli_waiter *waiter = engine->settings->local_hand_over && offers(session->kind) ? first_waiter(entry) : NULL;
     /* A waiter with a request under way may wait for its answer for long, so do not offer it the hold. */
     if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
         !is_plain(engine, session) || !may_pass_on(session->cold))

@@ -33,11 +33,6 @@ static inline rli_owner rli_owner_named(int64_t number)
     return (rli_owner){number, true, NULL};
 }
 
-static inline bool rli_owner_same(const rli_owner *a, const rli_owner *b)
-{
-    return a->number == b->number && a->named == b->named;
-}
-
 /* Returns whether the thread has ended. May make a system call. */
 bool rli_thread_life_has_ended(const rli_thread_life *life);
 

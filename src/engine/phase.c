@@ -7,7 +7,7 @@ static const bool legal[RLI_PHASES][RLI_PHASES] = {
                   [RLI_RELEASING_ASYNC] = true,
                   [RLI_OFFERED] = true,
                   [RLI_LOST] = true,
-                  [RLI_COMPENSATING] = true}, /* the last: a call gave up, and its request may have taken the lock */
+                  [RLI_COMPENSATING] = true},   /* the last: a call gave up, and its request may have taken the lock */
     [RLI_DONE] = {[RLI_RELEASING_ASYNC] = true, /* its hold was offered, and nobody took it */
                   [RLI_COMPENSATING] = true,
                   [RLI_LOST] = true}, /* its async release came too late */

@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "base/list.h"
 
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void make_leader(rli_waiter *waiter, rli_wake_batch *batch)
 {
@@ -19,7 +20,7 @@ static void make_leader(rli_waiter *waiter, rli_wake_batch *batch)
 
 void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
-    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms()};
+    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms(), .lead = waiter->lead};
     RLI_QUEUE_APPEND(queue, waiter);
 }
 
@@ -86,7 +87,8 @@ void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
             continue;
         RLI_QUEUE_REMOVE(queue, waiter);
         waiter->ended = true;
-        snprintf(waiter->message, sizeof waiter->message, "%s", message);
+        free(waiter->message);
+        waiter->message = strdup(message);
         rli_unpark(waiter->parker);
     }
 }

@@ -21,13 +21,14 @@ typedef struct rli_waiter {
     bool called; /* a hold was offered to it (local_handoff.h) */
     /* It was offered a hold, but another thread took it first: the next offered hold is for this waiter. */
     bool missed;
-    bool handed;   /* it has the lock: the releasing thread handed it over */
-    bool asleep;   /* its thread may be given the lead of a pipeline… */
-    rli_lead lead; /* …which then is here (handoff.h) */
+    bool handed; /* it has the lock: the releasing thread handed it over */
+    bool asleep; /* its thread may be given the lead of a pipeline, which then is in `lead` */
     /* Its wake-up as queue leader is deferred: it wakes by itself in a moment. */
     bool deferred;
-    bool ended;        /* removed from the queue, because the server is out of reach */
-    char message[256]; /* when `ended`: why */
+    bool ended; /* removed from the queue, because the server is out of reach */
+    /* The lead of a pipeline (handoff.h), on the thread's stack; NULL: the operation has no thread. */
+    rli_lead *lead;
+    char *message; /* why its wait ends, on the heap; NULL: not known, or out of memory for it */
 } rli_waiter;
 
 /* Appends the waiter. If it is alone in the queue, it is the queue leader. */

@@ -1,4 +1,4 @@
-/* Release: gives back one hold of its owner, or all holds by force. */
+/* Release: gives back one hold of its owner. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/release.h"
 
@@ -66,38 +66,39 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
     over->count--;
     /* The waiters in the server's queue did not notice that the lock expired: the compensating release notifies their
      * head. */
-    if (kind->queues)
+    if (kind->queueing == RLI_ON_SERVER)
         rli_session_in_doubt(engine, over, 1);
     rli_session_settle(engine, over);
     return lost(names);
 }
 
 /* Reads what the server answered to the last release. */
-static rlock_status judge_last(rli_session *session, const rli_call *call, const rli_kind *kind, const rli_names *names)
+static rlock_status judge_last(rli_releasing *release)
 {
     const char *unheard;
-    rli_release_outcome released = kind->parse_release(call->reply, &unheard);
+    rli_session *session = release->session;
+    const rli_call *call = &release->call;
+    rli_release_outcome released = release->kind->parse_release(call->reply, &unheard);
     rli_session_note_unheard_head(session, unheard);
     if (released == RLI_RELEASE_MALFORMED)
-        return rli_reply_unexpected(call->reply, names->name);
+        return rli_reply_unexpected(call->reply, release->names->name);
     if (released == RLI_RELEASED)
         return RLOCK_OK;
     /* The server found nothing. If an earlier attempt went unanswered, that one released the hold: it cannot have
      * ended otherwise, since its deadline has not passed and the server has not restarted. */
     if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
         return RLOCK_OK;
-    return lost(names);
+    return lost(release->names);
 }
 
-static rlock_status release_last(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call,
-                                 const rli_kind *kind, const rli_names *names)
+static rlock_status release_last(rli_releasing *release, rlock_status status)
 {
-    if (session->phase == RLI_OPEN)
-        rli_session_become(session, RLI_DONE);
+    if (release->session->phase == RLI_OPEN)
+        rli_session_become(release->session, RLI_DONE);
     if (status == RLOCK_OK)
-        return judge_last(session, call, kind, names);
+        return judge_last(release);
     /* The outcome is unknown: the watchdog repeats the release in the background. */
-    rli_session_release_in_doubt(engine, session);
+    rli_session_release_in_doubt(release->engine, release->session);
     return status;
 }
 
@@ -110,24 +111,24 @@ static bool was_inner(const rli_call *call, rli_release_outcome released, int64_
     return since_ms < stands_ms && (released == RLI_RELEASED || (call->unanswered && call->same_run));
 }
 
-static rlock_status release_one(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call,
-                                const rli_kind *kind, const rli_names *names, int64_t lease_ms, int64_t stands_ms)
+static rlock_status release_one(rli_releasing *release, rlock_status status)
 {
     const char *unheard;
-    rli_release_outcome released = status == RLOCK_OK ? kind->parse_release(call->reply, &unheard)
-                                                      : RLI_RELEASE_MALFORMED;
+    rli_session *session = release->session;
+    const rli_call *call = &release->call;
     if (status != RLOCK_OK)
         return status;
+    rli_release_outcome released = release->kind->parse_release(call->reply, &unheard);
     if (released == RLI_RELEASE_MALFORMED)
-        return rli_reply_unexpected(call->reply, names->name);
+        return rli_reply_unexpected(call->reply, release->names->name);
     bool is_open = session->phase == RLI_OPEN;
     if (is_open && released == RLI_NOT_HELD)
-        rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
+        rli_session_declare_lost(release->engine, session, RLOCK_LOST_GONE, true);
     /* The outer holds may have ended before this one did. Their own unlocks report that. */
     if (!is_open || released == RLI_NOT_HELD)
-        return was_inner(call, released, stands_ms) ? RLOCK_OK : lost(names);
-    if (!session->kind->levels)
-        rli_session_extend_deadline(session, call->sent_ms, lease_ms);
+        return was_inner(call, released, release->stands_ms) ? RLOCK_OK : lost(release->names);
+    if (session->kind->sharing != RLI_READING)
+        rli_session_extend_deadline(session, call->sent_ms, release->request.lease_ms);
     return RLOCK_OK;
 }
 
@@ -137,74 +138,132 @@ static bool has_replicas(const rli_engine *engine, const rli_entry *entry)
     return rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length));
 }
 
-/* Releases the innermost hold. Mutex held on entry and return, not meanwhile. The caller has an attempt in the
- * session, which keeps it alive, and the session's turn, which ends here. */
-static rlock_status release(rli_engine *engine, rli_session *session, rli_operation *op, const rli_kind *kind,
-                            const rli_names *names)
+/* Removes the innermost hold and prepares the request that releases it on the server. Returns whether the operation has
+ * to wait for the answer. Mutex held. The caller has an attempt in the session, which keeps it alive, and the session's
+ * turn. */
+static bool begin_request(rli_releasing *release)
 {
-    char owner[RLI_OWNER_TEXT];
-    rli_handoff over;
-    rli_call call;
-    rli_owner_text(engine, session->number, owner);
+    rli_engine *engine = release->engine;
+    rli_session *session = release->session;
+    const rli_kind *kind = release->kind;
+    rli_call *call = &release->call;
+    rli_owner_text(engine, session->number, release->owner);
     int highest = session->cold->highest;
-    int64_t stands_ms = session->kind->levels ? session->deadline_ms : 0;
+    release->stands_ms = session->kind->sharing == RLI_READING ? session->deadline_ms : 0;
     /* From here on nothing renews the hold. A renewal under way finds no field, which is no loss. */
     rli_session_remove_hold(engine, session);
     int count = session->count;
     session->releasing = count == 0;
-    int64_t lease_ms = rli_session_lease(engine, session);
-    rli_request request = {
-        .names = names, .owner = owner, .lease_ms = lease_ms, .count = count, .highest = highest, .unheard = ""};
+    release->request = (rli_request){.names = release->names,
+                                     .owner = release->owner,
+                                     .lease_ms = rli_session_lease(engine, session),
+                                     .count = count,
+                                     .highest = highest,
+                                     .unheard = ""};
     /* Replicas would have to confirm the successor's grant, too. */
-    bool hands_over = count == 0 && !has_replicas(engine, session->entry);
-    hands_over = hands_over && rli_handoff_begin(&over, engine, session, kind, &request, &call);
-    if (count == 0 && !hands_over && session->entry->queues) {
+    release->hands_over = count == 0 && !has_replicas(engine, session->entry) &&
+                          rli_handoff_begin(&release->over, engine, session, kind, &release->request, call);
+    if (count == 0 && !release->hands_over && session->entry->queues) {
         rli_yield_drop_holder(&session->entry->queues->yield, session);
         rli_queue_wake_deferred(&session->entry->queues->of[RLI_BY_MESSAGE]);
     }
-    kind->release(&call, &request);
-    call.synced = true; /* the release counts even if no replica confirmed it */
-    call.learns = !engine->settings->unlock_waits;
-    call.witness = hands_over ? &over.witness : NULL;
-    if (count == 0 && !hands_over && rli_async_release_send(engine, session, &call)) {
-        rli_session_end_turn(session);
-        rli_call_clear(&call);
-        return RLOCK_OK;
-    }
-    pthread_mutex_unlock(&engine->mutex);
+    kind->release(call, &release->request);
+    call->synced = true; /* the release counts even if no replica confirmed it */
+    call->learns = !engine->settings->unlock_waits;
+    call->witness = release->hands_over ? &release->over.witness : NULL;
+    return count > 0 || release->hands_over || !rli_async_release_send(engine, session, call);
+}
 
-    rlock_status status = rli_call_run(&call, engine->topology, op, &session->entry->route);
+/* Judges the outcome of the request. Mutex held. */
+static rlock_status judge(rli_releasing *release, rlock_status status)
+{
+    if (release->hands_over)
+        rli_handoff_end(&release->over, status);
+    return release->request.count == 0 ? release_last(release, status) : release_one(release, status);
+}
 
-    pthread_mutex_lock(&engine->mutex);
-    if (hands_over)
-        rli_handoff_end(&over, status);
-    status = count == 0 ? release_last(engine, session, status, &call, kind, names)
-                        : release_one(engine, session, status, &call, kind, names, lease_ms, stands_ms);
-    rli_session_end_turn(session);
-    rli_call_clear(&call);
+/* The release has ended. Mutex held. */
+static void end_turn(rli_releasing *release)
+{
+    rli_session_end_turn(release->session);
+    rli_call_clear(&release->call);
+    rli_session_drop_attempt(release->engine, release->session);
+}
+
+/* Sends the request, or goes on with it. Mutex held on entry and return, not meanwhile. */
+static rlock_status go_on(rli_releasing *release)
+{
+    pthread_mutex_unlock(&release->engine->mutex);
+    rlock_status status = rli_call_run(&release->call, release->engine->topology, release->op,
+                                       &release->session->entry->route);
+    pthread_mutex_lock(&release->engine->mutex);
+    if (status == RLI_WAITING)
+        return status;
+    status = judge(release, status);
+    end_turn(release);
     return status;
 }
 
-rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner,
-                             int64_t answer_ms)
+/* The session's turn has come. Mutex held. */
+static rlock_status start(rli_releasing *release)
+{
+    if (begin_request(release)) {
+        release->stage = RLI_RELEASE_UNDER_WAY;
+        return go_on(release);
+    }
+    end_turn(release);
+    return RLOCK_OK;
+}
+
+/* Takes the turn of the owner's session, and begins there. Mutex held. */
+static rlock_status take_turn(rli_releasing *release)
+{
+    const rli_release *asked = release->asked;
+    rli_engine *engine = release->engine;
+    rlock_status status = rli_session_take_turn(engine, asked->names, asked->kind, &asked->owner, release->op,
+                                                RLI_NEVER, true, &release->session);
+    if (status == RLI_WAITING)
+        return status;
+    if (release->session && rli_local_handoff_offer(engine, release->session)) {
+        rli_session_drop_attempt(engine, release->session);
+        return RLOCK_OK;
+    }
+    if (release->session)
+        return start(release);
+    if (status == RLOCK_OK)
+        return release_nothing(engine, asked->kind, asked->names, &asked->owner);
+    return status == RLOCK_NO_MEMORY ? forgo(engine, asked->kind, asked->names, &asked->owner) : status;
+}
+
+void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_operation *op)
+{
+    release->asked = asked;
+    release->engine = asked->engine;
+    release->op = op;
+    release->stage = RLI_RELEASE_AWAITS_TURN;
+    release->session = NULL;
+    release->kind = asked->kind;
+    release->names = asked->names;
+    op->deadline_ms = rli_after_ms(asked->answer_ms);
+}
+
+rlock_status rli_release_go_on(rli_releasing *release)
+{
+    pthread_mutex_lock(&release->engine->mutex);
+    rlock_status status = release->stage == RLI_RELEASE_AWAITS_TURN ? take_turn(release) : go_on(release);
+    pthread_mutex_unlock(&release->engine->mutex);
+    return status;
+}
+
+rlock_status rli_release_run(const rli_release *asked)
 {
     rli_operation op;
-    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
+    rli_releasing release;
+    rlock_status status = rli_operation_begin(&op, asked->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    op.deadline_ms = rli_after_ms(answer_ms);
-    rli_session *session;
-    pthread_mutex_lock(&engine->mutex);
-    status = rli_session_take_turn(engine, names, kind, owner, &op, RLI_NEVER, true, &session);
-    if (session) {
-        status = rli_local_handoff_offer(engine, session) ? RLOCK_OK : release(engine, session, &op, kind, names);
-        rli_session_drop_attempt(engine, session);
-    } else if (status == RLOCK_OK) {
-        status = release_nothing(engine, kind, names, owner);
-    } else if (status == RLOCK_NO_MEMORY) {
-        status = forgo(engine, kind, names, owner);
-    }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_release_begin(&release, asked, &op);
+    status = rli_release_go_on(&release);
     rli_operation_end(&op);
     return status;
 }
@@ -214,115 +273,40 @@ rlock_status rli_release_run(rli_engine *engine, const rli_kind *kind, const rli
 /* How long to wait for the answer. */
 #define OFFERED_MS 250
 
-static void release_offered(rli_engine *engine, rli_session *offered, const rli_names *names)
+/* Nothing can be asked now: the watchdog releases it. Mutex held. */
+static void leave_to_watchdog(rli_engine *engine, rli_session *offered)
 {
-    rli_operation op;
-    bool begun = rli_operation_begin(&op, engine->gate, NULL) == RLOCK_OK;
-    pthread_mutex_lock(&engine->mutex);
-    if (begun) {
-        op.deadline_ms = rli_after_ms(OFFERED_MS);
-        (void)release(engine, offered, &op, offered->kind, names); /* unanswered, the watchdog repeats it */
-    } else {
-        rli_session_remove_hold(engine, offered);
-        rli_session_end_turn(offered);
-    }
+    rli_session_remove_hold(engine, offered);
+    rli_session_release_in_doubt(engine, offered);
+    rli_session_end_turn(offered);
     rli_session_drop_attempt(engine, offered);
-    pthread_mutex_unlock(&engine->mutex);
-    if (begun)
-        rli_operation_end(&op);
 }
 
-void rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names)
+rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names, rli_operation *op)
 {
-    char message[512];
-    snprintf(message, sizeof message, "%s", rlock_last_error());
-    release_offered(engine, offered, names);
-    rli_fail_text(RLOCK_OK, message);
-}
-
-/* --- by force --- */
-
-/* Marks the holds that the force release is meant for. A hold that is granted while the request is under way is not
- * marked: it may have been granted after the force release ran. */
-static void mark_held(rli_entry *entry)
-{
-    for (rli_session *session = entry->sessions; session; session = session->next)
-        session->forced = session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
-}
-
-static rli_session *next_marked(rli_entry *entry)
-{
-    for (rli_session *session = entry->sessions; session; session = session->next) {
-        if (session->forced)
-            return session;
-    }
-    return NULL;
-}
-
-/* Declares the marked holds lost if the lock on the server is gone, and unmarks them. unknown: the answer was lost. If
- * the lock was not forced open then, nobody would release its field before its lease ends, so these holds are in
- * doubt. */
-static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool unknown)
-{
-    for (rli_session *session; (session = next_marked(entry));) {
-        if (gone && session->phase == RLI_OPEN && session->count > 0) {
-            if (unknown)
-                rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
-            rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
-        }
-        session->forced = false;
-    }
-}
-
-static rlock_status force(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_names *names,
-                          rli_operation *op, int64_t *freed)
-{
-    rli_call call;
-    const char *unheard = NULL;
-    kind->force(&call, names);
-    rlock_status status = rli_call_run(&call, engine->topology, op, &entry->route);
-    if (status == RLOCK_OK && kind->parse_release(call.reply, &unheard) == RLI_RELEASED && unheard)
-        *freed = 1;
-    else if (status == RLOCK_OK && !rli_reply_integer(call.reply, freed))
-        status = rli_reply_unexpected(call.reply, names->name);
-    if (unheard) {
-        pthread_mutex_lock(&engine->mutex);
-        if (engine->attend(engine) == RLOCK_OK)
-            rli_entry_note_unheard_head(engine, entry, kind, unheard);
-        pthread_mutex_unlock(&engine->mutex);
-    }
-    rli_call_clear(&call);
-    return status;
-}
-
-rlock_status rli_release_force(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked)
-{
-    rli_operation op;
-    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
-    if (status != RLOCK_OK)
-        return status;
+    bool begins;
+    rli_releasing own, *release = rli_operation_frame(op, &own, sizeof own, &begins);
+    bool possible = release && (!begins || rli_gate_check(op->gate) == RLOCK_OK);
+    rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&engine->mutex);
-    rli_entry *entry = rli_entry_ref(engine, names);
-    if (entry) {
-        /* Otherwise a local waiter might take the hold while it is being forced open. */
-        rli_local_handoff_withdraw_and_compensate(engine, entry);
-        mark_held(entry);
+    if (!possible) {
+        leave_to_watchdog(engine, offered);
+    } else if (begins) {
+        op->cancel = NULL;
+        op->attempts_until_ms = RLI_NEVER;
+        op->deadline_ms = rli_after_ms(OFFERED_MS);
+        release->engine = engine;
+        release->op = op;
+        release->session = offered;
+        release->kind = offered->kind;
+        release->names = names;
+        status = start(release); /* unanswered, the watchdog repeats it */
+    } else {
+        status = go_on(release);
     }
     pthread_mutex_unlock(&engine->mutex);
-    if (entry) {
-        int64_t freed = 0;
-        status = force(engine, entry, kind, names, &op, &freed);
-        /* If one side of a read-write lock was free, that says nothing about the other side. */
-        bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || !(kind->shared || kind->writes)));
-        pthread_mutex_lock(&engine->mutex);
-        lose_marked(engine, entry, gone, status == RLOCK_UNKNOWN);
-        rli_entry_unref(engine, entry);
-        pthread_mutex_unlock(&engine->mutex);
-        if (status == RLOCK_OK && was_locked)
-            *was_locked = freed;
-    } else {
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
-    }
-    rli_operation_end(&op);
-    return status;
+    if (status == RLI_WAITING)
+        return status;
+    rli_operation_end_frame(op);
+    return RLOCK_OK;
 }

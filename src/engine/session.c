@@ -11,7 +11,8 @@
 
 /* --- turns --- */
 
-rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms)
+/* Waits until the session is not busy. */
+static rlock_status await_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms)
 {
     while (session->busy) {
         rlock_status status = rli_operation_check(op);
@@ -21,12 +22,22 @@ rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rl
             return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
         rli_turn_join(&session->cold->turns, &op->turn);
         pthread_mutex_unlock(&engine->mutex);
-        rli_operation_sleep(op, until_ms);
+        bool slept = rli_operation_sleep(op, until_ms);
         pthread_mutex_lock(&engine->mutex);
-        rli_turn_leave(&session->cold->turns, &op->turn);
+        if (!slept)
+            return RLI_WAITING;
     }
-    session->busy = true;
     return RLOCK_OK;
+}
+
+rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms)
+{
+    rlock_status status = await_turn(engine, session, op, until_ms);
+    if (status == RLI_WAITING)
+        return status;
+    rli_turn_leave(&session->cold->turns, &op->turn);
+    session->busy = session->busy || status == RLOCK_OK;
+    return status;
 }
 
 void rli_session_end_turn(rli_session *session)
@@ -40,22 +51,27 @@ rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, c
                                    const rli_owner *owner, rli_operation *op, int64_t until_ms, bool gives_back,
                                    rli_session **held)
 {
-    *held = NULL;
-    rli_entry *entry = rli_entry_find(engine, names);
-    rli_session *session = entry ? rli_session_find_open(engine, entry, kind, owner) : NULL;
-    if (!session)
-        return RLOCK_OK;
-    if (!rli_session_add_attempt(engine, session, gives_back))
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
-    rlock_status status = rli_session_begin_turn(engine, session, op, until_ms);
-    /* Another thread of the same named owner may have had the turn before us and released the hold. */
-    if (status == RLOCK_OK && rli_session_find_open(engine, entry, kind, owner) == session && session->count > 0) {
-        *held = session;
-        return RLOCK_OK;
+    rli_session *session = *held;
+    if (!session) {
+        rli_entry *entry = rli_entry_find(engine, names);
+        session = entry ? rli_session_find_open(engine, entry, kind, owner) : NULL;
+        if (!session)
+            return RLOCK_OK;
+        if (!rli_session_add_attempt(engine, session, gives_back))
+            return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request; the lock is still held");
     }
+    rlock_status status = rli_session_begin_turn(engine, session, op, until_ms);
+    *held = session;
+    if (status == RLI_WAITING)
+        return status;
+    /* Another thread of the same named owner may have had the turn before us and released the hold. */
+    if (status == RLOCK_OK && rli_session_find_open(engine, session->entry, kind, owner) == session &&
+        session->count > 0)
+        return RLOCK_OK;
     if (status == RLOCK_OK)
         rli_session_end_turn(session);
     rli_session_drop_attempt(engine, session);
+    *held = NULL;
     return status;
 }
 
@@ -99,7 +115,7 @@ static void confirm_levels(rli_session *session, int64_t until_ms)
 void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
-    if (session->kind->levels && session->count > 0) {
+    if (session->kind->sharing == RLI_READING && session->count > 0) {
         confirm_levels(session, until_ms);
         /* The confirmed level may have been an inner one that is released by now. */
         until_ms = latest_end(session);
@@ -119,7 +135,7 @@ bool rli_session_needs_renewal(const rli_session *session)
 {
     /* A hold with a lease of its own needs care, too: another client's renewal may cut the PTTL of the key below
      * it. */
-    return session->count > 0 && (rli_session_renewed_count(session) > 0 || session->kind->levels);
+    return session->count > 0 && (rli_session_renewed_count(session) > 0 || session->kind->sharing == RLI_READING);
 }
 
 /* Renewals are due every third of the watchdog timeout, less some time for the answer (a sixtieth), counted from
@@ -154,7 +170,7 @@ void rli_session_schedule(rli_engine *engine, rli_session *session, int64_t sent
 bool rli_session_make_room(rli_session *session)
 {
     rli_cold_fields *cold = session->cold;
-    if (!session->kind->levels || session->count < cold->level_room)
+    if (session->kind->sharing != RLI_READING || session->count < cold->level_room)
         return true;
     int room = cold->level_room ? cold->level_room * 2 : 4;
     int64_t *ends_ms = realloc(cold->level_ends_ms, (size_t)room * sizeof *ends_ms);
@@ -176,7 +192,7 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
         cold->explicit_lease_ms = lease_ms;
     lease_ms = rli_lease_on_server(engine, lease_ms);
     /* Each level has its own end: this one extends no other. */
-    if (session->kind->levels) {
+    if (session->kind->sharing == RLI_READING) {
         cold->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
         if (cold->level_ends_ms[session->count] > session->deadline_ms)
             session->deadline_ms = cold->level_ends_ms[session->count];
@@ -215,11 +231,11 @@ void rli_session_remove_hold(rli_engine *engine, rli_session *session)
     cold->missed_levels >>= 1;
     cold->renewed -= renewed;
     session->count--;
-    if (session->kind->levels && session->count > 0)
+    if (session->kind->sharing == RLI_READING && session->count > 0)
         session->deadline_ms = latest_end(session);
     if (session->count == 0)
         rli_timer_heap_remove(&engine->timers, &session->timer);
-    else if (cold->renewed == 0 && (renewed || session->kind->levels))
+    else if (cold->renewed == 0 && (renewed || session->kind->sharing == RLI_READING))
         rli_session_schedule(engine, session, rli_now_ms());
 }
 

@@ -14,6 +14,7 @@
  * Waits for the turn until `until_ms` or until the operation is cancelled or closed; releases the mutex while it
  * sleeps.
  * RLOCK_OK: the caller has the turn and ends it with rli_session_end_turn.
+ * RLI_WAITING: call it again.
  * RLOCK_TIMEOUT: the turn was taken until `until_ms`. Else as rli_operation_check. */
 rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms);
 /* Ends the turn and wakes the operations that wait for it. */
@@ -22,6 +23,7 @@ void rli_session_end_turn(rli_session *session);
  * gives_back: the caller releases a hold, so it may use the last spare cold fields.
  * RLOCK_OK with *held set: the caller has the turn; ends it, then calls rli_session_drop_attempt.
  * RLOCK_OK with *held NULL: the owner holds nothing.
+ * RLI_WAITING: call it again, with *held as it is. *held is NULL at first.
  * RLOCK_NO_MEMORY, or as rli_session_begin_turn: *held is NULL. */
 rlock_status rli_session_take_turn(rli_engine *engine, const rli_names *names, const rli_kind *kind,
                                    const rli_owner *owner, rli_operation *op, int64_t until_ms, bool gives_back,

@@ -5,23 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Takes the grant back, even when the caller's time is up: otherwise nobody would know of the hold. */
-static bool take_back(const rli_grantable *grantable, rli_topology *topology, rli_operation *op, rli_route *route)
-{
-    rli_call call;
-    int64_t deadline_ms = op->deadline_ms, answer_by_ms = rli_after_ms(topology->settings->timeout_ms);
-    rlock_cancel *cancel = op->cancel;
-    grantable->take_back(&call, grantable->what);
-    if (op->deadline_ms < answer_by_ms)
-        op->deadline_ms = answer_by_ms;
-    op->cancel = NULL;
-    rlock_status status = rli_call_run(&call, topology, op, route);
-    rli_call_clear(&call);
-    op->cancel = cancel;
-    op->deadline_ms = deadline_ms;
-    return status == RLOCK_OK;
-}
-
 static rlock_status not_synced(const rli_settings *settings, int done)
 {
     return rli_fail(RLOCK_NOT_SYNCED,
@@ -31,31 +14,101 @@ static rlock_status not_synced(const rli_settings *settings, int done)
                     (long long)settings->sync_timeout_ms, done, done == 1 ? "attempt" : "attempts");
 }
 
-rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op,
-                            rli_route *route)
+/* --- taking it back, even when the caller's time is up: otherwise nobody would know of the hold --- */
+
+static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable, rli_operation *op, int64_t timeout_ms)
 {
-    const rli_settings *settings = topology->settings;
-    int left = 0;
-    for (int done = 1;; done++) {
+    int64_t answer_by_ms = rli_after_ms(timeout_ms);
+    synced->stage = RLI_SYNCED_TAKES_BACK;
+    synced->deadline_ms = op->deadline_ms;
+    synced->cancel = op->cancel;
+    grantable->take_back(&synced->back, grantable->what);
+    if (op->deadline_ms < answer_by_ms)
+        op->deadline_ms = answer_by_ms;
+    op->cancel = NULL;
+}
+
+/* Returns RLI_WAITING or the request's status. */
+static rlock_status take_back(rli_synced *synced, rli_topology *topology, rli_operation *op, rli_route *route)
+{
+    rlock_status status = rli_call_run(&synced->back, topology, op, route);
+    if (status == RLI_WAITING)
+        return status;
+    rli_call_clear(&synced->back);
+    op->cancel = synced->cancel;
+    op->deadline_ms = synced->deadline_ms;
+    return status;
+}
+
+/* --- asking until it is confirmed --- */
+
+static rlock_status ask(rli_synced *synced, const rli_grantable *grantable, rli_call *call, rli_topology *topology,
+                        rli_operation *op, rli_route *route)
+{
+    if (!synced->begun) {
+        synced->begun = true;
         grantable->ask(call, grantable->what);
         call->synced = true;
-        rlock_status status = rli_call_run(call, topology, op, route);
-        if (status != RLOCK_OK || !call->unconfirmed || !settings->check_synced ||
-            !grantable->granted(call->reply, grantable->what)) {
-            call->unanswered += left;
+    }
+    return rli_call_run(call, topology, op, route);
+}
+
+/* The grant was taken back, or that was tried. Returns whether to ask again after a pause. */
+static bool may_ask_again(rli_synced *synced, const rli_call *call, rlock_status taken_back,
+                          const rli_topology *topology, const rli_operation *op)
+{
+    synced->left += call->unanswered + (taken_back != RLOCK_OK);
+    synced->done++;
+    if (synced->done > topology->settings->retry_attempts || rli_now_ms() >= rli_operation_attempts_until(op))
+        return false;
+    synced->pause = rli_pause_begin(topology, op, synced->done);
+    synced->stage = RLI_SYNCED_PAUSES;
+    return true;
+}
+
+void rli_synced_begin(rli_synced *synced)
+{
+    synced->stage = RLI_SYNCED_ASKS;
+    synced->begun = false;
+    synced->done = synced->left = 0;
+}
+
+rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, rli_call *call, rli_topology *topology,
+                            rli_operation *op, rli_route *route)
+{
+    const rli_settings *settings = topology->settings;
+    for (;;) {
+        rlock_status status = RLOCK_OK;
+        if (synced->stage == RLI_SYNCED_ASKS) {
+            status = ask(synced, grantable, call, topology, op, route);
+            if (status == RLI_WAITING)
+                return status;
+            if (status != RLOCK_OK || !call->unconfirmed || !settings->check_synced ||
+                !grantable->granted(call->reply, grantable->what)) {
+                call->unanswered += synced->left;
+                return status;
+            }
+            begin_taking_back(synced, grantable, op, settings->timeout_ms);
+        }
+        if (synced->stage == RLI_SYNCED_TAKES_BACK) {
+            status = take_back(synced, topology, op, route);
+            if (status == RLI_WAITING)
+                return status;
+            if (!may_ask_again(synced, call, status, topology, op)) {
+                call->unanswered = synced->left;
+                return not_synced(settings, synced->done);
+            }
+        }
+        status = rli_pause_wait(&synced->pause, topology, op);
+        if (status == RLI_WAITING)
             return status;
-        }
-        left += call->unanswered + !take_back(grantable, topology, op, route);
-        if (done > settings->retry_attempts || rli_now_ms() >= rli_operation_attempts_until(op)) {
-            call->unanswered = left;
-            return not_synced(settings, done);
-        }
-        status = rli_call_rest(topology, op, done);
         if (status != RLOCK_OK) {
-            call->unanswered = left;
+            call->unanswered = synced->left;
             return status;
         }
         rli_call_clear(call);
+        synced->stage = RLI_SYNCED_ASKS;
+        synced->begun = false;
     }
 }
 

@@ -16,11 +16,31 @@ typedef struct rli_grantable {
     const void *what;
 } rli_grantable;
 
-/* Runs the request until a grant of it is confirmed. The caller clears `call`, which holds the last request.
- * Returns as rli_call_run, or RLOCK_NOT_SYNCED: after all retries no replica had confirmed the grant, and it was
- * taken back. call->unanswered also counts grants that may remain because taking them back went unanswered. */
-rlock_status rli_synced_run(const rli_grantable *grantable, rli_call *call, rli_topology *topology, rli_operation *op,
-                            rli_route *route);
+typedef enum rli_synced_stage {
+    RLI_SYNCED_ASKS,       /* the request is under way */
+    RLI_SYNCED_TAKES_BACK, /* it was granted, and no replica confirmed that */
+    RLI_SYNCED_PAUSES      /* it is requested again after this pause */
+} rli_synced_stage;
+
+/* How far such a request is. */
+typedef struct rli_synced {
+    rli_synced_stage stage;
+    bool begun;
+    int done, left; /* how often it was granted, and how many of these grants may still be there */
+    rli_pause pause;
+    rli_call back; /* the request that takes it back, and what the operation had before */
+    int64_t deadline_ms;
+    rlock_cancel *cancel;
+} rli_synced;
+
+void rli_synced_begin(rli_synced *synced);
+
+/* Runs the request until a grant of it is confirmed. The caller clears `call`, which holds the last request. Returns as
+ * rli_call_run, or RLOCK_NOT_SYNCED: after all retries no replica had confirmed the grant, and it was taken back.
+ * RLI_WAITING: call it again with the same arguments; `call` and `synced` must stay where they are. call->unanswered
+ * also counts grants that may remain because taking them back went unanswered. */
+rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, rli_call *call, rli_topology *topology,
+                            rli_operation *op, rli_route *route);
 
 /* Returns how much longer than others such a request may take at that server now, ms. */
 int64_t rli_synced_patience_ms(const rli_topology *topology, const char *key, size_t length);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/wait.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -18,25 +19,33 @@ void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t answe
     op->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
 }
 
+static rli_subscriber *subscriber_of(const rli_wait *wait)
+{
+    return &wait->node->subscriber;
+}
+
 static rlock_status unconfirmed(const rli_wait *wait)
 {
     char trouble[200];
-    rli_subscriber_trouble(wait->subscriber, trouble, sizeof trouble);
+    rli_subscriber_trouble(subscriber_of(wait), trouble, sizeof trouble);
     return rli_fail(RLOCK_UNAVAILABLE, "no subscription within %lld ms%s%s",
-                    (long long)wait->subscriber->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
+                    (long long)subscriber_of(wait)->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
 }
 
-/* Sleeps until there is a reason to ask again. Returns true when there is one before `until_ms`. */
-static bool sleep_until(rli_wait *wait, rli_listener *listener, int64_t until_ms)
+typedef enum waking { HAS_REASON, NO_REASON, MUST_WAIT } waking;
+
+/* Sleeps until there is a reason to ask again, wait->until_ms, or the end of the operation. */
+static waking sleep_on(rli_wait *wait)
 {
     for (;;) {
-        if (wait->channel && rli_listener_take(wait->subscriber, listener))
+        if (wait->channel && rli_listener_take(subscriber_of(wait), &wait->listener))
             wait->heard = true;
         if (wait->heard || (wait->look && wait->look(wait)))
-            return true;
-        if (rli_now_ms() >= until_ms || rli_operation_check(wait->op) != RLOCK_OK)
-            return false;
-        rli_operation_sleep(wait->op, until_ms);
+            return HAS_REASON;
+        if (rli_now_ms() >= wait->until_ms || rli_operation_check(wait->op) != RLOCK_OK)
+            return NO_REASON;
+        if (!rli_operation_sleep(wait->op, wait->until_ms))
+            return MUST_WAIT;
     }
 }
 
@@ -58,7 +67,6 @@ static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel,
     rli_subscriber *subscriber = &node->subscriber;
     rlock_status status = rli_subscriber_join(subscriber, channel, length, &wait->channel);
     if (status == RLOCK_OK) {
-        wait->subscriber = subscriber;
         wait->node = node;
     } else {
         rli_node_unref(node);
@@ -84,7 +92,7 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 
 static void leave(const rli_wait *wait, bool later)
 {
-    rli_subscriber_leave(wait->subscriber, wait->channel, later);
+    rli_subscriber_leave(subscriber_of(wait), wait->channel, later);
     rli_node_unref(wait->node);
 }
 
@@ -97,7 +105,7 @@ void rli_wait_leave(rli_wait *wait)
 
 /* Moves the subscription if another node serves the object by now. When no node serves it, or memory is short, the
  * wait stays where it is: the request that follows fails or is repeated. Returns whether it moved. */
-static bool follow(rli_wait *wait, rli_listener *listener)
+static bool follow(rli_wait *wait)
 {
     rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);
     if (!node || node == wait->node) {
@@ -107,9 +115,9 @@ static bool follow(rli_wait *wait, rli_listener *listener)
     rli_wait before = *wait;
     if (join_at(wait, node, before.channel->name, before.channel->length) != RLOCK_OK)
         return false;
-    rli_channel_unlisten(before.subscriber, before.channel, listener);
+    rli_channel_unlisten(&before.node->subscriber, before.channel, &wait->listener);
     leave(&before, false);
-    rli_channel_listen(wait->subscriber, wait->channel, listener, &wait->op->parker);
+    rli_channel_listen(subscriber_of(wait), wait->channel, &wait->listener, wait->op->parker);
     return true;
 }
 
@@ -120,55 +128,119 @@ static bool follow(rli_wait *wait, rli_listener *listener)
 static int64_t confirm_by(const rli_wait *wait)
 {
     return wait->channel && wait->deadline_ms == RLI_NEVER
-               ? rli_after_ms(wait->subscriber->settings->subscription_timeout_ms)
+               ? rli_after_ms(subscriber_of(wait)->settings->subscription_timeout_ms)
                : RLI_NEVER;
 }
 
-static rlock_status loop(rli_wait *wait, rli_listener *listener)
+static void look(rli_wait *wait)
 {
-    int64_t confirm_by_ms = confirm_by(wait);
-    for (;;) {
-        if (wait->channel && follow(wait, listener)) {
-            confirm_by_ms = confirm_by(wait);
-            wait->asked = false;
-        }
-        /* Check before asking, so that no message between the request and its answer is lost. */
-        if (wait->channel && rli_channel_is_confirmed(wait->subscriber, wait->channel))
-            confirm_by_ms = RLI_NEVER;
-        if (!wait->asked) {
-            rlock_status status = wait->ask(wait, &wait->again_ms);
-            wait->heard = false;
-            /* The deadline ends the wait, whatever reasons to ask again there are. */
-            if (status != RLOCK_TIMEOUT || rli_now_ms() >= wait->deadline_ms)
-                return status;
-        }
+    if (wait->channel && follow(wait)) {
+        wait->confirm_by_ms = confirm_by(wait);
         wait->asked = false;
-        rlock_status ended = wait->channel ? rli_channel_check(wait->subscriber, wait->channel) : RLOCK_OK;
-        if (ended != RLOCK_OK)
-            return ended;
-        int64_t until_ms = look_ahead(wait, rli_earlier(rli_earlier(wait->deadline_ms, wait->again_ms), confirm_by_ms));
-        bool reason = sleep_until(wait, listener, until_ms);
-        ended = rli_operation_check(wait->op);
-        if (ended != RLOCK_OK)
-            return ended;
-        int64_t now_ms = rli_now_ms();
-        if (!reason && now_ms >= wait->deadline_ms)
-            return RLOCK_TIMEOUT;
-        if (!reason && now_ms >= confirm_by_ms)
-            return unconfirmed(wait);
     }
+    /* Check before asking, so that no message between the request and its answer is lost. */
+    if (wait->channel && rli_channel_is_confirmed(subscriber_of(wait), wait->channel))
+        wait->confirm_by_ms = RLI_NEVER;
+}
+
+/* RLOCK_OK: the wait goes to sleep. */
+static rlock_status judge(rli_wait *wait, rlock_status asked)
+{
+    /* The deadline ends the wait, whatever reasons to ask again there are. */
+    if (asked != RLOCK_TIMEOUT || rli_now_ms() >= wait->deadline_ms)
+        return asked;
+    return RLOCK_OK;
+}
+
+/* RLOCK_OK: the wait goes on. */
+static rlock_status wake(const rli_wait *wait, waking why)
+{
+    rlock_status ended = rli_operation_check(wait->op);
+    if (ended != RLOCK_OK)
+        return ended;
+    int64_t now_ms = rli_now_ms();
+    if (why == NO_REASON && now_ms >= wait->deadline_ms)
+        return RLOCK_TIMEOUT;
+    return why == NO_REASON && now_ms >= wait->confirm_by_ms ? unconfirmed(wait) : RLOCK_OK;
+}
+
+static const bool legal[RLI_WAIT_STAGES][RLI_WAIT_STAGES] = {
+    [RLI_WAIT_BEGINS] = {[RLI_WAIT_LOOKS] = true},
+    [RLI_WAIT_LOOKS] = {[RLI_WAIT_ASKS] = true, [RLI_WAIT_SLEEPS] = true}, /* the last: its caller has just asked */
+    [RLI_WAIT_ASKS] = {[RLI_WAIT_SLEEPS] = true},
+    [RLI_WAIT_SLEEPS] = {[RLI_WAIT_LOOKS] = true},
+};
+
+static void become(rli_wait *wait, rli_wait_stage stage)
+{
+    rli_check(legal[wait->stage][stage]);
+    wait->stage = stage;
+}
+
+static rlock_status sleep_from_now(rli_wait *wait)
+{
+    become(wait, RLI_WAIT_SLEEPS);
+    wait->asked = false;
+    wait->until_ms = look_ahead(wait, rli_earlier(rli_earlier(wait->deadline_ms, wait->again_ms), wait->confirm_by_ms));
+    return wait->channel ? rli_channel_check(subscriber_of(wait), wait->channel) : RLOCK_OK;
+}
+
+/* Goes on with one stage. RLOCK_OK: with the next one; otherwise the loop ends, or must wait. *ends: it ends with that
+ * status even if it is RLOCK_OK. */
+static rlock_status step(rli_wait *wait, bool *ends)
+{
+    rlock_status status;
+    waking why;
+    switch (wait->stage) {
+    case RLI_WAIT_LOOKS:
+        look(wait);
+        if (wait->asked)
+            return sleep_from_now(wait);
+        become(wait, RLI_WAIT_ASKS);
+        return RLOCK_OK;
+    case RLI_WAIT_ASKS:
+        status = wait->ask(wait, &wait->again_ms);
+        if (status == RLI_WAITING)
+            return status;
+        wait->heard = false;
+        *ends = status == RLOCK_OK;
+        status = judge(wait, status);
+        return status == RLOCK_OK && !*ends ? sleep_from_now(wait) : status;
+    case RLI_WAIT_SLEEPS:
+        why = sleep_on(wait);
+        if (why == MUST_WAIT)
+            return RLI_WAITING;
+        become(wait, RLI_WAIT_LOOKS);
+        return wake(wait, why);
+    default:
+        return RLOCK_OK;
+    }
+}
+
+static void begin(rli_wait *wait)
+{
+    become(wait, RLI_WAIT_LOOKS);
+    wait->confirm_by_ms = confirm_by(wait);
+    if (!wait->channel)
+        return;
+    rli_channel_listen(subscriber_of(wait), wait->channel, &wait->listener, wait->op->parker);
+    /* A confirmation that came before this listener was added will not wake it, so ask now. */
+    if (wait->asked && rli_channel_is_confirmed(subscriber_of(wait), wait->channel))
+        wait->asked = false;
 }
 
 rlock_status rli_wait_run(rli_wait *wait)
 {
-    rli_listener listener;
-    if (!wait->channel)
-        return loop(wait, NULL);
-    rli_channel_listen(wait->subscriber, wait->channel, &listener, &wait->op->parker);
-    /* A confirmation that came before this listener was added will not wake it, so ask now. */
-    if (wait->asked && rli_channel_is_confirmed(wait->subscriber, wait->channel))
-        wait->asked = false;
-    rlock_status status = loop(wait, &listener);
-    rli_channel_unlisten(wait->subscriber, wait->channel, &listener);
+    rlock_status status = RLOCK_OK;
+    bool ends = false;
+    if (wait->stage == RLI_WAIT_BEGINS)
+        begin(wait);
+    while (status == RLOCK_OK && !ends)
+        status = step(wait, &ends);
+    if (status == RLI_WAITING)
+        return status;
+    wait->stage = RLI_WAIT_BEGINS;
+    if (wait->channel)
+        rli_channel_unlisten(subscriber_of(wait), wait->channel, &wait->listener);
     return status;
 }

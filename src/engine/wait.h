@@ -10,24 +10,37 @@
 
 #include <stddef.h>
 
+/* How far a wait is. wait.c has the table of the legal transitions. */
+typedef enum rli_wait_stage {
+    RLI_WAIT_BEGINS,
+    RLI_WAIT_LOOKS,  /* whether another node serves the object by now, and whether the subscription stands */
+    RLI_WAIT_ASKS,   /* a request is under way */
+    RLI_WAIT_SLEEPS, /* until there is a reason to ask again */
+    RLI_WAIT_STAGES
+} rli_wait_stage;
+
 typedef struct rli_wait {
+    rli_wait_stage stage;
     rli_operation *op;
     rli_topology *topology; /* finds the node that serves the object */
-    /* The subscriber of the node that serves the object, and the channel; set by rli_wait_join. channel NULL:
-     * nobody sends messages, so only time passes. */
-    rli_subscriber *subscriber;
+    /* The channel, at the node that serves the object; set by rli_wait_join. NULL: nobody sends messages, so only time
+     * passes. */
     rli_channel *channel;
-    rli_node *node; /* that node, held while channel is set */
+    rli_node *node; /* that node, referenced while channel is set */
     /* Only this wait uses the channel, and no publisher counts its subscribers after the wait: unsubscribing may be
      * delayed. */
     bool alone;
     unsigned slot;
     int64_t deadline_ms; /* RLI_NEVER: no limit */
-    /* Asks the server once. RLOCK_TIMEOUT: not yet, and *again_ms is when to ask again without a message
+    /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and *again_ms is when to ask again without a message
      * (RLI_NEVER: only after a message). Any other status ends the wait. */
     rlock_status (*ask)(struct rli_wait *wait, int64_t *again_ms);
     /* Returns whether this process itself has a reason to ask now. NULL: it never has. */
     bool (*look)(struct rli_wait *wait);
+    rli_listener listener; /* on the channel, while the loop runs */
+    /* By then the subscription must be confirmed; RLI_NEVER: it need not be, or it was. */
+    int64_t confirm_by_ms;
+    int64_t until_ms; /* RLI_WAIT_SLEEPS: when it ends without a reason */
     bool heard;       /* a message or other news came since the last request */
     bool asked;       /* the caller asked just before the wait began… */
     int64_t again_ms; /* …and this is when to ask again */
@@ -41,7 +54,7 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 /* Leaves the channel, if any. */
 void rli_wait_leave(rli_wait *wait);
 
-/* Runs the loop. Returns what the last `ask` answered; RLOCK_TIMEOUT: the deadline passed; RLOCK_UNAVAILABLE: a
+/* Runs the loop. RLI_WAITING: the operation has no thread and must wait; call it again. Otherwise returns what the last `ask` answered; RLOCK_TIMEOUT: the deadline passed; RLOCK_UNAVAILABLE: a
  * wait without a deadline did not get its subscription confirmed in time; RLOCK_SERVER: the server refused the
  * subscription; RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_wait_run(rli_wait *wait);

@@ -3,6 +3,7 @@
 #ifndef RLI_HANDLE_H
 #define RLI_HANDLE_H
 
+#include <rlock/async.h>
 #include <rlock/lock.h>
 #include <stddef.h>
 
@@ -13,6 +14,26 @@ typedef struct rli_identity {
     size_t length;
     bool several; /* the lock is a composite; this is its first member's place */
 } rli_identity;
+
+/* The function that an async call calls when it has ended, and its argument. */
+typedef struct rli_callback {
+    rlock_result_fn *fn;
+    void *arg;
+} rli_callback;
+
+/* What an async call asks the server for. */
+typedef enum rli_asked { RLI_ASKED_LOCKED, RLI_ASKED_TTL, RLI_ASKED_HELD, RLI_ASKED_COUNT } rli_asked;
+
+/* The async calls of a lock: RLOCK_OK, or why nothing has begun. `owner` NULL: the one that the handle names; else
+ * RLOCK_INVALID. The arguments were checked otherwise, and are copied. */
+typedef struct rli_async_methods {
+    rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, const rli_callback *callback);
+    rlock_status (*release)(rlock *lock, const int64_t *owner, const rli_callback *callback);
+    rlock_status (*force)(rlock *lock, const rli_callback *callback); /* NULL: not supported */
+    rlock_status (*ask)(rlock *lock, rli_asked what, const int64_t *owner, const rli_callback *callback);
+} rli_async_methods;
+
+extern const rli_async_methods rli_single_async;
 
 /* Callers have checked the arguments: no out-parameter is NULL except where allowed, and a lease is in its
  * range. A method that is NULL is not supported by this lock (RLOCK_UNSUPPORTED). */
@@ -44,11 +65,24 @@ typedef struct rli_methods {
     rli_identity (*place)(const rlock *lock);
     const char *(*name)(const rlock *lock);
     void (*free)(rlock *lock);
+    const rli_async_methods *async;
 } rli_methods;
 
 /* The beginning of every handle. */
 struct rlock {
     const rli_methods *methods;
 };
+
+/* RLOCK_OK; RLOCK_INVALID: NULL; RLOCK_CLOSED, RLOCK_FORKED. */
+rlock_status rli_handle_check(const rlock *lock);
+/* RLOCK_OK, or RLOCK_INVALID: out of range. */
+rlock_status rli_handle_check_lease(int64_t lease_ms);
+/* Copies options of any version. RLOCK_OK, RLOCK_INVALID. */
+rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_options *options);
+/* Returns RLOCK_UNSUPPORTED: this kind of lock does not have the operation. */
+rlock_status rli_handle_unsupported(const char *operation);
+/* Returns `status`. Adds the lock's name to the message of a failure, because a message from a lower layer names only
+ * the connection. */
+rlock_status rli_handle_told(const rlock *lock, rlock_status status);
 
 #endif

@@ -27,7 +27,7 @@ const char *rlock_name(const rlock *lock)
     return lock ? lock->methods->name(lock) : NULL;
 }
 
-static rlock_status check(const rlock *lock)
+rlock_status rli_handle_check(const rlock *lock)
 {
     if (!lock)
         return rli_fail(RLOCK_INVALID, "lock is NULL; did rlock_get_lock fail?");
@@ -36,19 +36,18 @@ static rlock_status check(const rlock *lock)
 
 static rlock_status check_place(const rlock *lock, const void *place, const char *what)
 {
-    rlock_status status = check(lock);
+    rlock_status status = rli_handle_check(lock);
     if (status == RLOCK_OK && !place)
         return rli_fail(RLOCK_INVALID, "the pointer for %s must not be NULL", what);
     return status;
 }
 
-static rlock_status unsupported(const char *operation)
+rlock_status rli_handle_unsupported(const char *operation)
 {
     return rli_fail(RLOCK_UNSUPPORTED, "%s is not supported by this kind of lock", operation);
 }
 
-/* Adds the lock's name to the message of a failure, because a message from a lower layer names only the connection. */
-static rlock_status told(const rlock *lock, rlock_status status)
+rlock_status rli_handle_told(const rlock *lock, rlock_status status)
 {
     const char *name = status == RLOCK_OK ? NULL : lock->methods->name(lock);
     return name ? rli_fail_prefix(status, "lock", name) : status;
@@ -56,18 +55,30 @@ static rlock_status told(const rlock *lock, rlock_status status)
 
 /* --- acquiring and releasing --- */
 
+rlock_status rli_handle_check_lease(int64_t lease_ms)
+{
+    if (lease_ms == RLOCK_WATCHDOG || (lease_ms >= 1 && lease_ms <= RLOCK_LEASE_MAX_MS))
+        return RLOCK_OK;
+    return rli_fail(RLOCK_INVALID,
+                    "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or RLOCK_WATCHDOG (-1)",
+                    (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
+}
+
+rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_options *options)
+{
+    static const rli_sized sized = RLI_SIZED(rlock_lock_options, owner, "options", "RLOCK_LOCK_OPTIONS_INIT");
+    return rli_sized_read(full, options, &sized);
+}
+
 static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint64_t *token)
 {
-    rlock_status status = check(lock);
+    rlock_status status = rli_handle_check(lock);
     if (status != RLOCK_OK)
         return status;
-    int64_t lease_ms = options->lease_ms;
-    if (lease_ms != RLOCK_WATCHDOG && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
-        return rli_fail(RLOCK_INVALID,
-                        "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
-                        "RLOCK_WATCHDOG (-1)",
-                        (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
-    return told(lock, lock->methods->acquire(lock, options, RLI_NEVER, token));
+    status = rli_handle_check_lease(options->lease_ms);
+    if (status != RLOCK_OK)
+        return status;
+    return rli_handle_told(lock, lock->methods->acquire(lock, options, RLI_NEVER, token));
 }
 
 static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
@@ -80,11 +91,10 @@ static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
 
 rlock_status rlock_lock_with(rlock *lock, const rlock_lock_options *options)
 {
-    static const rli_sized sized = RLI_SIZED(rlock_lock_options, owner, "options", "RLOCK_LOCK_OPTIONS_INIT");
     rlock_lock_options full = RLOCK_LOCK_OPTIONS_INIT;
-    rlock_status status = check(lock);
+    rlock_status status = rli_handle_check(lock);
     if (status == RLOCK_OK)
-        status = rli_sized_read(&full, options, &sized);
+        status = rli_handle_read_options(&full, options);
     return status == RLOCK_OK ? acquire(lock, &full, NULL) : status;
 }
 
@@ -108,7 +118,7 @@ rlock_status rlock_try_lock_and_get_token(rlock *lock, int64_t wait_ms, int64_t 
 {
     rlock_status status = check_place(lock, token, "the token");
     if (status == RLOCK_OK && !lock->methods->get_token)
-        status = unsupported("a fencing token");
+        status = rli_handle_unsupported("a fencing token");
     rlock_lock_options options = waiting(wait_ms, lease_ms);
     return status == RLOCK_OK ? acquire(lock, &options, token) : status;
 }
@@ -120,16 +130,16 @@ rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token)
 
 rlock_status rlock_unlock(rlock *lock)
 {
-    rlock_status status = check(lock);
-    return status == RLOCK_OK ? told(lock, lock->methods->release(lock, RLI_NEVER)) : status;
+    rlock_status status = rli_handle_check(lock);
+    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->release(lock, RLI_NEVER)) : status;
 }
 
 rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
 {
-    rlock_status status = check(lock);
+    rlock_status status = rli_handle_check(lock);
     if (status == RLOCK_OK && !lock->methods->force)
-        status = unsupported("force unlock");
-    return status == RLOCK_OK ? told(lock, lock->methods->force(lock, was_locked)) : status;
+        status = rli_handle_unsupported("force unlock");
+    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->force(lock, was_locked)) : status;
 }
 
 /* --- asking --- */
@@ -138,8 +148,8 @@ static rlock_status ask_state(rlock *lock, const void *place, const char *what, 
 {
     rlock_status status = check_place(lock, place, what);
     if (status == RLOCK_OK && !lock->methods->state)
-        status = unsupported(what);
-    return status == RLOCK_OK ? told(lock, lock->methods->state(lock, pttl_ms, count)) : status;
+        status = rli_handle_unsupported(what);
+    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->state(lock, pttl_ms, count)) : status;
 }
 
 rlock_status rlock_is_locked(rlock *lock, bool *locked)
@@ -175,19 +185,19 @@ rlock_status rlock_get_hold_count(rlock *lock, int *out)
 rlock_status rlock_is_held(rlock *lock, bool *held)
 {
     rlock_status status = check_place(lock, held, "the answer");
-    return status == RLOCK_OK ? told(lock, lock->methods->is_held(lock, held)) : status;
+    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->is_held(lock, held)) : status;
 }
 
 int64_t rlock_valid_for(rlock *lock)
 {
-    return check(lock) == RLOCK_OK ? lock->methods->valid_for(lock) : 0;
+    return rli_handle_check(lock) == RLOCK_OK ? lock->methods->valid_for(lock) : 0;
 }
 
 rlock_status rlock_get_token(rlock *lock, uint64_t *token)
 {
     rlock_status status = check_place(lock, token, "the token");
     if (status == RLOCK_OK && !lock->methods->get_token)
-        status = unsupported("a fencing token");
+        status = rli_handle_unsupported("a fencing token");
     return status == RLOCK_OK ? lock->methods->get_token(lock, token) : status;
 }
 

@@ -125,7 +125,9 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_operation *op = &attempt->waiting.op;
     rli_wait_limit_request(wait, attempt->waiting.wait_ms, RLI_NEVER,
                            rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));
-    rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
+    rli_synced synced;
+    rli_synced_begin(&synced);
+    rlock_status status = rli_synced_run(&synced, &grantable, &call, wait->topology, op, NULL);
     attempt->unanswered += call.unanswered;
     if (status == RLOCK_OK)
         status = read_answer(attempt, call.reply, again_ms);

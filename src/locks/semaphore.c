@@ -209,7 +209,9 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_wait_limit_request(wait, attempt->waiting.wait_ms, RLI_NEVER,
                            rli_synced_patience_ms(wait->topology, names->name, names->length));
     op->cancel = NULL;
-    rlock_status status = rli_synced_run(&grantable, &call, wait->topology, op, NULL);
+    rli_synced synced;
+    rli_synced_begin(&synced);
+    rlock_status status = rli_synced_run(&synced, &grantable, &call, wait->topology, op, NULL);
     op->cancel = cancel;
     if (status == RLOCK_OK)
         status = read_answer(attempt, &call);

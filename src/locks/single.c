@@ -8,6 +8,7 @@
 #include "engine/acquire.h"
 #include "engine/back_off.h"
 #include "engine/extend.h"
+#include "engine/force.h"
 #include "engine/release.h"
 #include "engine/session.h"
 #include "locks/handle.h"
@@ -15,27 +16,12 @@
 
 #include <stdlib.h>
 
-typedef struct single {
-    rlock base;
-    rlock_client *client; /* referenced */
-    const rli_kind *kind;
-    rli_names names;
-    rlock_back_off back_off;
-    bool named_owner;
-    int64_t owner;
-} single;
-
-static single *single_of(const rlock *lock)
-{
-    return (single *)(void *)lock;
-}
-
 static rlock_status check(const rlock *lock)
 {
-    return rli_client_check(single_of(lock)->client);
+    return rli_gate_check(&rli_single_of(lock)->client->gate);
 }
 
-static rlock_status owner_of(const single *lock, rli_owner *owner)
+rlock_status rli_single_owner(const rli_single *lock, rli_owner *owner)
 {
     if (!lock->named_owner)
         return rli_owner_thread(owner);
@@ -47,9 +33,9 @@ static rlock_status owner_of(const single *lock, rli_owner *owner)
 
 static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
 {
-    single *lock = single_of(handle);
+    rli_single *lock = rli_single_of(handle);
     rli_owner owner = rli_owner_named(options->owner);
-    rlock_status status = options->named_owner ? RLOCK_OK : owner_of(lock, &owner);
+    rlock_status status = options->named_owner ? RLOCK_OK : rli_single_owner(lock, &owner);
     if (status != RLOCK_OK)
         return status;
     rli_acquire asked = {
@@ -69,20 +55,25 @@ static rlock_status acquire(rlock *handle, const rlock_lock_options *options, in
 
 static rlock_status release(rlock *handle, int64_t answer_ms)
 {
-    single *lock = single_of(handle);
+    rli_single *lock = rli_single_of(handle);
     rli_owner owner;
-    rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK ? rli_release_run(&lock->client->engine, lock->kind, &lock->names, &owner, answer_ms)
-                              : status;
+    rlock_status status = rli_single_owner(lock, &owner);
+    if (status != RLOCK_OK)
+        return status;
+    return rli_release_run(&(rli_release){.engine = &lock->client->engine,
+                                          .kind = lock->kind,
+                                          .names = &lock->names,
+                                          .owner = owner,
+                                          .answer_ms = answer_ms});
 }
 
 /* Calls `act` for the owner's open session if it holds the lock; false: there is none, or `act` returned
  * false. Takes the engine's mutex. */
 static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *))
 {
-    single *lock = single_of(handle);
+    rli_single *lock = rli_single_of(handle);
     rli_owner owner;
-    if (rli_client_check(lock->client) != RLOCK_OK || owner_of(lock, &owner) != RLOCK_OK)
+    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, &owner) != RLOCK_OK)
         return false;
     rli_engine *engine = &lock->client->engine;
     pthread_mutex_lock(&engine->mutex);
@@ -122,82 +113,89 @@ static bool drop_missed(rlock *handle)
 
 static rlock_status force(rlock *handle, bool *was_locked)
 {
-    single *lock = single_of(handle);
-    return rli_release_force(&lock->client->engine, lock->kind, &lock->names, was_locked);
+    rli_single *lock = rli_single_of(handle);
+    return rli_force_run(&lock->client->engine, lock->kind, &lock->names, was_locked);
 }
 
 static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
 {
-    single *lock = single_of(handle);
+    rli_single *lock = rli_single_of(handle);
     rli_owner owner;
-    rlock_status status = owner_of(lock, &owner);
-    return status == RLOCK_OK
-               ? rli_extend_run(&lock->client->engine, lock->kind, &lock->names, &owner, lease_ms, answer_ms)
-               : status;
+    rlock_status status = rli_single_owner(lock, &owner);
+    if (status != RLOCK_OK)
+        return status;
+    return rli_extend_run(&(rli_extend){.engine = &lock->client->engine,
+                                        .kind = lock->kind,
+                                        .names = &lock->names,
+                                        .owner = owner,
+                                        .lease_ms = lease_ms,
+                                        .answer_ms = answer_ms});
 }
 
 /* --- asking --- */
 
-/* What a request for this owner's state needs from this process. */
-typedef struct question {
-    /* Referenced, if it is there: the request uses its route, so that an async release comes first. */
-    rli_entry *entry;
-    /* The number of the owner's session in its wire owner; 0, which no session has: it has no session. */
-    uint64_t number;
-    /* How often the owner holds the lock, as far as this process knows. */
-    int known;
-} question;
-
-static question begin_question(single *lock, const rli_owner *owner)
+/* Finds out what this process knows of the owner, and prepares the request. */
+static void begin_asking(rli_single_asking *asking)
 {
+    rli_single *lock = asking->lock;
     rli_engine *engine = &lock->client->engine;
     pthread_mutex_lock(&engine->mutex);
-    question asked = {.entry = rli_entry_find(engine, &lock->names)};
-    rli_session *session = asked.entry ? rli_session_find_open(engine, asked.entry, lock->kind, owner) : NULL;
-    if (asked.entry)
-        asked.entry->references++;
-    asked.number = session ? session->number : 0;
-    asked.known = session ? session->count : 0;
+    rli_entry *entry = rli_entry_find(engine, &lock->names);
+    rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &asking->owner) : NULL;
+    if (entry)
+        entry->references++;
+    asking->entry = entry;
+    asking->known = session ? session->count : 0;
+    rli_owner_text(engine, session ? session->number : 0, asking->text); /* no session has the number 0 */
     pthread_mutex_unlock(&engine->mutex);
-    return asked;
+    lock->kind->state(&asking->call, &lock->names, asking->text);
+    asking->begun = true;
 }
 
-static void end_question(single *lock, const question *asked)
+static void forget_entry(const rli_single_asking *asking)
 {
-    rli_engine *engine = &lock->client->engine;
-    if (!asked->entry)
+    rli_engine *engine = &asking->lock->client->engine;
+    if (!asking->entry)
         return;
     pthread_mutex_lock(&engine->mutex);
-    rli_entry_unref(engine, asked->entry);
+    rli_entry_unref(engine, asking->entry);
     pthread_mutex_unlock(&engine->mutex);
+}
+
+rlock_status rli_single_ask(rli_single_asking *asking, int64_t *pttl_ms, int *count)
+{
+    rli_single *lock = asking->lock;
+    rli_call *call = &asking->call;
+    int64_t held = 0;
+    if (!asking->begun)
+        begin_asking(asking);
+    rlock_status status = rli_call_run(call, &lock->client->topology, asking->op,
+                                       asking->entry ? &asking->entry->route : NULL);
+    if (status == RLI_WAITING)
+        return status;
+    forget_entry(asking);
+    if (status == RLOCK_OK &&
+        (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != 2 ||
+         !rli_reply_integer(call->reply->element[0], pttl_ms) || !rli_reply_integer(call->reply->element[1], &held)))
+        status = rli_reply_unexpected(call->reply, lock->names.name);
+    /* The server says whether the owner holds the lock. The hold count is capped by the local one: a re-entry
+     * whose answer was lost does not count. */
+    *count = held > asking->known ? asking->known : held > 0 ? (int)held : 0;
+    rli_call_clear(call);
+    return status;
 }
 
 static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
 {
-    single *lock = single_of(handle);
-    rli_owner owner;
+    rli_single *lock = rli_single_of(handle);
     rli_operation op;
-    rlock_status status = owner_of(lock, &owner);
+    rli_single_asking asking = {.lock = lock, .op = &op};
+    rlock_status status = rli_single_owner(lock, &asking.owner);
     if (status == RLOCK_OK)
         status = rli_operation_begin(&op, &lock->client->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    char text[RLI_OWNER_TEXT];
-    rli_call call;
-    int64_t held = 0;
-    question asked = begin_question(lock, &owner);
-    rli_owner_text(&lock->client->engine, asked.number, text);
-    lock->kind->state(&call, &lock->names, text);
-    status = rli_call_run(&call, &lock->client->topology, &op, asked.entry ? &asked.entry->route : NULL);
-    end_question(lock, &asked);
-    if (status == RLOCK_OK &&
-        (call.reply->type != REDIS_REPLY_ARRAY || call.reply->elements != 2 ||
-         !rli_reply_integer(call.reply->element[0], pttl_ms) || !rli_reply_integer(call.reply->element[1], &held)))
-        status = rli_reply_unexpected(call.reply, lock->names.name);
-    /* The server says whether the owner holds the lock. The hold count is capped by the local one: a re-entry
-     * whose answer was lost does not count. */
-    *count = held > asked.known ? asked.known : held > 0 ? (int)held : 0;
-    rli_call_clear(&call);
+    status = rli_single_ask(&asking, pttl_ms, count);
     rli_operation_end(&op);
     return status;
 }
@@ -213,10 +211,10 @@ static rlock_status is_held(rlock *handle, bool *held)
 }
 
 /* Reads for how long the owner may still rely on its hold, and the hold's token (0: none). Takes the engine's mutex. */
-static rlock_status look(single *lock, int64_t *left_ms, uint64_t *token)
+static rlock_status look(rli_single *lock, int64_t *left_ms, uint64_t *token)
 {
     rli_owner owner;
-    rlock_status status = owner_of(lock, &owner);
+    rlock_status status = rli_single_owner(lock, &owner);
     if (status != RLOCK_OK)
         return status;
     rli_engine *engine = &lock->client->engine;
@@ -233,12 +231,12 @@ static int64_t valid_for(rlock *handle)
 {
     int64_t left_ms;
     uint64_t token;
-    return look(single_of(handle), &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
+    return look(rli_single_of(handle), &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
 }
 
 static rlock_status get_token(rlock *handle, uint64_t *out)
 {
-    single *lock = single_of(handle);
+    rli_single *lock = rli_single_of(handle);
     int64_t left_ms;
     uint64_t token;
     rlock_status status = look(lock, &left_ms, &token);
@@ -257,12 +255,12 @@ static rlock_status get_token(rlock *handle, uint64_t *out)
 
 static rlock *copy(rlock *handle)
 {
-    single *lock = single_of(handle);
+    rli_single *lock = rli_single_of(handle);
     rlock *another = rli_single_make(lock->client, lock->names.name + lock->names.prefix_length, lock->kind,
                                      &lock->back_off);
     if (another) {
-        single_of(another)->named_owner = lock->named_owner;
-        single_of(another)->owner = lock->owner;
+        rli_single_of(another)->named_owner = lock->named_owner;
+        rli_single_of(another)->owner = lock->owner;
     }
     return another;
 }
@@ -271,36 +269,42 @@ static rlock *for_owner(rlock *handle, int64_t owner)
 {
     rlock *view = copy(handle);
     if (view) {
-        single_of(view)->named_owner = true;
-        single_of(view)->owner = owner;
+        rli_single_of(view)->named_owner = true;
+        rli_single_of(view)->owner = owner;
     }
     return view;
 }
 
 static const char *name(const rlock *handle)
 {
-    const single *lock = single_of(handle);
+    const rli_single *lock = rli_single_of(handle);
     return lock->names.name + lock->names.prefix_length;
 }
 
 static rli_identity place(const rlock *handle)
 {
-    const single *lock = single_of(handle);
+    const rli_single *lock = rli_single_of(handle);
     return (rli_identity){.client = lock->client, .name = lock->names.name, .length = lock->names.length};
 }
 
-static void end(rlock *handle)
+void rli_single_unref(rli_single *lock)
 {
-    single *lock = single_of(handle);
+    if (atomic_fetch_sub(&lock->references, 1) > 1)
+        return;
     rli_names_free(&lock->names);
     rli_gate_unref(&lock->client->gate);
     free(lock);
 }
 
+static void end(rlock *handle)
+{
+    rli_single_unref(rli_single_of(handle));
+}
+
 #define OPERATIONS                                                                                                     \
     .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held, .state = state,        \
     .valid_for = valid_for, .extend = extend, .copy = copy, .miss = miss, .drop_missed = drop_missed,                  \
-    .for_owner = for_owner, .place = place, .name = name, .free = end
+    .for_owner = for_owner, .place = place, .name = name, .free = end, .async = &rli_single_async
 static const rli_methods plain = {OPERATIONS};
 static const rli_methods fenced = {OPERATIONS, .get_token = get_token};
 
@@ -311,7 +315,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
     rlock_back_off slept = RLOCK_BACK_OFF_INIT;
     if (back_off && rli_back_off_read(&slept, back_off) != RLOCK_OK)
         return NULL;
-    single *lock = calloc(1, sizeof *lock);
+    rli_single *lock = calloc(1, sizeof *lock);
     if (!lock) {
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock's handle");
         return NULL;
@@ -322,6 +326,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
     }
     lock->base.methods = kind->fenced ? &fenced : &plain;
     lock->client = client;
+    atomic_init(&lock->references, 1);
     lock->kind = kind;
     lock->back_off = slept;
     rli_gate_ref(&client->gate);

@@ -3,12 +3,51 @@
 #ifndef RLI_SINGLE_H
 #define RLI_SINGLE_H
 
+#include "client/client.h"
 #include "engine/kind.h"
+#include "engine/owner.h"
+#include "locks/handle.h"
+#include "redis/call.h"
 
 #include <rlock/lock.h>
+#include <stdatomic.h>
+
+typedef struct rli_single {
+    rlock base;
+    rlock_client *client;  /* referenced */
+    atomic_int references; /* the program's, and one for each async call under way */
+    const rli_kind *kind;
+    rli_names names;
+    rlock_back_off back_off;
+    bool named_owner;
+    int64_t owner;
+} rli_single;
+
+#define rli_single_of(lock) RLI_ITEM(rli_single, (lock), base)
 
 /* Makes a handle. `back_off` is copied; it is used by spin locks; NULL: the default. NULL: rlock_last_error()
  * says why. */
 rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *kind, const rlock_back_off *back_off);
+/* Drops a reference; the last one frees the handle. */
+void rli_single_unref(rli_single *lock);
+/* Sets *owner to the owner that the handle names, or to the calling thread. RLOCK_OK, RLOCK_NO_MEMORY. */
+rlock_status rli_single_owner(const rli_single *lock, rli_owner *owner);
+
+/* One request for an owner's state under way. */
+typedef struct rli_single_asking {
+    rli_single *lock;
+    rli_operation *op;
+    rli_owner owner;
+    bool begun;
+    /* Referenced, if it is there: the request uses its route, so that an async release comes first. */
+    struct rli_entry *entry;
+    int known; /* how often the owner holds the lock, as far as this process knows */
+    char text[RLI_OWNER_TEXT];
+    rli_call call;
+} rli_single_asking;
+
+/* Asks the server for the lock's PTTL (-2: not locked) and how often the owner holds it. All but lock, op and owner is
+ * zero at first. RLI_WAITING: call it again. */
+rlock_status rli_single_ask(rli_single_asking *asking, int64_t *pttl_ms, int *count);
 
 #endif

@@ -231,6 +231,8 @@ rli_received rli_connection_receive(const rli_connection *connection, int64_t de
         {.fd = connection->fd, .events = (short)(and_send ? POLLIN | POLLOUT : POLLIN)},
         {.fd = wake_fd, .events = POLLIN},
     };
+    if (deadline_ms <= rli_now_ms()) /* nothing to wait for */
+        return take(connection, MSG_DONTWAIT);
     if (poll(polled, wake_fd < 0 ? 1 : 2, deadline_ms == RLI_NEVER ? -1 : rli_until_ms(deadline_ms, 60000)) <= 0)
         return RLI_RECEIVED_NOTHING;
     return polled[0].revents & ~POLLOUT ? take(connection, MSG_DONTWAIT) : RLI_RECEIVED_NOTHING;

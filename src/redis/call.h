@@ -5,6 +5,8 @@
 
 #include "base/operation.h"
 #include "net/buffer.h"
+#include "net/reply.h"
+#include "redis/pipeline/async_request.h"
 #include "redis/pipeline/pipeline.h"
 #include "redis/script.h"
 #include "redis/topology/route.h"
@@ -15,6 +17,47 @@
 #include <stdint.h>
 
 #define RLI_CALL_INLINE 16
+
+/* How far a call is. call_run.c has the table of the legal transitions. */
+typedef enum rli_call_stage {
+    RLI_CALL_NEW,     /* it has not been run */
+    RLI_CALL_BY_HASH, /* an attempt is under way, and its request names the script by its hash */
+    RLI_CALL_BY_TEXT, /* an attempt is under way, and its request carries the script's text */
+    RLI_CALL_TRIED,   /* the attempt has its outcome */
+    RLI_CALL_PAUSING, /* it waits until another attempt makes sense */
+    RLI_CALL_ENDED,
+    RLI_CALL_STAGES
+} rli_call_stage;
+
+/* A pause between two attempts. */
+typedef struct rli_pause {
+    int64_t until_ms;
+    unsigned version; /* of the topology; the pause ends when that changes */
+} rli_pause;
+
+/* What call_run.c remembers of a call under way: its latest attempt, and what is known of earlier ones. */
+typedef struct rli_call_progress {
+    rli_call_stage stage;
+    unsigned slot;
+    rli_operation *op;
+    rli_topology *topology;
+    rli_route *route, any;
+    rli_node *redirected; /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
+    int redirects;
+    uint64_t first_run; /* server run that got the first unanswered attempt; 0: none, or unknown */
+    int done;           /* failed attempts */
+    rli_pause pause;
+    int64_t began_ms; /* when the latest attempt began */
+    rli_node *node;   /* referenced; the node of the latest attempt; NULL: no node serves the slot */
+    rli_pipeline *pipeline;
+    bool asking; /* the latest attempt went to a node that an ASK redirect named */
+    char *text;  /* the script's text, while RLI_CALL_BY_TEXT */
+    size_t length;
+    rli_outcome outcome;
+    rli_answer answer;
+    rli_reply_action advice; /* about the answer, if it is an error */
+    rli_async_request request;
+} rli_call_progress;
 
 /* Begin with rli_call_script, set the options below, add the arguments, run or post it, then end with
  * rli_call_clear. */
@@ -32,6 +75,7 @@ typedef struct rli_call {
     int attempts;       /* 0: the configured number */
 
     rli_node *node; /* reference kept for rli_call_post; NULL: none */
+    rli_call_progress progress;
 
     /* Results of rli_call_run. */
     redisReply *reply; /* set with RLOCK_OK; rli_call_clear frees it */
@@ -68,7 +112,11 @@ void rli_call_add(rli_call *call, const char *word, size_t length);
 void rli_call_add_text(rli_call *call, const char *text);
 void rli_call_add_number(rli_call *call, int64_t number);
 
-/* Runs the script on the server of its first key. `route`: the route of that key's name; NULL: any pipeline. RLOCK_OK:
+/* Sets the first two words: EVALSHA or EVAL, and the script's hash or text. */
+void rli_call_name_script(rli_call *call, const char *command, const char *script, size_t length);
+
+/* Runs the script on the server of its first key. RLI_WAITING: the operation has no thread and must wait; call it again
+ * with the same arguments when it was woken; `call` must stay where it is meanwhile. Otherwise `route`: the route of that key's name; NULL: any pipeline. RLOCK_OK:
  * call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
  * operation's time for them, are used up. RLOCK_UNKNOWN: `once`, and it was sent but not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
@@ -80,9 +128,11 @@ rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, 
 /* Sends the call without waiting for the answer; see rli_pipeline_post. `slot` is the pending request. */
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot,
                    uint64_t *run);
-/* Sleeps as rli_call_run does before it sends again, after `done` attempts: until the pause is over, the topology
- * changes, or the operation's time for attempts ends. RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED. */
-rlock_status rli_call_rest(rli_topology *topology, rli_operation *op, int done);
+/* A pause as rli_call_run makes it before it sends again, after `done` attempts: until the time is over, the topology
+ * changes, or the operation's time for attempts ends. rli_pause_wait: RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED;
+ * RLI_WAITING: call it again. */
+rli_pause rli_pause_begin(const rli_topology *topology, const rli_operation *op, int done);
+rlock_status rli_pause_wait(const rli_pause *pause, rli_topology *topology, rli_operation *op);
 /* Frees the reply and the words, and drops the reference to the node. */
 void rli_call_clear(rli_call *call);
 

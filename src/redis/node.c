@@ -48,7 +48,20 @@ void rli_node_note_script(rli_node *node, const rli_script *script)
 
 bool rli_node_collect(rli_node *node, int64_t until_ms)
 {
-    return rli_pool_collect(&node->pool, until_ms);
+    bool more = rli_pool_collect(&node->pool, until_ms);
+    return rli_pipeline_collect(&node->synced, until_ms) || more;
+}
+
+void rli_node_flush(rli_node *node)
+{
+    rli_pool_flush(&node->pool);
+    rli_pipeline_flush(&node->synced);
+}
+
+void rli_node_watch(rli_node *node, int epoll_fd)
+{
+    rli_pool_watch(&node->pool, epoll_fd);
+    rli_pipeline_watch(&node->synced, epoll_fd);
 }
 
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms)

@@ -61,8 +61,12 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
 bool rli_node_has_script(const rli_node *node, const rli_script *script);
 /* Notes that it has run the script. */
 void rli_node_note_script(rli_node *node, const rli_script *script);
-/* Calls rli_pipeline_collect on the pipelines that take posted requests. Returns whether answers are still missing. */
+/* Calls rli_pipeline_collect on the pipelines that take posted and async requests. Returns whether answers are still
+ * missing. */
 bool rli_node_collect(rli_node *node, int64_t until_ms);
+/* Likewise rli_pipeline_flush and rli_pipeline_watch. */
+void rli_node_flush(rli_node *node);
+void rli_node_watch(rli_node *node, int epoll_fd);
 /* Pings the server on connections that were unused for `idle_ms`. False: one is dead and has been dropped. The rest is
  * left for the next time, because each dead connection may take a whole timeout. */
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms);

@@ -7,7 +7,6 @@ const rli_kind rli_kind_non_reentrant = {
     .name = "lock",
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
     .renew = &rli_script_lock_renew,
-    .keeps = true,
     .once = true,
     .acquire = rli_reentrant_acquire,
     .release = rli_reentrant_release,

@@ -55,6 +55,11 @@ static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation
     return status;
 }
 
+rlock_status rli_connecting_not_in_time(const rli_pipeline *pipeline)
+{
+    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given", pipeline->address->text);
+}
+
 static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, int64_t deadline_ms)
 {
     unsigned before = pipeline->connecting.ended;
@@ -62,11 +67,10 @@ static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, 
     rli_turn_join(&pipeline->connecting.waiters, &op->turn);
     while (pipeline->connecting.ended == before && status == RLOCK_OK) {
         pthread_mutex_unlock(&pipeline->mutex);
-        rli_park(&op->parker, deadline_ms);
+        rli_park(op->parker, deadline_ms);
         status = rli_operation_check(op);
         if (status == RLOCK_OK && rli_now_ms() >= deadline_ms)
-            status = rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given",
-                              pipeline->address->text);
+            status = rli_connecting_not_in_time(pipeline);
         pthread_mutex_lock(&pipeline->mutex);
     }
     rli_turn_leave(&pipeline->connecting.waiters, &op->turn);
@@ -77,24 +81,31 @@ static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, 
                : rli_fail_text(pipeline->connecting.status, pipeline->connecting.message);
 }
 
+rlock_status rli_connecting_check(const rli_pipeline *pipeline)
+{
+    if (pipeline->closed)
+        return rli_fail(RLOCK_CLOSED, "the client is closed");
+    if (pipeline->shut)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers", pipeline->address->text);
+    return RLOCK_OK;
+}
+
+int64_t rli_connecting_until(const rli_pipeline *pipeline, const rli_operation *op, int64_t timeout_ms)
+{
+    return rli_earlier(rli_after_ms(timeout_ms + pipeline->settings->connect_timeout_ms), op->deadline_ms);
+}
+
 rlock_status rli_connecting_await(rli_pipeline *pipeline, rli_operation *op, int64_t timeout_ms)
 {
     if (pipeline->pipe)
         return RLOCK_OK;
-    int64_t deadline_ms = rli_after_ms(timeout_ms + pipeline->settings->connect_timeout_ms);
-    if (deadline_ms > op->deadline_ms)
-        deadline_ms = op->deadline_ms;
-    rlock_status status = RLOCK_OK;
+    int64_t deadline_ms = rli_connecting_until(pipeline, op, timeout_ms);
+    rlock_status status = rli_connecting_check(pipeline);
     while (status == RLOCK_OK && !pipeline->pipe) {
-        if (pipeline->closed)
-            status = rli_fail(RLOCK_CLOSED, "the client is closed");
-        else if (pipeline->shut)
-            status = rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers",
-                              pipeline->address->text);
-        else if (pipeline->connecting.under_way)
-            status = await_connection(pipeline, op, deadline_ms);
-        else
-            status = connect_pipeline(pipeline, op, deadline_ms);
+        status = pipeline->connecting.under_way ? await_connection(pipeline, op, deadline_ms)
+                                                : connect_pipeline(pipeline, op, deadline_ms);
+        if (status == RLOCK_OK && !pipeline->pipe)
+            status = rli_connecting_check(pipeline);
     }
     return status;
 }

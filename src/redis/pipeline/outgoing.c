@@ -49,11 +49,12 @@ static bool begin_count(rli_outgoing *outgoing, rli_replica_ack *ack)
 bool rli_outgoing_begin(rli_outgoing *outgoing, rli_replica_ack *ack, bool *began)
 {
     *began = false;
-    if (rli_outgoing_has_rest(outgoing) || !outgoing->queued.length || rli_replica_ack_is_busy(ack))
+    if (rli_outgoing_has_rest(outgoing) || !outgoing->queued.length || (ack && rli_replica_ack_is_busy(ack)))
         return true;
-    if (outgoing->to_sync && rli_replica_ack_is_to_count(ack))
+    bool syncs = ack && outgoing->to_sync;
+    if (syncs && rli_replica_ack_is_to_count(ack))
         return begin_count(outgoing, ack);
-    if (outgoing->to_sync && !rli_replica_ack_ask(ack, &outgoing->queued))
+    if (syncs && !rli_replica_ack_ask(ack, &outgoing->queued))
         return false;
     rli_buffer gone = outgoing->batch;
     outgoing->batch = outgoing->queued;

@@ -9,6 +9,7 @@
 #include "redis/pipeline/replica_ack.h"
 
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 struct rli_pipe {
@@ -24,6 +25,8 @@ struct rli_pipe {
     rli_pending *awaited; /* the first one without its reply */
     int sent, answered;   /* how many were sent; how many of these have their reply */
     int posts;            /* posted requests without an outcome */
+    int threadless;       /* requests without an outcome whose callers have no thread */
+    uint32_t watched;     /* what an epoll descriptor watches it for */
     uint64_t popped;      /* how many were removed with their outcome; for numbering requests */
     rli_outgoing outgoing;
     rli_replica_ack ack;
@@ -86,6 +89,18 @@ uint64_t rli_pipe_run(const rli_pipe *pipe)
 
 /* --- sending --- */
 
+/* Returns whether replicas have to acknowledge what is written on it. */
+static bool has_ack(const rli_pipe *pipe)
+{
+    return pipe->ack.listed;
+}
+
+/* Returns whether its caller waits for it without a thread. */
+static bool is_threadless(const rli_pending *pending)
+{
+    return pending->parker && pending->parker->ready;
+}
+
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command)
 {
     size_t bytes = rli_outgoing_add(&pipe->outgoing, command);
@@ -94,7 +109,7 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
     pipe->used_ms = rli_now_ms();
     *pending = (rli_pending){.parker = parker,
                              .queued_ms = pipe->used_ms,
-                             .since_ms = pipe->used_ms + rli_replica_ack_time_ms(&pipe->ack),
+                             .since_ms = pipe->used_ms + (has_ack(pipe) ? rli_replica_ack_time_ms(&pipe->ack) : 0),
                              .bytes = bytes,
                              .place = pipe->place++,
                              .asking = command->asking,
@@ -106,6 +121,7 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
     }
     if (!pipe->awaited)
         pipe->awaited = pending;
+    pipe->threadless += is_threadless(pending);
     return true;
 }
 
@@ -121,6 +137,11 @@ bool rli_pipe_post(rli_pipe *pipe, rli_pending *pending, const rli_command *comm
 int rli_pipe_posts(const rli_pipe *pipe)
 {
     return pipe->posts;
+}
+
+bool rli_pipe_is_unattended(const rli_pipe *pipe)
+{
+    return pipe->posts > 0 || pipe->threadless > 0;
 }
 
 /* Withdraws a request that is still queued for the next batch. False: its batch is being sent, or was. */
@@ -149,7 +170,7 @@ bool rli_pipe_wants_flush(const rli_pipe *pipe)
      * are as many as the unanswered ones: the server then works on one batch while the next one grows, and neither
      * side waits for the other. The leader sends them earlier if replies arrive. */
     return pipe->leading && !pipe->outgoing.sending && pipe->pending_list.count - pipe->sent >= pipe->sent &&
-           !rli_replica_ack_is_busy(&pipe->ack);
+           !(has_ack(pipe) && rli_replica_ack_is_busy(&pipe->ack));
 }
 
 /* Requests are numbered in the order in which they were queued, from 1. */
@@ -170,12 +191,23 @@ bool rli_pipe_has_unsent(const rli_pipe *pipe)
     return !pipe->ended && rli_outgoing_has_unsent(&pipe->outgoing);
 }
 
+void rli_pipe_watch(rli_pipe *pipe, int epoll_fd)
+{
+    uint32_t wanted = rli_pipe_is_unattended(pipe) ? EPOLLIN | (rli_pipe_has_unsent(pipe) ? EPOLLOUT : 0u) : 0;
+    if (wanted == pipe->watched)
+        return;
+    int how = !pipe->watched ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    struct epoll_event event = {.events = wanted, .data.fd = pipe->connection.fd};
+    if (epoll_ctl(epoll_fd, how, pipe->connection.fd, &event) == 0)
+        pipe->watched = wanted;
+}
+
 bool rli_pipe_flush(rli_pipe *pipe, pthread_mutex_t *mutex)
 {
     rli_sent sent = RLI_SENT_ALL;
     while (sent == RLI_SENT_ALL && !pipe->ended && !pipe->outgoing.sending) {
         bool began = false;
-        if (!rli_outgoing_begin(&pipe->outgoing, &pipe->ack, &began))
+        if (!rli_outgoing_begin(&pipe->outgoing, has_ack(pipe) ? &pipe->ack : NULL, &began))
             return false;
         if (began)
             pipe->sent = pipe->pending_list.count;
@@ -228,6 +260,7 @@ static rli_pending *pop(rli_pipe *pipe)
 {
     rli_pending *pending = rli_pending_pop(&pipe->pending_list);
     pipe->posts -= pending && pending->done;
+    pipe->threadless -= pending && is_threadless(pending);
     pipe->popped += pending != NULL;
     return pending;
 }
@@ -416,7 +449,7 @@ void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
 {
     pipe->leading = false;
     for (rli_pending *pending = pipe->pending_list.first; pending; pending = pending->next) {
-        if (pending == own || !pending->parker)
+        if (pending == own || !pending->parker || is_threadless(pending))
             continue;
         pipe->leading = true;
         rli_unpark_flags(pending->parker, RLI_LEAD);
@@ -429,14 +462,18 @@ void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
 
 bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
 {
-    if (rli_pipe_take_lead(pipe, pending))
+    bool threadless = is_threadless(pending);
+    if (!threadless && rli_pipe_take_lead(pipe, pending))
         rli_pipe_pass_lead(pipe, pending);
-    if (take_back(pipe, pending))
+    if (take_back(pipe, pending)) {
+        pipe->threadless -= threadless;
         return true;
+    }
     pending->left = true;
     rli_pending *stand_in = rli_pending_replace(&pipe->pending_list, pending);
     if (!stand_in)
         return false;
+    pipe->threadless -= threadless;
     if (pipe->awaited == pending)
         pipe->awaited = stand_in;
     rli_pipe_unref(pipe);

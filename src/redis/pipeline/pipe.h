@@ -28,13 +28,17 @@ bool rli_pipe_is_unused(const rli_pipe *pipe);
 /* The server's run, as in rli_connection. */
 uint64_t rli_pipe_run(const rli_pipe *pipe);
 
-/* Appends a request whose caller waits with `parker`, and takes a reference for it. False: out of memory; nothing is
- * queued. */
+/* Appends a request whose caller waits with `parker`, as a thread or without one, and takes a reference for it. False:
+ * out of memory; nothing is queued. */
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command);
 /* Like rli_pipe_queue, for a request that no thread waits for; pending->done must be set. */
 bool rli_pipe_post(rli_pipe *pipe, rli_pending *pending, const rli_command *command);
 /* The number of posted requests without an outcome. */
 int rli_pipe_posts(const rli_pipe *pipe);
+/* Whether any request without an outcome has no thread that waits for it: it was posted, or its caller has none. */
+bool rli_pipe_is_unattended(const rli_pipe *pipe);
+/* Has the epoll descriptor watch the connection while any request is unattended; see rli_pipeline_watch. */
+void rli_pipe_watch(rli_pipe *pipe, int epoll_fd);
 /* Whether bytes remain to be sent and no thread is sending them. */
 bool rli_pipe_has_unsent(const rli_pipe *pipe);
 /* Whether the calling thread should send the request that it just queued, instead of leaving it to the leader. */

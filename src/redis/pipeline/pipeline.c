@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "redis/pipeline/pipe.h"
+#include "redis/pipeline/pipeline_parts.h"
 
 void rli_pipeline_init(rli_pipeline *pipeline, const rli_settings *settings, const rli_address *address,
                        rli_receive_timeout *receive_timeout)
@@ -33,8 +34,7 @@ rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
 
 /* --- one request --- */
 
-/* Ends `pipe`, if it still belongs to the pipeline. */
-static void drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome)
+void rli_pipeline_drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome)
 {
     if (pipeline->pipe == pipe)
         pipeline->pipe = NULL;
@@ -49,22 +49,21 @@ static void drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcom
 static void drop_all(rli_pipeline *pipeline, rli_outcome outcome)
 {
     if (pipeline->pipe)
-        drop_pipe(pipeline, pipeline->pipe, outcome);
+        rli_pipeline_drop_pipe(pipeline, pipeline->pipe, outcome);
     if (pipeline->dropped)
-        drop_pipe(pipeline, pipeline->dropped, outcome);
+        rli_pipeline_drop_pipe(pipeline, pipeline->dropped, outcome);
 }
 
-/* Servers close idle connections. The check is a system call, so requests in quick succession skip it. */
-static void drop_stale(rli_pipeline *pipeline, int64_t idle_ms)
+void rli_pipeline_drop_stale(rli_pipeline *pipeline, int64_t idle_ms)
 {
     if (pipeline->pipe && rli_pipe_is_idle(pipeline->pipe, idle_ms) && rli_pipe_is_stale(pipeline->pipe))
-        drop_pipe(pipeline, pipeline->pipe, RLI_DISCONNECTED);
+        rli_pipeline_drop_pipe(pipeline, pipeline->pipe, RLI_DISCONNECTED);
 }
 
 static void drop_left(rli_pipeline *pipeline)
 {
     if (pipeline->dropped && rli_pipe_is_unused(pipeline->dropped))
-        drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
+        rli_pipeline_drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
 }
 
 /* Ends the caller's lead. Sends what is queued first, instead of leaving that to the next leader. `own`: as in
@@ -72,7 +71,7 @@ static void drop_left(rli_pipeline *pipeline)
 static void stop_leading(rli_pipeline *pipeline, rli_pipe *pipe, const rli_pending *own)
 {
     if (!rli_pipe_flush(pipe, &pipeline->mutex))
-        drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
+        rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
     rli_pipe_pass_lead(pipe, own);
 }
 
@@ -82,28 +81,27 @@ static void lead(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_
 {
     while (!rli_pending_finished(pending)) {
         if (!rli_pipe_flush(pipe, &pipeline->mutex)) {
-            drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
             break;
         }
         if (rli_pending_finished(pending))
             break;
         rli_received received = rli_pipe_receive(pipe, &pipeline->mutex, deadline_ms, rli_cancel_fd(op->cancel));
         if (received == RLI_RECEIVED_END) /* if time is up, the receive timeout has ended it */
-            drop_pipe(pipeline, pipe, rli_now_ms() >= deadline_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipe, rli_now_ms() >= deadline_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
         else if (received == RLI_RECEIVED_NOTHING && (rli_now_ms() >= deadline_ms || rli_cancel_fired(op->cancel)))
             break;
     }
     stop_leading(pipeline, pipe, pending);
 }
 
-/* The deadline or the token ended the wait, and `pending` has no reply. Mutex held. */
-static void give_up(rli_pipeline *pipeline, rli_pipe *pipe, rli_pending *pending, bool silent)
+void rli_pipeline_give_up(rli_pipeline *pipeline, rli_pipe *pipe, rli_pending *pending, bool silent)
 {
     /* If nothing came for a whole timeout, requests behind this one will not be answered either, so end the pipe. Many
      * short waits, each given up early, find that out together. */
     int64_t late_ms = rli_now_ms() - pipeline->settings->timeout_ms;
     if (silent || rli_pipe_silent_since(pipe) <= late_ms || !rli_pipe_abandon(pipe, pending))
-        drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
+        rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
 }
 
 /* Whether the caller of `pending` stops waiting because its deadline passed or its token fired. A reply that another
@@ -127,7 +125,7 @@ static bool wait_for(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, 
         bool is_popped = pending->popped;
         pthread_mutex_unlock(&pipeline->mutex);
         bool is_timeless = is_popped || (bounded && rli_receive_timeout_call(pipeline->receive_timeout));
-        rli_park_in_group(&op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
+        rli_park_in_group(op->parker, pending->place, is_timeless ? RLI_NEVER : deadline_ms);
         if (rli_pending_finished(pending))
             return false;
         pthread_mutex_lock(&pipeline->mutex);
@@ -147,7 +145,7 @@ static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pi
         return pending->outcome;
     if (!rli_pending_finished(pending)) {
         bool timed_out = silent && rli_now_ms() >= deadline_ms;
-        give_up(pipeline, pipe, pending, timed_out);
+        rli_pipeline_give_up(pipeline, pipe, pending, timed_out);
         pending->outcome = timed_out ? RLI_TIMED_OUT : RLI_ABANDONED;
     }
     drop_left(pipeline);
@@ -183,7 +181,7 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
                        int64_t timeout_ms, rli_answer *answer)
 {
     rli_pending pending;
-    if (!rli_pipe_queue(pipe, &pending, &op->parker, command)) {
+    if (!rli_pipe_queue(pipe, &pending, op->parker, command)) {
         pthread_mutex_unlock(&pipeline->mutex);
         answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         return RLI_UNSENT;
@@ -195,7 +193,7 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
     if (called || rli_pipe_wants_flush(pipe)) {
         rli_pipe_ref(pipe);
         if (!rli_pipe_flush(pipe, &pipeline->mutex))
-            drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
         else if (called && !rli_pending_finished(&pending))
             call_witness(pipeline, pipe, &pending, command->witness, until_ms);
         rli_pipe_unref(pipe);
@@ -217,7 +215,7 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
     rli_outcome outcome = RLI_UNSENT;
     atomic_fetch_add_explicit(&pipeline->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&pipeline->mutex);
-    drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
+    rli_pipeline_drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
     *answer = (rli_answer){.status = rli_connecting_await(pipeline, op, timeout_ms)};
     if (answer->status == RLOCK_OK)
         outcome = ask(pipeline, op, pipeline->pipe, command, timeout_ms, answer);
@@ -232,11 +230,6 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
 /* A limit, because a thread that waits for its own answer must not have to wait for any number of these. */
 #define MOST_POSTS 100
 
-static bool has_posts(const rli_pipe *pipe)
-{
-    return rli_pipe_posts(pipe) > 0;
-}
-
 /* Leads without a request of its own, while `more` is true and until `until_ms`; does nothing if another thread leads.
  * Mutex held on entry and return. */
 static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_pipe *), int64_t until_ms)
@@ -248,7 +241,7 @@ static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_
         received = rli_pipe_flush(pipe, &pipeline->mutex) ? rli_pipe_receive(pipe, &pipeline->mutex, until_ms, -1)
                                                           : RLI_RECEIVED_END;
         if (received == RLI_RECEIVED_END)
-            drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
     }
     stop_leading(pipeline, pipe, NULL);
 }
@@ -258,7 +251,7 @@ static void send_post(rli_pipeline *pipeline, rli_pipe *pipe)
 {
     int64_t until_ms = rli_after_ms(pipeline->settings->timeout_ms);
     if (!rli_pipe_flush_all(pipe, &pipeline->mutex, until_ms))
-        drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
+        rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);
     else if (rli_pipe_has_unsent(pipe))
         tend(pipeline, pipe, rli_pipe_has_unsent, until_ms);
 }
@@ -283,15 +276,15 @@ bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
 {
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipe *pipe = pipeline->pipe;
-    if (pipe && has_posts(pipe)) {
+    if (pipe && rli_pipe_is_unattended(pipe)) {
         rli_pipe_ref(pipe);
-        tend(pipeline, pipe, has_posts, until_ms);
-        if (has_posts(pipe) && rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
-            drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
+        tend(pipeline, pipe, rli_pipe_is_unattended, until_ms);
+        if (rli_pipe_is_unattended(pipe) && rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
+            rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
         rli_pipe_unref(pipe);
         drop_left(pipeline);
     }
-    bool left = (pipeline->pipe && has_posts(pipeline->pipe)) || (pipeline->dropped && has_posts(pipeline->dropped));
+    bool left = (pipeline->pipe && rli_pipe_is_unattended(pipeline->pipe)) || (pipeline->dropped && rli_pipe_is_unattended(pipeline->dropped));
     pthread_mutex_unlock(&pipeline->mutex);
     return left;
 }
@@ -307,7 +300,7 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
     while (!rli_pipe_is_past(pipe, lead->last) && rli_now_ms() < until_ms && !rli_cancel_fired(op->cancel)) {
         if (!rli_pipe_flush(pipe, &pipeline->mutex) ||
             rli_pipe_receive(pipe, &pipeline->mutex, until_ms, rli_cancel_fd(op->cancel)) == RLI_RECEIVED_END)
-            drop_pipe(pipeline, pipe, rli_now_ms() >= lead->until_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipe, rli_now_ms() >= lead->until_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
     }
     stop_leading(pipeline, pipe, NULL);
     drop_left(pipeline);
@@ -345,11 +338,11 @@ static void drop(rli_pipeline *pipeline, bool gently)
     if (!gently || !pipeline->dropped) {
         atomic_fetch_add(&pipeline->drops, 1);
         if (pipeline->dropped)
-            drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
         pipeline->dropped = pipeline->pipe;
         pipeline->pipe = NULL;
         if (pipeline->dropped && rli_pipe_is_unused(pipeline->dropped))
-            drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
+            rli_pipeline_drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
     }
     pthread_mutex_unlock(&pipeline->mutex);
 }
@@ -371,7 +364,7 @@ static bool check_receive_timeout(rli_pipeline *pipeline, rli_pipe *pipe)
     if (!pipe || rli_pipe_silent_since(pipe) == RLI_NEVER)
         return false;
     if (rli_pipe_is_stuck(pipe, pipeline->settings->timeout_ms))
-        drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
+        rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
     return true;
 }
 
@@ -387,7 +380,7 @@ bool rli_pipeline_check_timeouts(rli_pipeline *pipeline)
 void rli_pipeline_refresh(rli_pipeline *pipeline, int64_t idle_ms)
 {
     pthread_mutex_lock(&pipeline->mutex);
-    drop_stale(pipeline, idle_ms);
+    rli_pipeline_drop_stale(pipeline, idle_ms);
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
@@ -397,6 +390,7 @@ void rli_pipeline_shut(rli_pipeline *pipeline)
     pipeline->shut = true;
     atomic_fetch_add(&pipeline->drops, 1); /* ends connecting */
     drop_all(pipeline, RLI_DISCONNECTED);
+    rli_turn_wake_all(pipeline->connecting.waiters);
     pthread_mutex_unlock(&pipeline->mutex);
 }
 

@@ -27,7 +27,8 @@ typedef enum rli_outcome {
     RLI_DISCONNECTED, /* the connection ended before the answer: the request may have run, or may still run */
     RLI_TIMED_OUT,    /* no answer within the timeout, and the connection was dropped: the request may still run */
     /* the caller's deadline or cancel token, or closing the client, came first: the request may still run */
-    RLI_ABANDONED
+    RLI_ABANDONED,
+    RLI_UNDER_WAY /* no outcome yet: the operation has no thread and must wait */
 } rli_outcome;
 
 typedef struct rli_answer {
@@ -114,9 +115,14 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
  * there is no connection now, memory is short, or too many posted requests are unanswered. Not for a pipeline with
  * replica acknowledgement. Any thread. */
 bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending, uint64_t *run);
-/* Reads the answers to posted requests that arrive until `until_ms`, unless another thread reads them. Drops the
- * connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
+/* Reads the answers to posted and async requests that arrive until `until_ms`, unless another thread reads them. Drops
+ * the connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms);
+/* Sends what async requests have queued, as far as the connection has room, unless another thread sends. Any thread. */
+void rli_pipeline_flush(rli_pipeline *pipeline);
+/* Has the epoll descriptor watch the connection for answers to such requests, and for room to send them, as long as
+ * there are any. */
+void rli_pipeline_watch(rli_pipeline *pipeline, int epoll_fd);
 /* Ends a connection on which an answer is overdue: its requests get RLI_TIMED_OUT. */
 void rli_pipeline_fail_all(rli_pipeline *pipeline);
 /* Drops a connection that was unused for idle_ms and that the server has closed while nobody waited, so that no

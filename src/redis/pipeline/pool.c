@@ -71,6 +71,18 @@ bool rli_pool_collect(rli_pool *pool, int64_t until_ms)
     return more;
 }
 
+void rli_pool_flush(rli_pool *pool)
+{
+    for (int i = 0; i < atomic_load(&pool->in_use); i++)
+        rli_pipeline_flush(&pool->pipelines[i]);
+}
+
+void rli_pool_watch(rli_pool *pool, int epoll_fd)
+{
+    for (int i = 0; i < atomic_load(&pool->in_use); i++)
+        rli_pipeline_watch(&pool->pipelines[i], epoll_fd);
+}
+
 bool rli_pool_ping_if_idle(rli_pool *pool, rli_operation *op, int64_t idle_ms)
 {
     bool alive = true;

@@ -30,6 +30,7 @@ void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli
     rli_nodes_init(&topology->sentinels, settings, &topology->pubsub_mode, &gate->closed);
     pthread_mutex_init(&topology->mutex, NULL);
     rli_parker_init(&topology->parker);
+    rli_connector_init(&topology->connector, gate);
 }
 
 /* --- which node serves what --- */
@@ -69,6 +70,26 @@ void rli_topology_collect(rli_topology *topology, int64_t until_ms)
 {
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
         rli_node_collect(node, until_ms);
+}
+
+void rli_topology_connect_background(rli_topology *topology, const char *key, size_t length)
+{
+    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, key, length));
+    if (node)
+        (void)rli_connector_connect(&topology->connector, node, &node->background); /* tried again the next time */
+    rli_node_unref(node);
+}
+
+void rli_topology_flush(rli_topology *topology)
+{
+    for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
+        rli_node_flush(node);
+}
+
+void rli_topology_watch(rli_topology *topology, int epoll_fd)
+{
+    for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
+        rli_node_watch(node, epoll_fd);
 }
 
 static bool serves_anything(const rli_topology *topology, const rli_node *node)
@@ -344,17 +365,21 @@ void rli_topology_suspect(rli_topology *topology)
     rli_unpark(&topology->parker);
 }
 
-void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms)
+bool rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms)
 {
+    bool goes_on = true;
     pthread_mutex_lock(&topology->mutex);
     rli_turn_join(&topology->waiting, &op->turn);
     pthread_mutex_unlock(&topology->mutex);
-    while (atomic_load(&topology->version) == version && rli_now_ms() < until_ms && rli_now_ms() < op->deadline_ms &&
-           rli_operation_check(op) == RLOCK_OK)
-        rli_operation_sleep(op, rli_earlier(until_ms, op->deadline_ms));
+    while (goes_on && atomic_load(&topology->version) == version && rli_now_ms() < until_ms &&
+           rli_now_ms() < op->deadline_ms && rli_operation_check(op) == RLOCK_OK)
+        goes_on = rli_operation_sleep(op, rli_earlier(until_ms, op->deadline_ms));
+    if (!goes_on)
+        return false;
     pthread_mutex_lock(&topology->mutex);
     rli_turn_leave(&topology->waiting, &op->turn);
     pthread_mutex_unlock(&topology->mutex);
+    return true;
 }
 
 /* --- the end --- */
@@ -388,6 +413,7 @@ void rli_topology_close(rli_topology *topology)
 
 void rli_topology_stop(rli_topology *topology)
 {
+    rli_connector_stop(&topology->connector);
     each_node(topology, rli_node_stop);
 }
 
@@ -395,6 +421,7 @@ void rli_topology_destroy(rli_topology *topology)
 {
     if (topology->discovery->end)
         topology->discovery->end(topology);
+    rli_connector_destroy(&topology->connector);
     each_node(topology, rli_node_free);
     free(topology->owners);
     pthread_mutex_destroy(&topology->mutex);

@@ -5,6 +5,7 @@
 #define RLI_TOPOLOGY_H
 
 #include "base/operation.h"
+#include "redis/connector.h"
 #include "redis/script.h"
 #include "redis/topology/nodes.h"
 
@@ -51,6 +52,7 @@ struct rli_topology {
     pthread_t thread;
     bool running, stopping;
     rli_parker parker; /* of the topology's thread */
+    rli_connector connector;
 
     /* Used only by the discovery. */
     unsigned looks;               /* number of the present round */
@@ -98,10 +100,16 @@ bool rli_topology_follow_ask(rli_topology *topology, unsigned slot, rli_node *fr
 bool rli_topology_is_migrating(const rli_topology *topology);
 /* Requests a discovery round soon: something failed that a change would explain. */
 void rli_topology_suspect(rli_topology *topology);
-/* Reads the answers to posted requests, at all nodes, that arrive until `until_ms`. */
+/* Reads the answers to posted and async requests, at all nodes, that arrive until `until_ms`. */
 void rli_topology_collect(rli_topology *topology, int64_t until_ms);
-/* Sleeps until the version is no longer `version`, the operation is cancelled or closed, or `until_ms`. */
-void rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);
+/* Has the background connection to the server of that key made, unless it is there, and does not wait for it. */
+void rli_topology_connect_background(rli_topology *topology, const char *key, size_t length);
+/* Calls rli_pipeline_flush and rli_pipeline_watch on all pipelines that take async requests. */
+void rli_topology_flush(rli_topology *topology);
+void rli_topology_watch(rli_topology *topology, int epoll_fd);
+/* Waits until the version is no longer `version`, the operation is cancelled or closed, or `until_ms`. False: the
+ * operation has no thread and must wait; call it again with the same arguments. */
+bool rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);
 
 /* Announces the changes of owners made by rli_topology_set_server: wakes operations that wait for a change, and listeners
  * at servers that serve less than before. Any thread. */

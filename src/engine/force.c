@@ -1,0 +1,115 @@
+/* Force: releases a lock whoever holds it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/force.h"
+
+#include "base/error.h"
+#include "engine/local_handoff.h"
+#include "engine/session.h"
+#include "net/reply.h"
+
+/* Marks the holds that the force release is meant for. A hold that is granted while the request is under way is not
+ * marked: it may have been granted after the force release ran. */
+static void mark_held(rli_entry *entry)
+{
+    for (rli_session *session = entry->sessions; session; session = session->next)
+        session->forced = session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
+}
+
+static rli_session *next_marked(rli_entry *entry)
+{
+    for (rli_session *session = entry->sessions; session; session = session->next) {
+        if (session->forced)
+            return session;
+    }
+    return NULL;
+}
+
+/* Declares the marked holds lost if the lock on the server is gone, and unmarks them. unknown: the answer was lost. If
+ * the lock was not forced open then, nobody would release its field before its lease ends, so these holds are in
+ * doubt. */
+static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool unknown)
+{
+    for (rli_session *session; (session = next_marked(entry));) {
+        if (gone && session->phase == RLI_OPEN && session->count > 0) {
+            if (unknown)
+                rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
+            rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
+        }
+        session->forced = false;
+    }
+}
+
+rlock_status rli_force_begin(rli_forcing *forcing, rli_engine *engine, const rli_kind *kind, const rli_names *names,
+                             rli_operation *op)
+{
+    forcing->engine = engine;
+    forcing->kind = kind;
+    forcing->names = names;
+    forcing->op = op;
+    forcing->was_locked = false;
+    pthread_mutex_lock(&engine->mutex);
+    forcing->entry = rli_entry_ref(engine, names);
+    if (forcing->entry) {
+        /* Otherwise a local waiter might take the hold while it is being forced open. */
+        rli_local_handoff_withdraw_and_compensate(engine, forcing->entry);
+        mark_held(forcing->entry);
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    if (!forcing->entry)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    kind->force(&forcing->call, names);
+    return RLOCK_OK;
+}
+
+/* Reads the answer. Mutex held. */
+static rlock_status judge(rli_forcing *forcing, int64_t *freed)
+{
+    rli_engine *engine = forcing->engine;
+    const redisReply *reply = forcing->call.reply;
+    const char *unheard = NULL;
+    rlock_status status = RLOCK_OK;
+    if (forcing->kind->parse_release(reply, &unheard) == RLI_RELEASED && unheard)
+        *freed = 1;
+    else if (!rli_reply_integer(reply, freed))
+        status = rli_reply_unexpected(reply, forcing->names->name);
+    if (unheard && engine->attend(engine) == RLOCK_OK)
+        rli_entry_note_unheard_head(engine, forcing->entry, forcing->kind, unheard);
+    return status;
+}
+
+rlock_status rli_force_go_on(rli_forcing *forcing)
+{
+    rli_engine *engine = forcing->engine;
+    const rli_kind *kind = forcing->kind;
+    rlock_status status = rli_call_run(&forcing->call, engine->topology, forcing->op, &forcing->entry->route);
+    if (status == RLI_WAITING)
+        return status;
+    int64_t freed = 0;
+    pthread_mutex_lock(&engine->mutex);
+    if (status == RLOCK_OK)
+        status = judge(forcing, &freed);
+    /* If one side of a read-write lock was free, that says nothing about the other side. */
+    bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || kind->sharing == RLI_EXCLUSIVE));
+    lose_marked(engine, forcing->entry, gone, status == RLOCK_UNKNOWN);
+    rli_entry_unref(engine, forcing->entry);
+    pthread_mutex_unlock(&engine->mutex);
+    rli_call_clear(&forcing->call);
+    forcing->was_locked = freed;
+    return status;
+}
+
+rlock_status rli_force_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked)
+{
+    rli_operation op;
+    rli_forcing forcing;
+    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
+    if (status != RLOCK_OK)
+        return status;
+    status = rli_force_begin(&forcing, engine, kind, names, &op);
+    if (status == RLOCK_OK)
+        status = rli_force_go_on(&forcing);
+    if (status == RLOCK_OK && was_locked)
+        *was_locked = forcing.was_locked;
+    rli_operation_end(&op);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* Force: releases a lock whoever holds it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_FORCE_H
+#define RLI_FORCE_H
+
+#include "engine/engine.h"
+#include "engine/kind.h"
+
+/* One forced release under way. */
+typedef struct rli_forcing {
+    rli_engine *engine;
+    const rli_kind *kind;
+    const rli_names *names;
+    rli_operation *op;
+    rli_entry *entry; /* referenced */
+    bool was_locked;  /* set on RLOCK_OK */
+    rli_call call;
+} rli_forcing;
+
+/* Releases as rlock_force_unlock does, with the same statuses. Blocks; takes the engine's mutex itself. was_locked may
+ * be NULL. */
+rlock_status rli_force_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked);
+/* The same in steps, for an operation of either kind. rli_force_begin: RLOCK_OK, or the status with which it ends.
+ * rli_force_go_on: RLI_WAITING, or the status with which it has ended. */
+rlock_status rli_force_begin(rli_forcing *forcing, rli_engine *engine, const rli_kind *kind, const rli_names *names,
+                             rli_operation *op);
+rlock_status rli_force_go_on(rli_forcing *forcing);
+
+#endif

@@ -1,0 +1,108 @@
+/* Give up: ends a wait that failed, without leaving anything behind. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/give_up.h"
+
+#include "base/clock.h"
+#include "engine/ask.h"
+#include "engine/session.h"
+
+/* How long a waiter that gives up waits for the server to answer. The rest is done in the background. */
+#define GIVE_UP_MS 250
+
+/* What the request to leave the server's queue needs while it is under way. */
+typedef struct leave_frame {
+    rli_ask_owners texts;
+    rli_request request;
+    rli_call call;
+} leave_frame;
+
+/* Sends the request to leave the server's queue. Mutex held on entry and return, not meanwhile. *left is false when the
+ * request was not answered and may run late, or was refused, perhaps only for now: the place is still there.
+ * RLI_WAITING: call it again. */
+static rlock_status leave_queue(rli_attempt *attempt, bool *left)
+{
+    rli_engine *engine = attempt->engine;
+    bool begins;
+    leave_frame own, *leaving = rli_operation_frame(attempt->op, &own, sizeof own, &begins);
+    *left = false;
+    if (!leaving) /* the place is left in the background */
+        return RLOCK_OK;
+    if (begins)
+        leaving->request = rli_ask_request(attempt, &leaving->texts, 0);
+    pthread_mutex_unlock(&engine->mutex);
+    if (begins) {
+        attempt->asked->kind->give_up(&leaving->call, &leaving->request);
+        leaving->call.attempts = 1;
+    }
+    rlock_status status = rli_call_run(&leaving->call, engine->topology, attempt->op, &attempt->entry->route);
+    pthread_mutex_lock(&engine->mutex);
+    if (status == RLI_WAITING)
+        return status;
+    const char *unheard = NULL;
+    if (status == RLOCK_OK)
+        attempt->asked->kind->parse_release(leaving->call.reply, &unheard);
+    if (unheard)
+        rli_session_note_unheard_head(attempt->session, unheard);
+    rli_call_clear(&leaving->call);
+    rli_operation_end_frame(attempt->op);
+    *left = status == RLOCK_OK;
+    return RLOCK_OK;
+}
+
+/* Gives up in the session's turn. Leaving in the turn lets another thread of the owner that comes now queue after this
+ * request, not before it. If the request may run late, that thread must not wait in this session, because the request
+ * would take its place away. Mutex held. RLI_WAITING: call it again. */
+static rlock_status give_up_in_turn(rli_attempt *attempt)
+{
+    rli_session *session = attempt->session;
+    bool left = true;
+    if (!attempt->waiter.handed && session->queued) {
+        attempt->gives_up = RLI_GIVES_UP_PLACE;
+        if (leave_queue(attempt, &left) == RLI_WAITING)
+            return RLI_WAITING;
+    }
+    if (attempt->waiter.handed)
+        attempt->status = RLOCK_OK;
+    else if (left)
+        session->queued = false;
+    else if (session->phase == RLI_OPEN)
+        rli_session_become(session, RLI_DONE);
+    rli_session_end_turn(session);
+    return RLOCK_OK;
+}
+
+/* Returns whether there is anything to wait for. From here on, the operation is limited by GIVE_UP_MS alone. Mutex
+ * held. */
+static bool begin_giving_up(rli_attempt *attempt)
+{
+    const rli_session *session = attempt->session;
+    rli_operation *op = attempt->op;
+    op->cancel = NULL;
+    op->deadline_ms = rli_after_ms(GIVE_UP_MS);
+    op->attempts_until_ms = RLI_NEVER;
+    attempt->gives_up = RLI_GIVES_UP_AFTER_TURN;
+    /* If this kind has no queue on the server, the place belongs to another kind: the compensating release leaves
+     * that queue. */
+    bool last = session->cold->attempts == 1 && attempt->asked->kind->give_up;
+    return session->queued ? last : session->cold->taker == &attempt->waiter;
+}
+
+rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why)
+{
+    rli_engine *engine = attempt->engine;
+    rlock_status status = RLOCK_TIMEOUT;
+    if (attempt->gives_up == RLI_GIVES_UP_NOT) {
+        rli_attempt_keep(attempt, why);
+        if (rli_gate_check(attempt->op->gate) != RLOCK_OK)
+            return rli_attempt_tell(attempt);
+    }
+    pthread_mutex_lock(&engine->mutex);
+    if (attempt->gives_up != RLI_GIVES_UP_NOT || begin_giving_up(attempt))
+        status = attempt->gives_up == RLI_GIVES_UP_PLACE
+                     ? RLOCK_OK
+                     : rli_session_begin_turn(engine, attempt->session, attempt->op, attempt->op->deadline_ms);
+    if (status == RLOCK_OK)
+        status = give_up_in_turn(attempt);
+    pthread_mutex_unlock(&engine->mutex);
+    return status == RLI_WAITING ? status : rli_attempt_tell(attempt);
+}

@@ -1,0 +1,87 @@
+/* Grant: what becomes of an attempt when the lock is granted to it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/grant.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/local_handoff.h"
+#include "engine/session.h"
+
+rlock_status rli_grant_outer_lost(rli_attempt *attempt)
+{
+    char shown[RLI_NAME_SHOWN];
+    rli_session *session = attempt->session;
+    if (session->phase == RLI_OPEN && session->count > 0)
+        rli_session_declare_lost(attempt->engine, session, RLOCK_LOST_GONE, true);
+    return rli_fail(RLOCK_LOST,
+                    "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
+                    "unlock it as often as it was locked, then lock anew",
+                    rli_show_name(attempt->asked->names->name, shown));
+}
+
+/* Returns whether the lease has ended before its answer was read. The lease counts from before the first attempt. */
+static bool granted_in_vain(const rli_attempt *attempt, const rli_grant_info *gain)
+{
+    /* A lease shorter than any round trip would end too early each time. Such a lease is granted as requested,
+     * though it is over at once. */
+    bool worth_another = gain->repeated || gain->lease_ms > attempt->engine->settings->timeout_ms;
+    return worth_another && rli_now_ms() >= rli_valid_until(gain->sent_ms, gain->lease_ms);
+}
+
+/* A read hold was granted. Under the owner's write hold, it also extended that hold's key. Beside other readers,
+ * the write hold that we know of must be gone. */
+static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
+{
+    const rli_acquire *asked = attempt->asked;
+    rli_session *writer = asked->kind->sharing == RLI_READING
+                              ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
+                              : NULL;
+    if (writer && gain->verdict->beneath)
+        rli_session_extend_deadline(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
+    else if (writer && !writer->busy)
+        rli_session_declare_lost(attempt->engine, writer, RLOCK_LOST_GONE, true);
+}
+
+rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain)
+{
+    const rli_acquire_result *verdict = gain->verdict;
+    rli_session *session = attempt->session;
+    if (session->phase != RLI_OPEN) { /* declared lost while the request was under way */
+        rli_session_in_doubt_if_held(attempt->engine, session, gain->lease_ms);
+        return rli_grant_outer_lost(attempt);
+    }
+    if (session->count == 0 && granted_in_vain(attempt, gain)) {
+        rli_session_in_doubt(attempt->engine, session, gain->lease_ms);
+        return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
+                        (long long)gain->lease_ms);
+    }
+    /* The outer holds have ended meanwhile, so the new one is worth nothing either. */
+    if (session->count > 0 && rli_now_ms() >= session->deadline_ms) {
+        rli_session_in_doubt_if_held(attempt->engine, session, gain->lease_ms);
+        rli_session_declare_lost(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
+        return rli_grant_outer_lost(attempt);
+    }
+    rli_session_add_hold(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
+    /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
+    if (attempt->asked->kind->queueing == RLI_ON_SERVER && session->count == 1)
+        session->queued = false;
+    /* An offered hold must have ended on the server, or there would have been no grant. */
+    if (attempt->engine->settings->local_hand_over)
+        rli_local_handoff_withdraw(attempt->engine, attempt->entry);
+    if (verdict->pttl_ms > 0)
+        rli_session_extend_deadline(session, gain->sent_ms, verdict->pttl_ms);
+    note_writer(attempt, gain);
+    session->cold->replaces = 0;
+    /* Other kinds share the field, but have no token. */
+    if (attempt->asked->kind->fenced)
+        session->cold->token = verdict->token;
+    if (attempt->asked->token)
+        *attempt->asked->token = verdict->token;
+    if (attempt->entry->queues && attempt->asked->kind->parse_handoff &&
+        attempt->asked->kind->queueing == RLI_BY_MESSAGE && session->count == 1)
+        rli_yield_note_holder(&attempt->entry->queues->yield, session, gain->handed);
+    /* Otherwise no other waiter shares the session, and the queue may be long. */
+    if (session->cold->attempts > 1)
+        rli_queue_owner_granted(attempt->entry, session);
+    return RLOCK_OK;
+}

@@ -1,0 +1,372 @@
+/* Call: sends a script until it is answered or its attempts are used up. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/call.h"
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "redis/topology/topology.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- stages --- */
+
+static const bool legal[RLI_CALL_STAGES][RLI_CALL_STAGES] = {
+    [RLI_CALL_NEW] = {[RLI_CALL_BY_HASH] = true, [RLI_CALL_BY_TEXT] = true, [RLI_CALL_TRIED] = true},
+    /* to RLI_CALL_BY_TEXT: the server does not know the script */
+    [RLI_CALL_BY_HASH] = {[RLI_CALL_BY_TEXT] = true, [RLI_CALL_TRIED] = true},
+    [RLI_CALL_BY_TEXT] = {[RLI_CALL_TRIED] = true},
+    [RLI_CALL_TRIED] = {[RLI_CALL_BY_HASH] = true, /* another attempt, at once */
+                        [RLI_CALL_BY_TEXT] = true,
+                        [RLI_CALL_TRIED] = true, /* another attempt, which was not even sent */
+                        [RLI_CALL_PAUSING] = true,
+                        [RLI_CALL_ENDED] = true},
+    [RLI_CALL_PAUSING] = {[RLI_CALL_BY_HASH] = true,
+                          [RLI_CALL_BY_TEXT] = true,
+                          [RLI_CALL_TRIED] = true,
+                          [RLI_CALL_ENDED] = true}, /* cancelled, or closed */
+};
+
+static void become(rli_call_progress *run, rli_call_stage stage)
+{
+    rli_check(legal[run->stage][stage]);
+    run->stage = stage;
+}
+
+/* --- one attempt --- */
+
+/* The number of redirects that a call follows at once. After that it pauses before each, as after a failure. */
+#define REDIRECTS 5
+
+static rli_pipeline *pipeline_to(const rli_call *call, rli_call_progress *run)
+{
+    if (call->background)
+        return &run->node->background;
+    if (call->synced && atomic_load_explicit(&run->node->replicas, memory_order_relaxed) > 0)
+        return &run->node->synced;
+    return rli_route_to(run->route, run->node);
+}
+
+static rli_pubsub_mode pubsub_mode(const rli_call_progress *run)
+{
+    return atomic_load_explicit(&run->topology->pubsub_mode, memory_order_relaxed);
+}
+
+/* The attempt sends the script's text: its caller wants that, or the server does not know the script, because it has
+ * not run there yet, the server has restarted, or SCRIPT FLUSH removed it. */
+static void begin_text(rli_call *call, rli_call_progress *run)
+{
+    run->text = rli_script_text(call->script, pubsub_mode(run), &run->length);
+    if (run->text) {
+        become(run, RLI_CALL_BY_TEXT);
+        return;
+    }
+    run->outcome = RLI_UNSENT;
+    run->answer = (rli_answer){.status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a script")};
+    become(run, RLI_CALL_TRIED);
+}
+
+static void begin_attempt(rli_call *call, rli_call_progress *run)
+{
+    run->began_ms = run->done == 0 ? call->sent_ms : rli_now_ms();
+    run->pause.version = atomic_load(&run->topology->version);
+    rli_node_unref(run->node);
+    run->asking = run->redirected != NULL;
+    run->node = run->asking ? run->redirected : rli_topology_ref_server(run->topology, run->slot);
+    run->redirected = NULL;
+    run->answer = (rli_answer){.status = RLOCK_UNAVAILABLE};
+    run->outcome = RLI_UNSENT;
+    if (!run->node) {
+        char shown[RLI_NAME_SHOWN];
+        rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves slot %u, which \"%s\" belongs to; see CLUSTER SLOTS",
+                 run->slot, rli_show_name(call->key, shown));
+        become(run, RLI_CALL_TRIED);
+        return;
+    }
+    run->pipeline = pipeline_to(call, run);
+    if (call->once)
+        rli_pipeline_refresh(run->pipeline, 0);
+    if (call->whole)
+        begin_text(call, run);
+    else
+        become(run, RLI_CALL_BY_HASH);
+}
+
+/* Has a thread connect the pipeline of a request that has none. */
+static rli_outcome connect_for(rli_call_progress *run)
+{
+    rlock_status status = rli_connector_connect(&run->topology->connector, run->node, run->pipeline);
+    if (status == RLOCK_OK)
+        return RLI_UNDER_WAY;
+    rli_async_request_withdraw(&run->request, run->pipeline, run->op);
+    run->answer.status = status;
+    return RLI_UNSENT;
+}
+
+/* Sends the request, or goes on with it. */
+static rli_outcome send(rli_call *call, rli_call_progress *run)
+{
+    const char *sha1 = call->script->sha1[pubsub_mode(run)];
+    if (run->stage == RLI_CALL_BY_TEXT)
+        rli_call_name_script(call, "EVAL", run->text, run->length);
+    else
+        rli_call_name_script(call, "EVALSHA", sha1, sizeof call->script->sha1[0] - 1);
+    int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : run->pipeline->settings->timeout_ms;
+    const rli_command command = {.count = call->count,
+                                 .words = call->words,
+                                 .lengths = call->lengths,
+                                 .asking = run->asking,
+                                 .witness = call->witness};
+    if (!rli_operation_is_async(run->op))
+        return rli_pipeline_call(run->pipeline, run->op, &command, timeout_ms, &run->answer);
+    rli_outcome outcome = rli_async_request_step(&run->request, run->pipeline, run->op, &command, timeout_ms,
+                                                 &run->answer);
+    bool connects = outcome == RLI_UNDER_WAY && run->request.stage == RLI_REQUEST_CONNECTING;
+    return connects ? connect_for(run) : outcome;
+}
+
+/* Returns false when the operation must wait for the outcome. */
+static bool attempt(rli_call *call, rli_call_progress *run)
+{
+    while (run->stage == RLI_CALL_BY_HASH || run->stage == RLI_CALL_BY_TEXT) {
+        run->outcome = send(call, run);
+        if (run->outcome == RLI_UNDER_WAY)
+            return false;
+        free(run->text);
+        run->text = NULL;
+        if (run->stage == RLI_CALL_BY_HASH && run->outcome == RLI_ANSWERED &&
+            rli_reply_action_of(run->answer.reply) == RLI_LOAD) {
+            freeReplyObject(run->answer.reply);
+            run->answer = (rli_answer){.status = RLOCK_UNAVAILABLE};
+            begin_text(call, run);
+        } else {
+            become(run, RLI_CALL_TRIED);
+        }
+    }
+    return true;
+}
+
+/* --- results --- */
+
+/* Notes that an attempt was sent and not answered. */
+static void note_unanswered(rli_call *call, rli_call_progress *run)
+{
+    call->unanswered++;
+    if (run->first_run == 0)
+        run->first_run = call->run = run->answer.run;
+    if (run->answer.run == 0 || run->answer.run != run->first_run)
+        call->same_run = false;
+}
+
+static void take(rli_call *call, const rli_call_progress *run)
+{
+    call->reply = run->answer.reply;
+    call->run = run->answer.run;
+    if (call->learns)
+        rli_node_note_script(run->node, call->script);
+    call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
+    call->unconfirmed = run->answer.synced == 0;
+    /* check whether that many replicas still exist */
+    if (run->answer.synced >= 0 && run->answer.synced < run->answer.asked)
+        rli_topology_suspect(run->topology);
+}
+
+/* Whether another node can be asked at once. */
+static bool redirect(rli_call_progress *run, rli_reply_action advice)
+{
+    rli_host_port to;
+    if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
+        return false;
+    bool followed = advice == RLI_MOVED
+                        ? rli_topology_follow_moved(run->topology, run->slot, run->node, to.host, to.length, to.port)
+                        : rli_topology_follow_ask(run->topology, run->slot, run->node, to.host, to.length, to.port,
+                                                  &run->redirected);
+    return followed && ++run->redirects <= REDIRECTS;
+}
+
+/* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
+static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
+{
+    rli_reply_action advice = rli_reply_action_of(run->answer.reply);
+    run->advice = advice;
+    call->broke_off = call->broke_off || rli_reply_aborted_script(run->answer.reply);
+    *at_once = (advice == RLI_MOVED || advice == RLI_ASK) && redirect(run, advice);
+    *status = rli_reply_refusal(run->answer.reply, call->key ? call->key : "");
+    freeReplyObject(run->answer.reply);
+    if (advice == RLI_MOVED || advice == RLI_ASK)
+        return run->topology->slot_count > 1;
+    if (advice == RLI_DEMOTED) /* the node's host name may lead to another server by now */
+        rli_node_renew(run->node);
+    return advice == RLI_LATER || advice == RLI_DEMOTED;
+}
+
+/* Whether another attempt may follow a failed one. */
+static bool worth_another(const rli_call *call, const rli_call_progress *run)
+{
+    int attempts = call->attempts ? call->attempts : run->topology->settings->retry_attempts + 1;
+    if (run->outcome == RLI_ABANDONED || run->done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
+        return false;
+    if (run->outcome == RLI_UNSENT)
+        return run->answer.status == RLOCK_UNAVAILABLE;
+    return run->outcome == RLI_ANSWERED || !call->once || !run->answer.left;
+}
+
+static rlock_status unavailable(const rli_call_progress *run, const char *why)
+{
+    const char *word = run->done == 1 ? "attempt" : "attempts", *address = run->node ? run->node->address.text : "";
+    if (run->outcome == RLI_TIMED_OUT)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)", address,
+                        (long long)run->topology->settings->timeout_ms, run->done, word);
+    if (run->outcome == RLI_DISCONNECTED && run->answer.garbled)
+        return rli_fail(RLOCK_UNAVAILABLE,
+                        "Redis at %s sent %s; is there a proxy between, or another program on that "
+                        "port? (%d %s)",
+                        address, run->answer.garbled, run->done, word);
+    if (run->outcome == RLI_DISCONNECTED)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)", address,
+                        run->done, word);
+    if (run->outcome == RLI_ABANDONED)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)", address, run->done,
+                        word);
+    return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, run->done, word);
+}
+
+static rlock_status failed(const rli_call *call, const rli_call_progress *run)
+{
+    if (run->outcome == RLI_UNSENT && run->answer.status != RLOCK_UNAVAILABLE)
+        return run->answer.status;
+    if (call->once && call->unanswered)
+        return rli_fail(RLOCK_UNKNOWN,
+                        "Redis at %s got the request, but its answer was lost; check the state before you repeat it",
+                        run->node->address.text);
+    /* A token ends the making of a connection, too, which then says that there is none. */
+    bool gave_up = run->outcome == RLI_ABANDONED || run->outcome == RLI_UNSENT;
+    rlock_status ended = gave_up ? rli_operation_check(run->op) : RLOCK_OK;
+    if (ended != RLOCK_OK)
+        return ended;
+    char why[400];
+    snprintf(why, sizeof why, "%.399s", rlock_last_error());
+    if (run->outcome == RLI_ANSWERED && run->advice == RLI_DEMOTED) /* and no other master was found */
+        return rli_fail_text(RLOCK_SERVER, why);
+    return unavailable(run, why);
+}
+
+/* --- pauses between attempts --- */
+
+/* Redisson's EqualJitterDelay: the delay doubles, half of it is fixed and half random, so that callers that failed
+ * together do not retry together. */
+static int64_t pause_ms(const rli_settings *settings, int done)
+{
+    int64_t delay = settings->retry_base_delay_ms;
+    for (int i = 0; i < done && delay < settings->retry_max_delay_ms; i++)
+        delay *= 2;
+    if (delay > settings->retry_max_delay_ms)
+        delay = settings->retry_max_delay_ms;
+    return delay / 2 + rli_random_up_to(delay / 2);
+}
+
+rli_pause rli_pause_begin(const rli_topology *topology, const rli_operation *op, int done)
+{
+    int64_t until_ms = rli_after_ms(pause_ms(topology->settings, done - 1));
+    return (rli_pause){.until_ms = rli_earlier(until_ms, rli_operation_attempts_until(op)),
+                       .version = atomic_load(&topology->version)};
+}
+
+rlock_status rli_pause_wait(const rli_pause *pause, rli_topology *topology, rli_operation *op)
+{
+    if (!rli_topology_await_change(topology, op, pause->version, pause->until_ms))
+        return RLI_WAITING;
+    return rli_operation_check(op);
+}
+
+/* --- attempts until it is answered --- */
+
+/* Whether the node was taken out of service after it was chosen, so that another one serves the slot. */
+static bool is_gone(rli_call_progress *run)
+{
+    return run->outcome == RLI_UNSENT && run->node && !atomic_load(&run->node->in_service) &&
+           ++run->redirects <= REDIRECTS;
+}
+
+/* Prepares for another attempt after a failed one. If the topology has changed since that began, there is no pause. */
+static void begin_pause(rli_call_progress *run)
+{
+    /* A connection that broke once says nothing about the server: retry at once. */
+    if (run->outcome == RLI_DISCONNECTED && run->done == 1)
+        return;
+    unsigned version = run->pause.version;
+    run->pause = rli_pause_begin(run->topology, run->op, run->done);
+    run->pause.version = version;
+    become(run, RLI_CALL_PAUSING);
+}
+
+/* Judges an attempt. Returns true when the call has ended, with its status. */
+static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
+{
+    bool at_once = false;
+    /* An attempt that was refused or never sent has set no PTTL, so the time counts from a later one. */
+    if (!call->unanswered && run->outcome != RLI_UNSENT)
+        call->sent_ms = run->answer.sent_ms;
+    *status = RLOCK_OK;
+    if (run->outcome == RLI_ANSWERED && run->answer.reply->type != REDIS_REPLY_ERROR) {
+        take(call, run);
+        return true;
+    }
+    if (run->outcome == RLI_ANSWERED && !may_ask_again(call, run, status, &at_once))
+        return true;
+    if (run->outcome != RLI_ANSWERED && run->outcome != RLI_UNSENT && run->answer.left)
+        note_unanswered(call, run);
+    if (at_once || is_gone(run)) /* this does not count as a failed attempt */
+        return false;
+    if (run->outcome != RLI_ABANDONED)
+        rli_topology_suspect(run->topology);
+    if (call->failed_ms == RLI_NEVER)
+        call->failed_ms = run->began_ms;
+    run->done++;
+    if (!worth_another(call, run)) {
+        *status = failed(call, run);
+        return true;
+    }
+    begin_pause(run);
+    return false;
+}
+
+/* Returns RLI_WAITING, or the status of the call. */
+static rlock_status go(rli_call *call, rli_call_progress *run)
+{
+    for (;;) {
+        rlock_status status = run->stage == RLI_CALL_PAUSING ? rli_pause_wait(&run->pause, run->topology, run->op)
+                                                             : RLOCK_OK;
+        if (status != RLOCK_OK)
+            return status;
+        if (run->stage != RLI_CALL_BY_HASH && run->stage != RLI_CALL_BY_TEXT)
+            begin_attempt(call, run);
+        if (!attempt(call, run))
+            return RLI_WAITING;
+        if (judge(call, run, &status))
+            return status;
+    }
+}
+
+rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route)
+{
+    rli_call_progress *run = &call->progress;
+    if (call->no_memory)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    if (run->stage == RLI_CALL_NEW) {
+        call->sent_ms = rli_now_ms();
+        run->op = op;
+        run->topology = topology;
+        run->route = route ? route : &run->any;
+        run->slot = rli_topology_slot(topology, call->key, call->key_length);
+    }
+    rlock_status status = go(call, run);
+    if (status == RLI_WAITING)
+        return status;
+    become(run, RLI_CALL_ENDED);
+    rli_node_unref(run->node);
+    rli_node_unref(run->redirected);
+    return status;
+}

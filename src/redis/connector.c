@@ -1,0 +1,116 @@
+/* Connector: a thread that connects pipelines for requests whose operations have no thread. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/connector.h"
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/thread.h"
+
+#include <stdlib.h>
+
+/* A pipeline that is to be connected. The first one in the list is being connected. */
+typedef struct rli_connection_wanted {
+    struct rli_connection_wanted *next, *previous;
+    rli_node *node; /* referenced */
+    rli_pipeline *pipeline;
+} rli_connection_wanted;
+
+void rli_connector_init(rli_connector *connector, rli_gate *gate)
+{
+    *connector = (rli_connector){.gate = gate};
+    pthread_mutex_init(&connector->mutex, NULL);
+    pthread_cond_init(&connector->called, NULL);
+}
+
+/* Whoever waits for the connection learns the result from the pipeline. */
+static void connect_one(rli_connector *connector, const rli_connection_wanted *wanted)
+{
+    rli_operation op;
+    if (rli_operation_begin(&op, connector->gate, NULL) != RLOCK_OK)
+        return;
+    (void)rli_pipeline_connect(wanted->pipeline, &op);
+    rli_operation_end(&op);
+}
+
+static void drop_first(rli_connector *connector)
+{
+    rli_connection_wanted *wanted = connector->first;
+    RLI_QUEUE_REMOVE(connector, wanted);
+    rli_node_unref(wanted->node);
+    free(wanted);
+}
+
+static void *run(void *argument)
+{
+    rli_connector *connector = argument;
+    pthread_mutex_lock(&connector->mutex);
+    while (!connector->stopping) {
+        if (!connector->first) {
+            pthread_cond_wait(&connector->called, &connector->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&connector->mutex);
+        connect_one(connector, connector->first);
+        pthread_mutex_lock(&connector->mutex);
+        drop_first(connector);
+    }
+    pthread_mutex_unlock(&connector->mutex);
+    return NULL;
+}
+
+static bool is_wanted(const rli_connector *connector, const rli_pipeline *pipeline)
+{
+    const rli_connection_wanted *wanted = connector->first;
+    while (wanted && wanted->pipeline != pipeline)
+        wanted = wanted->next;
+    return wanted;
+}
+
+static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *pipeline)
+{
+    if (connector->stopping)
+        return rli_fail(RLOCK_CLOSED, "the client was closed");
+    rli_connection_wanted *wanted = malloc(sizeof *wanted);
+    if (!wanted)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a connection");
+    rlock_status status = connector->running ? RLOCK_OK
+                                             : rli_thread_start(&connector->thread, "rlock-connect", run, connector);
+    if (status != RLOCK_OK) {
+        free(wanted);
+        return status;
+    }
+    connector->running = true;
+    *wanted = (rli_connection_wanted){.node = node, .pipeline = pipeline};
+    rli_node_ref(node);
+    RLI_QUEUE_APPEND(connector, wanted);
+    pthread_cond_signal(&connector->called);
+    return RLOCK_OK;
+}
+
+rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&connector->mutex);
+    rlock_status status = is_wanted(connector, pipeline) ? RLOCK_OK : add(connector, node, pipeline);
+    pthread_mutex_unlock(&connector->mutex);
+    return status;
+}
+
+void rli_connector_stop(rli_connector *connector)
+{
+    pthread_mutex_lock(&connector->mutex);
+    bool running = connector->running;
+    connector->stopping = true;
+    connector->running = false;
+    pthread_cond_signal(&connector->called);
+    pthread_mutex_unlock(&connector->mutex);
+    if (running)
+        pthread_join(connector->thread, NULL);
+    while (connector->first)
+        drop_first(connector);
+}
+
+void rli_connector_destroy(rli_connector *connector)
+{
+    pthread_cond_destroy(&connector->called);
+    pthread_mutex_destroy(&connector->mutex);
+}
