@@ -287,6 +287,23 @@ layers: ## looks whether all includes point down, and whether docs/internals/map
 limits: | deps-limits ## looks whether all files and functions are small enough
 	@sh tests/support/limits
 
+# --- The way of one uncontended rlock_lock ---
+
+path_run := $(B)/tests/path/run
+$(B)/path/%.o: %.c | deps-test
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -O1 -g -finstrument-functions -fno-pie -c -o $@ $<
+
+$(path_run): tests/path/main.c $(lib_src:%.c=$(B)/path/%.o) $(B)/lua/scripts.o | deps-test
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -O1 -g -no-pie -Wl,--wrap=pthread_mutex_lock,--wrap=send -o $@ $^ $(LIBS)
+
+.PHONY: path
+path: $(path_run) ## through which files an uncontended rlock_lock goes, and which mutexes it takes, up to its request
+	@B=$(there) sh tests/path/run
+
 .PHONY: sim-coverage
 sim-coverage: ## how much of the library a search of TIME seconds runs: lines, and branches that went either way
 	$(Q)$(MAKE) --no-print-directory B=$(call quote,$(B)/coverage) CFLAGS='-O1 -g --coverage' LDFLAGS=-Wl,-u,__gcov_dump $(B)/coverage/tests/sim/run
