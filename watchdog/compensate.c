@@ -163,6 +163,9 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     pthread_mutex_unlock(&engine->mutex);
     bool answered = compensate_both(&round);
     const char *unheard = unheard_of(session->kind, &round.release);
+    /* Over a slow link the time for an answer may be too short to connect in, each time anew. */
+    if (!answered)
+        rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
     pthread_mutex_lock(&engine->mutex);
     rli_watchdog_note_compensation(watchdog, answered);
     session->busy = false;

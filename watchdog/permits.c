@@ -7,6 +7,8 @@
 #include "engine/permit_id.h"
 #include "net/reply.h"
 
+#include <string.h>
+
 #define LONGEST_PAUSE_MS 3600000
 
 /* Returns how many of the permits there were; -1: the request was not answered, or not even sent. */
@@ -49,6 +51,8 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     int64_t answer_by_ms = rli_watchdog_compensation_answer_by(watchdog);
     pthread_mutex_unlock(&engine->mutex);
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
+    if (found < 0) /* the time for an answer may be too short to connect in, each time anew */
+        rli_topology_connect_background(engine->topology, in_doubt->name, strlen(in_doubt->name));
     pthread_mutex_lock(&engine->mutex);
     in_doubt->no_answer = found < 0;
     rli_watchdog_note_compensation(watchdog, found >= 0);
