@@ -41,6 +41,11 @@ rli_pending *rli_pending_replace(rli_pending_list *pending_list, const rli_pendi
     return copy;
 }
 
+bool rli_pending_is_threadless(const rli_pending *pending)
+{
+    return pending->parker && pending->parker->ready;
+}
+
 bool rli_pending_finished(const rli_pending *pending)
 {
     return rli_parker_has(pending->parker, RLI_FINISHED);

@@ -49,6 +49,8 @@ rli_pending *rli_pending_pop(rli_pending_list *pending_list);
  * NULL: out of memory. */
 rli_pending *rli_pending_replace(rli_pending_list *pending_list, const rli_pending *pending);
 
+/* Whether its caller waits for it without a thread. */
+bool rli_pending_is_threadless(const rli_pending *pending);
 /* Whether the caller has been told the outcome. */
 bool rli_pending_finished(const rli_pending *pending);
 /* Delivers the outcome to the caller or to `done`, or frees a request that has neither. The caller may return before

@@ -1,6 +1,6 @@
 /* A pipe: one living connection of a pipeline, with the requests that are queued, sent and unanswered on it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "redis/pipeline/pipe.h"
+#include "redis/pipeline/pipe_parts.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,32 +11,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-
-struct rli_pipe {
-    rli_receive_timeout *receive_timeout;
-    rli_connection connection;
-    /* when the receive-timeout thread ends the present receive; RLI_NEVER: it does not limit that one */
-    int64_t guarded_until_ms;
-    int64_t guarded_from_ms;  /* a receive with at least this much time left is limited by that thread */
-    int64_t overdue_since_ms; /* since_ms of the oldest request at that thread's last check, if it was overdue */
-    int64_t used_ms;          /* when a request was last queued */
-    /* Unfinished requests: first those that are answered but wait for WAIT, then those sent, then those queued. */
-    rli_pending_list pending_list;
-    rli_pending *awaited; /* the first one without its reply */
-    int sent, answered;   /* how many were sent; how many of these have their reply */
-    int posts;            /* posted requests without an outcome */
-    int threadless;       /* requests without an outcome whose callers have no thread */
-    uint32_t watched;     /* what an epoll descriptor watches it for */
-    uint64_t popped;      /* how many were removed with their outcome; for numbering requests */
-    rli_outgoing outgoing;
-    rli_replica_ack ack;
-    bool leading;     /* a thread is the leader */
-    rli_turn *unsent; /* threads that wait until their requests are sent */
-    bool ended;
-    const char *garbled; /* describes received bytes that were no valid reply, static text; NULL: none */
-    int users;           /* references; see rli_pipe_ref */
-    unsigned place;      /* sleeping place of the next request's caller */
-};
 
 rlock_status rli_pipe_open(rli_pipe **pipe, const rli_settings *settings, const rli_address *address,
                            rli_receive_timeout *receive_timeout, const atomic_int *replicas,
@@ -95,12 +69,6 @@ static bool has_ack(const rli_pipe *pipe)
     return pipe->ack.listed;
 }
 
-/* Returns whether its caller waits for it without a thread. */
-static bool is_threadless(const rli_pending *pending)
-{
-    return pending->parker && pending->parker->ready;
-}
-
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command)
 {
     size_t bytes = rli_outgoing_add(&pipe->outgoing, command);
@@ -121,7 +89,7 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
     }
     if (!pipe->awaited)
         pipe->awaited = pending;
-    pipe->threadless += is_threadless(pending);
+    pipe->threadless += rli_pending_is_threadless(pending);
     return true;
 }
 
@@ -238,144 +206,7 @@ bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms
     return alive;
 }
 
-/* --- receiving --- */
-
-#define AT_ONCE 64
-
-/* Takes all complete replies, up to AT_ONCE. *garbled: the bytes after them are not a valid reply. */
-static int parse(rli_pipe *pipe, redisReply *replies[AT_ONCE], bool *garbled)
-{
-    int count = 0;
-    while (count < AT_ONCE) {
-        redisReply *reply = NULL;
-        *garbled = !rli_connection_parse(&pipe->connection, &reply);
-        if (*garbled || !reply)
-            break;
-        replies[count++] = reply;
-    }
-    return count;
-}
-
-static rli_pending *pop(rli_pipe *pipe)
-{
-    rli_pending *pending = rli_pending_pop(&pipe->pending_list);
-    pipe->posts -= pending && pending->done;
-    pipe->threadless -= pending && is_threadless(pending);
-    pipe->popped += pending != NULL;
-    return pending;
-}
-
-/* Removes the answered requests from the list and appends them to *done. */
-static void release(rli_pipe *pipe, int asked, int synced, rli_pending ***done)
-{
-    for (; pipe->answered > 0; pipe->answered--) {
-        rli_pending *pending = pop(pipe);
-        pipe->sent--;
-        if (pending->parker)
-            rli_pipe_unref(pipe);
-        pending->left = true;
-        pending->asked = asked;
-        pending->synced = synced;
-        **done = pending;
-        *done = &pending->next;
-    }
-}
-
-/* Gives the reply to the oldest request without one, or uses it as the answer to WAIT or to the count of replicas.
- * Requests that this completes are appended to *done. False: the reply belongs to nothing. */
-static bool accept_reply(rli_pipe *pipe, redisReply *reply, rli_pending ***done)
-{
-    rli_pending *pending = pipe->answered < pipe->sent ? pipe->awaited : NULL;
-    int asked = pipe->ack.asked;
-    if (pending && pending->asking) {
-        pending->asking = false;
-        freeReplyObject(reply);
-    } else if (pending) {
-        pending->reply = reply;
-        pipe->awaited = pending->next;
-        pipe->answered++;
-        if (!asked)
-            release(pipe, 0, rli_replica_ack_without(&pipe->ack), done);
-    } else if (asked) {
-        release(pipe, asked, rli_replica_ack_hear(&pipe->ack, reply), done);
-        freeReplyObject(reply);
-    } else if (pipe->ack.counting) {
-        rli_replica_ack_hear_count(&pipe->ack, reply);
-        freeReplyObject(reply);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* Matches replies with their requests and wakes the callers together. The mutex is released while they are woken, as
- * they would run into it with their next requests; it is held on entry and return. False: a reply belonged to
- * nothing. */
-static bool hand_over(rli_pipe *pipe, pthread_mutex_t *mutex, redisReply *replies[AT_ONCE], int count)
-{
-    rli_pending *done = NULL, **end = &done;
-    rli_wake_batch batch = {0};
-    int paired = 0;
-    while (paired < count && accept_reply(pipe, replies[paired], &end))
-        paired++;
-    pthread_mutex_unlock(mutex);
-    while (done) {
-        rli_pending *pending = done;
-        done = pending->next;
-        rli_pending_finish(pending, RLI_ANSWERED, &batch);
-    }
-    rli_wake_batch_end(&batch);
-    pthread_mutex_lock(mutex);
-    for (int i = paired; i < count; i++)
-        freeReplyObject(replies[i]);
-    return paired == count;
-}
-
-/* The receive-timeout thread is a little late, which does not matter for a receive with the whole timeout left. Use
- * poll instead if less time is left (a follower that became the leader, or a short wait), or if a cancel token or room
- * to send must be noticed, too. */
-static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, int wake_fd, bool room_wanted)
-{
-    return pipe->receive_timeout && wake_fd < 0 && !room_wanted && deadline_ms - rli_now_ms() >= pipe->guarded_from_ms;
-}
-
-static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
-{
-    bool room_wanted = rli_outgoing_has_rest(&pipe->outgoing) && !pipe->outgoing.sending;
-    bool is_covered = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
-    pipe->guarded_until_ms = is_covered ? deadline_ms : RLI_NEVER;
-    pthread_mutex_unlock(mutex);
-    if (is_covered && rli_receive_timeout_call(pipe->receive_timeout))
-        return rli_connection_block(&pipe->connection);
-    return rli_connection_receive(&pipe->connection, deadline_ms, wake_fd, room_wanted);
-}
-
-rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
-{
-    if (pipe->ended)
-        return RLI_RECEIVED_END;
-    rli_received received = wait_for_bytes(pipe, mutex, deadline_ms, wake_fd);
-    redisReply *replies[AT_ONCE];
-    bool garbled = false;
-    int count = received == RLI_RECEIVED_BYTES ? parse(pipe, replies, &garbled) : 0;
-    pthread_mutex_lock(mutex);
-    pipe->guarded_until_ms = RLI_NEVER;
-    /* Send first, so that the server has work: the threads woken below may take the processor. */
-    bool alive = received != RLI_RECEIVED_BYTES || rli_pipe_flush(pipe, mutex);
-    while (received == RLI_RECEIVED_BYTES && (count > 0 || garbled)) {
-        if (!hand_over(pipe, mutex, replies, count))
-            pipe->garbled = "an answer that nobody asked for";
-        else if (garbled)
-            pipe->garbled = rli_connection_trouble(&pipe->connection);
-        else
-            count = count == AT_ONCE ? parse(pipe, replies, &garbled) : 0;
-        if (pipe->garbled)
-            received = RLI_RECEIVED_END;
-    }
-    if (!alive)
-        received = RLI_RECEIVED_END;
-    return received;
-}
+/* --- silence --- */
 
 int64_t rli_pipe_silent_since(const rli_pipe *pipe)
 {
@@ -449,7 +280,7 @@ void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
 {
     pipe->leading = false;
     for (rli_pending *pending = pipe->pending_list.first; pending; pending = pending->next) {
-        if (pending == own || !pending->parker || is_threadless(pending))
+        if (pending == own || !pending->parker || rli_pending_is_threadless(pending))
             continue;
         pipe->leading = true;
         rli_unpark_flags(pending->parker, RLI_LEAD);
@@ -460,9 +291,18 @@ void rli_pipe_pass_lead(rli_pipe *pipe, const rli_pending *own)
 
 /* --- the end of a request, and of the pipe --- */
 
+rli_pending *rli_pipe_pop(rli_pipe *pipe)
+{
+    rli_pending *pending = rli_pending_pop(&pipe->pending_list);
+    pipe->posts -= pending && pending->done;
+    pipe->threadless -= pending && rli_pending_is_threadless(pending);
+    pipe->popped += pending != NULL;
+    return pending;
+}
+
 bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
 {
-    bool threadless = is_threadless(pending);
+    bool threadless = rli_pending_is_threadless(pending);
     if (!threadless && rli_pipe_take_lead(pipe, pending))
         rli_pipe_pass_lead(pipe, pending);
     if (take_back(pipe, pending)) {
@@ -499,7 +339,7 @@ void rli_pipe_end(rli_pipe *pipe, rli_outcome outcome)
     shutdown(pipe->connection.fd, SHUT_RDWR);
     pipe->awaited = NULL;
     rli_wake_batch batch = {0};
-    for (rli_pending *pending; (pending = pop(pipe)); pipe->sent--) {
+    for (rli_pending *pending; (pending = rli_pipe_pop(pipe)); pipe->sent--) {
         pending->left = pipe->sent > 0;
         pending->garbled = outcome == RLI_DISCONNECTED ? pipe->garbled : NULL;
         if (pending->parker)
