@@ -216,7 +216,7 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
     atomic_fetch_add_explicit(&pipeline->load, 1, memory_order_relaxed);
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipeline_drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
-    *answer = (rli_answer){.status = rli_connecting_await(pipeline, op, timeout_ms)};
+    *answer = (rli_answer){.status = pipeline->pipe ? RLOCK_OK : rli_connecting_await(pipeline, op, timeout_ms)};
     if (answer->status == RLOCK_OK)
         outcome = ask(pipeline, op, pipeline->pipe, command, timeout_ms, answer);
     else
