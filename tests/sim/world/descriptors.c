@@ -3,6 +3,7 @@
 #include "tests/sim/world/descriptors.h"
 
 #include "tests/sim/world/descriptor.h"
+#include "tests/sim/world/epoll.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/os.h"
 #include "tests/sim/world/threads.h"
@@ -104,8 +105,12 @@ static short listener_events(const listener *of)
     return of && listener_has_any(of) ? POLLIN : 0;
 }
 
-static short events_of(const descriptor *self)
+short descriptor_events(const descriptor *self)
 {
+    if (self->kind == EPOLL)
+        return epoll_events(self);
+    if (self->kind == TIMER)
+        return self->value ? POLLIN : 0;
     if (self->kind == EVENT)
         return (short)(self->value ? POLLIN | POLLOUT : POLLOUT);
     if (self->connection)
@@ -117,23 +122,35 @@ static int look(struct pollfd *polled, nfds_t count, const descriptor *const *of
 {
     int ready = 0;
     for (nfds_t i = 0; i < count; i++) {
-        polled[i].revents = (short)(of[i] ? events_of(of[i]) & (polled[i].events | POLLERR | POLLHUP) : 0);
+        polled[i].revents = (short)(of[i] ? descriptor_events(of[i]) & (polled[i].events | POLLERR | POLLHUP) : 0);
         ready += polled[i].revents != 0;
     }
     return ready;
 }
 
+/* What an epoll descriptor watches may change meanwhile: then it does, too. */
+static void sleep_by(const descriptor *const *of, nfds_t count, int64_t until_ns)
+{
+    const void *things[2 * POLLED];
+    size_t many = 0;
+    for (nfds_t i = 0; i < count; i++) {
+        if (of[i])
+            things[many++] = descriptor_thing(of[i]);
+        if (of[i] && of[i]->kind == EPOLL)
+            many += epoll_things(of[i], things + many, 2 * POLLED - many - count);
+    }
+    watch_sleep(things, many, until_ns, count ? "a descriptor" : "time to pass");
+}
+
 int os_poll(struct pollfd *polled, nfds_t count, int timeout_ms)
 {
     const descriptor *of[POLLED];
-    const void *things[POLLED];
     int64_t until_ns = timeout_ms < 0 ? WORLD_NEVER : world_now_ns() + (int64_t)timeout_ms * 1000000;
     sim_point();
     if (count > POLLED)
         finding("poll of %u descriptors is not simulated", (unsigned)count);
     for (nfds_t i = 0; i < count; i++) {
         of[i] = polled[i].fd < 0 ? NULL : descriptor_at(polled[i].fd, "poll");
-        things[i] = of[i] ? descriptor_thing(of[i]) : NULL;
     }
     for (;;) {
         int ready = look(polled, count, of);
@@ -141,7 +158,7 @@ int os_poll(struct pollfd *polled, nfds_t count, int timeout_ms)
             return ready;
         if (descriptor_is_interrupted())
             return -1;
-        watch_sleep(things, count, until_ns, count ? "a descriptor" : "time to pass");
+        sleep_by(of, count, until_ns);
         for (nfds_t i = 0; i < count; i++) {
             if (of[i] && of[i]->kind == UNUSED)
                 finding("%s polls descriptor %d while it is closed", thread_title(thread_self()), polled[i].fd);
@@ -235,6 +252,7 @@ static void let_go(descriptor *self, const machine *by)
         (self->resets ? connection_abort : connection_close)(self->connection);
     if (self->listener && !forked)
         listener_close(self->listener);
+    epoll_closed(self);
     *self = (descriptor){.kind = UNUSED};
     open_count--;
 }

@@ -10,7 +10,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -79,6 +81,13 @@ ssize_t os_read(int fd, void *bytes, size_t length);
 ssize_t os_write(int fd, const void *bytes, size_t length);
 int os_poll(struct pollfd *polled, nfds_t count, int timeout_ms);
 int os_close(int fd);
+
+/* epoll.c, timers.c */
+int os_epoll_create1(int flags);
+int os_epoll_ctl(int epoll_fd, int how, int fd, struct epoll_event *wanted);
+int os_epoll_wait(int epoll_fd, struct epoll_event *found, int most, int timeout_ms);
+int os_timerfd_create(int clock, int flags);
+int os_timerfd_settime(int fd, int flags, const struct itimerspec *to, struct itimerspec *before);
 
 /* names.c */
 int os_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found);
