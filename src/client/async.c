@@ -82,6 +82,8 @@ static void have_tended(rlock_client *client)
     pthread_mutex_lock(&client->engine.mutex);
     if (client->engine.attend(&client->engine) == RLOCK_OK)
         rli_engine_collect_soon(&client->engine);
+    else
+        atomic_store(&client->loop.tended, false); /* the next operation tries again */
     pthread_mutex_unlock(&client->engine.mutex);
 }
 

@@ -92,9 +92,11 @@ rlock_status rli_loop_add(rli_loop *loop, rli_async *async)
 {
     (void)async;
     pthread_mutex_lock(&loop->mutex);
-    bool added = rli_timer_heap_reserve(&loop->timers);
+    bool closed = loop->closed, added = !closed && rli_timer_heap_reserve(&loop->timers);
     loop->under_way += added;
     pthread_mutex_unlock(&loop->mutex);
+    if (closed)
+        return rli_fail(RLOCK_CLOSED, "the client was closed");
     return added ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for an async call");
 }
 
@@ -290,7 +292,10 @@ bool rli_loop_tend(rlock_client *client)
 void rli_loop_close(rlock_client *client)
 {
     rli_loop *loop = &client->loop;
+    pthread_mutex_lock(&loop->mutex);
+    loop->closed = true; /* from here on, another thread that has seen the client open begins nothing */
     bool any = loop->open;
+    pthread_mutex_unlock(&loop->mutex);
     while (any) {
         while (go_on(loop) || complete(loop))
             continue;

@@ -20,6 +20,7 @@ typedef struct rli_loop {
     atomic_bool tended;     /* the watchdog goes on with operations, a few times a second */
     pthread_mutex_t mutex;  /* guards everything below */
     bool open;              /* the descriptors are there */
+    bool closed;            /* no operation begins any more */
     rli_timer_heap timers;
     int64_t armed_ms; /* when timer_fd becomes readable; RLI_NEVER: it does not */
     int under_way;    /* operations that have not ended */
@@ -32,7 +33,7 @@ rlock_status rli_loop_open(rli_loop *loop);
 /* All operations have ended. */
 void rli_loop_destroy(rli_loop *loop);
 
-/* Adds an operation that begins. RLOCK_OK, RLOCK_NO_MEMORY. */
+/* Adds an operation that begins. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_loop_add(rli_loop *loop, struct rli_async *async);
 /* It goes on at wake_ms at the latest; RLI_NEVER: only when it is woken. */
 void rli_loop_set_timer(rli_loop *loop, struct rli_async *async, int64_t wake_ms);
