@@ -97,7 +97,8 @@ static void begin_attempt(rli_call *call, rli_call_progress *run)
 /* Has a thread connect the pipeline of a request that has none. */
 static rli_outcome connect_for(rli_call_progress *run)
 {
-    rlock_status status = rli_connector_connect(&run->topology->connector, run->node, run->pipeline);
+    rlock_status status = rli_connector_connect(&run->topology->connector, run->node, run->pipeline,
+                                                run->request.connects);
     if (status == RLOCK_OK)
         return RLI_UNDER_WAY;
     rli_async_request_withdraw(&run->request, run->pipeline, run->op);

@@ -13,6 +13,9 @@ typedef struct rli_connection_wanted {
     struct rli_connection_wanted *next, *previous;
     rli_node *node; /* referenced */
     rli_pipeline *pipeline;
+    /* The pipeline's count of attempts (`connects`) when the operation that began to wait last did so. */
+    unsigned connects;
+    bool again; /* an operation has asked since the present attempt began, or perhaps after it ended */
 } rli_connection_wanted;
 
 void rli_connector_init(rli_connector *connector, rli_gate *gate)
@@ -22,7 +25,7 @@ void rli_connector_init(rli_connector *connector, rli_gate *gate)
     pthread_cond_init(&connector->called, NULL);
 }
 
-/* Whoever waits for the connection learns the result from the pipeline. */
+/* The operations that wait for the connection learn the result from the pipeline. */
 static void connect_one(rli_connector *connector, const rli_connection_wanted *wanted)
 {
     rli_operation op;
@@ -40,33 +43,43 @@ static void drop_first(rli_connector *connector)
     free(wanted);
 }
 
+/* Connects the first pipeline of the list, and removes it unless an operation asked after the attempt had ended: the
+ * result of that attempt did not wake it. Mutex held on entry and return, not meanwhile. */
+static void connect_first(rli_connector *connector)
+{
+    rli_connection_wanted *wanted = connector->first;
+    wanted->again = false;
+    pthread_mutex_unlock(&connector->mutex);
+    connect_one(connector, wanted);
+    unsigned connects = rli_pipeline_connects(wanted->pipeline);
+    pthread_mutex_lock(&connector->mutex);
+    if (!wanted->again || wanted->connects != connects)
+        drop_first(connector);
+}
+
 static void *run(void *argument)
 {
     rli_connector *connector = argument;
     pthread_mutex_lock(&connector->mutex);
     while (!connector->stopping) {
-        if (!connector->first) {
+        if (connector->first)
+            connect_first(connector);
+        else
             pthread_cond_wait(&connector->called, &connector->mutex);
-            continue;
-        }
-        pthread_mutex_unlock(&connector->mutex);
-        connect_one(connector, connector->first);
-        pthread_mutex_lock(&connector->mutex);
-        drop_first(connector);
     }
     pthread_mutex_unlock(&connector->mutex);
     return NULL;
 }
 
-static bool is_wanted(const rli_connector *connector, const rli_pipeline *pipeline)
+static rli_connection_wanted *find(const rli_connector *connector, const rli_pipeline *pipeline)
 {
-    const rli_connection_wanted *wanted = connector->first;
+    rli_connection_wanted *wanted = connector->first;
     while (wanted && wanted->pipeline != pipeline)
         wanted = wanted->next;
     return wanted;
 }
 
-static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *pipeline)
+static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects)
 {
     if (connector->stopping)
         return rli_fail(RLOCK_CLOSED, "the client was closed");
@@ -80,17 +93,25 @@ static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *
         return status;
     }
     connector->running = true;
-    *wanted = (rli_connection_wanted){.node = node, .pipeline = pipeline};
+    *wanted = (rli_connection_wanted){.node = node, .pipeline = pipeline, .connects = connects};
     rli_node_ref(node);
     RLI_QUEUE_APPEND(connector, wanted);
     pthread_cond_signal(&connector->called);
     return RLOCK_OK;
 }
 
-rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline)
+rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects)
 {
+    rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&connector->mutex);
-    rlock_status status = is_wanted(connector, pipeline) ? RLOCK_OK : add(connector, node, pipeline);
+    rli_connection_wanted *wanted = find(connector, pipeline);
+    if (wanted) {
+        if ((int)(connects - wanted->connects) > 0) /* operations may come in another order than they began to wait */
+            wanted->connects = connects;
+        wanted->again = true;
+    } else {
+        status = add(connector, node, pipeline, connects);
+    }
     pthread_mutex_unlock(&connector->mutex);
     return status;
 }

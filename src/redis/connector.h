@@ -15,10 +15,11 @@ typedef struct rli_connector {
 } rli_connector;
 
 void rli_connector_init(rli_connector *connector, rli_gate *gate);
-/* Has the thread connect the node's pipeline, unless it is about to do so. The thread starts with the first call. All
- * operations that wait for the connection are woken when it is there or has failed.
+/* Has the thread connect the node's pipeline. The thread starts with the first call. All operations that wait for the
+ * connection are woken when it is there or has failed. `connects`: the pipeline's `connects` when the operation began to
+ * wait; an attempt that had ended by then does not count, and another one follows.
  * RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
-rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline);
+rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects);
 /* Joins the thread, when the client is being closed. */
 void rli_connector_stop(rli_connector *connector);
 void rli_connector_destroy(rli_connector *connector);

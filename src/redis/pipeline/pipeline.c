@@ -32,6 +32,14 @@ rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
     return status;
 }
 
+unsigned rli_pipeline_connects(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    unsigned connects = pipeline->connects;
+    pthread_mutex_unlock(&pipeline->mutex);
+    return connects;
+}
+
 /* --- one request --- */
 
 void rli_pipeline_drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome)

@@ -101,6 +101,8 @@ bool rli_pipeline_check_timeouts(rli_pipeline *pipeline);
 /* Connects if there is no connection. RLOCK_OK, or the reason: RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY,
  * RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op);
+/* How many attempts to connect have ended. */
+unsigned rli_pipeline_connects(rli_pipeline *pipeline);
 /* Sends `command` and waits for the answer, at most `timeout_ms` (plus the time that WAIT may take) and not beyond the
  * operation's deadline. Connects first if needed. Fills in *answer. Any thread. */
 rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command, int64_t timeout_ms,

@@ -76,7 +76,8 @@ void rli_topology_connect_background(rli_topology *topology, const char *key, si
 {
     rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, key, length));
     if (node)
-        (void)rli_connector_connect(&topology->connector, node, &node->background); /* tried again the next time */
+        (void)rli_connector_connect(&topology->connector, node, &node->background,
+                                    rli_pipeline_connects(&node->background)); /* tried again the next time */
     rli_node_unref(node);
 }
 
