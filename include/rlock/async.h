@@ -45,7 +45,8 @@ RLOCK_API int rlock_client_fd(rlock_client *client);
 
 /* Does what can be done now without waiting: sends requests, reads answers, and calls the functions of operations that
  * have ended. Never waits for the server. Call it when rlock_client_fd() is readable; at other times it does no harm.
- * Any thread, but one at a time.
+ * Any thread, but one at a time. If another thread closes the client meanwhile, that may return before a function that
+ * is being called has returned.
  * RLOCK_OK; RLOCK_INVALID: another thread or a function of this client is in it; RLOCK_CLOSED, RLOCK_FORKED; and
  * RLOCK_NO_MEMORY, as rlock_client_fd(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *client);
@@ -67,7 +68,8 @@ typedef struct rlock_owner {
 } rlock_owner;
 
 /* As rlock_unlock(). `owner` NULL: the owner that the handle names. On return the request has been passed to the
- * operating system, if the client is connected and no other operation of the same owner is under way. Java:
+ * operating system, if the client is connected and no other operation of the same owner is under way; inside a function
+ * that rlock_client_process() calls, when that returns. Java:
  * unlockAsync(threadId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_unlock_async(rlock *lock, const rlock_owner *owner, rlock_result_fn *fn,
                                                            void *arg);

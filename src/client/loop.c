@@ -232,14 +232,14 @@ static void process(rlock_client *client)
     rli_loop *loop = &client->loop;
     rli_ready_begin(&loop->ready);
     hush_timer(loop);
-    rli_async_request_gather(true);
+    rli_async_request_gather(&loop->ready);
     rli_topology_collect(&client->topology, rli_now_ms());
     bool more = true;
     for (int i = 0; i < ROUNDS && more; i++) {
         more = go_on(loop);
         more |= complete(loop);
     }
-    rli_async_request_gather(false);
+    rli_async_request_gather(NULL);
     if (rli_gate_check_open(&client->gate) != RLOCK_OK)
         return;
     rli_topology_flush(&client->topology);
@@ -280,8 +280,11 @@ bool rli_loop_tend(rlock_client *client)
     rli_loop *loop = &client->loop;
     if (!atomic_load(&loop->tended))
         return false;
+    bool more = false;
     while (go_on(loop))
-        continue;
+        more = true;
+    if (more) /* what they wait for now is watched and timed by rlock_client_process */
+        rli_ready_tell(&loop->ready);
     pthread_mutex_lock(&loop->mutex);
     bool any = loop->under_way > 0;
     atomic_store(&loop->tended, any);

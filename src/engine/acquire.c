@@ -80,8 +80,8 @@ static rlock_status end_of_place(const rli_attempt *attempt)
     return status == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms ? RLOCK_TIMEOUT : status;
 }
 
-/* Sleeps until this waiter may ask the server, was handed the lock, or its wait ends. */
-static rlock_status await_place(rli_attempt *attempt)
+/* Sleeps until this waiter may ask the server, was handed the lock (*handed), or its wait ends. */
+static rlock_status await_place(rli_attempt *attempt, bool *handed)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
@@ -97,6 +97,7 @@ static rlock_status await_place(rli_attempt *attempt)
     }
     if (status != RLI_WAITING)
         waiter->look = false;
+    *handed = waiter->handed;
     pthread_mutex_unlock(&attempt->engine->mutex);
     return status;
 }
@@ -283,10 +284,11 @@ static rlock_status subscribe(rli_attempt *attempt)
 
 static rlock_status wait_in_queue(rli_attempt *attempt)
 {
-    rlock_status status = await_place(attempt);
+    bool handed;
+    rlock_status status = await_place(attempt, &handed);
     if (status == RLI_WAITING)
         return status;
-    if (status == RLOCK_OK && !attempt->waiter.handed)
+    if (status == RLOCK_OK && !handed)
         return next(attempt, RLI_ACQUIRE_LISTENS, RLOCK_OK);
     if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
         return next(attempt, RLI_ACQUIRE_ASKS_LAST, RLOCK_OK);

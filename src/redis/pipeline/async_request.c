@@ -6,11 +6,12 @@
 #include "redis/pipeline/pipe.h"
 #include "redis/pipeline/pipeline_parts.h"
 
-static _Thread_local bool gathers;
+/* The list of the operations whose requests this thread only queues. */
+static _Thread_local const rli_ready *gathers;
 
-void rli_async_request_gather(bool gather)
+void rli_async_request_gather(const rli_ready *ready)
 {
-    gathers = gather;
+    gathers = ready;
 }
 
 /* --- waiting for a connection --- */
@@ -57,7 +58,7 @@ static bool queue(rli_async_request *request, rli_pipeline *pipeline, rli_operat
     request->until_ms = request->pending.since_ms + timeout_ms;
     answer->run = rli_pipe_run(pipe);
     answer->sent_ms = request->pending.queued_ms;
-    if (!gathers && (!rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe))) {
+    if (op->parker->ready != gathers && (!rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe))) {
         rli_pipe_ref(pipe);
         if (!rli_pipe_flush(pipe, &pipeline->mutex))
             rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);

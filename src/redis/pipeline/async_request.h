@@ -6,6 +6,7 @@
 #ifndef RLI_ASYNC_REQUEST_H
 #define RLI_ASYNC_REQUEST_H
 
+#include "base/ready.h"
 #include "redis/pipeline/pending.h"
 
 typedef enum rli_async_stage {
@@ -32,8 +33,8 @@ rli_outcome rli_async_request_step(rli_async_request *request, rli_pipeline *pip
 /* Ends a request that is RLI_REQUEST_CONNECTING and has no outcome: nothing will connect the pipeline. */
 void rli_async_request_withdraw(rli_async_request *request, rli_pipeline *pipeline, rli_operation *op);
 
-/* Between these two calls, requests that this thread begins are only queued; then send them with
- * rli_pipeline_flush. */
-void rli_async_request_gather(bool gather);
+/* From now on, requests that this thread begins for operations of that list are only queued: send them with
+ * rli_pipeline_flush. NULL: none are. */
+void rli_async_request_gather(const rli_ready *ready);
 
 #endif

@@ -35,7 +35,7 @@ rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
 unsigned rli_pipeline_connects(rli_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
-    unsigned connects = pipeline->connects;
+    unsigned connects = pipeline->connecting.ended;
     pthread_mutex_unlock(&pipeline->mutex);
     return connects;
 }
@@ -287,12 +287,14 @@ bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
     if (pipe && rli_pipe_is_unattended(pipe)) {
         rli_pipe_ref(pipe);
         tend(pipeline, pipe, rli_pipe_is_unattended, until_ms);
-        if (rli_pipe_is_unattended(pipe) && rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
+        if (rli_pipe_is_unattended(pipe) &&
+            rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
             rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
         rli_pipe_unref(pipe);
         drop_left(pipeline);
     }
-    bool left = (pipeline->pipe && rli_pipe_is_unattended(pipeline->pipe)) || (pipeline->dropped && rli_pipe_is_unattended(pipeline->dropped));
+    bool left = (pipeline->pipe && rli_pipe_is_unattended(pipeline->pipe)) ||
+                (pipeline->dropped && rli_pipe_is_unattended(pipeline->dropped));
     pthread_mutex_unlock(&pipeline->mutex);
     return left;
 }
