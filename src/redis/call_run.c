@@ -98,7 +98,7 @@ static void begin_attempt(rli_call *call, rli_call_progress *run)
 static rli_outcome connect_for(rli_call_progress *run)
 {
     rlock_status status = rli_connector_connect(&run->topology->connector, run->node, run->pipeline,
-                                                run->request.connects);
+                                                run->request.connects, RLI_NEVER);
     if (status == RLOCK_OK)
         return RLI_UNDER_WAY;
     rli_async_request_withdraw(&run->request, run->pipeline, run->op);

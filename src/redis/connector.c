@@ -15,7 +15,8 @@ typedef struct rli_connection_wanted {
     rli_pipeline *pipeline;
     /* The pipeline's count of attempts (`connects`) when the operation that began to wait last did so. */
     unsigned connects;
-    bool again; /* an operation has asked since the present attempt began, or perhaps after it ended */
+    int64_t patience_ms; /* how long one attempt may take */
+    bool again;          /* an operation has asked since the present attempt began, or perhaps after it ended */
 } rli_connection_wanted;
 
 void rli_connector_init(rli_connector *connector, rli_gate *gate)
@@ -31,6 +32,7 @@ static void connect_one(rli_connector *connector, const rli_connection_wanted *w
     rli_operation op;
     if (rli_operation_begin(&op, connector->gate, NULL) != RLOCK_OK)
         return;
+    op.deadline_ms = rli_after_ms(wanted->patience_ms);
     (void)rli_pipeline_connect(wanted->pipeline, &op);
     rli_operation_end(&op);
 }
@@ -79,7 +81,8 @@ static rli_connection_wanted *find(const rli_connector *connector, const rli_pip
     return wanted;
 }
 
-static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects)
+static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects,
+                        int64_t patience_ms)
 {
     if (connector->stopping)
         return rli_fail(RLOCK_CLOSED, "the client was closed");
@@ -93,14 +96,16 @@ static rlock_status add(rli_connector *connector, rli_node *node, rli_pipeline *
         return status;
     }
     connector->running = true;
-    *wanted = (rli_connection_wanted){.node = node, .pipeline = pipeline, .connects = connects};
+    *wanted = (rli_connection_wanted){
+        .node = node, .pipeline = pipeline, .connects = connects, .patience_ms = patience_ms};
     rli_node_ref(node);
     RLI_QUEUE_APPEND(connector, wanted);
     pthread_cond_signal(&connector->called);
     return RLOCK_OK;
 }
 
-rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects)
+rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects,
+                                   int64_t patience_ms)
 {
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&connector->mutex);
@@ -110,7 +115,7 @@ rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli
             wanted->connects = connects;
         wanted->again = true;
     } else {
-        status = add(connector, node, pipeline, connects);
+        status = add(connector, node, pipeline, connects, patience_ms);
     }
     pthread_mutex_unlock(&connector->mutex);
     return status;

@@ -72,12 +72,15 @@ void rli_topology_collect(rli_topology *topology, int64_t until_ms)
         rli_node_collect(node, until_ms);
 }
 
+/* No longer: while one attempt is under way, to a server that was stopped perhaps, nobody else begins another. */
+#define BACKGROUND_MS 2000
+
 void rli_topology_connect_background(rli_topology *topology, const char *key, size_t length)
 {
     rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, key, length));
     if (node)
         (void)rli_connector_connect(&topology->connector, node, &node->background,
-                                    rli_pipeline_connects(&node->background)); /* tried again the next time */
+                                    rli_pipeline_connects(&node->background), BACKGROUND_MS);
     rli_node_unref(node);
 }
 
