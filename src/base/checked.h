@@ -9,7 +9,7 @@
 #ifdef RLI_CHECKED
 #define rli_check(condition) ((condition) ? (void)0 : abort())
 #else
-#define rli_check(condition) ((void)sizeof(condition))
+#define rli_check(condition) ((void)(0 && (condition)))
 #endif
 
 #endif
