@@ -31,8 +31,8 @@ static bool can_take(const rli_waiter *waiter, const rli_attempt *attempt)
 {
     const rli_session *session = waiter->session;
     return !session->busy && session->phase == RLI_OPEN && session->count == 0 && !waiter->handed &&
-           rli_now_ms() < attempt->wait.deadline_ms && !rli_cancel_fired(attempt->op->cancel) &&
-           !atomic_load(&attempt->op->gate->closed);
+           attempt->gives_up == RLI_GIVES_UP_NOT && rli_now_ms() < attempt->wait.deadline_ms &&
+           !rli_cancel_fired(attempt->op->cancel) && !atomic_load(&attempt->op->gate->closed);
 }
 
 /* Returns whether the waiter asks by itself before a lease that begins now can end. */

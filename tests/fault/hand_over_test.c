@@ -538,12 +538,21 @@ static struct {
     atomic_bool over;
 } crowd;
 
+/* Returns how long a turn may be waited for. The first of the crowd never waits, so it always asks the server: the
+ * others may hand the lock on for ever without a question. */
+static int64_t patience(int number, int turn)
+{
+    if (number == 0)
+        return 0;
+    return (number + turn) % 3 ? RLOCK_FOREVER : 5 + turn % 90;
+}
+
 /* Takes turns until it is over; some waits are short. Nothing else than a fault may end one. */
 static rlock_status take_turns(void *arg)
 {
     int number = *(const int *)arg;
     for (int i = 0; !atomic_load(&crowd.over); i++) {
-        int64_t wait_ms = (number + i) % 3 ? RLOCK_FOREVER : 5 + i % 90;
+        int64_t wait_ms = patience(number, i);
         rlock_status status = rlock_try_lock(crowd.lock, wait_ms, i % 2 ? RLOCK_WATCHDOG : 25000);
         if (status == RLOCK_OK) {
             if (atomic_fetch_add(&crowd.inside, 1) != 0)
