@@ -288,6 +288,7 @@ static void *process_until(void *arg)
 typedef struct tally {
     rlock *lock;
     atomic_int *left, *held;
+    event *ended; /* set when it takes no more turns */
     int64_t owner;
 } tally;
 
@@ -299,6 +300,8 @@ static void tally_unlocked(const rlock_result *result, void *arg)
     assert_ok(result->status);
     if (atomic_fetch_sub(self->left, 1) > 0)
         tally_lock(self);
+    else
+        event_set(self->ended);
 }
 
 static void tally_locked(const rlock_result *result, void *arg)
@@ -333,12 +336,14 @@ RealTest(async_loop, excludes_among_threads_that_process_and_threads_that_block)
 {
     enum { OWNERS = 10, THREADS = 3 };
     atomic_int left = 2000, held = 0;
+    event ended;
     rlock *lock = lock_of(stage.client, NAME);
     tally tallies[OWNERS + THREADS];
     crossing both = {.client = stage.client};
     pthread_t processing[2], blocking[THREADS];
+    event_init(&ended);
     for (int i = 0; i < OWNERS + THREADS; i++)
-        tallies[i] = (tally){lock, &left, &held, i};
+        tallies[i] = (tally){lock, &left, &held, &ended, i};
     for (int i = 0; i < OWNERS; i++)
         tally_lock(&tallies[i]);
     for (int i = 0; i < 2; i++)
@@ -347,11 +352,12 @@ RealTest(async_loop, excludes_among_threads_that_process_and_threads_that_block)
         cr_assert(pthread_create(&blocking[i], NULL, lock_often, &tallies[OWNERS + i]) == 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(blocking[i], NULL);
-    cr_assert(server_wait_exists(stage.server, NAME, false, 60000));
+    cr_assert(event_wait_count(&ended, OWNERS, 60000));
     atomic_store(&both.ends, true);
     for (int i = 0; i < 2; i++)
         pthread_join(processing[i], NULL);
     assert_no_keys();
+    event_destroy(&ended);
 }
 
 /* --- a program that does not process --- */
