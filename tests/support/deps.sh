@@ -33,6 +33,8 @@ test)
     need redis-tools redis_server
     need openssl command -v openssl
     need liblua5.1-0-dev pkg-config --exists lua5.1
+    need libuv1-dev pkg-config --exists libuv
+    need libevent-dev pkg-config --exists libevent
     ;;
 limits)
     need pmccabe command -v pmccabe

@@ -211,6 +211,24 @@ Test(install, every_example_of_the_documentation_compiles)
              scratch_folder(), environment("CC", "cc"));
 }
 
+/* The programs with an event loop run, too: each takes the lock and gives it back from its loop. */
+Test(install, examples_for_event_loops_take_the_lock_and_give_it_back)
+{
+    static const char *const loops[][2] = {{"async_epoll", ""}, {"async_libuv", " -luv"}, {"async_libevent", " -levent_core"}};
+    char linking[300];
+    server *own = server_start();
+    install();
+    for (int i = 0; i < 3; i++) {
+        shell_do("cp docs/examples/%s.c '%s'", loops[i][0], scratch_folder());
+        snprintf(linking, sizeof linking, SHARED "%s", loops[i][1]);
+        char source[40];
+        snprintf(source, sizeof source, "%s.c", loops[i][0]);
+        build(environment("CC", "cc"), source, linking);
+        run_says(loops[i][0], server_url(own), "acquired\nreleased\n");
+    }
+    server_stop(own);
+}
+
 Test(install, command_and_pkg_config_know_the_version)
 {
     install();
