@@ -37,7 +37,7 @@ static void become(rli_call_progress *run, rli_call_stage stage)
 
 /* --- one attempt --- */
 
-/* The number of redirects that a call follows at once. After that it pauses before each, as after a failure. */
+/* The number of redirects that a call follows before it pauses, as after a failure. */
 #define REDIRECTS 5
 
 static rli_pipeline *pipeline_to(const rli_call *call, rli_call_progress *run)
@@ -298,6 +298,7 @@ static void begin_pause(rli_call_progress *run)
     if (run->outcome == RLI_DISCONNECTED && run->done == 1)
         return;
     unsigned version = run->pause.version;
+    run->redirects = 0;
     run->pause = rli_pause_begin(run->topology, run->op, run->done);
     run->pause.version = version;
     become(run, RLI_CALL_PAUSING);

@@ -14,6 +14,14 @@ static int64_t needed_ms(const rli_settings *settings)
     return settings->connect_timeout_ms + 2 * settings->timeout_ms + 2 * settings->sync_timeout_ms;
 }
 
+/* Until the cluster's map is read again, a node that was not known as a master is taken to have as many replicas as the
+ * one that redirects to it. What is written there is acknowledged, then: the server tells how many there are. */
+static void assume_replicas(const rli_node *from, rli_node *to)
+{
+    int none = 0, as_many = atomic_load(&from->replicas);
+    atomic_compare_exchange_strong(&to->replicas, &none, as_many);
+}
+
 /* Finds the node to which the slot's owner redirects. RLOCK_OK: *to, with a reference; NULL if `from` is not the
  * owner. */
 static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node *from, const char *host, size_t length,
@@ -32,6 +40,8 @@ static rlock_status follow(rli_topology *topology, unsigned slot, const rli_node
     pthread_mutex_lock(&topology->mutex);
     rlock_status status = rli_nodes_meet_redirected(&topology->nodes, host, length, port, own,
                                                     rli_after_ms(needed_ms(topology->settings)), to);
+    if (*to)
+        assume_replicas(from, *to);
     pthread_mutex_unlock(&topology->mutex);
     return status;
 }
