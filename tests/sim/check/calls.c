@@ -118,6 +118,8 @@ void judge_validity(hold *held, validity by)
 {
     if (by.ms > 0 && by.asked_ns <= held->dropped_ns) /* another thread of the owner has given it back since */
         return;
+    if (by.ms == 0 && by.asked_ns <= held->granted_ns) /* another thread of the owner has acquired it since */
+        return;
     losses_valid(held, by);
     if (held->unsure || held->calls > 0) {
         ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);

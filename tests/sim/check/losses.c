@@ -101,7 +101,7 @@ void losses_valid(const hold *held, validity by)
 /* A hold that is renewed: the renewal finds that it is gone. */
 static void look_at_renewed(hold *held)
 {
-    if (!held->gone_ns || !held->renewed || held->count == 0 || held->calls > 0 || held->unsure)
+    if (!held->gone_ns || !held->renewed || held->lease_ms > 0 || held->count == 0 || held->calls > 0 || held->unsure)
         return;
     int64_t watchdog_ms = run_watchdog_ms(run_process(held->owner.client));
     bool is_due = world_now_ns() - held->gone_ns > (watchdog_ms + TOLD_MS) * MS;
