@@ -138,7 +138,7 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
         .queue_kind = cold->queue_kind ? cold->queue_kind : own,
         .request =
             {
-                .owner = rli_owner_text(watchdog->engine, session->number, owner),
+                .owner = rli_owner_text(watchdog->engine->client_id, session->number, owner),
                 .lease_ms = 1,
                 .highest = cold->highest,
                 .place_ms = cold->place_ms,

@@ -99,7 +99,7 @@ static bool word(const rli_renewal_batch *batch, rli_call *call, owner_text **te
         rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
     rli_call_add_number(call, batch->lengthens ? engine->settings->watchdog_timeout_ms : 0);
     for (int i = 0; owners && i < batch->count; i++)
-        rli_call_add_text(call, rli_owner_text(engine, batch->sessions[i]->number, owners[i]));
+        rli_call_add_text(call, rli_owner_text(engine->client_id, batch->sessions[i]->number, owners[i]));
     return owners && !call->no_memory;
 }
 

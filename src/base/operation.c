@@ -124,6 +124,17 @@ void rli_operation_end_frame(rli_operation *op)
     op->frame = NULL;
 }
 
+/* Connecting and queueing may take this long before the request is sent. Adding it makes the pipeline's own timeout
+ * end before the operation's deadline, so the pipeline finds the connection silent for all requests on it. */
+#define SEND_MS 100
+
+void rli_operation_limit(rli_operation *op, int64_t end_ms, int64_t answer_ms)
+{
+    int64_t answered_ms = rli_after_ms(answer_ms);
+    op->attempts_until_ms = end_ms > answered_ms ? end_ms : answered_ms;
+    op->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
+}
+
 rlock_status rli_operation_check(rli_operation *op)
 {
     rlock_status status = rli_gate_check_open(op->gate);

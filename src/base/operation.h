@@ -84,6 +84,9 @@ bool rli_operation_sleep(rli_operation *op, int64_t until_ms);
 void *rli_operation_frame(rli_operation *op, void *own, size_t size, bool *begins);
 void rli_operation_end_frame(rli_operation *op);
 
+/* Bounds the next request: it may take until end_ms, and at least answer_ms from now. */
+void rli_operation_limit(rli_operation *op, int64_t end_ms, int64_t answer_ms);
+
 /* The instant after which no further attempt may begin. */
 static inline int64_t rli_operation_attempts_until(const rli_operation *op)
 {

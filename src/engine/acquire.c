@@ -123,7 +123,7 @@ static rlock_status join_channel(rli_attempt *attempt)
     if (attempt->asked->kind->queueing != RLI_ON_SERVER)
         return rli_wait_join(&attempt->wait, names->name, names->length, names->channel, names->channel_length);
     char own[RLI_OWNER_TEXT];
-    rli_owner_text(attempt->engine, attempt->session->number, own);
+    rli_owner_text(attempt->engine->client_id, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
     char *channel = malloc(length + 1);
     if (!channel)

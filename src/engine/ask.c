@@ -184,11 +184,11 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                               ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
                               : NULL;
     *texts = (rli_ask_owners){.over = "", .writer = ""};
-    rli_owner_text(attempt->engine, session->number, texts->own);
+    rli_owner_text(attempt->engine->client_id, session->number, texts->own);
     if (cold->replaces)
-        rli_owner_text(attempt->engine, cold->replaces, texts->over);
+        rli_owner_text(attempt->engine->client_id, cold->replaces, texts->over);
     if (writer)
-        rli_owner_text(attempt->engine, writer->number, texts->writer);
+        rli_owner_text(attempt->engine->client_id, writer->number, texts->writer);
     if (session->count + 1 > cold->highest)
         cold->highest = session->count + 1;
     if (asked->kind->queueing == RLI_ON_SERVER && !session->queued)
@@ -251,6 +251,15 @@ typedef struct ask_frame {
     rli_call call;
 } ask_frame;
 
+/* The request may take until the wait ends, and at least the configured timeout, or less if the caller says so. */
+static void limit_request(const rli_attempt *attempt)
+{
+    const rli_acquire *asked = attempt->asked;
+    int64_t answer_ms = rli_earlier(attempt->engine->settings->timeout_ms, asked->answer_ms);
+    answer_ms += rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length);
+    rli_operation_limit(attempt->op, asked->wait_ms > 0 ? attempt->wait.deadline_ms : 0, answer_ms);
+}
+
 /* Prepares the request. The session is busy with it from here on. */
 static void begin_request(rli_attempt *attempt, ask_frame *asking)
 {
@@ -260,8 +269,7 @@ static void begin_request(rli_attempt *attempt, ask_frame *asking)
     asking->question = (question_of){asked->kind, &asking->request};
     asking->grantable = (rli_grantable){put, is_grant, take_back, &asking->question};
     rli_synced_begin(&asking->synced);
-    rli_wait_limit_request(&attempt->wait, asked->wait_ms, asked->answer_ms,
-                           rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length));
+    limit_request(attempt);
     attempt->asks = RLI_ASKS_SERVER;
 }
 

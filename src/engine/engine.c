@@ -4,9 +4,6 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "net/buffer.h"
-
-#include <string.h>
 
 /* How often the watchdog reads answers to async releases, so a loss is reported at most this much later. While
  * other operations go on, they read these answers, and the watchdog wakes ten times a second for nothing, which
@@ -51,13 +48,4 @@ void rli_engine_collect_soon(rli_engine *engine)
         return;
     engine->collect_at_ms = rli_after_ms(COLLECT_MS);
     rli_timer_heap_expect(&engine->timers, engine->collect_at_ms);
-}
-
-const char *rli_owner_text(const rli_engine *engine, uint64_t number, char text[RLI_OWNER_TEXT])
-{
-    size_t length = strlen(engine->client_id);
-    memcpy(text, engine->client_id, length);
-    text[length] = ':';
-    rli_decimal((int64_t)number, text + length + 1);
-    return text;
 }

@@ -68,8 +68,4 @@ void rli_engine_destroy(rli_engine *engine);
 /* Schedules the watchdog to read the answer of an async release that is about to be sent. Mutex held. */
 void rli_engine_collect_soon(rli_engine *engine);
 
-/* Writes the wire owner, <client id>:<number>, into `text` and returns it. */
-#define RLI_OWNER_TEXT 64
-const char *rli_owner_text(const rli_engine *engine, uint64_t number, char text[RLI_OWNER_TEXT]);
-
 #endif

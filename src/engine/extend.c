@@ -51,7 +51,7 @@ static void begin_request(rli_extending *extending)
 {
     const rli_extend *asked = extending->asked;
     rli_call *call = &extending->call;
-    rli_owner_text(asked->engine, extending->session->number, extending->owner);
+    rli_owner_text(asked->engine->client_id, extending->session->number, extending->owner);
     rli_call_script(call, extending->session->kind->renew, 1);
     rli_call_add(call, asked->names->name, asked->names->length);
     rli_call_add_number(call, asked->lease_ms);

@@ -61,7 +61,7 @@ static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session 
     request->heir_place_ms = successor->cold->place_ms;
     rli_waiter *behind = next_in_line(entry, successor->cold->place);
     if (behind && is_calm(behind, request->heir_lease_ms))
-        request->calm = rli_owner_text(engine, behind->session->number, over->calm);
+        request->calm = rli_owner_text(engine->client_id, behind->session->number, over->calm);
 }
 
 /* Adds what the script needs only where waiters queue locally. */
@@ -216,7 +216,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     successor->cold->taker = waiter;
     if (successor->cold->highest < 1)
         successor->cold->highest = 1;
-    request->successor = rli_owner_text(engine, successor->number, over->owner);
+    request->successor = rli_owner_text(engine->client_id, successor->number, over->owner);
     request->heir_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
     if (kind->queueing == RLI_ON_SERVER)
         begin_there(engine, entry, successor, request, over);

@@ -4,12 +4,14 @@
 
 #include "base/error.h"
 #include "base/forked.h"
+#include "net/buffer.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static pthread_key_t key;
@@ -91,6 +93,15 @@ rlock_status rli_owner_thread(rli_owner *owner)
     follow_fork();
     *owner = (rli_owner){my_number, false, my_life};
     return RLOCK_OK;
+}
+
+const char *rli_owner_text(const char *client_id, uint64_t number, char text[RLI_OWNER_TEXT])
+{
+    size_t length = strlen(client_id);
+    memcpy(text, client_id, length);
+    text[length] = ':';
+    rli_decimal((int64_t)number, text + length + 1);
+    return text;
 }
 
 bool rli_thread_life_has_ended(const rli_thread_life *life)

@@ -33,6 +33,10 @@ static inline rli_owner rli_owner_named(int64_t number)
     return (rli_owner){number, true, NULL};
 }
 
+/* Writes the wire owner, <client id>:<number>, into `text` and returns it. */
+#define RLI_OWNER_TEXT 64
+const char *rli_owner_text(const char *client_id, uint64_t number, char text[RLI_OWNER_TEXT]);
+
 /* Returns whether the thread has ended. May make a system call. */
 bool rli_thread_life_has_ended(const rli_thread_life *life);
 

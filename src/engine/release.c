@@ -147,7 +147,7 @@ static bool begin_request(rli_releasing *release)
     rli_session *session = release->session;
     const rli_kind *kind = release->kind;
     rli_call *call = &release->call;
-    rli_owner_text(engine, session->number, release->owner);
+    rli_owner_text(engine->client_id, session->number, release->owner);
     int highest = session->cold->highest;
     release->stands_ms = session->kind->sharing == RLI_READING ? session->deadline_ms : 0;
     /* From here on nothing renews the hold. A renewal under way finds no field, which is no loss. */

@@ -6,17 +6,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Connecting and queueing may take this long before the request is sent. Adding it makes the pipeline's own timeout
- * end before the operation's deadline, so the pipeline finds the connection silent for all requests on it. */
-#define SEND_MS 100
-
-void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms)
+void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t more_ms)
 {
-    rli_operation *op = wait->op;
-    int64_t end_ms = wait_ms > 0 ? wait->deadline_ms : 0;
-    int64_t answered_ms = rli_after_ms(rli_earlier(wait->topology->settings->timeout_ms, answer_ms) + more_ms);
-    op->attempts_until_ms = end_ms > answered_ms ? end_ms : answered_ms;
-    op->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
+    rli_operation_limit(wait->op, wait_ms > 0 ? wait->deadline_ms : 0, wait->topology->settings->timeout_ms + more_ms);
 }
 
 static rli_subscriber *subscriber_of(const rli_wait *wait)

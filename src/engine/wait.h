@@ -54,15 +54,14 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 /* Leaves the channel, if any. */
 void rli_wait_leave(rli_wait *wait);
 
-/* Runs the loop. RLI_WAITING: the operation has no thread and must wait; call it again. Otherwise returns what the last `ask` answered; RLOCK_TIMEOUT: the deadline passed; RLOCK_UNAVAILABLE: a
- * wait without a deadline did not get its subscription confirmed in time; RLOCK_SERVER: the server refused the
- * subscription; RLOCK_CANCELLED, RLOCK_CLOSED. */
+/* Runs the loop. RLI_WAITING: the operation has no thread and must wait; call it again. Otherwise returns what the last
+ * `ask` answered; RLOCK_TIMEOUT: the deadline passed; RLOCK_UNAVAILABLE: a wait without a deadline did not get its
+ * subscription confirmed in time; RLOCK_SERVER: the server refused the subscription; RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_wait_run(rli_wait *wait);
 
 /* Bounds the next request of `wait`, for an operation that waits wait_ms (0 or less: asks once). The request may
- * take until the wait ends, and at least answer_ms from now (at most the configured timeout; RLI_NEVER: that
- * timeout). So a server that stalls for less than that fails no wait, however short. more_ms: added to that least
- * time when the server has a reason to take longer. */
-void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t answer_ms, int64_t more_ms);
+ * take until the wait ends, and at least the configured timeout from now. So a server that stalls for less than that
+ * fails no wait, however short. more_ms: added to that least time when the server has a reason to take longer. */
+void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t more_ms);
 
 #endif

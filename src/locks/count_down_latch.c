@@ -146,7 +146,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     int64_t count = 0, ttl_ms = -1;
     rli_call call;
     start(&call, object, &rli_script_count_down_latch_state);
-    rli_wait_limit_request(wait, waiting->wait_ms, RLI_NEVER, 0);
+    rli_wait_limit_request(wait, waiting->wait_ms, 0);
     rlock_status status = rli_call_run(&call, waiting->wait.topology, &waiting->op, NULL);
     if (status == RLOCK_OK)
         status = read_state(object, call.reply, &count, &ttl_ms);

@@ -123,7 +123,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     *again_ms = RLI_NEVER;
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
     rli_operation *op = &attempt->waiting.op;
-    rli_wait_limit_request(wait, attempt->waiting.wait_ms, RLI_NEVER,
+    rli_wait_limit_request(wait, attempt->waiting.wait_ms,
                            rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));
     rli_synced synced;
     rli_synced_begin(&synced);

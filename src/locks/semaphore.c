@@ -206,7 +206,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
     const rli_grantable grantable = {put, is_grant, take_back, attempt};
-    rli_wait_limit_request(wait, attempt->waiting.wait_ms, RLI_NEVER,
+    rli_wait_limit_request(wait, attempt->waiting.wait_ms,
                            rli_synced_patience_ms(wait->topology, names->name, names->length));
     op->cancel = NULL;
     rli_synced synced;

@@ -146,7 +146,7 @@ static void begin_asking(rli_single_asking *asking)
         entry->references++;
     asking->entry = entry;
     asking->known = session ? session->count : 0;
-    rli_owner_text(engine, session ? session->number : 0, asking->text); /* no session has the number 0 */
+    rli_owner_text(engine->client_id, session ? session->number : 0, asking->text); /* no session has the number 0 */
     pthread_mutex_unlock(&engine->mutex);
     lock->kind->state(&asking->call, &lock->names, asking->text);
     asking->begun = true;
