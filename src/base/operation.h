@@ -47,9 +47,9 @@ typedef struct rli_operation {
     rli_cancel_watch watch;
     rli_turn turn; /* one is enough: an operation waits in one list at a time */
     rli_sleeper sleeper;
-    bool listed;      /* whether `sleeper` is registered with the gate */
     void *frame;      /* without a thread: see rli_operation_frame */
     int cancel_state; /* the thread's cancel state before the operation */
+    bool listed;      /* whether `sleeper` is registered with the gate */
 } rli_operation;
 
 /* Begins an operation and takes a reference to `gate`. On RLOCK_OK, end it with rli_operation_end on the same thread;

@@ -50,11 +50,11 @@ typedef struct rli_attempt {
     rli_yield_seen chance;
     /* How many answers in a row let it ask again soon; determines the back-off. */
     int denied;
+    bool moved;     /* its session changed, and the new one listens on another channel */
+    bool postpones; /* it does not ask before it waits: others of this process are before it in the server's queue */
     /* The request under way was sent only because the server refused another local waiter (waiter.prompted),
      * provided that its answer comes before this instant. 0: it has a reason of its own. */
     int64_t prompted_until_ms;
-    /* Its session changed, and the new one listens on another channel. */
-    bool moved;
     /* The unheard head of the server's queue (kind.h); NULL: none. */
     char *unheard;
     int64_t unheard_ms; /* when that was */
@@ -62,7 +62,6 @@ typedef struct rli_attempt {
     rli_acquire_stage stage;
     rli_asking_stage asks;
     rli_giving_up_stage gives_up;
-    bool postpones; /* it does not ask before it waits: others of this process are before it in the server's queue */
     rlock_status status;  /* what the operation returns, as far as it is known; the message is waiter.message */
     rli_session *offered; /* RLI_ACQUIRE_RETURNS_OFFERED: the session whose hold it was offered */
 } rli_attempt;

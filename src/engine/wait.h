@@ -21,19 +21,17 @@ typedef enum rli_wait_stage {
 
 typedef struct rli_wait {
     rli_wait_stage stage;
+    unsigned slot;
     rli_operation *op;
     rli_topology *topology; /* finds the node that serves the object */
     /* The channel, at the node that serves the object; set by rli_wait_join. NULL: nobody sends messages, so only time
      * passes. */
     rli_channel *channel;
     rli_node *node; /* that node, referenced while channel is set */
-    /* Only this wait uses the channel, and no publisher counts its subscribers after the wait: unsubscribing may be
-     * delayed. */
-    bool alone;
-    unsigned slot;
     int64_t deadline_ms; /* RLI_NEVER: no limit */
-    /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and *again_ms is when to ask again without a message
-     * (RLI_NEVER: only after a message). Any other status ends the wait. */
+    /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and
+     * *again_ms is when to ask again without a message (RLI_NEVER: only after a message). Any other status ends the
+     * wait. */
     rlock_status (*ask)(struct rli_wait *wait, int64_t *again_ms);
     /* Returns whether this process itself has a reason to ask now. NULL: it never has. */
     bool (*look)(struct rli_wait *wait);
@@ -41,6 +39,9 @@ typedef struct rli_wait {
     /* By then the subscription must be confirmed; RLI_NEVER: it need not be, or it was. */
     int64_t confirm_by_ms;
     int64_t until_ms; /* RLI_WAIT_SLEEPS: when it ends without a reason */
+    /* Only this wait uses the channel, and no publisher counts its subscribers after the wait: unsubscribing may be
+     * delayed. */
+    bool alone;
     bool heard;       /* a message or other news came since the last request */
     bool asked;       /* the caller asked just before the wait began… */
     int64_t again_ms; /* …and this is when to ask again */
