@@ -30,12 +30,25 @@ local wait_ms, unheard, place_ms = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 --@include fair/queue.inc
 local was_queued = wait_ms > 0 and redis.call('lpos', queue, owner)
 
+-- Asking proves that the owner is alive, so its timeout becomes now + wait_ms at least. Those behind it have their turn
+-- that much later, so their timeouts are raised with its own. Answers the owner's timeout.
+local function stay(place, score)
+    local least = now() + wait_ms
+    if score < least then
+        move_up(redis.call('lrange', queue, place, -1), score - least, false)
+    end
+    return math.max(score, least)
+end
+
 -- Adds the owner to the end of the queue. Its timeout becomes the time that is left to the owner before it, plus
--- wait_ms. An owner that already has a place and a timeout keeps both.
+-- wait_ms. An owner that already has a place and a timeout keeps its place.
 -- Answers the owner that is directly before it, or false when it is the head.
 local function enqueue(own, pttl, head, head_score)
     local place = was_queued and redis.call('lpos', queue, owner)
     if place and (own or place == 0) then
+        if own then
+            stay(place, tonumber(own))
+        end
         return place > 0 and redis.call('lindex', queue, place - 1)
     end
     local last = redis.call('lindex', queue, '-1')
@@ -64,10 +77,9 @@ local function ask_again_after(pttl, head, before)
     return pttl >= 0 and math.min(pttl, longest) or longest
 end
 
--- Asking proves that the owner is alive, so extend its timeout to at least now + wait_ms.
 local own = was_queued and redis.call('zscore', timeouts, owner)
-if own and tonumber(own) < now() + wait_ms then
-    redis.call('zadd', timeouts, string.format('%.0f', now() + wait_ms), owner)
+if own and tonumber(own) <= now() then
+    own = stay(was_queued, tonumber(own))
 end
 local head, head_score = head_of_queue()
 local freed = over ~= '' and redis.call('hdel', lock, over) == 1
@@ -94,6 +106,7 @@ elseif redis.call('hexists', lock, owner) == 1 then
     local place = was_queued and redis.call('lpos', queue, owner)
     -- It queued, and another thread of the owner took the lock as another kind meanwhile.
     if place then
+        place_ms = left_of(owner, place_ms)
         redis.call('lrem', queue, 0, owner)
         redis.call('zrem', timeouts, owner)
         move_up(redis.call('lrange', queue, place, -1), place_ms, false)

@@ -3,7 +3,7 @@
 -- KEYS  1 lock hash   2 queue   3 timeouts   4 channel (see fair/acquire)
 -- ARGV  1 owner
 --       2 how long the owner asked to keep its place when it joined the queue, ms. The timeouts of the owners
---         behind it are lowered by that.
+--         behind it are lowered by what is left of that.
 -- Answers:
 --   1            the owner has left the queue
 --   { 1, head }  the same; the lock is free, and the head of the queue did not hear the wake-up
@@ -14,6 +14,7 @@ local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, place_ms = ARGV[1], tonumber(ARGV[2])
 --@include fair/queue.inc
 local place = redis.call('lpos', queue, owner)
+place_ms = left_of(owner, place_ms)
 redis.call('zrem', timeouts, owner)
 if not place then
     return 0

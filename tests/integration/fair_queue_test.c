@@ -407,6 +407,51 @@ Test(fair_queue, moves_up_by_exactly_the_place_that_was_left)
     }
 }
 
+/* A wait that is over takes along what is left of its own place, and nothing of the place behind it. */
+TimedTest(fair_queue, late_place_is_kept_when_the_wait_before_it_is_over)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 1000);
+    actor *first = queue_up_for(lock, 2000, 1000);
+    freeReplyObject(server_command(stage.server, "PEXPIRE f 60000"));
+    pass_ms(1900);
+    actor *late = queue_up_for(fair_of(stage.other, NAME), 500, 1000);
+    char *own = strdup(queued_at(NAME, 1));
+    assert_status(actor_finish(first, 5000), RLOCK_TIMEOUT);
+    cr_assert(score_of(NAME, own) > server_time_ms() + 300, "it is to be gone within %lld ms",
+              (long long)(score_of(NAME, own) - server_time_ms()));
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(late, 5000));
+    free(own);
+    actor_end(first);
+    actor_end(late);
+}
+
+/* The same when a wait has the lock that had kept its place for longer than it once asked to. The late one counts its
+ * time from a place between them, which is as old as the first. */
+TimedTest(fair_short_places, late_place_is_kept_when_the_first_has_the_lock)
+{
+    rlock *lock = fair_of(stage.client, NAME);
+    foreign_hold(NAME, 500);
+    actor *first = queue_up(lock), *middle = queue_up_for(fair_of(stage.other, NAME), 3200, 1000);
+    for (int64_t until_ms = now_ms() + 3000; now_ms() < until_ms; pass_ms(20)) /* a holder that renews */
+        freeReplyObject(server_command(stage.server, "PEXPIRE f 500"));
+    actor *late = queue_up_for(fair_of(stage.other, NAME), 300, 1000);
+    char *own = strdup(queued_at(NAME, 2));
+    freeReplyObject(server_command(stage.server, "PEXPIRE f 10000"));
+    assert_status(actor_finish(middle, 5000), RLOCK_TIMEOUT);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(first, 5000));
+    cr_assert(score_of(NAME, own) > server_time_ms() + 50, "it is to be gone within %lld ms",
+              (long long)(score_of(NAME, own) - server_time_ms()));
+    assert_ok(actor_unlock(first, lock));
+    assert_ok(actor_finish(late, 5000));
+    free(own);
+    actor_end(first);
+    actor_end(middle);
+    actor_end(late);
+}
+
 /* 31. Two that never come back are passed over when their time is up, and not before. */
 TimedTest(fair_short_places, are_passed_over_when_their_time_is_up)
 {
