@@ -348,14 +348,21 @@ static void force(actor *self, const plan_step *step)
     request what = ask_of(self, of, step->object, which, 0, NULL);
     run_count_call();
     timeline(thread_title(self->thread), "force %s", actor_name_of(self, step->object));
+    bool dropped[ACTOR_HOLDS] = {false};
     for (int i = 0; i < ACTOR_HOLDS; i++) {
         java_hold *one = &self->holds[i];
-        if (one->entry && one->entry->resource == of->entry->resource && one->count > 0) {
+        dropped[i] = one->entry && one->entry->resource == of->entry->resource && one->count > 0;
+        if (dropped[i]) {
             hold_drop(one);
             one->doubtful = true;
         }
     }
-    run(self, &what);
+    /* A write lock's force leaves read holds alone: the actor then gives its own back. */
+    bool left = run(self, &what) && self->answer.self.kind == REPLY_INTEGER && self->answer.self.number == 0;
+    for (int i = 0; i < ACTOR_HOLDS && left; i++) {
+        if (dropped[i])
+            drain(self, &self->holds[i]);
+    }
 }
 
 /* The server must know of what can be relied on. */
