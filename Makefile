@@ -265,9 +265,10 @@ $(B)/sim/%.a: | deps-test
 	@mkdir -p $(@D)
 	$(Q)objcopy --redefine-syms=tests/sim/world/renamed $(filter %/$(@F),$(lib_dirs)) $@
 
+# Bound when it is loaded, as each run is a fork of it.
 $(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)/sim/libuuid.a
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
 
 .PHONY: sim
 sim: $(sim) ## searches random interleavings and faults for TIME seconds; RUNS=N: the N first seeds; SEED=… repeats a run, PLAN=… that of a file

@@ -65,12 +65,10 @@ static void note_force(const sim_run *run, const char *name_of_script)
 }
 
 /* What a script was told, and what it answered, in a line; of a client's id the last digits. */
-static void ran(void *world, sim_link *link, const sim_run *run)
+static void show_run(const host *self, const connection *from, const sim_run *run, const char *name_of_script)
 {
     char text[150] = "";
     size_t length = 0;
-    const host *self = world;
-    const connection *from = sim_link_peer(link);
     for (size_t i = 0; i < run->count && length < sizeof text - 1; i++) {
         const char *word = run->words[i].at;
         size_t own = run->words[i].length;
@@ -80,14 +78,22 @@ static void ran(void *world, sim_link *link, const sim_run *run)
         }
         length += (size_t)snprintf(text + length, sizeof text - length, "%.*s ", (int)own, word);
     }
-    const char *name_of_script = run->name ? run->name : actor_script_name(run->sha1);
-    name_of_script = name_of_script ? name_of_script : run->sha1;
     char answer[24];
     snprintf(answer, sizeof answer, "%.*s", (int)(run->answer.length < 23 ? run->answer.length : 23), run->answer.at);
     for (char *at = answer; *at; at++)
         *at = *at == '\r' || *at == '\n' ? ' ' : *at;
     timeline(self->machine->name, "%s %s %s→ %s", from ? connection_client(from)->name : "-",
              name_of_script, text, answer);
+}
+
+static void ran(void *world, sim_link *link, const sim_run *run)
+{
+    const host *self = world;
+    const connection *from = sim_link_peer(link);
+    const char *name_of_script = run->name ? run->name : actor_script_name(run->sha1);
+    name_of_script = name_of_script ? name_of_script : run->sha1;
+    if (timeline_kept)
+        show_run(self, from, run, name_of_script);
     note_force(run, name_of_script);
     shard_note_run(self, run);
     wire_ran((host *)world, run, name_of_script);
