@@ -26,6 +26,19 @@ int64_t draw_span(drawing *self, int64_t least, int64_t most)
     return least + (int64_t)draw_roll(self, (int)(top - least < INT32_MAX ? top - least + 1 : INT32_MAX));
 }
 
+void draw_moment(drawing *self, moment *which, int *after_us)
+{
+    const plan *of = self->plan;
+    int trip_us = (int)(2 * of->latency_us + of->jitter_us);
+    *which = (moment)(1 + draw_roll(self, MOMENTS - 1));
+    switch (draw_roll(self, 4)) {
+    case 0: *after_us = 0; break;
+    case 1: *after_us = draw_roll(self, 100); break;
+    case 2: *after_us = draw_roll(self, trip_us + 1); break;
+    default: *after_us = draw_roll(self, 4 * trip_us + 1); break;
+    }
+}
+
 /* --- options --- */
 
 static void option(drawing *self, plan_client *to, const char *name, int64_t value)
@@ -150,7 +163,7 @@ static void draw_objects(drawing *self)
 
 /* --- faults --- */
 
-typedef enum family { NETWORK, SERVERS, CLIENTS, DELETIONS, FOREIGN, FAMILIES } family;
+typedef enum family { NETWORK, SERVERS, CLIENTS, DELETIONS, FOREIGN, REPLICATION, FAMILIES } family;
 
 static void draw_usual_weights(drawing *self, int weights[FAULT_KINDS])
 {
@@ -168,10 +181,11 @@ static void draw_usual_weights(drawing *self, int weights[FAULT_KINDS])
 
 static void keep_family(drawing *self, int weights[FAULT_KINDS])
 {
-    static const int often[FAMILIES] = {[NETWORK] = 4, [SERVERS] = 2, [CLIENTS] = 2, [DELETIONS] = 3, [FOREIGN] = 1};
+    int often[FAMILIES] = {[NETWORK] = 4, [SERVERS] = 2, [CLIENTS] = 2, [DELETIONS] = 3, [FOREIGN] = 1};
+    often[REPLICATION] = self->plan->topology == SINGLE ? 0 : 8;
     static const family families[FAULT_KINDS] = {
         [STOP_SERVER] = SERVERS, [RESTART] = SERVERS, [SERVER_ERROR] = SERVERS, [SCRIPTS_FLUSHED] = SERVERS,
-        [FAILOVER] = SERVERS, [REPLICAS_SILENT] = SERVERS, [SLOT_MOVES] = SERVERS, [SERVER_PAUSED] = SERVERS,
+        [FAILOVER] = REPLICATION, [REPLICAS_SILENT] = REPLICATION, [SLOT_MOVES] = SERVERS, [SERVER_PAUSED] = SERVERS,
         [STOP_CLIENT] = CLIENTS, [MEMORY_SHORT] = CLIENTS, [KEY_DELETED] = DELETIONS, [KEY_FORCED] = DELETIONS,
         [ALL_DELETED] = DELETIONS, [KEY_SHORTENED] = FOREIGN, [FIELD_ODD] = FOREIGN, [GARBAGE_PUBLISHED] = FOREIGN,
         [KEY_PERSISTED] = FOREIGN, [KEY_RENAMED] = FOREIGN, [KEY_TAKEN] = FOREIGN, [QUEUE_ODD] = FOREIGN,
@@ -211,6 +225,10 @@ static void draw_fault(drawing *self, const int weights[FAULT_KINDS], int64_t lo
         .who = draw_roll(self, 16),
         .count = draw_roll(self, 8),
     };
+    if (draw_one_in(self, self->mood.faults_meet))
+        draw_moment(self, &to->meets, &to->after_us);
+    if (to->kind == REPLICAS_SILENT) /* for longer than clients wait for them */
+        to->span_ms += draw_roll(self, 3000);
     if (to->kind == FAILOVER) {
         to->span_ms += 300 + draw_roll(self, 4000);
         to->count = draw_one_in(self, 2) ? 0 : to->count; /* nothing may be lost */
@@ -269,6 +287,7 @@ static void draw_mood(drawing *self)
     to->cancels = draw_rate(self, 6);
     to->cancels_soon = draw_one_in(self, 2);
     to->named = draw_rate(self, 5);
+    to->owners = 1 + draw_roll(self, 2);
     to->nests = draw_rate(self, 3);
     to->asks = draw_rate(self, 3);
     to->forces = draw_rate(self, 20);
@@ -278,6 +297,9 @@ static void draw_mood(drawing *self)
     to->closes = draw_one_in(self, 4) ? 8 : 0;
     to->forks = draw_one_in(self, 6) ? 16 : 0;
     to->starves = self->hardness && draw_one_in(self, 4) ? 8 : 0;
+    to->meets = draw_rate(self, 3);
+    to->faults_meet = draw_rate(self, 3);
+    to->outstays = draw_rate(self, 8);
     to->keeps = draw_roll(self, 3);
     to->posts = draw_roll(self, 3);
 }

@@ -15,6 +15,9 @@ typedef struct mood {
     lease_mood leases;
     wait_mood waits;
     int cancels, named, nests, asks, forces, forgets, blocks, leaves, closes, forks, starves, pauses;
+    int owners;                /* how many named owners there are */
+    int meets, faults_meet;    /* a moment */
+    int outstays;              /* pauses until about the end of the lease */
     int keeps, posts;         /* clients with localHandOver, and with unlockWaits=false */
     bool cancels_soon;        /* within some round trips */
     int64_t pause_ms, trip_ms; /* the longest pause; a round trip, rounded up */
@@ -30,6 +33,8 @@ typedef struct drawing {
 
 int draw_roll(drawing *drawing, int sides);
 bool draw_one_in(drawing *drawing, int sides); /* 0: never */
+/* Some moment, and how long after it: at once, or within some round trips. */
+void draw_moment(drawing *drawing, moment *which, int *after_us);
 /* Small ones as often as large ones. */
 int64_t draw_span(drawing *drawing, int64_t least, int64_t most);
 

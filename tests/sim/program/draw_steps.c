@@ -14,8 +14,25 @@ static plan_step *add_step(plan_thread *to, step_kind kind, int object)
 
 static void add_pause(drawing *self, plan_thread *to)
 {
-    bool none = !draw_one_in(self, self->mood.pauses);
-    add_step(to, PAUSE, 0)->pause_ms = none ? 0 : draw_span(self, 1, self->mood.pause_ms);
+    plan_step *pause = add_step(to, PAUSE, 0);
+    if (draw_one_in(self, self->mood.meets)) {
+        pause->pause_ms = draw_span(self, 1, MOMENT_MS);
+        draw_moment(self, &pause->meets, &pause->after_us);
+    } else if (draw_one_in(self, self->mood.pauses)) {
+        pause->pause_ms = draw_span(self, 1, self->mood.pause_ms);
+    }
+}
+
+/* As long as what was just taken is held, or a little more or less. */
+static void add_pause_of_lease(drawing *self, plan_thread *to, int64_t lease_ms)
+{
+    int64_t near_ms = 2 * self->mood.trip_ms;
+    if (lease_ms < 0 || lease_ms > 60000 || !draw_one_in(self, self->mood.outstays)) {
+        add_pause(self, to);
+        return;
+    }
+    int64_t pause_ms = lease_ms - near_ms + draw_roll(self, (int)(2 * near_ms + 1));
+    add_step(to, PAUSE, 0)->pause_ms = pause_ms > 0 ? pause_ms : 0;
 }
 
 /* --- times --- */
@@ -64,6 +81,10 @@ static void draw_acquire(drawing *self, plan_step *to)
     to->wait_ms = draw_wait(self);
     to->lease_ms = draw_lease(self);
     to->cancel_ms = draw_cancel(self);
+    if (to->wait_ms != 0 && draw_one_in(self, 3 * self->mood.meets)) {
+        to->cancel_ms = draw_span(self, 1, 5000);
+        draw_moment(self, &to->meets, &to->after_us);
+    }
 }
 
 /* What may be lost for good is not waited for without end. */
@@ -113,7 +134,7 @@ static void add_unlock(drawing *self, plan_thread *to, int object, int owner)
 static void draw_lock_turn(drawing *self, plan_thread *to, int object, int depth)
 {
     object_kind kind = self->plan->objects[object].kind;
-    int owner = draw_one_in(self, self->mood.named) ? 1 + draw_roll(self, 2) : 0;
+    int owner = draw_one_in(self, self->mood.named) ? 1 + draw_roll(self, self->mood.owners) : 0;
     if (draw_one_in(self, self->mood.blocks)) {
         add_step(to, WITHIN, object)->pause_ms = draw_span(self, 1, 1 + self->mood.pause_ms / 3);
         return;
@@ -121,7 +142,7 @@ static void draw_lock_turn(drawing *self, plan_thread *to, int object, int depth
     plan_step *taken = add_step(to, kind == FENCED && draw_one_in(self, 2) ? TOKEN : LOCK, object);
     draw_acquire(self, taken);
     taken->owner = owner;
-    add_pause(self, to);
+    add_pause_of_lease(self, to, taken->lease_ms);
     if (draw_one_in(self, self->mood.asks))
         draw_question(self, to, object, owner);
     if (depth < 3 && draw_one_in(self, self->mood.nests)) {

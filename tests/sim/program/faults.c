@@ -6,6 +6,7 @@
 #include "tests/sim/check/ledger.h"
 #include "tests/sim/program/failover.h"
 #include "tests/sim/program/foreign.h"
+#include "tests/sim/program/moment.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/program/shards.h"
@@ -30,8 +31,9 @@ static void reset(const plan_fault *fault)
     int count = 0;
     while (connection_number(count))
         count++;
+    connection *met = fault->meets != NO_MOMENT ? moment_connection() : NULL;
     if (count)
-        connection_reset(connection_number(fault->who * 7 % count), fault->count & 1);
+        connection_reset(met ? met : connection_number(fault->who * 7 % count), fault->count & 1);
 }
 
 static void silence(const plan_fault *fault)
@@ -208,6 +210,25 @@ static void end_fault(void *argument)
 
 #define BEGIN_NS INT64_C(500000000)
 
+static void begin_met(void *argument)
+{
+    plan_fault *fault = argument;
+    begin_fault(fault);
+    event_at(world_now_ns() + fault->span_ms * 1000000, end_fault, fault);
+}
+
+static void meet(void *argument)
+{
+    const plan_fault *fault = argument;
+    event_at(world_now_ns() + fault->after_us * INT64_C(1000), begin_met, argument);
+}
+
+static void await_moment(void *argument)
+{
+    const plan_fault *fault = argument;
+    moment_when(fault->meets, world_now_ns() + MOMENT_MS * INT64_C(1000000), meet, argument);
+}
+
 static int64_t begins_ns(const plan_fault *fault)
 {
     return BEGIN_NS + fault->at_ms * 1000000;
@@ -219,6 +240,8 @@ int64_t faults_end_ns(const plan *of)
     for (int i = 0; i < of->fault_count; i++) {
         const plan_fault *fault = &of->faults[i];
         int64_t own_ns = begins_ns(fault) + (acts[fault->kind].lasts ? fault->span_ms * 1000000 : 0);
+        if (fault->meets != NO_MOMENT)
+            own_ns += MOMENT_MS * INT64_C(1000000) + fault->after_us * INT64_C(1000);
         if (own_ns > end_ns)
             end_ns = own_ns;
     }
@@ -230,6 +253,10 @@ void faults_plan(const plan *of)
     int64_t now_ns = world_now_ns();
     for (int i = 0; i < of->fault_count; i++) {
         plan_fault *fault = (plan_fault *)&of->faults[i];
+        if (fault->meets != NO_MOMENT) {
+            event_at(now_ns + begins_ns(fault), await_moment, fault);
+            continue;
+        }
         event_at(now_ns + begins_ns(fault), begin_fault, fault);
         event_at(now_ns + begins_ns(fault) + fault->span_ms * 1000000, end_fault, fault);
     }

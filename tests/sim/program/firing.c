@@ -2,11 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/firing.h"
 
+#include "tests/sim/program/moment.h"
+
 #include <rlock/cancel.h>
 
 static void *fire(void *argument)
 {
     firing *self = argument;
+    if (self->of->meets != NO_MOMENT && world_now_ns() < self->at_ns) {
+        moment_await(self->of->meets, self, self->at_ns);
+        self->at_ns = world_now_ns() + self->of->after_us * INT64_C(1000);
+    }
     while (!self->over && world_now_ns() < self->at_ns)
         thread_sleep(self, self->at_ns, ~0u, "the time to cancel");
     if (!self->over) {
@@ -17,10 +23,10 @@ static void *fire(void *argument)
     return NULL;
 }
 
-void firing_begin(firing *self, worker *who, int64_t after_ms)
+void firing_begin(firing *self, worker *who, const plan_step *of)
 {
-    *self = (firing){.at_ns = world_now_ns() + after_ms * 1000000};
-    if (after_ms < 0)
+    *self = (firing){.of = of, .at_ns = world_now_ns() + of->cancel_ms * 1000000};
+    if (of->cancel_ms < 0)
         return;
     self->token = rlock_cancel_new();
     self->by = self->token ? thread_start(who->of->machine, "canceller", fire, self) : NULL;

@@ -7,13 +7,14 @@
 
 typedef struct firing {
     rlock_cancel *token; /* NULL: it is not to be fired, or there was no memory */
+    const plan_step *of;
     int64_t at_ns, fired_ns;
     bool fired, over;
     thread *by;
 } firing;
 
-/* after_ms below 0: never. Its own until the call that has the token has ended. */
-void firing_begin(firing *firing, worker *worker, int64_t after_ms);
+/* In the time of a step, or at its moment. Its own until the call that has the token has ended. */
+void firing_begin(firing *firing, worker *worker, const plan_step *of);
 void firing_end(firing *firing);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tests/sim/check/counted.h"
 #include "tests/sim/check/permits.h"
 #include "tests/sim/program/firing.h"
+#include "tests/sim/program/moment.h"
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan
 {
     firing cancel;
     rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
-    firing_begin(&cancel, self, step->cancel_ms);
+    firing_begin(&cancel, self, step);
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
     begin_waiting(self, step, count);
@@ -67,6 +68,7 @@ static void semaphore_step(worker *self, const plan_step *step)
     case SEM_ACQUIRE: status = acquire(self, semaphore, step, count, &own); break;
     case SEM_RELEASE:
         counted_give(resource, count);
+        moment_comes(CALL_GIVES_BACK, NULL);
         self->taken[step->object] -= count;
         status = rlock_semaphore_release(semaphore, count);
         break;
@@ -105,7 +107,7 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     firing cancel;
     rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
     rlock_permit *to = self->permits[step->object] + self->permit_count[step->object];
-    firing_begin(&cancel, self, step->cancel_ms);
+    firing_begin(&cancel, self, step);
     options.wait_ms = step->wait_ms;
     options.lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
     options.cancel = cancel.token;
@@ -129,6 +131,7 @@ static rlock_status release_permit(worker *self, rlock_permit_semaphore *semapho
     const rlock_permit *last = &self->permits[object][--self->permit_count[object]];
     int resource = run_resource(self->of->plan, object);
     int64_t began_ns = world_now_ns(), until_ns = permits_give(resource, last->id);
+    moment_comes(CALL_GIVES_BACK, NULL);
     rlock_status status = rlock_permit_semaphore_try_release(semaphore, last->id, &released);
     if (status == RLOCK_OK && !released && until_ns > world_now_ns())
         permits_missing(resource, began_ns, thread_title(self->thread));
@@ -180,7 +183,7 @@ static rlock_status await(worker *self, rlock_count_down_latch *latch, const pla
 {
     firing cancel;
     rlock_await_options options = RLOCK_AWAIT_OPTIONS_INIT;
-    firing_begin(&cancel, self, step->cancel_ms);
+    firing_begin(&cancel, self, step);
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
     begin_waiting(self, step, 1);
@@ -204,8 +207,10 @@ static void latch_step(worker *self, const plan_step *step)
         *latch = rlock_get_count_down_latch(self->of->client, name_of(self, step->object));
     if (!*latch)
         return;
-    if (step->kind == LATCH_DOWN)
+    if (step->kind == LATCH_DOWN) {
         latch_goes_down(resource);
+        moment_comes(CALL_GIVES_BACK, NULL);
+    }
     call_begin(&own, self, step, NULL);
     switch (step->kind) {
     case LATCH_SET: status = rlock_count_down_latch_try_set_count(*latch, step->count, &set); break;

@@ -19,6 +19,8 @@ static const char *const fault_words[FAULT_KINDS] = {
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",
     "replicas_silent", "slot_moves", "name_changes", "memory_short", "garbage_published", "key_persisted", "key_renamed",
     "key_taken", "queue_odd", "helpers_deleted", "server_paused"};
+static const char *const moment_words[MOMENTS] = {"none", "script_takes", "script_gives_back", "script_renews",
+                                                   "message_sent", "call_gives_back"};
 
 const char *topology_word(topology_kind kind)
 {
@@ -40,6 +42,11 @@ const char *step_word(step_kind kind)
     return step_words[kind];
 }
 
+const char *moment_word(moment kind)
+{
+    return moment_words[kind];
+}
+
 bool object_is_lock(object_kind kind)
 {
     return kind < SEMAPHORE;
@@ -51,6 +58,13 @@ bool object_is_composite(object_kind kind)
 }
 
 /* --- writing --- */
+
+static void write_moment(moment which, int after_us, FILE *to)
+{
+    if (which != NO_MOMENT)
+        fprintf(to, " meets %s after %d", moment_words[which], after_us);
+    fprintf(to, "\n");
+}
 
 void plan_write(const plan *self, FILE *to)
 {
@@ -74,14 +88,16 @@ void plan_write(const plan *self, FILE *to)
         for (int k = 0; k < one->step_count; k++) {
             const plan_step *step = &one->steps[k];
             fprintf(to, "  %s object %d owner %d count %d wait %" PRId64 " lease %" PRId64 " pause %" PRId64
-                    " cancel %" PRId64 "\n", step_words[step->kind], step->object, step->owner, step->count, step->wait_ms,
+                    " cancel %" PRId64, step_words[step->kind], step->object, step->owner, step->count, step->wait_ms,
                     step->lease_ms, step->pause_ms, step->cancel_ms);
+            write_moment(step->meets, step->after_us, to);
         }
     }
     for (int i = 0; i < self->fault_count; i++) {
         const plan_fault *one = &self->faults[i];
-        fprintf(to, "fault %s at %" PRId64 " span %" PRId64 " who %d count %d\n", fault_words[one->kind], one->at_ms,
+        fprintf(to, "fault %s at %" PRId64 " span %" PRId64 " who %d count %d", fault_words[one->kind], one->at_ms,
                 one->span_ms, one->who, one->count);
+        write_moment(one->meets, one->after_us, to);
     }
 }
 
@@ -93,6 +109,18 @@ static int index_of(const char *word, const char *const *words, int count)
     while (i < count && strcmp(words[i], word) != 0)
         i++;
     return i < count ? i : -1;
+}
+
+/* The end of a line, where it has one. */
+static bool read_moment(const char *line, moment *which, int *after_us)
+{
+    char word[24];
+    const char *at = strstr(line, " meets ");
+    if (!at)
+        return true;
+    int kind = sscanf(at, " meets %23s after %d", word, after_us) == 2 ? index_of(word, moment_words, MOMENTS) : -1;
+    *which = (moment)(kind < 0 ? 0 : kind);
+    return kind >= 0 && *after_us >= 0;
 }
 
 static bool read_world(plan *self, const char *line)
@@ -164,7 +192,7 @@ static bool read_step(plan *self, const char *line)
         return false;
     int kind = index_of(word, step_words, STEP_KINDS);
     one->kind = (step_kind)(kind < 0 ? 0 : kind);
-    return kind >= 0 && one->object >= 0 && one->object < self->object_count;
+    return kind >= 0 && one->object >= 0 && one->object < self->object_count && read_moment(line, &one->meets, &one->after_us);
 }
 
 static bool read_fault(plan *self, const char *line)
@@ -178,7 +206,7 @@ static bool read_fault(plan *self, const char *line)
         return false;
     int kind = index_of(word, fault_words, FAULT_KINDS);
     one->kind = (fault_kind)(kind < 0 ? 0 : kind);
-    return kind >= 0;
+    return kind >= 0 && read_moment(line, &one->meets, &one->after_us);
 }
 
 bool plan_read(plan *self, FILE *from, char why[static PLAN_TEXT])

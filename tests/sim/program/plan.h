@@ -66,6 +66,17 @@ typedef enum fault_kind {
     FAULT_KINDS
 } fault_kind;
 
+/* What a step or a fault may wait for, of whatever object it is. */
+typedef enum moment {
+    NO_MOMENT,
+    SCRIPT_TAKES, SCRIPT_GIVES_BACK, SCRIPT_RENEWS, /* a script that does so has run, and its answer is on the way */
+    MESSAGE_SENT,    /* a message was published */
+    CALL_GIVES_BACK, /* a call that gives back begins */
+    MOMENTS
+} moment;
+
+#define MOMENT_MS 1000 /* for so long a fault waits for its moment */
+
 typedef struct plan_client {
     int rate_ppm;
     bool reports; /* rlock_on_lost is set */
@@ -83,6 +94,8 @@ typedef struct plan_step {
     int object, owner, count;
     int64_t wait_ms, lease_ms; /* -1: for ever; renewed */
     int64_t pause_ms, cancel_ms; /* -1: never */
+    moment meets;     /* a pause or the time to cancel ends so long after it, if it comes before */
+    int after_us;
 } plan_step;
 
 typedef struct plan_thread {
@@ -95,6 +108,8 @@ typedef struct plan_fault {
     int64_t at_ms, span_ms; /* from half a second after the start on */
     fault_kind kind;
     int who, count;
+    moment meets;      /* it begins so long after the first one from at_ms on, if that comes within MOMENT_MS */
+    int after_us;
 } plan_fault;
 
 typedef struct plan {
@@ -123,6 +138,7 @@ const char *topology_word(topology_kind kind);
 const char *object_word(object_kind kind);
 const char *fault_word(fault_kind kind);
 const char *step_word(step_kind kind);
+const char *moment_word(moment kind);
 bool object_is_lock(object_kind kind);
 bool object_is_composite(object_kind kind);
 

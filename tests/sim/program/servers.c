@@ -6,6 +6,7 @@
 #include "tests/sim/check/ledger.h"
 #include "tests/sim/check/wire.h"
 #include "tests/sim/program/known.h"
+#include "tests/sim/program/moment.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/server/memory.h"
 #include "tests/sim/world/finding.h"
@@ -97,6 +98,7 @@ static void ran(void *world, sim_link *link, const sim_run *run)
     note_force(run, name_of_script);
     shard_note_run(self, run);
     wire_ran((host *)world, run, name_of_script);
+    moment_comes(moment_of(name_of_script), from);
 }
 
 static void begins(void *world, const sim_run *run)
@@ -108,6 +110,7 @@ static void published(void *world, const char *channel, size_t channel_length, c
 {
     (void)world;
     wire_published(channel, channel_length, message, message_length);
+    moment_comes(MESSAGE_SENT, NULL);
 }
 
 /* --- where they are --- */

@@ -7,6 +7,7 @@
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/forked.h"
 #include "tests/sim/program/lock_of.h"
+#include "tests/sim/program/moment.h"
 #include "tests/sim/program/objects.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/memory.h"
@@ -143,7 +144,7 @@ static void take(worker *self, const plan_step *planned)
     if (!lock)
         return;
     judge_validity(hold_of(self, step), validity_of(self, lock));
-    firing_begin(&cancel, self, step->cancel_ms);
+    firing_begin(&cancel, self, step);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.wait_ms = step->wait_ms < 0 ? RLOCK_FOREVER : step->wait_ms;
     options.lease_ms = step->lease_ms < 0 ? RLOCK_WATCHDOG : step->lease_ms;
@@ -154,7 +155,7 @@ static void take(worker *self, const plan_step *planned)
     self->waits_as = own.hold->side;
     self->waits_named = step->owner != 0;
     bool ends_first = step->cancel_ms >= 0 && (step->wait_ms < 0 || step->cancel_ms < step->wait_ms);
-    int64_t wait_ms = ends_first ? step->cancel_ms : step->wait_ms;
+    int64_t wait_ms = !ends_first ? step->wait_ms : step->meets ? 0 : step->cancel_ms;
     self->waits_until_ns = wait_ms < 0 ? WORLD_NEVER : world_now_ns() + wait_ms * 990000; /* clocks differ */
     bool wants_token = step->kind == TOKEN && step->cancel_ms < 0;
     rlock_status status = wants_token ? rlock_try_lock_and_get_token(lock, options.wait_ms, options.lease_ms, &token)
@@ -184,6 +185,7 @@ static void give_back(worker *self, const plan_step *step)
     /* Of several read holds the inner one may be the longest. */
     if (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0)
         ledger_drop(held);
+    moment_comes(CALL_GIVES_BACK, NULL);
     call_end(&own, rlock_unlock(lock));
     judge_unlock(&own, validity_of(self, lock));
     check_members(self, step, held);
@@ -221,6 +223,7 @@ static void within(worker *self, const plan_step *step)
         call_resume(&own);
         call_valid_before(&own, before);
         ledger_drop(own.hold);
+        moment_comes(CALL_GIVES_BACK, NULL);
     } else {
         call_end(&own, status);
         judge_acquire(&own, (validity){.ms = 0});
@@ -300,11 +303,21 @@ static void close_client(worker *self)
     timeline(thread_title(self->thread), "has closed the client");
 }
 
+static void pause_for(worker *self, const plan_step *step)
+{
+    int64_t until_ns = world_now_ns() + step->pause_ms * 1000000;
+    if (step->meets != NO_MOMENT) {
+        moment_await(step->meets, self, until_ns);
+        until_ns = world_now_ns() + step->after_us * INT64_C(1000);
+    }
+    thread_sleep(self, until_ns, 0, "a pause");
+}
+
 bool step_take(worker *self, const plan_step *step)
 {
     switch (step->kind) {
     case PAUSE:
-        thread_sleep(self, world_now_ns() + step->pause_ms * 1000000, 0, "a pause");
+        pause_for(self, step);
         return true;
     case LOCK:
     case TOKEN:
