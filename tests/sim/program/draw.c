@@ -30,13 +30,21 @@ void draw_moment(drawing *self, moment *which, int *after_us)
 {
     const plan *of = self->plan;
     int trip_us = (int)(2 * of->latency_us + of->jitter_us);
-    *which = (moment)(1 + draw_roll(self, MOMENTS - 1));
+    *which = self->mood.moment != NO_MOMENT ? self->mood.moment : (moment)(1 + draw_roll(self, MOMENTS - 1));
     switch (draw_roll(self, 4)) {
     case 0: *after_us = 0; break;
     case 1: *after_us = draw_roll(self, 100); break;
     case 2: *after_us = draw_roll(self, trip_us + 1); break;
     default: *after_us = draw_roll(self, 4 * trip_us + 1); break;
     }
+}
+
+int64_t draw_watchdog(drawing *self)
+{
+    const plan *of = self->plan;
+    const char *at = strstr(of->clients[draw_roll(self, of->client_count)].options, "lockWatchdogTimeout=");
+    int64_t watchdog_ms = at ? atoll(at + strlen("lockWatchdogTimeout=")) : 30000;
+    return watchdog_ms < 30000 ? watchdog_ms : 30000;
 }
 
 /* --- options --- */
@@ -56,9 +64,9 @@ static void word(plan_client *to, const char *text)
 
 static void draw_client(drawing *self, plan_client *to)
 {
-    static const int64_t timeouts[] = {100, 400, 1000, 3000}, watchdogs[] = {300, 1000, 3000, 30000};
+    static const int64_t timeouts[] = {100, 400, 1000, 3000}, watchdogs[] = {300, 1000, 3000, 30000, 120000};
     *to = (plan_client){.rate_ppm = draw_roll(self, 15601) - 7800, .reports = !draw_one_in(self, 4)};
-    int64_t timeout_ms = timeouts[draw_roll(self, 4)], watchdog_ms = watchdogs[draw_roll(self, 4)];
+    int64_t timeout_ms = timeouts[draw_roll(self, 4)], watchdog_ms = watchdogs[draw_roll(self, 5)];
     /* What the link can serve: a connection takes some round trips, and so does a script that the server lacks. */
     int64_t trip_us = self->plan->latency_us + self->plan->jitter_us;
     option(self, to, "timeout", timeout_ms > trip_us / 100 ? timeout_ms : 3000);
@@ -190,9 +198,12 @@ static void keep_family(drawing *self, int weights[FAULT_KINDS])
         [ALL_DELETED] = DELETIONS, [KEY_SHORTENED] = FOREIGN, [FIELD_ODD] = FOREIGN, [GARBAGE_PUBLISHED] = FOREIGN,
         [KEY_PERSISTED] = FOREIGN, [KEY_RENAMED] = FOREIGN, [KEY_TAKEN] = FOREIGN, [QUEUE_ODD] = FOREIGN,
         [HELPERS_DELETED] = FOREIGN};
+    if (self->clean) /* where alone it can be seen that each of them is told */
+        often[DELETIONS] = 12;
     family kept = (family)dice_weighted(&self->dice, often, FAMILIES);
+    family beside = kept == REPLICATION && draw_one_in(self, 2) ? NETWORK : kept;
     for (int i = 0; i < FAULT_KINDS; i++)
-        weights[i] = families[i] == kept ? weights[i] : 0;
+        weights[i] = families[i] == kept || families[i] == beside ? weights[i] : 0;
 }
 
 static void keep_some(drawing *self, int weights[FAULT_KINDS])
@@ -238,10 +249,7 @@ static void draw_fault(drawing *self, const int weights[FAULT_KINDS], int64_t lo
 /* What lasts as long as a lease: what ends with it, and what comes just before or after. */
 static int64_t draw_near_lease(drawing *self)
 {
-    const plan *of = self->plan;
-    const char *at = strstr(of->clients[draw_roll(self, of->client_count)].options, "lockWatchdogTimeout=");
-    int64_t watchdog_ms = at ? atoll(at + strlen("lockWatchdogTimeout=")) : 30000;
-    return watchdog_ms * (60 + draw_roll(self, 45)) / 100;
+    return draw_watchdog(self) * (60 + draw_roll(self, 45)) / 100;
 }
 
 static void draw_faults(drawing *self)
@@ -286,7 +294,7 @@ static void draw_mood(drawing *self)
     to->waits = draw_one_in(self, 3) ? WAITS_MIXED : (wait_mood)draw_roll(self, WAIT_MOODS);
     to->cancels = draw_rate(self, 6);
     to->cancels_soon = draw_one_in(self, 2);
-    to->named = draw_rate(self, 5);
+    to->named = draw_one_in(self, 6) ? 1 : draw_rate(self, 5);
     to->owners = 1 + draw_roll(self, 2);
     to->nests = draw_rate(self, 3);
     to->asks = draw_rate(self, 3);
@@ -299,7 +307,10 @@ static void draw_mood(drawing *self)
     to->starves = self->hardness && draw_one_in(self, 4) ? 8 : 0;
     to->meets = draw_rate(self, 3);
     to->faults_meet = draw_rate(self, 3);
+    to->moment = draw_one_in(self, 2) ? NO_MOMENT : (moment)(1 + draw_roll(self, MOMENTS - 1));
     to->outstays = draw_rate(self, 8);
+    if (self->clean && !draw_one_in(self, 3)) /* more is promised then */
+        to->forces = to->closes = to->starves = 0;
     to->keeps = draw_roll(self, 3);
     to->posts = draw_roll(self, 3);
 }
@@ -314,7 +325,7 @@ static void draw_world(drawing *self)
     if (draw_one_in(self, 3))
         to->changes = 1 + draw_roll(self, 12);
     to->period = 1 << (draw_one_in(self, 4) ? draw_roll(self, 8) : 3 + draw_roll(self, 6)); /* turns cost the most time */
-    bool clean = draw_one_in(self, 3); /* where more is promised, and more can be checked */
+    bool clean = self->clean = draw_one_in(self, 3); /* where more is promised, and more can be checked */
     to->stalls = clean || draw_one_in(self, 2) ? 0 : 200 << draw_roll(self, 6);
     to->latency_us = !clean && draw_one_in(self, 3) ? 1000 + draw_roll(self, 20000) : 20 + draw_roll(self, 300);
     to->jitter_us = draw_one_in(self, 2) ? to->latency_us : to->latency_us * (1 + draw_roll(self, 10));

@@ -16,8 +16,9 @@ typedef struct mood {
     wait_mood waits;
     int cancels, named, nests, asks, forces, forgets, blocks, leaves, closes, forks, starves, pauses;
     int owners;                /* how many named owners there are */
-    int meets, faults_meet;    /* a moment */
-    int outstays;              /* pauses until about the end of the lease */
+    int meets, faults_meet;    /* a moment… */
+    moment moment;             /* …that one; NO_MOMENT: any */
+    int outstays;              /* pauses until about the end of the lease, or past some renewals */
     int keeps, posts;         /* clients with localHandOver, and with unlockWaits=false */
     bool cancels_soon;        /* within some round trips */
     int64_t pause_ms, trip_ms; /* the longest pause; a round trip, rounded up */
@@ -27,6 +28,7 @@ typedef struct drawing {
     plan *plan;
     dice dice;
     mood mood;
+    bool clean;         /* nothing is slow by itself */
     int hardness;       /* 0: nothing goes wrong */
     int64_t horizon_ms; /* most of what is planned is planned before */
 } drawing;
@@ -35,6 +37,8 @@ int draw_roll(drawing *drawing, int sides);
 bool draw_one_in(drawing *drawing, int sides); /* 0: never */
 /* Some moment, and how long after it: at once, or within some round trips. */
 void draw_moment(drawing *drawing, moment *which, int *after_us);
+/* The watchdog's timeout of one of the clients; half a minute at most. */
+int64_t draw_watchdog(drawing *drawing);
 /* Small ones as often as large ones. */
 int64_t draw_span(drawing *drawing, int64_t least, int64_t most);
 

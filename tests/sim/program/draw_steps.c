@@ -23,12 +23,16 @@ static void add_pause(drawing *self, plan_thread *to)
     }
 }
 
-/* As long as what was just taken is held, or a little more or less. */
+/* As long as what was just taken is held, or a little more or less; renewed, as long as that needs to be. */
 static void add_pause_of_lease(drawing *self, plan_thread *to, int64_t lease_ms)
 {
     int64_t near_ms = 2 * self->mood.trip_ms;
-    if (lease_ms < 0 || lease_ms > 60000 || !draw_one_in(self, self->mood.outstays)) {
+    if (lease_ms > 60000 || !draw_one_in(self, self->mood.outstays)) {
         add_pause(self, to);
+        return;
+    }
+    if (lease_ms < 0) {
+        add_step(to, PAUSE, 0)->pause_ms = draw_watchdog(self) * (30 + draw_roll(self, 120)) / 100;
         return;
     }
     int64_t pause_ms = lease_ms - near_ms + draw_roll(self, (int)(2 * near_ms + 1));

@@ -41,6 +41,7 @@ static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
     begin_waiting(self, step, count);
+    moment_comes(CALL_TAKES, NULL);
     rlock_status status = rlock_semaphore_acquire_with(semaphore, count, &options);
     self->waits_for = -1;
     of->cancelled = cancel.fired;
@@ -112,6 +113,7 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     options.lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
     options.cancel = cancel.token;
     begin_waiting(self, step, step->count);
+    moment_comes(CALL_TAKES, NULL);
     rlock_status status = rlock_permit_semaphore_acquire_with(semaphore, step->count, &options, to);
     self->waits_for = -1;
     of->cancelled = cancel.fired;

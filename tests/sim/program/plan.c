@@ -20,7 +20,7 @@ static const char *const fault_words[FAULT_KINDS] = {
     "replicas_silent", "slot_moves", "name_changes", "memory_short", "garbage_published", "key_persisted", "key_renamed",
     "key_taken", "queue_odd", "helpers_deleted", "server_paused"};
 static const char *const moment_words[MOMENTS] = {"none", "script_takes", "script_gives_back", "script_renews",
-                                                   "message_sent", "call_gives_back"};
+                                                   "message_sent", "call_takes", "call_gives_back"};
 
 const char *topology_word(topology_kind kind)
 {

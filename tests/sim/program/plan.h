@@ -71,7 +71,7 @@ typedef enum moment {
     NO_MOMENT,
     SCRIPT_TAKES, SCRIPT_GIVES_BACK, SCRIPT_RENEWS, /* a script that does so has run, and its answer is on the way */
     MESSAGE_SENT,    /* a message was published */
-    CALL_GIVES_BACK, /* a call that gives back begins */
+    CALL_TAKES, CALL_GIVES_BACK, /* a call that does so begins */
     MOMENTS
 } moment;
 

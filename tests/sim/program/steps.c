@@ -157,6 +157,7 @@ static void take(worker *self, const plan_step *planned)
     bool ends_first = step->cancel_ms >= 0 && (step->wait_ms < 0 || step->cancel_ms < step->wait_ms);
     int64_t wait_ms = !ends_first ? step->wait_ms : step->meets ? 0 : step->cancel_ms;
     self->waits_until_ns = wait_ms < 0 ? WORLD_NEVER : world_now_ns() + wait_ms * 990000; /* clocks differ */
+    moment_comes(CALL_TAKES, NULL);
     bool wants_token = step->kind == TOKEN && step->cancel_ms < 0;
     rlock_status status = wants_token ? rlock_try_lock_and_get_token(lock, options.wait_ms, options.lease_ms, &token)
                                       : rlock_lock_with(lock, &options);
