@@ -5,6 +5,7 @@
 #include "tests/sim/check/losses.h"
 #include "tests/sim/check/order.h"
 #include "tests/sim/program/known.h"
+#include "tests/sim/program/loops.h"
 #include "tests/sim/program/plan.h"
 #include "tests/sim/world/finding.h"
 
@@ -54,20 +55,27 @@ void call_valid_before(call *self, validity before)
     self->valid_before_ms = before.ms > passed_ms ? before.ms - passed_ms : before.ms > 0 ? 1 : 0;
 }
 
-void call_end(call *self, rlock_status status)
+void call_end_with(call *self, rlock_status status, const char *error)
 {
     self->status = status;
     /* It may have been repeated, and what was sent first may come yet. */
     bool repeated = world_now_ns() - self->began_ns >= run_timeout_ms(self->worker->of) * 1000000;
     self->worker->of->doubts |= status != RLOCK_OK || repeated;
-    snprintf(self->message, sizeof self->message, "%s", rlock_last_error());
+    snprintf(self->message, sizeof self->message, "%s", error);
     timeline(thread_title(self->worker->thread), "  %s → %s%s%s", step_word(self->step->kind), rlock_strstatus(status),
              status == RLOCK_OK ? "" : ": ", status == RLOCK_OK ? "" : self->message);
 }
 
+void call_end(call *self, rlock_status status)
+{
+    call_end_with(self, status, rlock_last_error());
+}
+
 int64_t call_took_ns(const call *self)
 {
-    return world_now_ns() - self->began_ns - (self->worker->of->machine->stood_still_ns - self->stopped_ns);
+    int64_t forgotten_ns = self->is_async ? loop_forgotten_ns(self->worker->of) - self->forgotten_ns : 0;
+    return world_now_ns() - self->began_ns - (self->worker->of->machine->stood_still_ns - self->stopped_ns) -
+           forgotten_ns;
 }
 
 /* Promises that hold for every call. */

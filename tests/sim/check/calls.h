@@ -18,6 +18,8 @@ typedef struct call {
     bool gives_back;
     bool cancelled;          /* its token was fired… */
     int64_t cancelled_ns;    /* …then */
+    bool is_async;
+    int64_t forgotten_ns; /* how long its loop had forgotten to process by then */
     rlock_status status;
     char message[200];
 } call;
@@ -29,6 +31,7 @@ void call_resume(call *call);
 void call_valid_before(call *call, validity before);
 /* With the status that it answered; the calls below judge it. */
 void call_end(call *call, rlock_status status);
+void call_end_with(call *call, rlock_status status, const char *error);
 int64_t call_took_ns(const call *call); /* without the time that its machine stood still */
 
 void judge_acquire(call *call, validity validity);

@@ -313,6 +313,9 @@ static void draw_mood(drawing *self)
         to->forces = to->closes = to->starves = 0;
     to->keeps = draw_roll(self, 3);
     to->posts = draw_roll(self, 3);
+    /* by the seed alone: what else is drawn of a seed stays as it was */
+    to->asyncs = of->seed % 3 == 0 ? 1 + (int)(of->seed / 3 % 3) : 0;
+    to->forgets_loop = to->asyncs && of->seed / 9 % 2 ? 6 : 0;
 }
 
 static void draw_world(drawing *self)

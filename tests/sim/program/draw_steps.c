@@ -228,6 +228,34 @@ static void make_objects(drawing *self, plan_thread *to)
     }
 }
 
+/* Some of its calls on locks are made without blocking, by a named owner. */
+static void make_async(drawing *self, plan_thread *to)
+{
+    int shared = draw_one_in(self, 3) ? 1 + draw_roll(self, 2) : 0;
+    int owner = shared ? shared : PLAN_OWN_NAME;
+    for (int i = 0; i < to->step_count; i++) {
+        plan_step *one = &to->steps[i];
+        bool takes = one->kind == LOCK || one->kind == TOKEN;
+        bool can_be = takes || one->kind == UNLOCK || one->kind == FORCE || one->kind == CLOSE ||
+                      (one->kind >= IS_LOCKED && one->kind <= TTL);
+        if (!can_be)
+            continue;
+        if (one->owner == 0)
+            one->owner = owner;
+        if (!draw_one_in(self, self->mood.asyncs))
+            continue;
+        one->kind = takes ? LOCK : one->kind;
+        one->async = ASYNC | (draw_one_in(self, 3) ? ASYNC_IN_LOOP : 0) | (draw_one_in(self, 4) ? ASYNC_FREES : 0);
+        if (takes && draw_one_in(self, 4))
+            one->async |= ASYNC_GIVES_BACK | (draw_one_in(self, 2) ? ASYNC_GOES_ON : 0);
+    }
+}
+
+static void add_forget(drawing *self, plan_thread *to)
+{
+    add_step(to, FORGET, 0)->pause_ms = draw_one_in(self, 4) ? 100000 : draw_span(self, 10, 40000);
+}
+
 void draw_thread(drawing *self, plan_thread *to, int client)
 {
     *to = (plan_thread){.client = client};
@@ -236,6 +264,8 @@ void draw_thread(drawing *self, plan_thread *to, int client)
     for (int i = 0; i < turns; i++) {
         draw_turn(self, to);
         add_pause(self, to);
+        if (client >= 0 && self->mood.asyncs && draw_one_in(self, self->mood.forgets_loop))
+            add_forget(self, to);
         if (draw_one_in(self, self->mood.starves))
             add_step(to, STARVE, 0)->count = 1 + draw_roll(self, 20);
     }
@@ -246,4 +276,6 @@ void draw_thread(drawing *self, plan_thread *to, int client)
     }
     if (client >= 0 && draw_one_in(self, self->mood.closes))
         add_step(to, CLOSE, 0);
+    if (client >= 0 && self->mood.asyncs && !draw_one_in(self, 3))
+        make_async(self, to);
 }

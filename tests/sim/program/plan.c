@@ -13,7 +13,7 @@ static const char *const step_words[STEP_KINDS] = {
     "pause", "lock", "lock_token", "unlock", "force", "is_locked", "is_held", "count", "ttl", "valid_for", "get_token",
     "inspect", "within", "sem_set", "sem_acquire", "sem_release", "sem_add", "sem_drain", "sem_available", "permit_set",
     "permit_acquire", "permit_release", "permit_update", "permit_state", "latch_set", "latch_down", "latch_await",
-    "latch_count", "leave", "close", "fork", "starve"};
+    "latch_count", "leave", "close", "fork", "starve", "forget"};
 static const char *const fault_words[FAULT_KINDS] = {
     "reset", "silence", "stop_server", "restart", "stop_client", "refuse", "server_error", "scripts_flushed",
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",
@@ -90,6 +90,8 @@ void plan_write(const plan *self, FILE *to)
             fprintf(to, "  %s object %d owner %d count %d wait %" PRId64 " lease %" PRId64 " pause %" PRId64
                     " cancel %" PRId64, step_words[step->kind], step->object, step->owner, step->count, step->wait_ms,
                     step->lease_ms, step->pause_ms, step->cancel_ms);
+            if (step->async)
+                fprintf(to, " async %d", step->async);
             write_moment(step->meets, step->after_us, to);
         }
     }
@@ -187,12 +189,13 @@ static bool read_step(plan *self, const char *line)
         return false;
     plan_step *one = &of->steps[of->step_count++];
     if (sscanf(line, "  %23s object %d owner %d count %d wait %" SCNd64 " lease %" SCNd64 " pause %" SCNd64
-               " cancel %" SCNd64, word, &one->object, &one->owner, &one->count, &one->wait_ms, &one->lease_ms,
-               &one->pause_ms, &one->cancel_ms) != 8)
+               " cancel %" SCNd64 " async %d", word, &one->object, &one->owner, &one->count, &one->wait_ms,
+               &one->lease_ms, &one->pause_ms, &one->cancel_ms, &one->async) < 8)
         return false;
     int kind = index_of(word, step_words, STEP_KINDS);
     one->kind = (step_kind)(kind < 0 ? 0 : kind);
-    return kind >= 0 && one->object >= 0 && one->object < self->object_count && read_moment(line, &one->meets, &one->after_us);
+    return kind >= 0 && one->object >= 0 && one->object < self->object_count && one->owner >= 0 &&
+           one->owner < PLAN_OWNERS && read_moment(line, &one->meets, &one->after_us);
 }
 
 static bool read_fault(plan *self, const char *line)

@@ -15,6 +15,8 @@
 #define PLAN_FAULTS 24
 #define PLAN_MEMBERS 3
 #define PLAN_TEXT 256
+#define PLAN_OWNERS 4 /* the thread itself, two that all threads of a client share, and a named one of its own */
+#define PLAN_OWN_NAME 3
 
 typedef enum topology_kind { SINGLE, REPLICATED, SENTINEL, CLUSTER, TOPOLOGIES } topology_kind;
 
@@ -38,6 +40,7 @@ typedef enum step_kind {
     CLOSE,       /* closes its client */
     FORK,        /* a child calls, and opens a client of its own */
     STARVE,      /* from its next allocation but `count` on, some fail */
+    FORGET,      /* the loop of the client does not process for pause_ms */
     STEP_KINDS
 } step_kind;
 
@@ -66,6 +69,14 @@ typedef enum fault_kind {
     FAULT_KINDS
 } fault_kind;
 
+/* How an async call is made, by a named owner. */
+typedef enum async_way {
+    ASYNC = 1,
+    ASYNC_GOES_ON = 2,    /* the thread does not wait for its function… */
+    ASYNC_GIVES_BACK = 4, /* …which gives back what was taken */
+    ASYNC_IN_LOOP = 8,    /* it is begun by the loop's thread; a close: in a function */
+    ASYNC_FREES = 16      /* its handle is freed at once */
+} async_way;
 /* What a step or a fault may wait for, of whatever object it is. */
 typedef enum moment {
     NO_MOMENT,
@@ -94,6 +105,7 @@ typedef struct plan_step {
     int object, owner, count;
     int64_t wait_ms, lease_ms; /* -1: for ever; renewed */
     int64_t pause_ms, cancel_ms; /* -1: never */
+    int async;                   /* bits of async_way; 0: it blocks */
     moment meets;     /* a pause or the time to cancel ends so long after it, if it comes before */
     int after_us;
 } plan_step;

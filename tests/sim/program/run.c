@@ -4,8 +4,10 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
+#include "tests/sim/program/async_steps.h"
 #include "tests/sim/program/faults.h"
 #include "tests/sim/program/lock_of.h"
+#include "tests/sim/program/loops.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/program/steps.h"
 #include "tests/sim/world/finding.h"
@@ -271,7 +273,7 @@ static void release_named(process *self)
     worker *own = &last[self->index];
     *own = (worker){.of = self, .index = 1000 + self->index, .thread = thread_self(), .waits_for = -1, .left = true};
     for (int i = 0; i < self->plan->object_count && !self->closed; i++) {
-        for (int number = 1; number < OWNERS && object_is_lock(self->plan->objects[i].kind); number++) {
+        for (int number = 1; number < PLAN_OWN_NAME && object_is_lock(self->plan->objects[i].kind); number++) {
             plan_step step = {.kind = UNLOCK, .object = i, .owner = number, .wait_ms = -1, .lease_ms = -1};
             for (int most = 60; most > 0 && ends_is_held_by(self->index, run_resource(self->plan, i), -number); most--)
                 step_take(own, &step);
@@ -311,6 +313,7 @@ static void *live(void *argument)
     if (as->reports)
         rlock_on_lost(self->client, ends_note_loss, self);
     rlock *keeps = rlock_get_lock(self->client, "keeps the client"); /* other threads may close it */
+    loop_begin(self);
     for (int i = 0; i < worker_count; i++) {
         if (workers[i].of == self) {
             char name[16];
@@ -323,10 +326,13 @@ static void *live(void *argument)
             thread_join(workers[i].thread);
     }
     release_named(self);
+    async_await_all(self);
     linger(self);
+    loop_end(self);
     rlock_free(keeps);
     if (!self->closed)
         rlock_client_close(self->client);
+    async_check(self);
     timeline(thread_title(thread_self()), "has ended");
     return NULL;
 }

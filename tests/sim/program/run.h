@@ -10,7 +10,7 @@
 
 #include <rlock/rlock.h>
 
-#define OWNERS 3 /* the thread itself, and named ones */
+#define OWNERS PLAN_OWNERS
 #define PERMITS_HELD 8
 
 /* One client, in a process of its own. */

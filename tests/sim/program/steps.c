@@ -2,13 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/steps.h"
 
-#include "tests/sim/check/calls.h"
 #include "tests/sim/check/ends.h"
+#include "tests/sim/program/async_steps.h"
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/forked.h"
 #include "tests/sim/program/lock_of.h"
+#include "tests/sim/program/loops.h"
 #include "tests/sim/program/moment.h"
 #include "tests/sim/program/objects.h"
+#include "tests/sim/program/steps_parts.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/memory.h"
 
@@ -64,27 +66,32 @@ static rlock *make_lock(worker *self, int object)
     }
 }
 
+int64_t step_owner(const worker *self, int number)
+{
+    return number == PLAN_OWN_NAME ? 10 + self->index : number;
+}
+
 rlock *worker_lock(worker *self, int object, int number)
 {
     rlock **handle = &self->locks[object][number];
     if (!*handle && number == 0)
         *handle = make_lock(self, object);
     else if (!*handle && worker_lock(self, object, 0))
-        *handle = rlock_for_owner(self->locks[object][0], number);
+        *handle = rlock_for_owner(self->locks[object][0], step_owner(self, number));
     return *handle;
 }
 
 static owner owner_of(const worker *self, int number)
 {
-    owner own = {.client = self->of->index, .number = number ? -number : self->index};
+    owner own = {.client = self->of->index, .number = number ? (int)-step_owner(self, number) : self->index};
     if (number)
-        snprintf(own.title, sizeof own.title, "%s/owner %d", self->of->machine->name, number);
+        snprintf(own.title, sizeof own.title, "%s/owner %d", self->of->machine->name, -own.number);
     else
         snprintf(own.title, sizeof own.title, "%s", thread_title(self->thread));
     return own;
 }
 
-static hold *hold_of(const worker *self, const plan_step *step)
+hold *step_hold(const worker *self, const plan_step *step)
 {
     static const side sides[OBJECT_KINDS] = {[READ] = READ_SIDE, [WRITE] = WRITE_SIDE};
     const owner own = owner_of(self, step->owner);
@@ -93,7 +100,7 @@ static hold *hold_of(const worker *self, const plan_step *step)
 
 /* --- locks --- */
 
-static validity validity_of(const worker *self, rlock *lock)
+validity step_validity(const worker *self, rlock *lock)
 {
     validity by = {.asked_ns = world_now_ns(), .rate_ppm = self->of->machine->rate_ppm};
     by.ms = rlock_valid_for(lock);
@@ -119,7 +126,7 @@ static void check_members(worker *self, const plan_step *step, const hold *held)
 
 /* Only who holds nothing else waits without end: others may wait for what it holds. Nor for a lock of several with a lease
  * of its own, which may be too short to take them all in. */
-static int64_t wait_of(const worker *self, const plan_step *step, const hold *wanted)
+int64_t step_wait_ms(const worker *self, const plan_step *step, const hold *wanted)
 {
     if (step->wait_ms >= 0)
         return step->wait_ms;
@@ -133,30 +140,35 @@ static int64_t wait_of(const worker *self, const plan_step *step, const hold *wa
     return step->wait_ms;
 }
 
+void step_waits(worker *self, const plan_step *step, const call *of)
+{
+    self->waits_for = step->wait_ms != 0 && of->hold->count == 0 ? of->hold->resource : -1;
+    self->waits_since_ns = self->could_since_ns = world_now_ns();
+    self->waits_as = of->hold->side;
+    self->waits_named = step->owner != 0;
+    bool ends_first = step->cancel_ms >= 0 && (step->wait_ms < 0 || step->cancel_ms < step->wait_ms);
+    int64_t wait_ms = !ends_first ? step->wait_ms : step->meets ? 0 : step->cancel_ms;
+    self->waits_until_ns = wait_ms < 0 ? WORLD_NEVER : world_now_ns() + wait_ms * 990000; /* clocks differ */
+}
+
 static void take(worker *self, const plan_step *planned)
 {
     plan_step own_step = *planned, *step = &own_step;
-    own_step.wait_ms = wait_of(self, planned, hold_of(self, planned));
+    own_step.wait_ms = step_wait_ms(self, planned, step_hold(self, planned));
     call own;
     firing cancel;
     uint64_t token = 0;
     rlock *lock = worker_lock(self, step->object, step->owner);
     if (!lock)
         return;
-    judge_validity(hold_of(self, step), validity_of(self, lock));
+    judge_validity(step_hold(self, step), step_validity(self, lock));
     firing_begin(&cancel, self, step);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.wait_ms = step->wait_ms < 0 ? RLOCK_FOREVER : step->wait_ms;
     options.lease_ms = step->lease_ms < 0 ? RLOCK_WATCHDOG : step->lease_ms;
     options.cancel = cancel.token;
-    call_begin(&own, self, step, hold_of(self, step));
-    self->waits_for = step->wait_ms != 0 && own.hold->count == 0 ? own.hold->resource : -1;
-    self->waits_since_ns = self->could_since_ns = world_now_ns();
-    self->waits_as = own.hold->side;
-    self->waits_named = step->owner != 0;
-    bool ends_first = step->cancel_ms >= 0 && (step->wait_ms < 0 || step->cancel_ms < step->wait_ms);
-    int64_t wait_ms = !ends_first ? step->wait_ms : step->meets ? 0 : step->cancel_ms;
-    self->waits_until_ns = wait_ms < 0 ? WORLD_NEVER : world_now_ns() + wait_ms * 990000; /* clocks differ */
+    call_begin(&own, self, step, step_hold(self, step));
+    step_waits(self, step, &own);
     moment_comes(CALL_TAKES, NULL);
     bool wants_token = step->kind == TOKEN && step->cancel_ms < 0;
     rlock_status status = wants_token ? rlock_try_lock_and_get_token(lock, options.wait_ms, options.lease_ms, &token)
@@ -165,7 +177,7 @@ static void take(worker *self, const plan_step *planned)
     own.cancelled = cancel.fired;
     own.cancelled_ns = cancel.fired_ns;
     call_end(&own, status);
-    judge_acquire(&own, validity_of(self, lock));
+    judge_acquire(&own, step_validity(self, lock));
     if (wants_token && status == RLOCK_OK)
         judge_token(&own, token);
     firing_end(&cancel);
@@ -178,8 +190,8 @@ static void give_back(worker *self, const plan_step *step)
     rlock *lock = worker_lock(self, step->object, step->owner);
     if (!lock)
         return;
-    hold *held = hold_of(self, step);
-    validity before = validity_of(self, lock);
+    hold *held = step_hold(self, step);
+    validity before = step_validity(self, lock);
     judge_validity(held, before);
     call_begin(&own, self, step, held);
     call_valid_before(&own, before);
@@ -188,7 +200,7 @@ static void give_back(worker *self, const plan_step *step)
         ledger_drop(held);
     moment_comes(CALL_GIVES_BACK, NULL);
     call_end(&own, rlock_unlock(lock));
-    judge_unlock(&own, validity_of(self, lock));
+    judge_unlock(&own, step_validity(self, lock));
     check_members(self, step, held);
 }
 
@@ -199,7 +211,7 @@ static void force(worker *self, const plan_step *step)
     rlock *lock = worker_lock(self, step->object, 0);
     if (!lock || object_is_composite(object_of(self, step)->kind))
         return;
-    call_begin(&own, self, step, hold_of(self, step));
+    call_begin(&own, self, step, step_hold(self, step));
     call_end(&own, rlock_force_unlock(lock, &was_locked));
     judge_force(&own);
 }
@@ -209,17 +221,17 @@ static void within(worker *self, const plan_step *step)
     call own;
     rlock_status status = RLOCK_OK;
     rlock *lock = worker_lock(self, step->object, 0);
-    if (!lock || hold_of(self, step)->count > 0)
+    if (!lock || step_hold(self, step)->count > 0)
         return;
     plan_step as_lock = *step;
     as_lock.kind = LOCK;
     as_lock.wait_ms = as_lock.lease_ms = -1;
-    call_begin(&own, self, &as_lock, hold_of(self, step));
+    call_begin(&own, self, &as_lock, step_hold(self, step));
     RLOCK_WITH_STATUS(lock, &status) {
         call_end(&own, status);
-        judge_acquire(&own, validity_of(self, lock));
+        judge_acquire(&own, step_validity(self, lock));
         thread_sleep(self, world_now_ns() + step->pause_ms * 1000000, 0, "a pause");
-        validity before = validity_of(self, lock);
+        validity before = step_validity(self, lock);
         judge_validity(own.hold, before);
         call_resume(&own);
         call_valid_before(&own, before);
@@ -231,7 +243,7 @@ static void within(worker *self, const plan_step *step)
         return;
     }
     call_end(&own, status);
-    judge_unlock(&own, validity_of(self, lock));
+    judge_unlock(&own, step_validity(self, lock));
 }
 
 /* --- questions --- */
@@ -251,9 +263,9 @@ static void ask(worker *self, const plan_step *step)
         return;
     if (step->kind == GET_TOKEN && kind != FENCED)
         return;
-    hold *held = hold_of(self, step);
+    hold *held = step_hold(self, step);
     if (step->kind == VALID_FOR) {
-        validity now = validity_of(self, lock);
+        validity now = step_validity(self, lock);
         timeline(thread_title(self->thread), "valid for %lld ms", (long long)now.ms);
         judge_validity(held, now);
         return;
@@ -271,7 +283,7 @@ static void ask(worker *self, const plan_step *step)
     call_end(&own, status);
     judge_question(&own);
     if (step->kind == GET_TOKEN)
-        judge_own_token(&own, token, validity_of(self, lock));
+        judge_own_token(&own, token, step_validity(self, lock));
     bool sure = held->calls == 0 && !held->unsure;
     if (status == RLOCK_OK && sure && ((step->kind == IS_HELD && flag && held->count == 0) ||
                                (step->kind == COUNT && number > held->count)))
@@ -287,7 +299,7 @@ static bool leave(worker *self)
     return false;
 }
 
-static void close_client(worker *self)
+void step_close(worker *self)
 {
     timeline(thread_title(self->thread), "closes the client");
     self->of->closed = true;
@@ -316,6 +328,8 @@ static void pause_for(worker *self, const plan_step *step)
 
 bool step_take(worker *self, const plan_step *step)
 {
+    if (async_step(self, step))
+        return true;
     switch (step->kind) {
     case PAUSE:
         pause_for(self, step);
@@ -345,8 +359,13 @@ bool step_take(worker *self, const plan_step *step)
     case LEAVE:
         return leave(self);
     case CLOSE:
-        if (!self->of->closed)
-            close_client(self);
+        if (!self->of->closed && loop_is_planned(self->of->index))
+            async_close(self, step);
+        else if (!self->of->closed)
+            step_close(self);
+        return true;
+    case FORGET:
+        loop_forget(self->of, step->pause_ms);
         return true;
     case FORK:
         fork_and_call(self, step);
@@ -360,7 +379,7 @@ bool step_take(worker *self, const plan_step *step)
     }
 }
 
-/* Gives back what the plan forgot, unless the thread is to leave with it. */
+/* Gives back what the plan forgot. What is its own a thread that leaves takes with it. */
 static void release_all(worker *self)
 {
     const plan *of = self->of->plan;
@@ -368,9 +387,11 @@ static void release_all(worker *self)
         for (int number = 0; number < OWNERS && object_is_lock(of->objects[i].kind); number++) {
             if (!self->locks[i][number])
                 continue;
+            if (self->left && number != PLAN_OWN_NAME)
+                continue;
             plan_step step = {.kind = UNLOCK, .object = i, .owner = number, .wait_ms = -1, .lease_ms = -1};
-            hold *held = hold_of(self, &step);
-            for (int most = 100; held->count + held->to_tell > 0 && !self->of->closed && number == 0 && most > 0; most--)
+            hold *held = step_hold(self, &step);
+            for (int most = 100; held->count + held->to_tell > 0 && !self->of->closed && (number == 0 || number == PLAN_OWN_NAME) && most > 0; most--)
                 give_back(self, &step);
         }
     }
@@ -379,8 +400,7 @@ static void release_all(worker *self)
 void steps_end(worker *self)
 {
     memory_fails_here(0, 0);
-    if (!self->left)
-        release_all(self);
+    release_all(self);
     for (hold *held = ledger_first(); held; held = held->next) {
         if (held->owner.client == self->of->index && held->owner.number == self->index && held->count > 0)
             ends_abandon(held, run_watchdog_ms(self->of));

@@ -123,6 +123,21 @@ static void shrink_options(shrinking *self)
     }
 }
 
+/* Whether it needs async calls at all. */
+static void shrink_async(shrinking *self)
+{
+    for (int i = 0; i < self->best.thread_count; i++) {
+        plan smaller = self->best;
+        int calls = 0;
+        for (int k = 0; k < smaller.threads[i].step_count; k++) {
+            calls += smaller.threads[i].steps[k].async != 0;
+            smaller.threads[i].steps[k].async = 0;
+        }
+        if (calls)
+            try(self, &smaller);
+    }
+}
+
 static void shrink_world(shrinking *self)
 {
     plan smaller = self->best;
@@ -150,6 +165,7 @@ attempt shrink(plan *of, const char *gist, int seconds)
         shrink_threads(&self);
         shrink_faults(&self);
         shrink_steps(&self);
+        shrink_async(&self);
         shrink_clients(&self);
         shrink_world(&self);
         shrink_options(&self);
