@@ -16,7 +16,7 @@ typedef struct operation {
     task begin; /* first, because the loop leads to it */
     worker *worker;
     plan_step step;
-    rlock *lock; /* one of the worker's handles, for that owner */
+    rlock *lock; /* of its own, for that owner: the worker may have ended */
     call call;
     firing cancel;
     bool called, over;
@@ -26,20 +26,26 @@ static int under_way[PLAN_CLIENTS];
 
 static void start(operation *self);
 
+/* NULL: there was no memory for its handle. */
 static operation *make(worker *who, const plan_step *step, rlock *lock)
 {
+    rlock *own = rlock_for_owner(lock, step_owner(who, step->owner));
+    if (!own)
+        return NULL;
     operation *self = calloc(1, sizeof *self);
     if (!self)
         abort();
     self->worker = who;
     self->step = *step;
-    self->lock = lock;
+    self->lock = own;
+    under_way[who->of->index]++;
     return self;
 }
 
 static void is_over(operation *self)
 {
     self->over = true;
+    rlock_free(self->lock);
     under_way[self->worker->of->index]--;
     threads_wake(self, 1, ~0u);
     threads_wake(&under_way[self->worker->of->index], 1000, ~0u);
@@ -51,8 +57,9 @@ static void give_back(worker *who, const plan_step *taken, rlock *lock)
 {
     plan_step step = {.kind = UNLOCK, .object = taken->object, .owner = taken->owner, .wait_ms = -1, .lease_ms = -1,
                       .cancel_ms = -1, .async = ASYNC | ASYNC_GOES_ON};
-    under_way[who->of->index]++;
-    start(make(who, &step, lock));
+    operation *self = make(who, &step, lock);
+    if (self)
+        start(self);
 }
 
 static void judge(operation *self, rlock_status status, const char *error, uint64_t token)
@@ -87,8 +94,6 @@ static void has_ended(const rlock_result *result, void *argument)
     judge(self, result->status, result->error, result->token);
     if (result->status == RLOCK_OK && self->step.kind == LOCK && self->step.async & ASYNC_GIVES_BACK)
         give_back(who, &self->step, self->lock);
-    if (self->step.kind == CLOSE)
-        step_close(who);
     is_over(self);
 }
 
@@ -174,7 +179,8 @@ bool async_step(worker *who, const plan_step *planned)
         return true;
     step.wait_ms = step_wait_ms(who, planned, step_hold(who, planned));
     operation *self = make(who, &step, lock);
-    under_way[who->of->index]++;
+    if (!self)
+        return true;
     if (step.async & ASYNC_IN_LOOP) {
         self->begin.act = start_as_task;
         loop_post(who->of, &self->begin);
