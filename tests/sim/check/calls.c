@@ -173,11 +173,11 @@ static bool judge_unsure(const call *self, validity by)
         return false;
     int *counted = held->count > 0 || held->to_tell == 0 ? &held->count : &held->to_tell;
     if (self->gives_back)
-        *counted -= *counted > 0 && self->status != RLOCK_CLOSED && self->status != RLOCK_NOT_OWNER;
+        *counted -= *counted > 0 && !self->not_begun && self->status != RLOCK_CLOSED && self->status != RLOCK_NOT_OWNER;
     else
         held->count += self->status == RLOCK_OK;
     bool denied = self->status == RLOCK_NOT_OWNER && held->gains == self->gains; /* nor has another call taken it since */
-    bool none = held->count + held->to_tell == 0 || denied;
+    bool none = (held->count + held->to_tell == 0 && !self->not_begun) || denied;
     if (held->calls == 0 && self->gives_back && none)
         forget(held);
     held->lost_ns = 0;
@@ -185,7 +185,8 @@ static bool judge_unsure(const call *self, validity by)
         held->granted_ns = world_now_ns();
         held->gone_ns = 0;
         held->token = 0;
-        held->epoch = ledger_inherited(held, self->epoch);
+        if (held->count <= 1) /* else again: what took the outer one away has taken this one, too */
+            held->epoch = ledger_inherited(held, self->epoch);
         note_lease(self);
     }
     ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
@@ -308,6 +309,10 @@ void judge_unlock(call *self, validity by)
     judge_any(self);
     if (judge_unsure(self, by))
         return;
+    if (self->not_begun) {
+        judge_validity(held, by);
+        return;
+    }
     switch (self->status) {
     case RLOCK_NOT_OWNER:
         if (held->count > 0 && !held->lost_ns && ledger_epoch(held->resource) == held->epoch)

@@ -18,7 +18,7 @@ typedef struct call {
     bool gives_back;
     bool cancelled;          /* its token was fired… */
     int64_t cancelled_ns;    /* …then */
-    bool is_async;
+    bool is_async, not_begun; /* an async call that answered at once: nothing has changed */
     int64_t forgotten_ns; /* how long its loop had forgotten to process by then */
     rlock_status status;
     char message[200];

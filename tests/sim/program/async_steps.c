@@ -148,6 +148,7 @@ static void start(operation *self)
                      ? rlock_for_owner(self->lock, step_owner(self->worker, self->step.owner))
                      : NULL;
     rlock_status status = begin(self, own ? own : self->lock);
+    self->call.not_begun = status != RLOCK_OK;
     if (status != RLOCK_OK)
         judge(self, status, rlock_last_error(), 0);
     rlock_free(own);

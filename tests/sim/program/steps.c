@@ -108,14 +108,17 @@ validity step_validity(const worker *self, rlock *lock)
 }
 
 /* When a lock of several is not held, neither are those that it is made of. */
-static void check_members(worker *self, const plan_step *step, const hold *held)
+static void check_members(worker *self, const call *of)
 {
-    const plan_object *of = object_of(self, step);
+    const plan_step *step = of->step;
+    const hold *held = of->hold;
+    const plan_object *object = object_of(self, step);
     int64_t asked_ns = world_now_ns();
-    if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
+    bool met = held->gains != of->gains; /* another thread's acquire, whose members this call gave back in part */
+    if (held->count > 0 || held->to_tell > 0 || held->calls > 0 || met)
         return;
-    for (int i = 0; i < of->member_count; i++) {
-        rlock *member = worker_lock(self, of->members[i], step->owner);
+    for (int i = 0; i < object->member_count; i++) {
+        rlock *member = worker_lock(self, object->members[i], step->owner);
         int64_t ms = member ? rlock_valid_for(member) : 0;
         bool again = held->calls > 0 || held->granted_ns >= asked_ns; /* another thread of a named owner */
         if (ms > 0 && !again)
@@ -181,7 +184,7 @@ static void take(worker *self, const plan_step *planned)
     if (wants_token && status == RLOCK_OK)
         judge_token(&own, token);
     firing_end(&cancel);
-    check_members(self, step, own.hold);
+    check_members(self, &own);
 }
 
 static void give_back(worker *self, const plan_step *step)
@@ -201,7 +204,7 @@ static void give_back(worker *self, const plan_step *step)
     moment_comes(CALL_GIVES_BACK, NULL);
     call_end(&own, rlock_unlock(lock));
     judge_unlock(&own, step_validity(self, lock));
-    check_members(self, step, held);
+    check_members(self, &own);
 }
 
 static void force(worker *self, const plan_step *step)
