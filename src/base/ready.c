@@ -14,6 +14,7 @@ rlock_status rli_ready_init(rli_ready *ready)
 {
     atomic_init(&ready->last, NULL);
     atomic_init(&ready->told, false);
+    ready->unread = 0;
     ready->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (ready->fd >= 0 && rli_fd_track(ready->fd))
         return RLOCK_OK;
@@ -38,11 +39,11 @@ void rli_ready_tell(rli_ready *ready)
 void rli_ready_begin(rli_ready *ready)
 {
     uint64_t count;
-    if (!atomic_exchange(&ready->told, true))
-        return;
-    ssize_t got = read(ready->fd, &count, sizeof count);
-    (void)
-        got; /* fails if another thread has set `told` and not written yet: the descriptor is then readable too early */
+    ready->unread += atomic_exchange(&ready->told, true);
+    /* The read fails if another thread has set `told` and not written yet. Then it must be made up for: nothing else
+     * makes the descriptor unreadable again. */
+    if (ready->unread > 0 && read(ready->fd, &count, sizeof count) == sizeof count)
+        ready->unread -= count;
 }
 
 void rli_ready_end(rli_ready *ready)

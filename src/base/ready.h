@@ -12,6 +12,9 @@ typedef struct rli_ready {
     int fd;                   /* an eventfd, readable when there is something to do */
     /* The descriptor is readable, or a thread is at it: it need not be made readable. */
     atomic_bool told;
+    /* How many writes to the descriptor have not been read. Only for the thread between rli_ready_begin and
+     * rli_ready_end. */
+    uint64_t unread;
 } rli_ready;
 
 /* RLOCK_OK; RLOCK_NO_MEMORY: no descriptor is left. */
