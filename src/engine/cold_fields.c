@@ -33,7 +33,7 @@ void rli_cold_fields_return(rli_cold_fields_pool *cold_fields_pool, rli_cold_fie
 {
     if (!cold)
         return;
-    free(cold->level_ends_ms);
+    free(cold->levels);
     free(cold->unheard);
     if (cold_fields_pool->count >= SPARE) {
         free(cold);
@@ -46,7 +46,7 @@ void rli_cold_fields_return(rli_cold_fields_pool *cold_fields_pool, rli_cold_fie
 
 bool rli_cold_fields_are_plain(const rli_cold_fields *cold)
 {
-    return cold->attempts == 0 && cold->highest == 1 && cold->renewed == 1 && !cold->level_ends_ms && !cold->turns &&
+    return cold->attempts == 0 && cold->highest == 1 && cold->renewed == 1 && !cold->levels && !cold->turns &&
            cold->replaces == 0 && cold->explicit_lease_ms == 0 && cold->token == 0 && cold->in_doubt_ms == 0 &&
            cold->in_doubt_more_ms == 0 && cold->missed_levels == 0 && cold->place_ms == 0 && !cold->taker &&
            cold->passes == 0 && !cold->unheard;

@@ -15,15 +15,21 @@ struct rli_async_release;
 struct rli_kind;
 struct rli_waiter;
 
+/* One hold of a reader. Each has a timeout of its own on the server. */
+typedef struct rli_read_level {
+    int64_t end_ms;    /* until when it may be relied on */
+    int64_t stands_ms; /* until when the server may keep it, if nothing extends it */
+} rli_read_level;
+
 typedef struct rli_cold_fields {
     struct rli_cold_fields *next; /* in the list of spare ones */
     int attempts;                 /* operations under way that acquire, release or extend */
     int highest;                  /* the highest count requested so far */
     int renewed;                  /* holds without a lease of their own */
-    /* Read holds only: the allocated length of level_ends_ms. */
+    /* Read holds only: the allocated length of `levels`. */
     int level_room;
-    /* Read holds only: until when each hold may be relied on, the outermost first. */
-    int64_t *level_ends_ms;
+    /* Read holds only: each hold, the outermost first. */
+    rli_read_level *levels;
     /* Bit 0: the watchdog renews the innermost hold; bit 1: the one around it; and so on. */
     uint64_t renewed_levels;
     /* For a member of a red lock. Bit 0: the red lock took its innermost hold without this member; and so on. */

@@ -417,19 +417,6 @@ static void queue_report(rli_engine *engine, rli_session *session)
     pthread_cond_broadcast(&engine->reports);
 }
 
-/* Returns until when the server keeps a lock that nothing has extended since. The server started counting later
- * than we did, and by its own clock, so our deadline is 1 % of the lease earlier. The leases of a write hold add
- * up, and so do their margins. */
-static int64_t end_on_server(const rli_engine *engine, const rli_session *session)
-{
-    const rli_cold_fields *cold = session->cold;
-    int64_t lease_ms = cold->renewed > 0 && cold->explicit_lease_ms < engine->settings->watchdog_timeout_ms
-                           ? engine->settings->watchdog_timeout_ms
-                           : cold->explicit_lease_ms;
-    int64_t hundredth_ms = (lease_ms + 99) / 100;
-    return session->deadline_ms + (session->kind->sharing == RLI_WRITING ? cold->highest * hundredth_ms : hundredth_ms);
-}
-
 /* Returns whether the lock stays until its lease ends on the server, and must not be released before. */
 static bool ends_itself(rlock_lost_reason reason)
 {
@@ -447,7 +434,7 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
         rli_session_in_doubt(engine, session, 1);
     if (session->cold) {
         rli_session_in_doubt(engine, session, session->cold->in_doubt_more_ms);
-        session->cold->release_from_ms = ends_itself(reason) ? end_on_server(engine, session) : 0;
+        session->cold->release_from_ms = ends_itself(reason) ? rli_session_end_on_server(engine, session) : 0;
     }
     rli_timer_heap_remove(&engine->timers, &session->timer);
     rli_session_become(session, RLI_LOST);

@@ -85,38 +85,72 @@ int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms)
 /* Bounds the PTTL that a server reports, which may be anything: the leases of a write hold add up. */
 #define LONGEST_MS (100 * RLOCK_LEASE_MAX_MS)
 
+/* Clock rates may differ by up to 1 %, so our deadline ends before the server's lease does. */
+static int64_t margin_ms(int64_t lease_ms)
+{
+    return (lease_ms + 99) / 100;
+}
+
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
 {
     lease_ms = rli_earlier(lease_ms, LONGEST_MS);
-    /* Clock rates may differ by up to 1 %, so our deadline ends before the server's lease does. */
-    return sent_ms + lease_ms - (lease_ms + 99) / 100;
+    return sent_ms + lease_ms - margin_ms(lease_ms);
 }
 
 static int64_t latest_end(const rli_session *session)
 {
     int64_t latest_ms = 0;
     for (int i = 0; i < session->count; i++) {
-        if (session->cold->level_ends_ms[i] > latest_ms)
-            latest_ms = session->cold->level_ends_ms[i];
+        if (session->cold->levels[i].end_ms > latest_ms)
+            latest_ms = session->cold->levels[i].end_ms;
     }
     return latest_ms;
 }
 
-static void confirm_levels(rli_session *session, int64_t until_ms)
+static rli_read_level level_until(int64_t until_ms, int64_t lease_ms)
 {
-    int64_t *ends_ms = session->cold->level_ends_ms;
+    return (rli_read_level){.end_ms = until_ms, .stands_ms = until_ms + margin_ms(lease_ms)};
+}
+
+static void confirm_levels(rli_session *session, int64_t until_ms, int64_t lease_ms)
+{
+    rli_read_level *levels = session->cold->levels;
     for (int i = 0; i < session->count; i++) {
         /* A level that has expired stays expired. */
-        if (ends_ms[i] > rli_now_ms() && until_ms > ends_ms[i])
-            ends_ms[i] = until_ms;
+        if (levels[i].end_ms > rli_now_ms() && until_ms > levels[i].end_ms)
+            levels[i] = level_until(until_ms, lease_ms);
     }
+}
+
+static int64_t latest_read_hold_ms(const rli_session *session)
+{
+    int64_t latest_ms = session->deadline_ms;
+    for (int i = 0; i < session->count; i++) {
+        if (session->cold->levels[i].stands_ms > latest_ms)
+            latest_ms = session->cold->levels[i].stands_ms;
+    }
+    return latest_ms;
+}
+
+int64_t rli_session_end_on_server(const rli_engine *engine, const rli_session *session)
+{
+    const rli_cold_fields *cold = session->cold;
+    /* A lease of a hold that was given back says nothing of those that remain. */
+    if (session->kind->sharing == RLI_READING)
+        return latest_read_hold_ms(session);
+    int64_t lease_ms = cold->renewed > 0 && cold->explicit_lease_ms < engine->settings->watchdog_timeout_ms
+                           ? engine->settings->watchdog_timeout_ms
+                           : cold->explicit_lease_ms;
+    /* The leases of a write hold add up, and so do their margins. */
+    int highest = session->kind->sharing == RLI_WRITING ? cold->highest : 1;
+    return session->deadline_ms + highest * margin_ms(lease_ms);
 }
 
 void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
     if (session->kind->sharing == RLI_READING && session->count > 0) {
-        confirm_levels(session, until_ms);
+        confirm_levels(session, until_ms, lease_ms);
         /* The confirmed level may have been an inner one that is released by now. */
         until_ms = latest_end(session);
     }
@@ -173,10 +207,10 @@ bool rli_session_make_room(rli_session *session)
     if (session->kind->sharing != RLI_READING || session->count < cold->level_room)
         return true;
     int room = cold->level_room ? cold->level_room * 2 : 4;
-    int64_t *ends_ms = realloc(cold->level_ends_ms, (size_t)room * sizeof *ends_ms);
-    if (!ends_ms)
+    rli_read_level *levels = realloc(cold->levels, (size_t)room * sizeof *levels);
+    if (!levels)
         return false;
-    cold->level_ends_ms = ends_ms;
+    cold->levels = levels;
     cold->level_room = room;
     return true;
 }
@@ -193,9 +227,10 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
     lease_ms = rli_lease_on_server(engine, lease_ms);
     /* Each level has its own end: this one extends no other. */
     if (session->kind->sharing == RLI_READING) {
-        cold->level_ends_ms[session->count] = rli_valid_until(sent_ms, lease_ms);
-        if (cold->level_ends_ms[session->count] > session->deadline_ms)
-            session->deadline_ms = cold->level_ends_ms[session->count];
+        int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
+        cold->levels[session->count] = level_until(until_ms, lease_ms);
+        if (until_ms > session->deadline_ms)
+            session->deadline_ms = until_ms;
     } else {
         rli_session_extend_deadline(session, sent_ms, lease_ms);
     }

@@ -38,6 +38,9 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* Raises the deadline after the server answered a request that was sent at `sent_ms` and set the PTTL to at least
  * lease_ms. Never lowers it. */
 void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* Returns until when the server keeps holds that nothing has extended since. The server started counting later than we
+ * did, and by its own clock, so that is later than our deadline by 1 % of the lease. The session has cold fields. */
+int64_t rli_session_end_on_server(const rli_engine *engine, const rli_session *session);
 
 /* Returns how many of its holds the watchdog renews (those without a lease of their own). */
 int rli_session_renewed_count(const rli_session *session);

@@ -32,3 +32,29 @@ Test(read_hold, whose_release_is_repeated_is_not_told_as_lost)
     rlock_free(lock);
     rlock_read_write_lock_free(pair);
 }
+
+#define OUTER_MS 2000
+#define HUNDRED_YEARS_MS INT64_C(3155760000000)
+
+/* The server keeps the inner hold, since the first `lost` releases do not arrive: three of rlock_unlock, the others of the
+ * background. */
+static void assert_inner_ends_with_outer(int lost)
+{
+    rlock_read_write_lock *pair = rlock_get_read_write_lock(scene.client, NAME);
+    rlock *lock = rlock_read_lock(pair);
+    assert_ok(rlock_try_lock(lock, 0, OUTER_MS));
+    assert_ok(rlock_try_lock(lock, 0, HUNDRED_YEARS_MS));
+    on_script(&rli_script_read_release, PROXY_CUT_BEFORE, lost);
+    assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
+    cr_assert(pttl_of(NAME) > OUTER_MS, "the inner hold was given back");
+    cr_assert(server_wait_exists(stage.server, NAME, false, 10000), "it stands though nobody holds it");
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    rlock_free(lock);
+    rlock_read_write_lock_free(pair);
+}
+
+/* The outer hold has run out long before the inner one would. */
+Test(read_hold, whose_release_was_lost_does_not_outlast_the_others)
+{
+    assert_inner_ends_with_outer(3);
+}
