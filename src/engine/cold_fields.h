@@ -44,7 +44,7 @@ typedef struct rli_cold_fields {
     uint64_t token;
     /* The longest lease of a request that may still run late; 0: none. */
     int64_t in_doubt_ms;
-    /* The same for re-entries and extensions, which change nothing unless the hold is still there. */
+    /* The same for what matters only while the owner holds the lock (rli_session_in_doubt_if_held). */
     int64_t in_doubt_more_ms;
     /* Compensating releases: not before this instant. */
     int64_t release_from_ms;

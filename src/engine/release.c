@@ -116,8 +116,12 @@ static rlock_status release_one(rli_releasing *release, rlock_status status)
     const char *unheard;
     rli_session *session = release->session;
     const rli_call *call = &release->call;
-    if (status != RLOCK_OK)
+    if (status != RLOCK_OK) {
+        /* The outer holds may be lost before this one ends on the server. */
+        if (release->ends_ms > 0)
+            rli_session_in_doubt_if_held(release->engine, session, release->ends_ms - rli_now_ms());
         return status;
+    }
     rli_release_outcome released = release->kind->parse_release(call->reply, &unheard);
     if (released == RLI_RELEASE_MALFORMED)
         return rli_reply_unexpected(call->reply, release->names->name);
@@ -149,7 +153,9 @@ static bool begin_request(rli_releasing *release)
     rli_call *call = &release->call;
     rli_owner_text(engine->client_id, session->number, release->owner);
     int highest = session->cold->highest;
-    release->stands_ms = session->kind->sharing == RLI_READING ? session->deadline_ms : 0;
+    bool reads = session->kind->sharing == RLI_READING;
+    release->stands_ms = reads ? session->deadline_ms : 0;
+    release->ends_ms = reads ? rli_session_end_on_server(engine, session) : 0;
     /* From here on nothing renews the hold. A renewal under way finds no field, which is no loss. */
     rli_session_remove_hold(engine, session);
     int count = session->count;

@@ -58,3 +58,9 @@ Test(read_hold, whose_release_was_lost_does_not_outlast_the_others)
 {
     assert_inner_ends_with_outer(3);
 }
+
+/* The same while the server is not reached for some time after that. */
+Test(read_hold, whose_release_was_lost_is_released_until_the_server_answers)
+{
+    assert_inner_ends_with_outer(6);
+}
