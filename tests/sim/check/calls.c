@@ -172,6 +172,8 @@ static bool judge_unsure(const call *self, validity by)
     if (!held->unsure)
         return false;
     int *counted = held->count > 0 || held->to_tell == 0 ? &held->count : &held->to_tell;
+    if (self->gives_back) /* what was answered while it was under way does not count any more */
+        ledger_drop(held);
     if (self->gives_back)
         *counted -= *counted > 0 && !self->not_begun && self->status != RLOCK_CLOSED && self->status != RLOCK_NOT_OWNER;
     else

@@ -195,6 +195,28 @@ static bool has_owner(int resource)
     return false;
 }
 
+static bool is_outlasted(int64_t lease_ms, int64_t stops_ms)
+{
+    return lease_ms > AT_ONCE_MS && lease_ms <= stops_ms;
+}
+
+/* A request may run when everything has stood still for longer than its lease. Nobody looks for it any more then: what it
+ * takes ends with that lease. */
+static bool stops_outlast_doubt(void)
+{
+    int64_t stops_ms = 0;
+    bool outlast = false;
+    for (int i = 0; i < run_of->fault_count; i++)
+        stops_ms += run_of->faults[i].span_ms;
+    for (int i = 0; i < run_of->client_count; i++)
+        outlast |= is_outlasted(run_watchdog_ms(run_process(i)), stops_ms);
+    for (int i = 0; i < run_of->thread_count; i++) {
+        for (int k = 0; k < run_of->threads[i].step_count; k++)
+            outlast |= is_outlasted(run_of->threads[i].steps[k].lease_ms, stops_ms);
+    }
+    return outlast;
+}
+
 static void check_owner(int resource)
 {
     if (has_owner(resource) || run_has_odd_field(resource))
@@ -204,7 +226,8 @@ static void check_owner(int resource)
         since_ns = healed_ns;
     if (since_ns < ends_abandoned_until_ns(resource))
         since_ns = ends_abandoned_until_ns(resource);
-    int64_t bound_ms = run_only_stops() && !run_has_composite() ? AT_ONCE_MS : run_background_ms();
+    bool at_once = run_only_stops() && !run_has_composite() && !stops_outlast_doubt();
+    int64_t bound_ms = at_once ? AT_ONCE_MS : run_background_ms();
     if (world_now_ns() - since_ns > bound_ms * MS)
         finding("lock \"%s\" is held by nobody, for %" PRId64 " ms now", run_of->objects[resource].name,
                 (world_now_ns() - since_ns) / MS);
