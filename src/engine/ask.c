@@ -267,7 +267,8 @@ static void begin_request(rli_attempt *attempt, ask_frame *asking)
     asking->lease_ms = rli_lease_on_server(attempt->engine, asked->lease_ms);
     asking->request = rli_ask_request(attempt, &asking->texts, asking->lease_ms);
     asking->question = (question_of){asked->kind, &asking->request};
-    asking->grantable = (rli_grantable){put, is_grant, take_back, &asking->question};
+    asking->grantable = (rli_grantable){
+        .ask = put, .granted = is_grant, .take_back = take_back, .what = &asking->question};
     rli_synced_begin(&asking->synced);
     limit_request(attempt);
     attempt->asks = RLI_ASKS_SERVER;

@@ -54,11 +54,13 @@ static rlock_status ask(rli_synced *synced, const rli_grantable *grantable, rli_
 }
 
 /* The grant was taken back, or that was tried. Returns whether to ask again after a pause. */
-static bool may_ask_again(rli_synced *synced, const rli_call *call, rlock_status taken_back,
-                          const rli_topology *topology, const rli_operation *op)
+static bool may_ask_again(rli_synced *synced, const rli_grantable *grantable, const rli_call *call,
+                          rlock_status taken_back, const rli_topology *topology, const rli_operation *op)
 {
     synced->left += call->unanswered + (taken_back != RLOCK_OK);
     synced->done++;
+    if (grantable->adds && synced->left > 0)
+        return false;
     if (synced->done > topology->settings->retry_attempts || rli_now_ms() >= rli_operation_attempts_until(op))
         return false;
     synced->pause = rli_pause_begin(topology, op, synced->done);
@@ -94,7 +96,7 @@ rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, 
             status = take_back(synced, topology, op, route);
             if (status == RLI_WAITING)
                 return status;
-            if (!may_ask_again(synced, call, status, topology, op)) {
+            if (!may_ask_again(synced, grantable, call, status, topology, op)) {
                 call->unanswered = synced->left;
                 return not_synced(settings, synced->done);
             }

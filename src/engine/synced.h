@@ -14,6 +14,7 @@ typedef struct rli_grantable {
     bool (*granted)(const redisReply *reply, const void *what);
     void (*take_back)(rli_call *call, const void *what);
     const void *what;
+    bool adds; /* each request that is granted takes more, so it is not repeated while an earlier grant may remain */
 } rli_grantable;
 
 typedef enum rli_synced_stage {

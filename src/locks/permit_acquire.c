@@ -121,7 +121,7 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     const rli_object *object = attempt->waiting.object;
     rli_call call;
     *again_ms = RLI_NEVER;
-    const rli_grantable grantable = {put, is_grant, take_back, attempt};
+    const rli_grantable grantable = {.ask = put, .granted = is_grant, .take_back = take_back, .what = attempt};
     rli_operation *op = &attempt->waiting.op;
     rli_wait_limit_request(wait, attempt->waiting.wait_ms,
                            rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));

@@ -205,7 +205,8 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     rlock_cancel *cancel = op->cancel;
     rli_call call;
     *again_ms = RLI_NEVER; /* permits come with a message */
-    const rli_grantable grantable = {put, is_grant, take_back, attempt};
+    const rli_grantable grantable = {
+        .ask = put, .granted = is_grant, .take_back = take_back, .what = attempt, .adds = true};
     rli_wait_limit_request(wait, attempt->waiting.wait_ms,
                            rli_synced_patience_ms(wait->topology, names->name, names->length));
     op->cancel = NULL;

@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/cut_calls.h"
 #include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 #include "tests/support/fleet.h"
@@ -102,4 +103,31 @@ Test(cut_synced, answer_without_that_to_wait_is_none)
 {
     for (size_t i = 0; i < COUNT(table); i++)
         cut_wait(&table[i]);
+}
+
+#define SOON_MS 10000
+#define KEEN "timeout=8000&connectTimeout=8000&retryAttempts=20&retryBaseDelay=50&retryMaxDelay=100&slavesSyncTimeout=200"
+
+static rlock_status take_one(void *semaphore)
+{
+    return rlock_semaphore_try_acquire(semaphore, 1, 0);
+}
+
+/* No replica confirms the permit, and the request that gives it back is lost. To ask again would take another one. */
+Test(cut_synced, permits_that_could_not_be_given_back_are_not_asked_for_again)
+{
+    rlock_client *client = cut_client(KEEN);
+    rlock_semaphore *semaphore = rlock_get_semaphore(client, "permits");
+    actor *taker = actor_start();
+    freeReplyObject(server_command(stage.server, "SET permits 5"));
+    server_freeze(fleet_node(own, 1));
+    int giving_back = on_text("redisson_sc", PROXY_CUT_BEFORE, 1);
+    actor_begin(taker, take_one, semaphore);
+    cr_assert(proxy_await(scene.proxy, giving_back, PROXY_ACTED, 1, SOON_MS), "nothing is given back");
+    server_thaw(fleet_node(own, 1));
+    assert_status(actor_finish(taker, SOON_MS), RLOCK_UNKNOWN);
+    cr_assert(server_integer(stage.server, "INCRBY permits 0") == 4);
+    actor_end(taker);
+    rlock_semaphore_free(semaphore);
+    cut_end(client);
 }
