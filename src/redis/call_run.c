@@ -37,7 +37,7 @@ static void become(rli_call_progress *run, rli_call_stage stage)
 
 /* --- one attempt --- */
 
-/* The number of redirects that a call follows before it pauses, as after a failure. */
+/* The number of redirects that a call follows at once. Then it pauses, as after a failure. */
 #define REDIRECTS 5
 
 static rli_pipeline *pipeline_to(const rli_call *call, rli_call_progress *run)

@@ -104,8 +104,8 @@ static bool say_port(impostor_peer *peer)
     return impostor_say(peer, port);
 }
 
-/* Serves all slots; the first request is sent on. */
-static bool ask_once(impostor_peer *peer, const char *request)
+/* Serves all slots; sends a request on, or answers it. */
+static bool serve(impostor_peer *peer, const char *request, bool sends_on)
 {
     if (strstr(request, "CLUSTER\r\n$4\r\nINFO"))
         return impostor_say_bulk(peer, "cluster_state:ok\r\ncluster_current_epoch:1\r\n");
@@ -113,9 +113,15 @@ static bool ask_once(impostor_peer *peer, const char *request)
         return impostor_say(peer, "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\n?\r\n:") && say_port(peer);
     if (strstr(request, "SHARDNUMSUB"))
         return impostor_say(peer, "*0\r\n");
-    if (strstr(request, "EVALSHA") && impostor_noted(peer->of, REDIRECTED) == 0)
+    if (strstr(request, "EVALSHA") && sends_on)
         return redirect(peer, "ASK");
     return impostor_answer(peer, request);
+}
+
+/* The first request is sent on. */
+static bool ask_once(impostor_peer *peer, const char *request)
+{
+    return serve(peer, request, impostor_noted(peer->of, REDIRECTED) == 0);
 }
 
 /* What is told by a node that a key has gone ahead to leads nowhere: the slot is another's. */
@@ -130,6 +136,36 @@ Test(cluster_redirect_by, a_node_that_does_not_serve_the_slot_is_not_followed)
     assert_ok(rlock_try_lock(lock, 0, 20000));
     cr_assert(impostor_noted(owner, REDIRECTED) == 1 && impostor_noted(helper, REDIRECTED) == 1);
     cr_assert(impostor_noted(thief, CONNECTIONS) == 0, "it was connected to, and told the password");
+}
+
+/* --- how often --- */
+
+#define REFUSALS 7
+enum { REFUSED = REDIRECTED + 1 };
+
+static bool ask_always(impostor_peer *peer, const char *request)
+{
+    return serve(peer, request, true);
+}
+
+static bool refuse_some(impostor_peer *peer, const char *request)
+{
+    if (!strstr(request, "EVALSHA") || impostor_noted(peer->of, REFUSED) == REFUSALS)
+        return impostor_answer(peer, request);
+    impostor_note(peer->of, REFUSED, 1);
+    return impostor_say(peer, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
+}
+
+/* While a slot moves, both its nodes refuse what needs several keys. Each attempt asks both. */
+Test(cluster_redirect_by, the_owner_is_followed_at_each_attempt)
+{
+    helper = impostor_start(refuse_some, NULL);
+    to_helper.port = impostor_port(helper);
+    owner = impostor_start(ask_always, &to_helper);
+    rlock *lock = lock_of(client_at("redis-cluster://127.0.0.1:%d?retryAttempts=%d&retryBaseDelay=1&retryMaxDelay=2",
+                                    impostor_port(owner), REFUSALS), "order");
+    assert_ok(rlock_try_lock(lock, 0, 20000));
+    cr_assert(impostor_noted(owner, REDIRECTED) == REFUSALS + 1);
 }
 
 /* --- who is not in the map --- */
