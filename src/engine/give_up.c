@@ -51,7 +51,8 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
 
 /* Gives up in the session's turn. Leaving in the turn lets another thread of the owner that comes now queue after this
  * request, not before it. If the request may run late, that thread must not wait in this session, because the request
- * would take its place away. Mutex held. RLI_WAITING: call it again. */
+ * would take its place away. If the owner holds the lock, as of another kind, the session goes on, and the place is left
+ * when it ends. Mutex held. RLI_WAITING: call it again. */
 static rlock_status give_up_in_turn(rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
@@ -65,7 +66,7 @@ static rlock_status give_up_in_turn(rli_attempt *attempt)
         attempt->status = RLOCK_OK;
     else if (left)
         session->queued = false;
-    else if (session->phase == RLI_OPEN)
+    else if (session->phase == RLI_OPEN && session->count == 0)
         rli_session_become(session, RLI_DONE);
     rli_session_end_turn(session);
     return RLOCK_OK;

@@ -128,6 +128,30 @@ Test(fair_in_faults, lost_request_to_leave_the_queue_is_made_again)
     assert_free_for_others();
 }
 
+/* One thread of an owner queued, and another took the lock as of another kind. The place is still there when the owner is
+ * told that it has the lock already, and the request to leave it is lost: that does not concern the hold. */
+Test(fair_in_faults, lost_request_to_leave_the_queue_ends_no_hold)
+{
+    rlock *fair = owned_by(stage_keep(rlock_get_non_reentrant_fair_lock(scene.client, NAME)), 7);
+    rlock *spin = owned_by(stage_keep(rlock_get_spin_lock(scene.client, NAME)), 7);
+    actor *taker = actor_start();
+    foreign_hold(NAME, 30000);
+    actor_begin_try(taker, spin, 20000, 20000);
+    cr_assert(actor_asleep(taker, 5000));
+    actor *waiter = queue_up_for(fair, 500, 1000);
+    assert_status(actor_finish(waiter, 5000), RLOCK_TIMEOUT);
+    foreign_vanish(NAME);
+    assert_ok(actor_finish(taker, 5000));
+    int rule = on_script(&rli_script_fair_give_up, PROXY_CUT_BEFORE, 1);
+    assert_status(rlock_try_lock(fair, 5000, 1000), RLOCK_ALREADY_HELD);
+    cr_assert(seen_by(rule) == 1, "%d requests", seen_by(rule));
+    cr_assert(rlock_valid_for(spin) > 0);
+    assert_ok(rlock_unlock(spin));
+    cr_assert(wait_queued(NAME, 0, SOON_MS) && score_count(NAME) == 0);
+    actor_end(waiter);
+    actor_end(taker);
+}
+
 /* A wait is over while the server stands still. The place is left when it goes on. */
 Test(fair_in_faults, place_is_left_when_the_server_goes_on)
 {
