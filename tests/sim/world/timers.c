@@ -6,6 +6,8 @@
 #include "tests/sim/world/threads.h"
 #include "tests/sim/world/watch.h"
 
+#define LONGEST_S INT64_C(4000000000) /* as the kernel, which has an end of time, too */
+
 /* It may have been set anew, or closed, since this was planned. */
 static void go_off(void *argument)
 {
@@ -30,7 +32,8 @@ int os_timerfd_settime(int fd, int flags, const struct itimerspec *to, struct it
     sim_point();
     descriptor *self = descriptor_at(fd, "timerfd_settime");
     const machine *on = thread_machine(thread_self());
-    int64_t span_ns = (int64_t)to->it_value.tv_sec * 1000000000 + to->it_value.tv_nsec;
+    int64_t span_s = to->it_value.tv_sec < LONGEST_S ? to->it_value.tv_sec : LONGEST_S;
+    int64_t span_ns = span_s * 1000000000 + to->it_value.tv_nsec;
     if (self->kind != TIMER || flags || before || to->it_interval.tv_sec || to->it_interval.tv_nsec)
         finding("a timer that repeats, or is set to an instant, is not simulated");
     self->value = 0;
