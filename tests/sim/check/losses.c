@@ -39,6 +39,8 @@ static void await_report(const hold *of, int64_t within_ms)
 
 void losses_gone(int resource)
 {
+    if (run_has_fault(FAILOVER)) /* its owner may use a former master yet, where nothing was deleted */
+        return;
     for (hold *held = ledger_first(); held; held = held->next) {
         bool stands = held->resource == resource && held->owner.client < PLAN_CLIENTS && held->count > 0 && held->calls == 0 && !held->unsure && !held->lost_ns &&
                       !held->left && held->epoch == ledger_epoch(resource);

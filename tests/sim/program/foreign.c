@@ -25,7 +25,8 @@ static const char *name_of(const plan_fault *fault)
 
 static void check_deleted(int object)
 {
-    if (servers_number(object, "EXISTS", run_of->objects[object].name) != 0)
+    /* Else it is there, or the server has answered an error to that, and to the deletion before it. */
+    if (!servers_says(object, "0", "EXISTS", run_of->objects[object].name))
         losses_not_gone(run_resource(run_of, object));
 }
 
