@@ -57,13 +57,14 @@ void machine_stop(machine *self, int64_t span_ns, bool suspended)
     int64_t from_ns = world_now_ns(), until_ns = from_ns + span_ns;
     if (self->stopped_until_ns > from_ns)
         from_ns = self->stopped_until_ns;
-    if (until_ns > from_ns) {
-        if (until_ns < WORLD_NEVER) /* else nobody knows yet for how long */
-            self->stood_still_ns += until_ns - from_ns;
-        self->stopped_until_ns = until_ns;
-    }
+    int64_t longer_ns = until_ns - from_ns; /* than it stands still anyway */
+    if (longer_ns <= 0)
+        return;
+    if (until_ns < WORLD_NEVER) /* else nobody knows yet for how long */
+        self->stood_still_ns += longer_ns;
+    self->stopped_until_ns = until_ns;
     if (suspended) {
-        self->suspended_ns += scaled(span_ns, self->rate_ppm);
-        threads_put_off(self, span_ns);
+        self->suspended_ns += scaled(longer_ns, self->rate_ppm);
+        threads_put_off(self, longer_ns);
     }
 }
