@@ -2,12 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/rows/row.h"
 
-extern const bench_row row_own_names, row_kinds, row_one_name, row_local, row_processes, row_fair, row_idle;
+extern const bench_row row_own_names, row_async, row_kinds, row_one_name, row_local, row_processes, row_fair, row_idle;
 extern const bench_row row_waiters, row_holds, row_cluster, row_wire, row_start, row_size;
 extern const bench_row row_other_clients, row_sweep_threads, row_sweep_processes, row_sweep_waiters, row_sweep_holds;
 
 const bench_row *const rows[] = {
     &row_own_names,
+    &row_async,
     &row_kinds,
     &row_one_name,
     &row_local,

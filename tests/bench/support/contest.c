@@ -12,7 +12,7 @@
 
 static bool is_in_c(const char *who)
 {
-    return strcmp(who, "rlock") == 0 || strcmp(who, "raw") == 0;
+    return strcmp(who, "rlock") == 0 || strcmp(who, "rlock_async") == 0 || strcmp(who, "raw") == 0;
 }
 
 /* Many short slices: where the scheduler puts a thread and the server changes every few 100 ms and doubles or
