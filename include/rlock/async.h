@@ -14,7 +14,9 @@
 #define RLOCK_ASYNC_H
 
 #include <rlock/client.h>
+#include <rlock/count_down_latch.h>
 #include <rlock/lock.h>
+#include <rlock/semaphore.h>
 #include <rlock/status.h>
 #include <stdint.h>
 
@@ -30,6 +32,9 @@ typedef struct rlock_result {
     /* With RLOCK_OK: the answer of a call that asks something; truth is 1 or 0. Else 0. */
     int64_t answer;
     uint64_t token; /* with RLOCK_OK, of an acquire of a fenced lock: the fencing token; else 0 */
+    /* With RLOCK_OK, of an acquire of a permit-expirable semaphore: the permits. Else NULL and 0. */
+    const rlock_permit *permits;
+    int permit_count;
 } rlock_result;
 
 /* Called once when an operation has ended, from rlock_client_process() or, for what is still under way,
@@ -85,6 +90,140 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_held_async(rlock *lock, const r
                                                             void *arg);
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count_async(rlock *lock, const rlock_owner *owner,
                                                                    rlock_result_fn *fn, void *arg);
+
+/* --- Semaphores and latches ---
+ *
+ * Each call does what the blocking call of its name does, with the same units and ranges. A call that is told that its
+ * answer was lost (RLOCK_UNKNOWN) must not be repeated blindly, as there. Tokens in options must live until the
+ * operation has ended; everything else is copied. A token ends a wait, but not a request that may take plain permits:
+ * its answer is waited for. */
+
+/* As the calls on the number of permits of a semaphore. Answers: whether the number was set; how many permits were
+ * drained; how many are available; whether the semaphore existed. An addition has none. Java: trySetPermitsAsync(),
+ * addPermitsAsync(), drainPermitsAsync(), availablePermitsAsync(), deleteAsync(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_set_permits_async(rlock_semaphore *semaphore, int permits,
+                                                                              rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_set_permits_ttl_async(rlock_semaphore *semaphore,
+                                                                                  int permits, int64_t ttl_ms,
+                                                                                  rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_add_permits_async(rlock_semaphore *semaphore, int permits,
+                                                                          rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_drain_permits_async(rlock_semaphore *semaphore,
+                                                                            rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_available_permits_async(rlock_semaphore *semaphore,
+                                                                                rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_delete_async(rlock_semaphore *semaphore, rlock_result_fn *fn,
+                                                                     void *arg);
+
+/* As rlock_semaphore_acquire(), rlock_semaphore_try_acquire() and rlock_semaphore_acquire_with(). `options` are copied.
+ * Java: acquireAsync(permits), tryAcquireAsync(permits, waitTime, unit). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_async(rlock_semaphore *semaphore, int permits,
+                                                                      rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_acquire_async(rlock_semaphore *semaphore, int permits,
+                                                                          int64_t wait_ms, rlock_result_fn *fn,
+                                                                          void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_with_async(rlock_semaphore *semaphore, int permits,
+                                                                           const rlock_semaphore_options *options,
+                                                                           rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_release() and rlock_semaphore_release_if_exists(); the answer of the second is whether it exists.
+ * Java: releaseAsync(permits). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_release_async(rlock_semaphore *semaphore, int permits,
+                                                                      rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_release_if_exists_async(rlock_semaphore *semaphore, int permits,
+                                                                                rlock_result_fn *fn, void *arg);
+
+/* As the calls on the number of permits of a permit-expirable semaphore. Answers: whether the number was set; whether
+ * the semaphore existed; how many permits are available, are taken, and exist in all. Setting without a condition and
+ * adding have none. Java: trySetPermitsAsync(), setPermitsAsync(), addPermitsAsync(), deleteAsync(),
+ * availablePermitsAsync(), acquiredPermitsAsync(), getPermitsAsync(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_set_permits_async(rlock_permit_semaphore *semaphore,
+                                                                                     int permits, rlock_result_fn *fn,
+                                                                                     void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_set_permits_async(rlock_permit_semaphore *semaphore,
+                                                                                 int permits, rlock_result_fn *fn,
+                                                                                 void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits_async(rlock_permit_semaphore *semaphore,
+                                                                                 int permits, rlock_result_fn *fn,
+                                                                                 void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_delete_async(rlock_permit_semaphore *semaphore,
+                                                                            rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore,
+                                                                                       rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquired_permits_async(rlock_permit_semaphore *semaphore,
+                                                                                      rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_permits_async(rlock_permit_semaphore *semaphore,
+                                                                                 rlock_result_fn *fn, void *arg);
+
+/* As the acquires of a permit-expirable semaphore. The permits are result->permits, valid while `fn` runs: copy what is
+ * needed later. Also RLOCK_INVALID: `fn` is NULL, so nobody would learn the ids; RLOCK_UNSUPPORTED: the system has no
+ * random bytes for ids. Java: acquireAsync(), tryAcquireAsync(), acquireAsync(permits, leaseTime, unit). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_async(rlock_permit_semaphore *semaphore,
+                                                                             int64_t lease_ms, rlock_result_fn *fn,
+                                                                             void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire_async(rlock_permit_semaphore *semaphore,
+                                                                                 int64_t wait_ms, int64_t lease_ms,
+                                                                                 rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_many_async(rlock_permit_semaphore *semaphore,
+                                                                                  int count, int64_t lease_ms,
+                                                                                  rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire_many_async(rlock_permit_semaphore *semaphore,
+                                                                                      int count, int64_t wait_ms,
+                                                                                      int64_t lease_ms,
+                                                                                      rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_with_async(rlock_permit_semaphore *semaphore,
+                                                                                  int count,
+                                                                                  const rlock_permit_options *options,
+                                                                                  rlock_result_fn *fn, void *arg);
+
+/* As the releases of permits; ids are copied. Answers of rlock_permit_semaphore_try_release_async(): whether it was
+ * released; of rlock_permit_semaphore_try_release_many_async(): how many were, `count` or 0. Java: releaseAsync(),
+ * tryReleaseAsync(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_release_async(rlock_permit_semaphore *semaphore,
+                                                                             const char *id, rlock_result_fn *fn,
+                                                                             void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_release_async(rlock_permit_semaphore *semaphore,
+                                                                                 const char *id, rlock_result_fn *fn,
+                                                                                 void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_release_many_async(rlock_permit_semaphore *semaphore,
+                                                                                  int count,
+                                                                                  const rlock_permit *permits,
+                                                                                  rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_release_many_async(rlock_permit_semaphore *semaphore,
+                                                                                      int count,
+                                                                                      const rlock_permit *permits,
+                                                                                      rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_update_lease_time(), whose answer is whether the permit was there, and
+ * rlock_permit_semaphore_get_lease_time(), whose answer is in ms or RLOCK_PERMIT_FOREVER. Java:
+ * updateLeaseTimeAsync(), getLeaseTimeAsync(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time_async(rlock_permit_semaphore *semaphore,
+                                                                                       const char *id, int64_t lease_ms,
+                                                                                       rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_lease_time_async(rlock_permit_semaphore *semaphore,
+                                                                                    const char *id, rlock_result_fn *fn,
+                                                                                    void *arg);
+
+/* As the calls of a latch. Answers: whether the count was set; the count; whether there was a count to delete. Counting
+ * down and waiting have none. Java: trySetCountAsync(), countDownAsync(), getCountAsync(), deleteAsync(),
+ * awaitAsync(). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_set_count_async(rlock_count_down_latch *latch,
+                                                                                   int64_t count, rlock_result_fn *fn,
+                                                                                   void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_count_down_async(rlock_count_down_latch *latch,
+                                                                                rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_get_count_async(rlock_count_down_latch *latch,
+                                                                               rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_delete_async(rlock_count_down_latch *latch,
+                                                                            rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_async(rlock_count_down_latch *latch,
+                                                                           rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_await_async(rlock_count_down_latch *latch,
+                                                                               int64_t wait_ms, rlock_result_fn *fn,
+                                                                               void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_with_async(rlock_count_down_latch *latch,
+                                                                                const rlock_await_options *options,
+                                                                                rlock_result_fn *fn, void *arg);
 
 #ifdef __cplusplus
 }

@@ -116,7 +116,9 @@ void rli_async_complete(rli_async *async)
                                  .status = async->status,
                                  .error = async->status == RLOCK_OK ? "" : error,
                                  .answer = async->status == RLOCK_OK ? async->answer : 0,
-                                 .token = async->status == RLOCK_OK ? async->token : 0};
+                                 .token = async->status == RLOCK_OK ? async->token : 0,
+                                 .permits = async->status == RLOCK_OK ? async->permits : NULL,
+                                 .permit_count = async->status == RLOCK_OK ? async->permit_count : 0};
     if (async->fn)
         async->fn(&result, async->arg);
     free(async->error);

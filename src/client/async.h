@@ -24,6 +24,8 @@ typedef struct rli_async {
     rlock_status status;
     int64_t answer;
     uint64_t token;
+    const rlock_permit *permits; /* of an acquire of permits; they live as long as the operation */
+    int permit_count;
 } rli_async;
 
 /* Allocates an async operation of `size` bytes, which begins with an rli_async and is zero otherwise. The caller then

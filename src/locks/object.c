@@ -1,17 +1,11 @@
-/* Object: the client and names of a semaphore or latch, one call to it, and a wait for it. */
+/* Object: the handle of a semaphore or latch, with its client and names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/object.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "client/client.h"
-#include "net/reply.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* --- handles --- */
 
 void *rli_object_new(size_t size, rlock_client *client, const char *name, const rli_naming *naming)
 {
@@ -28,13 +22,19 @@ void *rli_object_new(size_t size, rlock_client *client, const char *name, const 
     }
     object->client = client;
     object->what = naming->what;
+    atomic_init(&object->references, 1);
     rli_gate_ref(&client->gate);
     return object;
 }
 
-void rli_object_free(rli_object *object)
+void rli_object_ref(rli_object *object)
 {
-    if (!object)
+    atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+}
+
+void rli_object_unref(rli_object *object)
+{
+    if (!object || atomic_fetch_sub(&object->references, 1) > 1)
         return;
     rli_names_free(&object->names);
     rli_gate_unref(&object->client->gate);
@@ -61,88 +61,7 @@ rlock_status rli_object_check_place(const rli_object *object, const char *what, 
     return status;
 }
 
-/* Adds the object's name to the message of a failure, because a message from a lower layer names only the connection.
- */
-static rlock_status told(const rli_object *object, rlock_status status)
+rlock_status rli_object_told(const rli_object *object, rlock_status status)
 {
     return status == RLOCK_OK ? status : rli_fail_prefix(status, object->what, rli_object_name(object));
-}
-
-/* --- one call --- */
-
-rlock_status rli_object_run(const rli_object *object, rli_call *call)
-{
-    rli_operation op;
-    rlock_status status = rli_operation_begin(&op, &object->client->gate, NULL);
-    if (status != RLOCK_OK)
-        return status;
-    status = rli_call_run(call, &object->client->topology, &op, NULL);
-    rli_operation_end(&op);
-    return told(object, status);
-}
-
-rlock_status rli_object_ask(const rli_object *object, rli_call *call, int64_t *answer)
-{
-    int64_t number = 0;
-    rlock_status status = rli_object_run(object, call);
-    if (status == RLOCK_OK && !rli_reply_integer(call->reply, &number))
-        status = rli_reply_unexpected(call->reply, object->names.name);
-    if (status == RLOCK_OK)
-        *answer = number;
-    rli_call_clear(call);
-    return status;
-}
-
-rlock_status rli_object_ask_flag(const rli_object *object, rli_call *call, bool *answer)
-{
-    int64_t number;
-    rlock_status status = rli_object_ask(object, call, &number);
-    if (status == RLOCK_OK && answer)
-        *answer = number == 1;
-    return status;
-}
-
-rlock_status rli_object_int(const rli_object *object, int64_t number, int *answer)
-{
-    char shown[RLI_NAME_SHOWN];
-    if (number < INT_MIN || number > INT_MAX)
-        return rli_fail(RLOCK_SERVER, "%s \"%s\" has %lld permits, which no int holds; nothing was changed",
-                        object->what, rli_show_name(object->names.name, shown), (long long)number);
-    *answer = (int)number;
-    return RLOCK_OK;
-}
-
-/* --- a wait --- */
-
-static rlock_status wait_for_messages(rli_waiting *waiting)
-{
-    rli_wait *wait = &waiting->wait;
-    const rli_names *names = &waiting->object->names;
-    rlock_status status = rli_wait_join(wait, names->name, names->length, names->channel, names->channel_length);
-    if (status != RLOCK_OK)
-        return status;
-    wait->asked = true;
-    status = rli_wait_run(wait);
-    rli_wait_leave(wait);
-    return status;
-}
-
-rlock_status rli_object_wait(rli_waiting *waiting, const rli_object *object, int64_t wait_ms, rlock_cancel *cancel)
-{
-    rli_wait *wait = &waiting->wait;
-    rlock_status status = rli_operation_begin(&waiting->op, &object->client->gate, cancel);
-    if (status != RLOCK_OK)
-        return status;
-    waiting->object = object;
-    waiting->wait_ms = wait_ms;
-    wait->op = &waiting->op;
-    wait->topology = &object->client->topology;
-    wait->deadline_ms = wait_ms > 0 ? rli_after_ms(wait_ms) : RLI_NEVER;
-    status = rli_operation_check(&waiting->op);
-    if (status == RLOCK_OK)
-        status = wait->ask(wait, &wait->again_ms);
-    if (status == RLOCK_TIMEOUT && wait_ms > 0)
-        status = wait_for_messages(waiting);
-    rli_operation_end(&waiting->op);
-    return told(object, status);
 }

@@ -5,15 +5,18 @@
 #include "client/client.h"
 #include "engine/permit_id.h"
 #include "engine/synced.h"
+#include "locks/object_wait.h"
 #include "locks/permit_semaphore.h"
 #include "net/reply.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct acquiring {
     rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
     int64_t lease_ms;
     rli_doubtful_permits *asked; /* the ids that are requested */
+    rlock_permit *permits;       /* where to write the ids */
     /* How many requests for these ids were not answered and may have run, or may still run. */
     int unanswered;
 } acquiring;
@@ -43,53 +46,24 @@ static rli_doubtful_permits *make_ids(const rli_object *object, int count, rlock
     return NULL;
 }
 
-/* The permits are taken, but an unanswered request for them may still run: after the program has released
- * them, it would take them again, for nobody. So they get new ids, and the old ids stay in doubt. */
-static rlock_status replace(acquiring *attempt)
+static rlock_status read_denial(const acquiring *attempt, const redisReply *reply, int64_t *again_ms)
 {
-    const rli_object *object = attempt->waiting.object;
-    rlock_status status;
-    int count = attempt->asked->count;
-    size_t length = (size_t)count * RLI_PERMIT_ID;
-    rli_doubtful_permits *fresh = make_ids(object, count, &status);
-    if (!fresh)
-        return status;
-    rli_call call;
-    rli_call_script(&call, &rli_script_permit_semaphore_replace, 1);
-    rli_call_add(&call, object->names.keys[0], object->names.key_lengths[0]);
-    rli_call_add_number(&call, count);
-    rli_call_add(&call, attempt->asked->ids, length);
-    rli_call_add(&call, fresh->ids, length);
-    /* A copy that runs late, after the late acquire, would leave permits under the new ids. */
-    call.once = true;
-    status = rli_call_run(&call, attempt->waiting.wait.topology, &attempt->waiting.op, NULL);
-    rli_call_clear(&call);
-    if (status != RLOCK_OK)
-        attempt->unanswered++; /* the permits that were granted are in doubt, too */
-    give_up(attempt);
-    attempt->asked = fresh;
-    attempt->unanswered = call.unanswered;
-    /* Whatever was granted is released in the background, under the old or the new ids. */
-    if (status == RLOCK_UNKNOWN && (status = rli_operation_check(&attempt->waiting.op)) == RLOCK_OK)
-        status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; what it granted is given back");
-    return status;
-}
-
-static rlock_status read_answer(acquiring *attempt, const redisReply *reply, int64_t *again_ms)
-{
-    const rli_names *names = &attempt->waiting.object->names;
-    char shown[RLI_NAME_SHOWN];
     int64_t nearest_ms;
-    if (rli_reply_is_nil(reply))
-        return attempt->unanswered ? replace(attempt) : RLOCK_OK;
     if (!rli_reply_integer(reply, &nearest_ms))
-        return rli_reply_unexpected(reply, names->name);
+        return rli_reply_unexpected(reply, attempt->waiting.object->names.name);
     if (nearest_ms >= 0)
         *again_ms = rli_after_ms(nearest_ms > 0 ? nearest_ms : 1);
+    return RLOCK_TIMEOUT;
+}
+
+static rlock_status denied(const rli_waiting *waiting)
+{
+    int count = ((const acquiring *)(const void *)waiting)->asked->count;
+    char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT,
                     "semaphore \"%s\" does not have %d permit%s available; if nobody has made it yet, "
                     "rlock_permit_semaphore_try_set_permits() does",
-                    rli_show_name(names->name, shown), attempt->asked->count, attempt->asked->count == 1 ? "" : "s");
+                    rli_show_name(waiting->object->names.name, shown), count, count == 1 ? "" : "s");
 }
 
 static void put(rli_call *call, const void *what)
@@ -115,44 +89,160 @@ static void take_back(rli_call *call, const void *what)
     rli_call_add(call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
 }
 
-static rlock_status ask(rli_wait *wait, int64_t *again_ms)
-{
-    acquiring *attempt = (acquiring *)(void *)wait;
-    const rli_object *object = attempt->waiting.object;
-    rli_call call;
-    *again_ms = RLI_NEVER;
-    const rli_grantable grantable = {.ask = put, .granted = is_grant, .take_back = take_back, .what = attempt};
-    rli_operation *op = &attempt->waiting.op;
-    rli_wait_limit_request(wait, attempt->waiting.wait_ms,
-                           rli_synced_patience_ms(wait->topology, object->names.name, object->names.length));
+/* What one request needs while it is under way. */
+typedef struct ask_frame {
+    rli_grantable grantable;
+    rli_doubtful_permits *fresh; /* the permits are being replaced by these; NULL: they are being requested */
     rli_synced synced;
-    rli_synced_begin(&synced);
-    rlock_status status = rli_synced_run(&synced, &grantable, &call, wait->topology, op, NULL);
-    attempt->unanswered += call.unanswered;
-    if (status == RLOCK_OK)
-        status = read_answer(attempt, call.reply, again_ms);
-    rli_call_clear(&call);
+    rli_call call;
+} ask_frame;
+
+/* The permits are taken, but an unanswered request for them may still run: after the program has released
+ * them, it would take them again, for nobody. So they get new ids, and the old ids stay in doubt. */
+static rlock_status begin_replacing(acquiring *attempt, ask_frame *asking)
+{
+    const rli_object *object = attempt->waiting.object;
+    rli_call *call = &asking->call;
+    rlock_status status;
+    int count = attempt->asked->count;
+    size_t length = (size_t)count * RLI_PERMIT_ID;
+    asking->fresh = make_ids(object, count, &status);
+    if (!asking->fresh)
+        return status;
+    rli_call_clear(call);
+    rli_call_script(call, &rli_script_permit_semaphore_replace, 1);
+    rli_call_add(call, object->names.keys[0], object->names.key_lengths[0]);
+    rli_call_add_number(call, count);
+    rli_call_add(call, attempt->asked->ids, length);
+    rli_call_add(call, asking->fresh->ids, length);
+    /* A copy that runs late, after the late acquire, would leave permits under the new ids. */
+    call->once = true;
+    return RLOCK_OK;
+}
+
+/* Goes on with replacing them. */
+static rlock_status replace(acquiring *attempt, ask_frame *asking)
+{
+    const rli_wait *wait = &attempt->waiting.wait;
+    rlock_status status = rli_call_run(&asking->call, wait->topology, wait->op, NULL);
+    if (status == RLI_WAITING)
+        return status;
+    if (status != RLOCK_OK)
+        attempt->unanswered++; /* the permits that were granted are in doubt, too */
+    give_up(attempt);
+    attempt->asked = asking->fresh;
+    attempt->unanswered = asking->call.unanswered;
+    /* Whatever was granted is released in the background, under the old or the new ids. */
+    if (status == RLOCK_UNKNOWN && (status = rli_operation_check(wait->op)) == RLOCK_OK)
+        status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; what it granted is given back");
     return status;
 }
 
-rlock_status rli_permits_acquire(const rli_object *object, int count, const rlock_permit_options *options,
-                                 rlock_permit *permits)
+static void begin_request(acquiring *attempt, ask_frame *asking)
+{
+    const rli_wait *wait = &attempt->waiting.wait;
+    const rli_names *names = &attempt->waiting.object->names;
+    asking->grantable = (rli_grantable){.ask = put, .granted = is_grant, .take_back = take_back, .what = attempt};
+    asking->fresh = NULL;
+    rli_wait_limit_request(wait, attempt->waiting.wait_ms,
+                           rli_synced_patience_ms(wait->topology, names->name, names->length));
+    rli_synced_begin(&asking->synced);
+}
+
+/* Goes on with requesting them. */
+static rlock_status request(acquiring *attempt, ask_frame *asking, int64_t *again_ms)
+{
+    const rli_wait *wait = &attempt->waiting.wait;
+    rlock_status status = rli_synced_run(&asking->synced, &asking->grantable, &asking->call, wait->topology, wait->op,
+                                         NULL);
+    if (status == RLI_WAITING)
+        return status;
+    attempt->unanswered += asking->call.unanswered;
+    if (status != RLOCK_OK)
+        return status;
+    if (!rli_reply_is_nil(asking->call.reply))
+        return read_denial(attempt, asking->call.reply, again_ms);
+    return attempt->unanswered ? begin_replacing(attempt, asking) : RLOCK_OK;
+}
+
+static rlock_status ask(rli_wait *wait, int64_t *again_ms)
+{
+    acquiring *attempt = (acquiring *)(void *)wait;
+    bool begins;
+    ask_frame own, *asking = rli_operation_frame(wait->op, &own, sizeof own, &begins);
+    *again_ms = RLI_NEVER;
+    if (!asking)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    if (begins)
+        begin_request(attempt, asking);
+    rlock_status status = asking->fresh ? RLOCK_OK : request(attempt, asking, again_ms);
+    if (status == RLOCK_OK && asking->fresh)
+        status = replace(attempt, asking);
+    if (status == RLI_WAITING)
+        return status;
+    rli_call_clear(&asking->call);
+    rli_operation_end_frame(wait->op);
+    return status;
+}
+
+/* The wait has ended. */
+static void end(rli_waiting *waiting, rlock_status status)
+{
+    acquiring *attempt = (acquiring *)(void *)waiting;
+    if (status != RLOCK_OK) {
+        give_up(attempt);
+        return;
+    }
+    for (int i = 0; i < attempt->asked->count; i++)
+        rli_permit_id_show(attempt->asked->ids + i * RLI_PERMIT_ID, attempt->permits[i].id);
+    rli_doubtful_permits_free(attempt->asked);
+}
+
+static rlock_status prepare(acquiring *attempt, rli_object *object, int count, const rlock_permit_options *options)
 {
     rlock_status status;
-    acquiring attempt = {
-        .waiting = {.wait.ask = ask, .object = object},
+    *attempt = (acquiring){
+        .waiting = {.wait.ask = ask, .denied = denied, .object = object, .wait_ms = options->wait_ms, .end = end},
         .lease_ms = options->lease_ms,
         .asked = make_ids(object, count, &status),
     };
-    if (!attempt.asked)
+    return status;
+}
+
+rlock_status rli_permits_acquire(rli_object *object, int count, const rlock_permit_options *options,
+                                 rlock_permit *permits)
+{
+    acquiring attempt;
+    rlock_status status = prepare(&attempt, object, count, options);
+    attempt.permits = permits;
+    return status == RLOCK_OK ? rli_object_wait(&attempt.waiting, options->cancel) : status;
+}
+
+typedef struct async_acquiring {
+    rli_async_waiting on; /* first */
+    acquiring attempt;
+    rlock_permit permits[]; /* of the result */
+} async_acquiring;
+
+rlock_status rli_permits_acquire_async(rli_object *object, int count, const rlock_permit_options *options,
+                                       rlock_result_fn *fn, void *arg)
+{
+    acquiring attempt;
+    void *made;
+    rlock_status status = prepare(&attempt, object, count, options);
+    if (status != RLOCK_OK)
         return status;
-    status = rli_object_wait(&attempt.waiting, object, options->wait_ms, options->cancel);
+    size_t size = sizeof(async_acquiring) + (size_t)count * sizeof(rlock_permit);
+    status = rli_object_wait_new(&made, size, object, options->cancel, fn, arg);
     if (status != RLOCK_OK) {
-        give_up(&attempt);
+        rli_doubtful_permits_free(attempt.asked);
         return status;
     }
-    for (int i = 0; i < count; i++)
-        rli_permit_id_show(attempt.asked->ids + i * RLI_PERMIT_ID, permits[i].id);
-    rli_doubtful_permits_free(attempt.asked);
+    async_acquiring *self = made;
+    self->attempt = attempt; /* nothing of it is under way yet */
+    self->attempt.permits = self->permits;
+    self->on.async.permits = self->permits;
+    self->on.async.permit_count = count;
+    rli_object_wait_start(&self->on, &self->attempt.waiting);
     return RLOCK_OK;
 }

@@ -4,11 +4,23 @@
 #include "engine/permit_id.h"
 #include "locks/permit_semaphore.h"
 
+#include <rlock/async.h>
 #include <stdlib.h>
 
-static void start(rli_call *call, const rlock_permit_semaphore *semaphore, const rli_script *script)
+/* The id, then the numbers. */
+static void put_id(rli_call *call, const rli_object_call *asked)
 {
-    rli_permit_call(call, &semaphore->object.names, script);
+    rli_permit_call(call, &asked->object->names, asked->script);
+    rli_call_add(call, asked->id, sizeof asked->id);
+    rli_object_put_numbers(call, asked);
+}
+
+/* Their number, then the ids. */
+static void put_ids(rli_call *call, const rli_object_call *asked)
+{
+    rli_permit_call(call, &asked->object->names, asked->script);
+    rli_object_put_numbers(call, asked);
+    rli_call_add(call, asked->ids, (size_t)asked->numbers[0] * RLI_PERMIT_ID);
 }
 
 /* --- one permit --- */
@@ -31,11 +43,13 @@ static rlock_status check_id(const rlock_permit_semaphore *semaphore, const char
     return status == RLOCK_OK ? read_id(text, id) : status;
 }
 
-static rlock_status no_such_permit(const rlock_permit_semaphore *semaphore, const char *id, bool expired)
+static rlock_status no_such_permit(const rli_object *object, const char id[RLI_PERMIT_ID], bool expired)
 {
+    char text[RLI_PERMIT_ID_TEXT + 1];
+    rli_permit_id_show(id, text);
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_INVALID, "permit " ID_SHOWN " of semaphore \"%s\" %s", id,
-                    rli_show_name(semaphore->object.names.name, shown),
+    return rli_fail(RLOCK_INVALID, "permit %s of semaphore \"%s\" %s", text,
+                    rli_show_name(object->names.name, shown),
                     expired ? "has expired" : "does not exist: it was released already, or never acquired");
 }
 
@@ -45,89 +59,156 @@ static bool may_have_been_done(const rli_call *call)
     return call->unanswered > 0 && call->same_run;
 }
 
-static rlock_status odd_answer(const rlock_permit_semaphore *semaphore, int64_t said)
+static rlock_status odd_answer(const rli_object *object, int64_t said)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_SERVER,
                     "an unexpected answer (%lld) to a release of permits of semaphore \"%s\"; is there a proxy "
                     "in between? The permits may be released",
-                    (long long)said, rli_show_name(semaphore->object.names.name, shown));
+                    (long long)said, rli_show_name(object->names.name, shown));
 }
 
 typedef enum released { RELEASED = 1, NOT_THERE = 0, EXPIRED = -1 } released;
 
-static rlock_status release(rlock_permit_semaphore *semaphore, const char *text, released *answer)
+static rlock_status read_released(const rli_object_call *asked, const rli_call *call, released *answer)
 {
-    char id[RLI_PERMIT_ID];
-    rlock_status status = check_id(semaphore, text, id);
+    int64_t said;
+    rlock_status status = rli_object_read_number(asked, call, &said);
     if (status != RLOCK_OK)
         return status;
-    rli_call call;
-    int64_t said;
-    start(&call, semaphore, &rli_script_permit_semaphore_release);
-    call.synced = true;
-    rli_call_add(&call, id, sizeof id);
-    status = rli_object_ask(&semaphore->object, &call, &said);
-    if (status == RLOCK_OK && (said < -1 || said > 1))
-        return odd_answer(semaphore, said);
+    if (said < -1 || said > 1)
+        return odd_answer(asked->object, said);
+    *answer = said == 1 || (said == 0 && may_have_been_done(call)) ? RELEASED : said == 0 ? NOT_THERE : EXPIRED;
+    return RLOCK_OK;
+}
+
+static rlock_status read_release(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    released said = NOT_THERE;
+    rlock_status status = read_released(asked, call, &said);
+    if (status == RLOCK_OK && said != RELEASED)
+        return no_such_permit(asked->object, asked->id, said == EXPIRED);
     if (status == RLOCK_OK)
-        *answer = said == 1 || (said == 0 && may_have_been_done(&call)) ? RELEASED : said == 0 ? NOT_THERE : EXPIRED;
+        *answer = 0;
+    return status;
+}
+
+static rlock_status read_try_release(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    released said = NOT_THERE;
+    rlock_status status = read_released(asked, call, &said);
+    if (status == RLOCK_OK)
+        *answer = said == RELEASED;
+    return status;
+}
+
+typedef rlock_status read_fn(const rli_object_call *asked, const rli_call *call, int64_t *answer);
+
+/* Prepares a call on one permit. */
+static rlock_status prepare(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
+                            const rli_script *script, read_fn *read)
+{
+    *asked = (rli_object_call){.script = script, .put = put_id, .read = read, .synced = true};
+    rlock_status status = check_id(semaphore, id, asked->id);
+    if (status == RLOCK_OK)
+        asked->object = &semaphore->object;
+    return status;
+}
+
+static rlock_status prepare_release(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id)
+{
+    return prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read_release);
+}
+
+static rlock_status prepare_try_release(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id)
+{
+    return prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read_try_release);
+}
+
+static rlock_status prepare_update(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
+                                   int64_t lease_ms)
+{
+    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease,
+                                  rli_object_read_flag);
+    asked->numbers[0] = lease_ms;
+    asked->number_count = 1;
+    return status == RLOCK_OK ? rli_permit_check_lease(lease_ms) : status;
+}
+
+static rlock_status read_lease(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    int64_t left_ms;
+    rlock_status status = rli_object_read_number(asked, call, &left_ms);
+    if (status == RLOCK_OK && left_ms == 0)
+        return no_such_permit(asked->object, asked->id, false);
+    if (status == RLOCK_OK)
+        *answer = left_ms;
+    return status;
+}
+
+static rlock_status prepare_lease(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id)
+{
+    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_lease, read_lease);
+    asked->synced = false;
     return status;
 }
 
 rlock_status rlock_permit_semaphore_release(rlock_permit_semaphore *semaphore, const char *id)
 {
-    released answer;
-    rlock_status status = release(semaphore, id, &answer);
-    if (status != RLOCK_OK || answer == RELEASED)
-        return status;
-    return no_such_permit(semaphore, id, answer == EXPIRED);
+    rli_object_call asked;
+    rlock_status status = prepare_release(&asked, semaphore, id);
+    return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
+}
+
+rlock_status rlock_permit_semaphore_release_async(rlock_permit_semaphore *semaphore, const char *id, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_release(&asked, semaphore, id);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 rlock_status rlock_permit_semaphore_try_release(rlock_permit_semaphore *semaphore, const char *id, bool *answer)
 {
-    released said;
-    rlock_status status = release(semaphore, id, &said);
-    if (status == RLOCK_OK && answer)
-        *answer = said == RELEASED;
-    return status;
+    rli_object_call asked;
+    rlock_status status = prepare_try_release(&asked, semaphore, id);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, answer) : status;
 }
 
-rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore, const char *text,
-                                                      int64_t lease_ms, bool *updated)
+rlock_status rlock_permit_semaphore_try_release_async(rlock_permit_semaphore *semaphore, const char *id, rlock_result_fn *fn, void *arg)
 {
-    char id[RLI_PERMIT_ID];
-    rlock_status status = check_id(semaphore, text, id);
-    if (status == RLOCK_OK)
-        status = rli_permit_check_lease(lease_ms);
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    start(&call, semaphore, &rli_script_permit_semaphore_update_lease);
-    call.synced = true;
-    rli_call_add(&call, id, sizeof id);
-    rli_call_add_number(&call, lease_ms);
-    return rli_object_ask_flag(&semaphore->object, &call, updated);
+    rli_object_call asked;
+    rlock_status status = prepare_try_release(&asked, semaphore, id);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
-rlock_status rlock_permit_semaphore_get_lease_time(rlock_permit_semaphore *semaphore, const char *text, int64_t *ms)
+rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore, const char *id, int64_t lease_ms, bool *updated)
 {
-    char id[RLI_PERMIT_ID];
-    rlock_status status = check_id(semaphore, text, id);
+    rli_object_call asked;
+    rlock_status status = prepare_update(&asked, semaphore, id, lease_ms);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, updated) : status;
+}
+
+rlock_status rlock_permit_semaphore_update_lease_time_async(rlock_permit_semaphore *semaphore, const char *id, int64_t lease_ms, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_update(&asked, semaphore, id, lease_ms);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
+}
+
+rlock_status rlock_permit_semaphore_get_lease_time(rlock_permit_semaphore *semaphore, const char *id, int64_t *ms)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_lease(&asked, semaphore, id);
     if (status == RLOCK_OK)
         status = rli_permit_check_place(semaphore, ms, "the lease");
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    int64_t left_ms;
-    start(&call, semaphore, &rli_script_permit_semaphore_lease);
-    rli_call_add(&call, id, sizeof id);
-    status = rli_object_ask(&semaphore->object, &call, &left_ms);
-    if (status == RLOCK_OK && left_ms == 0)
-        return no_such_permit(semaphore, text, false);
-    if (status == RLOCK_OK)
-        *ms = left_ms;
-    return status;
+    return status == RLOCK_OK ? rli_object_call_run(&asked, ms) : status;
+}
+
+rlock_status rlock_permit_semaphore_get_lease_time_async(rlock_permit_semaphore *semaphore, const char *id, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_lease(&asked, semaphore, id);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 /* --- many permits --- */
@@ -145,8 +226,44 @@ static rlock_status read_ids(int count, const rlock_permit *permits, char *ids)
 }
 
 /* *refused: 0: released; -i: the i-th permit is not there; -(count + i): the i-th permit has expired. */
-static rlock_status release_many(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits,
-                                 int64_t *refused)
+static rlock_status read_refused(const rli_object_call *asked, const rli_call *call, int64_t *refused)
+{
+    int64_t said, count = asked->numbers[0];
+    rlock_status status = rli_object_read_number(asked, call, &said);
+    if (status != RLOCK_OK)
+        return status;
+    if (said != count && (said >= 0 || said < -2 * count))
+        return odd_answer(asked->object, said);
+    /* All or none: after an unanswered attempt that released them, the first one is missing. */
+    *refused = said > 0 || (said == -1 && may_have_been_done(call)) ? 0 : said;
+    return RLOCK_OK;
+}
+
+static rlock_status read_release_many(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    int64_t refused, count = asked->numbers[0];
+    rlock_status status = read_refused(asked, call, &refused);
+    if (status != RLOCK_OK)
+        return status;
+    *answer = 0;
+    if (refused == 0)
+        return RLOCK_OK;
+    bool expired = -refused > count;
+    int64_t index = (expired ? -refused - count : -refused) - 1;
+    return no_such_permit(asked->object, asked->ids + index * RLI_PERMIT_ID, expired);
+}
+
+static rlock_status read_try_release_many(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    int64_t refused;
+    rlock_status status = read_refused(asked, call, &refused);
+    if (status == RLOCK_OK)
+        *answer = refused == 0 ? asked->numbers[0] : 0;
+    return status;
+}
+
+static rlock_status prepare_many(rli_object_call *asked, rlock_permit_semaphore *semaphore, int count,
+                                 const rlock_permit *permits, read_fn *read)
 {
     rlock_status status = rli_permit_check_many(semaphore, count, permits);
     if (status != RLOCK_OK)
@@ -155,40 +272,45 @@ static rlock_status release_many(rlock_permit_semaphore *semaphore, int count, c
     if (!ids)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for %d permits", count);
     status = read_ids(count, permits, ids);
-    if (status == RLOCK_OK) {
-        rli_call call;
-        int64_t said = 0;
-        start(&call, semaphore, &rli_script_permit_semaphore_release_many);
-        call.synced = true;
-        rli_call_add_number(&call, count);
-        rli_call_add(&call, ids, (size_t)count * RLI_PERMIT_ID);
-        status = rli_object_ask(&semaphore->object, &call, &said);
-        if (status == RLOCK_OK && said != count && (said >= 0 || said < -2 * (int64_t)count))
-            status = odd_answer(semaphore, said);
-        /* All or none: after an unanswered attempt that released them, the first one is missing. */
-        *refused = said > 0 || (said == -1 && may_have_been_done(&call)) ? 0 : said;
-    }
-    free(ids);
-    return status;
-}
-
-rlock_status rlock_permit_semaphore_release_many(rlock_permit_semaphore *semaphore, int count,
-                                                 const rlock_permit *permits)
-{
-    int64_t refused;
-    rlock_status status = release_many(semaphore, count, permits, &refused);
-    if (status != RLOCK_OK || refused == 0)
+    if (status != RLOCK_OK) {
+        free(ids);
         return status;
-    bool expired = -refused > count;
-    return no_such_permit(semaphore, permits[(expired ? -refused - count : -refused) - 1].id, expired);
+    }
+    *asked = (rli_object_call){.object = &semaphore->object,
+                               .script = &rli_script_permit_semaphore_release_many,
+                               .put = put_ids,
+                               .read = read,
+                               .synced = true,
+                               .numbers = {count},
+                               .number_count = 1,
+                               .ids = ids};
+    return RLOCK_OK;
 }
 
-rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_semaphore *semaphore, int count,
-                                                     const rlock_permit *permits, int *answer)
+rlock_status rlock_permit_semaphore_release_many(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits)
 {
-    int64_t refused;
-    rlock_status status = release_many(semaphore, count, permits, &refused);
-    if (status == RLOCK_OK && answer)
-        *answer = refused == 0 ? count : 0;
-    return status;
+    rli_object_call asked;
+    rlock_status status = prepare_many(&asked, semaphore, count, permits, read_release_many);
+    return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
+}
+
+rlock_status rlock_permit_semaphore_release_many_async(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_many(&asked, semaphore, count, permits, read_release_many);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
+}
+
+rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits, int *answer)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_many(&asked, semaphore, count, permits, read_try_release_many);
+    return status == RLOCK_OK ? rli_object_call_run_int(&asked, answer) : status;
+}
+
+rlock_status rlock_permit_semaphore_try_release_many_async(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_many(&asked, semaphore, count, permits, read_try_release_many);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }

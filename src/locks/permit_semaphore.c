@@ -8,6 +8,7 @@
 #include "net/reply.h"
 
 #include <limits.h>
+#include <rlock/async.h>
 
 static const rli_object *object_of(const rlock_permit_semaphore *semaphore)
 {
@@ -28,7 +29,7 @@ rlock_permit_semaphore *rlock_get_permit_expirable_semaphore(rlock_client *clien
 {
     rlock_permit_semaphore *semaphore = rli_object_new(sizeof *semaphore, client, name, &rli_permit_naming);
     if (semaphore && rli_permits_in_doubt_prepare(&client->engine) != RLOCK_OK) {
-        rli_object_free(&semaphore->object);
+        rli_object_unref(&semaphore->object);
         return NULL;
     }
     return semaphore;
@@ -36,7 +37,7 @@ rlock_permit_semaphore *rlock_get_permit_expirable_semaphore(rlock_client *clien
 
 void rlock_permit_semaphore_free(rlock_permit_semaphore *semaphore)
 {
-    rli_object_free(semaphore ? &semaphore->object : NULL);
+    rli_object_unref(semaphore ? &semaphore->object : NULL);
 }
 
 const char *rlock_permit_semaphore_name(const rlock_permit_semaphore *semaphore)
@@ -44,55 +45,111 @@ const char *rlock_permit_semaphore_name(const rlock_permit_semaphore *semaphore)
     return rli_object_name(object_of(semaphore));
 }
 
-static void start(rli_call *call, const rlock_permit_semaphore *semaphore, const rli_script *script)
+static void put(rli_call *call, const rli_object_call *asked)
 {
-    rli_permit_call(call, &semaphore->object.names, script);
+    rli_permit_call(call, &asked->object->names, asked->script);
+    rli_object_put_numbers(call, asked);
 }
 
 /* --- the number of permits --- */
 
-/* Changes the number of permits; the request must not be repeated. */
-static rlock_status change(rlock_permit_semaphore *semaphore, const rli_script *script, int permits, bool *changed)
+/* Prepares a change by a number, which must not be repeated. */
+static rli_object_call change_of(rlock_permit_semaphore *semaphore, const rli_script *script, int permits)
+{
+    return (rli_object_call){.object = &semaphore->object,
+                             .script = script,
+                             .put = put,
+                             .read = rli_object_read_flag,
+                             .once = true,
+                             .synced = true,
+                             .numbers = {permits},
+                             .number_count = 1};
+}
+
+/* Prepares a change to a number. */
+static rlock_status prepare_change(rli_object_call *asked, rlock_permit_semaphore *semaphore, const rli_script *script,
+                                   int permits)
 {
     rlock_status status = rli_permit_check(semaphore);
     if (status == RLOCK_OK && permits < 0)
         status = rli_fail(RLOCK_INVALID, "%d permits; the number must not be below 0", permits);
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    start(&call, semaphore, script);
-    call.synced = true;
-    rli_call_add_number(&call, permits);
-    call.once = true;
-    return rli_object_ask_flag(&semaphore->object, &call, changed);
+    if (status == RLOCK_OK)
+        *asked = change_of(semaphore, script, permits);
+    return status;
 }
 
-rlock_status rlock_permit_semaphore_try_set_permits(rlock_permit_semaphore *semaphore, int permits, bool *set)
+static rlock_status prepare_set(rli_object_call *asked, rlock_permit_semaphore *semaphore, int permits)
 {
-    return change(semaphore, &rli_script_permit_semaphore_try_set, permits, set);
+    rlock_status status = prepare_change(asked, semaphore, &rli_script_permit_semaphore_set, permits);
+    if (status == RLOCK_OK)
+        asked->read = rli_object_read_nothing;
+    return status;
 }
 
-rlock_status rlock_permit_semaphore_set_permits(rlock_permit_semaphore *semaphore, int permits)
-{
-    return change(semaphore, &rli_script_permit_semaphore_set, permits, NULL);
-}
-
-rlock_status rlock_permit_semaphore_delete(rlock_permit_semaphore *semaphore, bool *deleted)
-{
-    return change(semaphore, &rli_script_permit_semaphore_delete, 0, deleted);
-}
-
-rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphore, int permits)
+static rlock_status prepare_add(rli_object_call *asked, rlock_permit_semaphore *semaphore, int permits)
 {
     rlock_status status = rli_permit_check(semaphore);
     if (status != RLOCK_OK)
         return status;
-    rli_call call;
-    start(&call, semaphore, &rli_script_permit_semaphore_add);
-    call.synced = true;
-    rli_call_add_number(&call, permits);
-    call.once = true;
-    return rli_object_ask_flag(&semaphore->object, &call, NULL);
+    *asked = change_of(semaphore, &rli_script_permit_semaphore_add, permits);
+    asked->read = rli_object_read_nothing;
+    return RLOCK_OK;
+}
+
+rlock_status rlock_permit_semaphore_try_set_permits(rlock_permit_semaphore *semaphore, int permits, bool *set)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_change(&asked, semaphore, &rli_script_permit_semaphore_try_set, permits);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
+}
+
+rlock_status rlock_permit_semaphore_try_set_permits_async(rlock_permit_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_change(&asked, semaphore, &rli_script_permit_semaphore_try_set, permits);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
+}
+
+rlock_status rlock_permit_semaphore_set_permits(rlock_permit_semaphore *semaphore, int permits)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_set(&asked, semaphore, permits);
+    return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
+}
+
+rlock_status rlock_permit_semaphore_set_permits_async(rlock_permit_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_set(&asked, semaphore, permits);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
+}
+
+rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphore, int permits)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_add(&asked, semaphore, permits);
+    return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
+}
+
+rlock_status rlock_permit_semaphore_add_permits_async(rlock_permit_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_add(&asked, semaphore, permits);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
+}
+
+rlock_status rlock_permit_semaphore_delete(rlock_permit_semaphore *semaphore, bool *deleted)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_change(&asked, semaphore, &rli_script_permit_semaphore_delete, 0);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, deleted) : status;
+}
+
+rlock_status rlock_permit_semaphore_delete_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_change(&asked, semaphore, &rli_script_permit_semaphore_delete, 0);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 typedef struct state {
@@ -119,41 +176,85 @@ static int64_t total_of(const state *now)
     return now->available > INT64_MAX - now->taken ? INT64_MAX : now->available + now->taken;
 }
 
-static rlock_status ask_state(rlock_permit_semaphore *semaphore, const int *place, state *now)
+static rlock_status read_total(const rli_object_call *asked, int64_t total, int64_t *answer)
 {
-    rlock_status status = rli_permit_check_place(semaphore, place, "the number of permits");
+    rlock_status status = rli_object_check_int(asked->object, total);
+    if (status == RLOCK_OK)
+        *answer = total;
+    return status;
+}
+
+static rlock_status read_available(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    state now;
+    rlock_status status = read_state(asked->object, call->reply, &now);
+    return status == RLOCK_OK ? read_total(asked, now.available, answer) : status;
+}
+
+static rlock_status read_taken(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    state now;
+    rlock_status status = read_state(asked->object, call->reply, &now);
+    return status == RLOCK_OK ? read_total(asked, now.taken, answer) : status;
+}
+
+static rlock_status read_all(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    state now;
+    rlock_status status = read_state(asked->object, call->reply, &now);
+    return status == RLOCK_OK ? read_total(asked, total_of(&now), answer) : status;
+}
+
+typedef rlock_status read_fn(const rli_object_call *asked, const rli_call *call, int64_t *answer);
+
+static rlock_status ask_state(rlock_permit_semaphore *semaphore, read_fn *read, int *permits)
+{
+    rlock_status status = rli_permit_check_place(semaphore, permits, "the number of permits");
     if (status != RLOCK_OK)
         return status;
-    rli_call call;
-    start(&call, semaphore, &rli_script_permit_semaphore_state);
-    status = rli_object_run(&semaphore->object, &call);
-    if (status == RLOCK_OK)
-        status = read_state(&semaphore->object, call.reply, now);
-    rli_call_clear(&call);
-    return status;
+    rli_object_call asked = {
+        .object = &semaphore->object, .script = &rli_script_permit_semaphore_state, .put = put, .read = read};
+    return rli_object_call_run_int(&asked, permits);
+}
+
+static rlock_status ask_state_async(rlock_permit_semaphore *semaphore, read_fn *read, rlock_result_fn *fn, void *arg)
+{
+    rlock_status status = rli_permit_check(semaphore);
+    if (status != RLOCK_OK)
+        return status;
+    rli_object_call asked = {
+        .object = &semaphore->object, .script = &rli_script_permit_semaphore_state, .put = put, .read = read};
+    return rli_object_call_async(&asked, fn, arg);
 }
 
 rlock_status rlock_permit_semaphore_available_permits(rlock_permit_semaphore *semaphore, int *permits)
 {
-    state now;
-    rlock_status status = ask_state(semaphore, permits, &now);
-    return status == RLOCK_OK ? rli_object_int(&semaphore->object, now.available, permits) : status;
+    return ask_state(semaphore, read_available, permits);
+}
+
+rlock_status rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    return ask_state_async(semaphore, read_available, fn, arg);
 }
 
 rlock_status rlock_permit_semaphore_acquired_permits(rlock_permit_semaphore *semaphore, int *permits)
 {
-    state now;
-    rlock_status status = ask_state(semaphore, permits, &now);
-    return status == RLOCK_OK ? rli_object_int(&semaphore->object, now.taken, permits) : status;
+    return ask_state(semaphore, read_taken, permits);
+}
+
+rlock_status rlock_permit_semaphore_acquired_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    return ask_state_async(semaphore, read_taken, fn, arg);
 }
 
 rlock_status rlock_permit_semaphore_get_permits(rlock_permit_semaphore *semaphore, int *permits)
 {
-    state now;
-    rlock_status status = ask_state(semaphore, permits, &now);
-    if (status != RLOCK_OK)
-        return status;
-    return rli_object_int(&semaphore->object, total_of(&now), permits);
+    return ask_state(semaphore, read_all, permits);
+}
+
+rlock_status rlock_permit_semaphore_get_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    return ask_state_async(semaphore, read_all, fn, arg);
 }
 
 /* --- acquiring --- */
@@ -171,21 +272,31 @@ rlock_status rli_permit_check_lease(int64_t lease_ms)
 rlock_status rli_permit_check_many(const rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits)
 {
     rlock_status status = rli_permit_check_place(semaphore, permits, "the permits");
+    return status == RLOCK_OK ? rli_permit_check_count(semaphore, count) : status;
+}
+
+rlock_status rli_permit_check_count(const rlock_permit_semaphore *semaphore, int count)
+{
+    rlock_status status = rli_permit_check(semaphore);
     if (status == RLOCK_OK && (count < 1 || count > RLOCK_PERMITS_AT_ONCE))
         return rli_fail(RLOCK_INVALID, "%d permits; the number must be from 1 to %d", count, RLOCK_PERMITS_AT_ONCE);
     return status;
 }
 
+static rlock_status read_options(const rlock_permit_options *options, rlock_permit_options *full)
+{
+    static const rli_sized sized = RLI_SIZED(rlock_permit_options, cancel, "options", "RLOCK_PERMIT_OPTIONS_INIT");
+    rlock_status status = rli_sized_read(full, options, &sized);
+    return status == RLOCK_OK ? rli_permit_check_lease(full->lease_ms) : status;
+}
+
 rlock_status rlock_permit_semaphore_acquire_with(rlock_permit_semaphore *semaphore, int count,
                                                  const rlock_permit_options *options, rlock_permit *permits)
 {
-    static const rli_sized sized = RLI_SIZED(rlock_permit_options, cancel, "options", "RLOCK_PERMIT_OPTIONS_INIT");
     rlock_permit_options full = RLOCK_PERMIT_OPTIONS_INIT;
     rlock_status status = rli_permit_check_many(semaphore, count, permits);
     if (status == RLOCK_OK)
-        status = rli_sized_read(&full, options, &sized);
-    if (status == RLOCK_OK)
-        status = rli_permit_check_lease(full.lease_ms);
+        status = read_options(options, &full);
     return status == RLOCK_OK ? rli_permits_acquire(&semaphore->object, count, &full, permits) : status;
 }
 
@@ -213,4 +324,45 @@ rlock_status rlock_permit_semaphore_try_acquire(rlock_permit_semaphore *semaphor
 rlock_status rlock_permit_semaphore_acquire(rlock_permit_semaphore *semaphore, int64_t lease_ms, rlock_permit *permit)
 {
     return rlock_permit_semaphore_try_acquire_many(semaphore, 1, RLOCK_FOREVER, lease_ms, permit);
+}
+
+rlock_status rlock_permit_semaphore_acquire_with_async(rlock_permit_semaphore *semaphore, int count,
+                                                       const rlock_permit_options *options, rlock_result_fn *fn,
+                                                       void *arg)
+{
+    rlock_permit_options full = RLOCK_PERMIT_OPTIONS_INIT;
+    rlock_status status = rli_permit_check_count(semaphore, count);
+    if (status == RLOCK_OK && !fn)
+        status = rli_fail(RLOCK_INVALID, "the function is NULL; nobody would learn the ids of the permits");
+    if (status == RLOCK_OK)
+        status = read_options(options, &full);
+    return status == RLOCK_OK ? rli_permits_acquire_async(&semaphore->object, count, &full, fn, arg) : status;
+}
+
+rlock_status rlock_permit_semaphore_try_acquire_many_async(rlock_permit_semaphore *semaphore, int count,
+                                                           int64_t wait_ms, int64_t lease_ms, rlock_result_fn *fn,
+                                                           void *arg)
+{
+    rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
+    options.wait_ms = wait_ms;
+    options.lease_ms = lease_ms;
+    return rlock_permit_semaphore_acquire_with_async(semaphore, count, &options, fn, arg);
+}
+
+rlock_status rlock_permit_semaphore_acquire_many_async(rlock_permit_semaphore *semaphore, int count, int64_t lease_ms,
+                                                       rlock_result_fn *fn, void *arg)
+{
+    return rlock_permit_semaphore_try_acquire_many_async(semaphore, count, RLOCK_FOREVER, lease_ms, fn, arg);
+}
+
+rlock_status rlock_permit_semaphore_try_acquire_async(rlock_permit_semaphore *semaphore, int64_t wait_ms,
+                                                      int64_t lease_ms, rlock_result_fn *fn, void *arg)
+{
+    return rlock_permit_semaphore_try_acquire_many_async(semaphore, 1, wait_ms, lease_ms, fn, arg);
+}
+
+rlock_status rlock_permit_semaphore_acquire_async(rlock_permit_semaphore *semaphore, int64_t lease_ms,
+                                                  rlock_result_fn *fn, void *arg)
+{
+    return rlock_permit_semaphore_try_acquire_many_async(semaphore, 1, RLOCK_FOREVER, lease_ms, fn, arg);
 }

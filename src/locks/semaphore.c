@@ -1,14 +1,14 @@
 /* Semaphore: a number of permits. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <rlock/semaphore.h>
-
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "client/client.h"
 #include "engine/synced.h"
-#include "locks/object.h"
+#include "locks/object_call.h"
+#include "locks/object_wait.h"
 #include "net/reply.h"
+
+#include <rlock/async.h>
 
 struct rlock_semaphore {
     rli_object object;
@@ -33,7 +33,7 @@ rlock_semaphore *rlock_get_semaphore(rlock_client *client, const char *name)
 
 void rlock_semaphore_free(rlock_semaphore *semaphore)
 {
-    rli_object_free(semaphore ? &semaphore->object : NULL);
+    rli_object_unref(semaphore ? &semaphore->object : NULL);
 }
 
 const char *rlock_semaphore_name(const rlock_semaphore *semaphore)
@@ -42,13 +42,19 @@ const char *rlock_semaphore_name(const rlock_semaphore *semaphore)
 }
 
 /* Starts a call of a script on the counter; `publishes`: the script takes the channel as its first argument. */
-static void start(rli_call *call, const rlock_semaphore *semaphore, const rli_script *script, bool publishes)
+static void start(rli_call *call, const rli_object *object, const rli_script *script, bool publishes)
 {
-    const rli_names *names = &semaphore->object.names;
+    const rli_names *names = &object->names;
     rli_call_script(call, script, 1);
     rli_call_add(call, names->name, names->length);
     if (publishes)
         rli_call_add(call, names->channel, names->channel_length);
+}
+
+static void put(rli_call *call, const rli_object_call *asked)
+{
+    start(call, asked->object, asked->script, asked->publishes);
+    rli_object_put_numbers(call, asked);
 }
 
 static rlock_status check_permits(const rlock_semaphore *semaphore, int permits)
@@ -61,123 +67,218 @@ static rlock_status check_permits(const rlock_semaphore *semaphore, int permits)
 
 /* --- the number of permits --- */
 
-static rlock_status set(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, bool *answer)
-{
-    rli_call call;
-    start(&call, semaphore, &rli_script_semaphore_set, true);
-    call.synced = true;
-    rli_call_add_number(&call, permits);
-    rli_call_add_number(&call, ttl_ms);
-    call.once = true;
-    return rli_object_ask_flag(&semaphore->object, &call, answer);
-}
-
-rlock_status rlock_semaphore_try_set_permits(rlock_semaphore *semaphore, int permits, bool *answer)
+static rlock_status prepare_set(rli_object_call *asked, rlock_semaphore *semaphore, int permits, int64_t ttl_ms)
 {
     rlock_status status = check_permits(semaphore, permits);
-    return status == RLOCK_OK ? set(semaphore, permits, 0, answer) : status;
+    if (status != RLOCK_OK)
+        return status;
+    *asked = (rli_object_call){.object = &semaphore->object,
+                               .script = &rli_script_semaphore_set,
+                               .put = put,
+                               .read = rli_object_read_flag,
+                               .once = true,
+                               .synced = true,
+                               .publishes = true,
+                               .numbers = {permits, ttl_ms},
+                               .number_count = 2};
+    return RLOCK_OK;
 }
 
-rlock_status rlock_semaphore_try_set_permits_ttl(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, bool *answer)
+static rlock_status prepare_set_ttl(rli_object_call *asked, rlock_semaphore *semaphore, int permits, int64_t ttl_ms)
 {
     rlock_status status = check_permits(semaphore, permits);
     if (status == RLOCK_OK && (ttl_ms < 1 || ttl_ms > RLOCK_LEASE_MAX_MS))
         status = rli_fail(RLOCK_INVALID, "a time to live of %lld ms; it must be from 1 ms to 100 years (%lld ms)",
                           (long long)ttl_ms, (long long)RLOCK_LEASE_MAX_MS);
-    return status == RLOCK_OK ? set(semaphore, permits, ttl_ms, answer) : status;
+    return status == RLOCK_OK ? prepare_set(asked, semaphore, permits, ttl_ms) : status;
+}
+
+static rlock_status prepare_add(rli_object_call *asked, rlock_semaphore *semaphore, int permits)
+{
+    rlock_status status = check(semaphore);
+    if (status != RLOCK_OK)
+        return status;
+    *asked = (rli_object_call){.object = &semaphore->object,
+                               .script = &rli_script_semaphore_add,
+                               .put = put,
+                               .read = rli_object_read_nothing,
+                               .once = true,
+                               .synced = true,
+                               .publishes = true,
+                               .numbers = {permits},
+                               .number_count = 1};
+    return RLOCK_OK;
+}
+
+static rlock_status prepare_drain(rli_object_call *asked, rlock_semaphore *semaphore)
+{
+    rlock_status status = check(semaphore);
+    if (status != RLOCK_OK)
+        return status;
+    *asked = (rli_object_call){.object = &semaphore->object,
+                               .script = &rli_script_semaphore_drain,
+                               .put = put,
+                               .read = rli_object_read_int,
+                               .once = true,
+                               .synced = true};
+    return RLOCK_OK;
+}
+
+static rlock_status prepare_available(rli_object_call *asked, rlock_semaphore *semaphore)
+{
+    rlock_status status = check(semaphore);
+    if (status != RLOCK_OK)
+        return status;
+    *asked = (rli_object_call){.object = &semaphore->object,
+                               .script = &rli_script_semaphore_available,
+                               .put = put,
+                               .read = rli_object_read_int};
+    return RLOCK_OK;
+}
+
+static rlock_status prepare_delete(rli_object_call *asked, rlock_semaphore *semaphore)
+{
+    rlock_status status = check(semaphore);
+    if (status != RLOCK_OK)
+        return status;
+    *asked = (rli_object_call){.object = &semaphore->object,
+                               .script = &rli_script_semaphore_delete,
+                               .put = put,
+                               .read = rli_object_read_flag,
+                               .once = true};
+    return RLOCK_OK;
+}
+
+rlock_status rlock_semaphore_try_set_permits(rlock_semaphore *semaphore, int permits, bool *set)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_set(&asked, semaphore, permits, 0);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
+}
+
+rlock_status rlock_semaphore_try_set_permits_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_set(&asked, semaphore, permits, 0);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
+}
+
+rlock_status rlock_semaphore_try_set_permits_ttl(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, bool *set)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_set_ttl(&asked, semaphore, permits, ttl_ms);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
+}
+
+rlock_status rlock_semaphore_try_set_permits_ttl_async(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_set_ttl(&asked, semaphore, permits, ttl_ms);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 rlock_status rlock_semaphore_add_permits(rlock_semaphore *semaphore, int permits)
 {
-    rlock_status status = check(semaphore);
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    start(&call, semaphore, &rli_script_semaphore_add, true);
-    call.synced = true;
-    rli_call_add_number(&call, permits);
-    call.once = true;
-    return rli_object_ask_flag(&semaphore->object, &call, NULL);
+    rli_object_call asked;
+    rlock_status status = prepare_add(&asked, semaphore, permits);
+    return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
+}
+
+rlock_status rlock_semaphore_add_permits_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_add(&asked, semaphore, permits);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 rlock_status rlock_semaphore_drain_permits(rlock_semaphore *semaphore, int *permits)
 {
-    rlock_status status = check(semaphore);
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    int64_t drained;
-    int number = 0;
-    start(&call, semaphore, &rli_script_semaphore_drain, false);
-    call.synced = true;
-    call.once = true;
-    status = rli_object_ask(&semaphore->object, &call, &drained);
-    if (status == RLOCK_OK)
-        status = rli_object_int(&semaphore->object, drained, &number);
-    if (status == RLOCK_OK && permits)
-        *permits = number;
-    return status;
+    rli_object_call asked;
+    rlock_status status = prepare_drain(&asked, semaphore);
+    return status == RLOCK_OK ? rli_object_call_run_int(&asked, permits) : status;
+}
+
+rlock_status rlock_semaphore_drain_permits_async(rlock_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_drain(&asked, semaphore);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 rlock_status rlock_semaphore_available_permits(rlock_semaphore *semaphore, int *permits)
 {
+    rli_object_call asked;
     rlock_status status = rli_object_check_place(object_of(semaphore), "semaphore", permits, "the number of permits");
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    int64_t available;
-    start(&call, semaphore, &rli_script_semaphore_available, false);
-    status = rli_object_ask(&semaphore->object, &call, &available);
-    return status == RLOCK_OK ? rli_object_int(&semaphore->object, available, permits) : status;
+    if (status == RLOCK_OK)
+        status = prepare_available(&asked, semaphore);
+    return status == RLOCK_OK ? rli_object_call_run_int(&asked, permits) : status;
+}
+
+rlock_status rlock_semaphore_available_permits_async(rlock_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_available(&asked, semaphore);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 rlock_status rlock_semaphore_delete(rlock_semaphore *semaphore, bool *deleted)
 {
-    rlock_status status = check(semaphore);
-    if (status != RLOCK_OK)
-        return status;
-    rli_call call;
-    start(&call, semaphore, &rli_script_semaphore_delete, false);
-    call.once = true;
-    return rli_object_ask_flag(&semaphore->object, &call, deleted);
+    rli_object_call asked;
+    rlock_status status = prepare_delete(&asked, semaphore);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, deleted) : status;
+}
+
+rlock_status rlock_semaphore_delete_async(rlock_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_delete(&asked, semaphore);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 /* --- acquiring and releasing --- */
 
-static void start_release(rli_call *call, const rlock_semaphore *semaphore, int permits, bool existing)
+static rli_object_call release_of(rli_object *object, int permits, bool existing)
 {
-    start(call, semaphore, &rli_script_semaphore_release, true);
-    rli_call_add_number(call, permits);
-    rli_call_add_number(call, existing);
-    call->once = true;
-    call->synced = true;
+    return (rli_object_call){.object = object,
+                             .script = &rli_script_semaphore_release,
+                             .put = put,
+                             .read = existing ? rli_object_read_flag : rli_object_read_nothing,
+                             .once = true,
+                             .synced = true,
+                             .publishes = true,
+                             .nothing = permits == 0,
+                             .numbers = {permits, existing},
+                             .number_count = 2};
 }
 
 typedef struct acquiring {
     rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
-    const rlock_semaphore *semaphore;
     int permits;
 } acquiring;
 
 static rlock_status read_answer(const acquiring *attempt, const rli_call *call)
 {
-    const rli_object *object = &attempt->semaphore->object;
-    char shown[RLI_NAME_SHOWN];
     int64_t taken;
     if (!rli_reply_integer(call->reply, &taken))
-        return rli_reply_unexpected(call->reply, object->names.name);
-    if (taken == 1)
-        return RLOCK_OK;
+        return rli_reply_unexpected(call->reply, attempt->waiting.object->names.name);
+    return taken == 1 ? RLOCK_OK : RLOCK_TIMEOUT;
+}
+
+static rlock_status denied(const rli_waiting *waiting)
+{
+    const acquiring *attempt = (const acquiring *)(const void *)waiting;
+    char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT,
                     "semaphore \"%s\" does not have %d permit%s; if nobody has made it yet, "
                     "rlock_semaphore_try_set_permits() does",
-                    rli_show_name(object->names.name, shown), attempt->permits, attempt->permits == 1 ? "" : "s");
+                    rli_show_name(waiting->object->names.name, shown), attempt->permits,
+                    attempt->permits == 1 ? "" : "s");
 }
 
-static void put(rli_call *call, const void *what)
+static void put_acquire(rli_call *call, const void *what)
 {
     const acquiring *attempt = what;
-    start(call, attempt->semaphore, &rli_script_semaphore_acquire, false);
+    start(call, attempt->waiting.object, &rli_script_semaphore_acquire, false);
     rli_call_add_number(call, attempt->permits);
     call->once = true;
 }
@@ -192,45 +293,107 @@ static bool is_grant(const redisReply *reply, const void *what)
 static void take_back(rli_call *call, const void *what)
 {
     const acquiring *attempt = what;
-    start_release(call, attempt->semaphore, attempt->permits, false);
+    const rli_object_call released = release_of(attempt->waiting.object, attempt->permits, false);
+    put(call, &released);
+    call->once = released.once;
+    call->synced = released.synced;
 }
+
+/* What one request needs while it is under way. */
+typedef struct ask_frame {
+    rli_grantable grantable;
+    rlock_cancel *cancel; /* of the operation */
+    rli_synced synced;
+    rli_call call;
+} ask_frame;
 
 /* A request that was sent is waited for, even if the token fires or the wait ends meanwhile: permits taken by
  * a request whose answer nobody reads would be lost for ever. */
-static rlock_status ask(rli_wait *wait, int64_t *again_ms)
+static void begin_request(acquiring *attempt, ask_frame *asking)
 {
-    acquiring *attempt = (acquiring *)(void *)wait;
-    rli_operation *op = &attempt->waiting.op;
-    const rli_names *names = &attempt->semaphore->object.names;
-    rlock_cancel *cancel = op->cancel;
-    rli_call call;
-    *again_ms = RLI_NEVER; /* permits come with a message */
-    const rli_grantable grantable = {
-        .ask = put, .granted = is_grant, .take_back = take_back, .what = attempt, .adds = true};
+    rli_wait *wait = &attempt->waiting.wait;
+    const rli_names *names = &attempt->waiting.object->names;
+    asking->grantable = (rli_grantable){
+        .ask = put_acquire, .granted = is_grant, .take_back = take_back, .what = attempt, .adds = true};
+    asking->cancel = wait->op->cancel;
     rli_wait_limit_request(wait, attempt->waiting.wait_ms,
                            rli_synced_patience_ms(wait->topology, names->name, names->length));
-    op->cancel = NULL;
-    rli_synced synced;
-    rli_synced_begin(&synced);
-    rlock_status status = rli_synced_run(&synced, &grantable, &call, wait->topology, op, NULL);
-    op->cancel = cancel;
+    wait->op->cancel = NULL;
+    rli_synced_begin(&asking->synced);
+}
+
+static rlock_status end_request(const acquiring *attempt, ask_frame *asking, rlock_status status)
+{
+    attempt->waiting.wait.op->cancel = asking->cancel;
     if (status == RLOCK_OK)
-        status = read_answer(attempt, &call);
-    else if (status == RLOCK_NOT_SYNCED && call.unanswered)
+        status = read_answer(attempt, &asking->call);
+    else if (status == RLOCK_NOT_SYNCED && asking->call.unanswered)
         status = rli_fail(
             RLOCK_UNKNOWN,
             "no replica confirmed the permits, and giving them back was not answered; check how many are available before you repeat it");
-    rli_call_clear(&call);
+    rli_call_clear(&asking->call);
     return status;
+}
+
+static rlock_status ask(rli_wait *wait, int64_t *again_ms)
+{
+    acquiring *attempt = (acquiring *)(void *)wait;
+    bool begins;
+    ask_frame own, *asking = rli_operation_frame(wait->op, &own, sizeof own, &begins);
+    *again_ms = RLI_NEVER; /* permits come with a message */
+    if (!asking)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    if (begins)
+        begin_request(attempt, asking);
+    rlock_status status = rli_synced_run(&asking->synced, &asking->grantable, &asking->call, wait->topology, wait->op,
+                                         NULL);
+    if (status == RLI_WAITING)
+        return status;
+    status = end_request(attempt, asking, status);
+    rli_operation_end_frame(wait->op);
+    return status;
+}
+
+static rlock_status prepare_acquire(acquiring *attempt, rlock_semaphore *semaphore, int permits, int64_t wait_ms)
+{
+    rlock_status status = check_permits(semaphore, permits);
+    if (status != RLOCK_OK)
+        return status;
+    *attempt = (acquiring){.waiting = {.wait.ask = ask,
+                                       .denied = denied,
+                                       .object = &semaphore->object,
+                                       .wait_ms = wait_ms,
+                                       .nothing = permits == 0},
+                           .permits = permits};
+    return RLOCK_OK;
 }
 
 static rlock_status acquire(rlock_semaphore *semaphore, int permits, int64_t wait_ms, rlock_cancel *cancel)
 {
-    rlock_status status = check_permits(semaphore, permits);
-    if (status != RLOCK_OK || permits == 0)
+    acquiring attempt;
+    rlock_status status = prepare_acquire(&attempt, semaphore, permits, wait_ms);
+    return status == RLOCK_OK && permits > 0 ? rli_object_wait(&attempt.waiting, cancel) : status;
+}
+
+typedef struct async_acquiring {
+    rli_async_waiting on; /* first */
+    acquiring attempt;
+} async_acquiring;
+
+static rlock_status acquire_async(rlock_semaphore *semaphore, int permits, int64_t wait_ms, rlock_cancel *cancel,
+                                  rlock_result_fn *fn, void *arg)
+{
+    acquiring attempt;
+    void *made;
+    rlock_status status = prepare_acquire(&attempt, semaphore, permits, wait_ms);
+    if (status == RLOCK_OK)
+        status = rli_object_wait_new(&made, sizeof(async_acquiring), &semaphore->object, cancel, fn, arg);
+    if (status != RLOCK_OK)
         return status;
-    acquiring attempt = {.waiting.wait.ask = ask, .semaphore = semaphore, .permits = permits};
-    return rli_object_wait(&attempt.waiting, &semaphore->object, wait_ms, cancel);
+    async_acquiring *self = made;
+    self->attempt = attempt; /* nothing of it is under way yet */
+    rli_object_wait_start(&self->on, &self->attempt.waiting);
+    return RLOCK_OK;
 }
 
 rlock_status rlock_semaphore_acquire(rlock_semaphore *semaphore, int permits)
@@ -238,44 +401,79 @@ rlock_status rlock_semaphore_acquire(rlock_semaphore *semaphore, int permits)
     return acquire(semaphore, permits, RLOCK_FOREVER, NULL);
 }
 
+rlock_status rlock_semaphore_acquire_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    return acquire_async(semaphore, permits, RLOCK_FOREVER, NULL, fn, arg);
+}
+
 rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits, int64_t wait_ms)
 {
     return acquire(semaphore, permits, wait_ms, NULL);
 }
 
-rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
-                                          const rlock_semaphore_options *options)
+rlock_status rlock_semaphore_try_acquire_async(rlock_semaphore *semaphore, int permits, int64_t wait_ms,
+                                               rlock_result_fn *fn, void *arg)
+{
+    return acquire_async(semaphore, permits, wait_ms, NULL, fn, arg);
+}
+
+static rlock_status read_options(const rlock_semaphore *semaphore, const rlock_semaphore_options *options,
+                                 rlock_semaphore_options *full)
 {
     static const rli_sized sized = RLI_SIZED(rlock_semaphore_options, cancel, "options",
                                              "RLOCK_SEMAPHORE_OPTIONS_INIT");
-    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
     rlock_status status = check(semaphore);
-    if (status == RLOCK_OK)
-        status = rli_sized_read(&full, options, &sized);
+    return status == RLOCK_OK ? rli_sized_read(full, options, &sized) : status;
+}
+
+rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
+                                          const rlock_semaphore_options *options)
+{
+    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    rlock_status status = read_options(semaphore, options, &full);
     return status == RLOCK_OK ? acquire(semaphore, permits, full.wait_ms, full.cancel) : status;
 }
 
-static rlock_status release(rlock_semaphore *semaphore, int permits, bool existing, bool *released)
+rlock_status rlock_semaphore_acquire_with_async(rlock_semaphore *semaphore, int permits,
+                                                const rlock_semaphore_options *options, rlock_result_fn *fn, void *arg)
+{
+    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    rlock_status status = read_options(semaphore, options, &full);
+    return status == RLOCK_OK ? acquire_async(semaphore, permits, full.wait_ms, full.cancel, fn, arg) : status;
+}
+
+static rlock_status prepare_release(rli_object_call *asked, rlock_semaphore *semaphore, int permits, bool existing)
 {
     rlock_status status = check_permits(semaphore, permits);
-    if (status != RLOCK_OK)
-        return status;
-    if (permits == 0) {
-        if (released)
-            *released = false;
-        return RLOCK_OK;
-    }
-    rli_call call;
-    start_release(&call, semaphore, permits, existing);
-    return rli_object_ask_flag(&semaphore->object, &call, released);
+    if (status == RLOCK_OK)
+        *asked = release_of(&semaphore->object, permits, existing);
+    return status;
 }
 
 rlock_status rlock_semaphore_release(rlock_semaphore *semaphore, int permits)
 {
-    return release(semaphore, permits, false, NULL);
+    rli_object_call asked;
+    rlock_status status = prepare_release(&asked, semaphore, permits, false);
+    return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
+}
+
+rlock_status rlock_semaphore_release_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_release(&asked, semaphore, permits, false);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
 rlock_status rlock_semaphore_release_if_exists(rlock_semaphore *semaphore, int permits, bool *released)
 {
-    return release(semaphore, permits, true, released);
+    rli_object_call asked;
+    rlock_status status = prepare_release(&asked, semaphore, permits, true);
+    return status == RLOCK_OK ? rli_object_call_run_flag(&asked, released) : status;
+}
+
+rlock_status rlock_semaphore_release_if_exists_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+{
+    rli_object_call asked;
+    rlock_status status = prepare_release(&asked, semaphore, permits, true);
+    return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
