@@ -39,6 +39,8 @@ static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_p
     rli_gate_ref(gate);
     op->gate = gate;
     op->cancel = op->registered = cancel;
+    op->whole = NULL;
+    op->settles = false;
     op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
     op->parker = parker;
     op->frame = NULL;
@@ -70,14 +72,17 @@ rlock_status rli_operation_begin_async(rli_operation *op, rli_gate *gate, rlock_
 }
 
 rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
-                                      const rli_operation *whole)
+                                      rli_operation *whole)
 {
+    if (!whole)
+        return rli_operation_begin(op, gate, cancel);
     rlock_status status = rli_gate_check(gate);
     if (status != RLOCK_OK)
         return status;
     if (!rli_operation_is_async(whole))
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &op->cancel_state);
     begin(op, gate, cancel, whole->parker);
+    op->whole = whole;
     return RLOCK_OK;
 }
 
@@ -91,14 +96,24 @@ void rli_operation_end(rli_operation *op)
     rli_gate_unref(op->gate);
 }
 
+/* Has the gates of the operation, and of those that it is a part of, unpark it when they close. False: one is closed. */
+static bool list(rli_operation *op)
+{
+    bool open = true;
+    for (; op; op = op->whole) {
+        if (op->listed)
+            continue;
+        op->listed = true;
+        open &= rli_gate_list(op->gate, &op->sleeper);
+    }
+    return open;
+}
+
 bool rli_operation_sleep(rli_operation *op, int64_t until_ms)
 {
-    if (!op->listed) {
-        op->listed = true;
-        if (!rli_gate_list(op->gate, &op->sleeper)) {
-            op->parker->wake_ms = 0;
-            return !rli_operation_is_async(op);
-        }
+    if (!list(op)) {
+        op->parker->wake_ms = 0;
+        return !rli_operation_is_async(op);
     }
     if (rli_operation_is_async(op)) {
         op->parker->wake_ms = until_ms;
@@ -135,9 +150,17 @@ void rli_operation_limit(rli_operation *op, int64_t end_ms, int64_t answer_ms)
     op->deadline_ms = end_ms > answered_ms ? end_ms : answered_ms + SEND_MS;
 }
 
+bool rli_operation_is_abandoned(const rli_operation *op)
+{
+    return rli_cancel_fired(op->cancel) ||
+           (op->whole && !op->settles && rli_gate_check_open(op->whole->gate) != RLOCK_OK);
+}
+
 rlock_status rli_operation_check(rli_operation *op)
 {
     rlock_status status = rli_gate_check_open(op->gate);
+    if (status == RLOCK_OK && op->whole && !op->settles)
+        status = rli_gate_check_open(op->whole->gate);
     if (status == RLOCK_OK && rli_cancel_fired(op->cancel))
         status = rli_fail(RLOCK_CANCELLED, "the wait was cancelled by its token");
     return status;

@@ -40,6 +40,10 @@ typedef struct rli_operation {
     /* NULL: cannot be cancelled. An operation may set it to NULL while it does what its token must not end. */
     rlock_cancel *cancel;
     rlock_cancel *registered; /* the token that unparks it */
+    /* The operation that this one is a part of; NULL: none, or one with a thread. Its end is the part's end, too, unless
+     * `settles`: the part gives something back, which nothing but its own gate may end. */
+    struct rli_operation *whole;
+    bool settles;
     /* End of waiting for any request, unless RLI_NEVER: then only the number of attempts limits it. */
     int64_t deadline_ms;
     int64_t attempts_until_ms; /* After this instant no attempt begins but the first. RLI_NEVER: likewise. */
@@ -63,9 +67,8 @@ rlock_status rli_operation_begin(rli_operation *op, rli_gate *gate, rlock_cancel
 rlock_status rli_operation_begin_async(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
                                        struct rli_ready *ready);
 /* The same for an operation that is a part of `whole` and waits where that waits: at no time do both wait for
- * different things. */
-rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
-                                      const rli_operation *whole);
+ * different things. `whole` NULL: as rli_operation_begin. */
+rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_operation *whole);
 /* No thread may wake the operation any more, except through its token or the gate. */
 void rli_operation_end(rli_operation *op);
 
@@ -93,6 +96,9 @@ static inline int64_t rli_operation_attempts_until(const rli_operation *op)
     return rli_earlier(op->deadline_ms, op->attempts_until_ms);
 }
 
+/* Whether a request of the operation that is under way need not be waited for: its token has fired, or the client of
+ * the whole was closed. */
+bool rli_operation_is_abandoned(const rli_operation *op);
 /* RLOCK_OK, or RLOCK_CANCELLED or RLOCK_CLOSED with the error message set. */
 rlock_status rli_operation_check(rli_operation *op);
 

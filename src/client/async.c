@@ -97,6 +97,27 @@ void rli_async_start(rli_async *async)
     rli_gate_unref(&client->gate);
 }
 
+rlock_status rli_async_visit(rlock_client *client)
+{
+    rlock_status status = rli_loop_open(&client->loop);
+    if (status != RLOCK_OK)
+        return status;
+    rli_loop_visit(&client->loop);
+    have_tended(client);
+    return RLOCK_OK;
+}
+
+void rli_async_entrust(rlock_client *client)
+{
+    rli_topology_flush(&client->topology);
+    rli_ready_tell(&client->loop.ready);
+}
+
+void rli_async_leave(rlock_client *client)
+{
+    rli_loop_leave(&client->loop);
+}
+
 rli_async *rli_async_of(rli_parker *parker)
 {
     return RLI_ITEM(rli_async, parker, op.own);

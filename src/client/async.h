@@ -38,6 +38,14 @@ void rli_async_start(rli_async *async);
 /* Frees an operation that was not started. */
 void rli_async_forget(rli_async *async);
 
+/* --- parts that use another client than that of their whole --- */
+
+/* A part begins to use `client`, until rli_async_leave. RLOCK_OK, RLOCK_NO_MEMORY. */
+rlock_status rli_async_visit(rlock_client *client);
+/* The part must wait: sends what it asks `client` for, and has the thread that processes `client` read the answer. */
+void rli_async_entrust(rlock_client *client);
+void rli_async_leave(rlock_client *client);
+
 /* --- for the loop --- */
 
 /* The operation whose own parker was on the ready list. */

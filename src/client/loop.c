@@ -139,6 +139,23 @@ void rli_loop_end(rli_loop *loop, rli_async *async)
     pthread_mutex_unlock(&loop->mutex);
 }
 
+static void count_visitors(rli_loop *loop, int more)
+{
+    pthread_mutex_lock(&loop->mutex);
+    loop->visitors += more;
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+void rli_loop_visit(rli_loop *loop)
+{
+    count_visitors(loop, 1);
+}
+
+void rli_loop_leave(rli_loop *loop)
+{
+    count_visitors(loop, -1);
+}
+
 /* --- going on --- */
 
 /* Wakes operations whose time has come. */
@@ -286,7 +303,7 @@ bool rli_loop_tend(rlock_client *client)
     if (more) /* what they wait for now is watched and timed by rlock_client_process */
         rli_ready_tell(&loop->ready);
     pthread_mutex_lock(&loop->mutex);
-    bool any = loop->under_way > 0;
+    bool any = loop->under_way > 0 || loop->visitors > 0;
     atomic_store(&loop->tended, any);
     pthread_mutex_unlock(&loop->mutex);
     return any;

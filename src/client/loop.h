@@ -24,6 +24,7 @@ typedef struct rli_loop {
     rli_timer_heap timers;
     int64_t armed_ms; /* when timer_fd becomes readable; RLI_NEVER: it does not */
     int under_way;    /* operations that have not ended */
+    int visitors;     /* parts of operations of other clients' loops that use this client */
     struct rli_async *first_ended, *last_ended;
 } rli_loop;
 
@@ -41,6 +42,11 @@ void rli_loop_set_timer(rli_loop *loop, struct rli_async *async, int64_t wake_ms
 void rli_loop_end(rli_loop *loop, struct rli_async *async);
 /* It has ended without having been started. */
 void rli_loop_remove(rli_loop *loop, struct rli_async *async);
+
+/* A part of an operation of another client's loop begins, or ends, to use this client: until then its connections are
+ * looked after. */
+void rli_loop_visit(rli_loop *loop);
+void rli_loop_leave(rli_loop *loop);
 
 /* For the watchdog: goes on with what is ready or due, but calls no function. Returns whether operations are under
  * way. */

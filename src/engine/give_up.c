@@ -79,6 +79,7 @@ static bool begin_giving_up(rli_attempt *attempt)
     const rli_session *session = attempt->session;
     rli_operation *op = attempt->op;
     op->cancel = NULL;
+    op->settles = true;
     op->deadline_ms = rli_after_ms(GIVE_UP_MS);
     op->attempts_until_ms = RLI_NEVER;
     attempt->gives_up = RLI_GIVES_UP_AFTER_TURN;

@@ -250,6 +250,7 @@ void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_ope
     release->session = NULL;
     release->kind = asked->kind;
     release->names = asked->names;
+    op->settles = true;
     op->deadline_ms = rli_after_ms(asked->answer_ms);
 }
 
@@ -299,6 +300,7 @@ rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const
         leave_to_watchdog(engine, offered);
     } else if (begins) {
         op->cancel = NULL;
+        op->settles = true;
         op->attempts_until_ms = RLI_NEVER;
         op->deadline_ms = rli_after_ms(OFFERED_MS);
         release->engine = engine;

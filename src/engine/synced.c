@@ -26,6 +26,7 @@ static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable
     if (op->deadline_ms < answer_by_ms)
         op->deadline_ms = answer_by_ms;
     op->cancel = NULL;
+    op->settles = true;
 }
 
 /* Returns RLI_WAITING or the request's status. */
@@ -36,6 +37,7 @@ static rlock_status take_back(rli_synced *synced, rli_topology *topology, rli_op
         return status;
     rli_call_clear(&synced->back);
     op->cancel = synced->cancel;
+    op->settles = false;
     op->deadline_ms = synced->deadline_ms;
     return status;
 }

@@ -77,7 +77,7 @@ static rli_outcome look(rli_async_request *request, rli_pipeline *pipeline, rli_
     int64_t until_ms = silent ? request->until_ms : op->deadline_ms;
     bool over = rli_now_ms() >= until_ms;
     /* a reply that a thread is delivering right now takes precedence */
-    if (!pending->popped && (over || rli_cancel_fired(op->cancel))) {
+    if (!pending->popped && (over || rli_operation_is_abandoned(op))) {
         rli_pipeline_give_up(pipeline, request->pipe, pending, over && silent);
         return over && silent ? RLI_TIMED_OUT : RLI_ABANDONED;
     }
