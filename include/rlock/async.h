@@ -60,7 +60,14 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *clien
  * has begun and `fn` will not be called: RLOCK_INVALID (an argument is wrong, or no owner is named), RLOCK_UNSUPPORTED,
  * RLOCK_NO_MEMORY, RLOCK_CLOSED, RLOCK_FORKED. Any thread, also from a function that is being called. The handle may be
  * freed at once. `arg` is passed on.
- * The status of the result is one that the blocking call of that name returns. */
+ * The status of the result is one that the blocking call of that name returns.
+ *
+ * Multi and red locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async. Each member must name an owner,
+ * unless the call does. `fn` is called from rlock_client_process() of the first member's client, or of the first one
+ * whose client is open when the call begins. Process the clients of all members: requests to a client that is not
+ * processed go on in the background only. If the first client is closed meanwhile, the call ends with RLOCK_CLOSED, and
+ * gives back what it has taken through the other clients; rlock_client_close() waits for the answers to that, for each
+ * member at most 250 ms after an acquire, or that client's `timeout` after an unlock. */
 
 /* As rlock_lock_with(). `options` (NULL: RLOCK_LOCK_OPTIONS_INIT) is copied; its token must live until the operation has
  * ended. Java: lockAsync(threadId), tryLockAsync(waitTime, leaseTime, unit, threadId). */

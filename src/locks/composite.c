@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/composite.h"
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/random.h"
 #include "client/client.h"
 
 #include <stdio.h>
@@ -41,15 +39,16 @@ rlock *const *rli_composite_sorted(const rli_composite *set)
     return set->members + set->count;
 }
 
+static int compare(const void *a, const void *b)
+{
+    return compare_places(*(rlock *const *)a, *(rlock *const *)b);
+}
+
 static void settle(rli_composite *set)
 {
     rlock **sorted = set->members + set->count;
-    for (size_t i = 0; i < set->count; i++) {
-        size_t at = i;
-        for (; at > 0 && compare_places(set->members[i], sorted[at - 1]) < 0; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = set->members[i];
-    }
+    memcpy(sorted, set->members, set->count * sizeof *sorted);
+    qsort(sorted, set->count, sizeof *sorted, compare);
 }
 
 /* --- handles --- */
@@ -57,10 +56,12 @@ static void settle(rli_composite *set)
 static rli_composite *allocate(const rli_methods *methods, size_t n)
 {
     rli_composite *set = calloc(1, sizeof *set + 2 * n * sizeof *set->members);
-    if (!set)
+    if (!set) {
         rli_fail(RLOCK_NO_MEMORY, "out of memory for a handle on %zu locks", n);
-    else
-        set->base.methods = methods;
+        return NULL;
+    }
+    set->base.methods = methods;
+    atomic_init(&set->references, 1);
     return set;
 }
 
@@ -141,75 +142,42 @@ const char *rli_composite_name(const rlock *handle)
     return NULL;
 }
 
+rlock_status rli_composite_check_owner(const rlock *handle)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    rlock_status status = RLOCK_OK;
+    for (size_t i = 0; i < set->count && status == RLOCK_OK; i++)
+        status = set->members[i]->methods->check_owner(set->members[i]);
+    return status;
+}
+
+rlock_client *rli_composite_home(const rlock *handle)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    for (size_t i = 0; i < set->count; i++) {
+        rlock_client *client = set->members[i]->methods->home(set->members[i]);
+        if (rli_gate_check(&client->gate) == RLOCK_OK)
+            return client;
+    }
+    return set->members[0]->methods->home(set->members[0]);
+}
+
+void rli_composite_ref(rlock *handle)
+{
+    atomic_fetch_add(&rli_composite_of(handle)->references, 1);
+}
+
 void rli_composite_free(rlock *handle)
 {
     rli_composite *set = rli_composite_of(handle);
+    if (atomic_fetch_sub(&set->references, 1) > 1)
+        return;
     for (size_t i = 0; i < set->count; i++)
         set->members[i]->methods->free(set->members[i]);
     free(set);
 }
 
-/* --- parts of acquiring --- */
-
-rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options, int64_t answer_ms)
-{
-    rlock_lock_options owned = *options;
-    owned.named_owner = false;
-    rlock *view = rli_composite_for_owner(handle, options->owner);
-    if (!view) {
-        char why[512];
-        snprintf(why, sizeof why, "%s", rlock_last_error());
-        rlock_status status = handle->methods->check(handle);
-        return status == RLOCK_OK ? rli_fail_text(RLOCK_NO_MEMORY, why) : status;
-    }
-    rlock_status status = view->methods->acquire(view, &owned, answer_ms, NULL);
-    rli_composite_free(view);
-    return status;
-}
-
-void rli_composite_extend_if_aged(rlock *member, int64_t lease_ms)
-{
-    int64_t left_ms = member->methods->valid_for(member);
-    if (left_ms > 0 && left_ms < lease_ms - lease_ms / 10)
-        member->methods->extend(member, lease_ms, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
-}
-
-rlock_status rli_composite_release(rlock *member, int64_t answer_ms)
-{
-    int64_t most_ms = member->methods->place(member).client->settings.timeout_ms;
-    return member->methods->release(member, rli_earlier(answer_ms, most_ms));
-}
-
-static rlock_status begin(const rli_composite *set, rli_operation *op, rlock_cancel *cancel)
-{
-    rlock_status status = RLOCK_CLOSED;
-    for (size_t i = 0; i < set->count && status != RLOCK_OK; i++) {
-        rli_identity place = set->members[i]->methods->place(set->members[i]);
-        status = rli_operation_begin(op, &place.client->gate, cancel);
-    }
-    return status;
-}
-
-static rlock_status pause(const rli_composite *set, rlock_cancel *cancel, int64_t until_ms)
-{
-    rli_operation op;
-    rlock_status status = begin(set, &op, cancel);
-    if (status != RLOCK_OK)
-        return status;
-    while ((status = rli_operation_check(&op)) == RLOCK_OK && rli_now_ms() < until_ms)
-        rli_operation_sleep(&op, until_ms);
-    rli_operation_end(&op);
-    return status;
-}
-
-bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t most_ms, int64_t deadline_ms,
-                         rlock_status *status)
-{
-    rlock_status ended = pause(set, cancel, rli_earlier(rli_after_ms(rli_random_up_to(most_ms)), deadline_ms));
-    if (ended != RLOCK_OK)
-        *status = ended;
-    return ended == RLOCK_OK && rli_now_ms() < deadline_ms;
-}
+/* --- messages --- */
 
 const char *rli_composite_format_member(const rlock *member, char shown[RLI_MEMBER_SHOWN])
 {

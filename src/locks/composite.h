@@ -5,6 +5,7 @@
 
 #include "locks/handle.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #define RLI_MEMBERS_MAX 1024
@@ -13,8 +14,14 @@
  * acquire of a member that other members can replace, or whose wait holds up other owners. */
 #define RLI_COMPOSITE_ANSWER_MS 250
 
+/* The jobs that composites know. */
+#define RLI_COMPOSITE_JOBS                                                                                             \
+    (RLI_JOB_BIT(RLI_JOB_ACQUIRE) | RLI_JOB_BIT(RLI_JOB_RELEASE) | RLI_JOB_BIT(RLI_JOB_EXTEND) |                       \
+     RLI_JOB_BIT(RLI_JOB_IS_HELD))
+
 typedef struct rli_composite {
     rlock base;
+    atomic_int references; /* the program's, and one for each async call under way */
     size_t count;
     /* Handles of the composite's own: first in the given order, then the same handles sorted in the order
      * that every composite, in all processes, agrees on. */
@@ -41,24 +48,12 @@ rlock *rli_composite_copy(rlock *handle);
 rlock *rli_composite_for_owner(rlock *handle, int64_t owner);
 rli_identity rli_composite_identity(const rlock *handle);
 const char *rli_composite_name(const rlock *handle); /* always NULL */
+void rli_composite_ref(rlock *handle);
 void rli_composite_free(rlock *handle);
-
-/* Acquires for the named owner of `options`, through a temporary handle that acts for that owner. */
-rlock_status rli_composite_acquire_for(rlock *handle, const rlock_lock_options *options, int64_t answer_ms);
-
-/* Extends a member that was acquired with lease_ms, if more than a tenth of the lease has passed. Reports no
- * failure: the member's valid_for shows the result. */
-void rli_composite_extend_if_aged(rlock *member, int64_t lease_ms);
-
-/* Releases a member. Waits for a silent server no longer than the client's `timeout` (not for all attempts),
- * because other members are still to be released. */
-rlock_status rli_composite_release(rlock *member, int64_t answer_ms);
-
-/* Sleeps a random time of at most most_ms between two attempts. False: the call must end. Then either the
- * deadline has passed and *status is unchanged; or the token, a fork, or the closing of the first client that
- * is still open ended the wait, and *status is RLOCK_CANCELLED, RLOCK_FORKED or RLOCK_CLOSED. */
-bool rli_composite_pause(const rli_composite *set, rlock_cancel *cancel, int64_t most_ms, int64_t deadline_ms,
-                         rlock_status *status);
+/* Each member must name an owner. */
+rlock_status rli_composite_check_owner(const rlock *handle);
+/* The client of the first member, or of the first whose client is open. */
+rlock_client *rli_composite_home(const rlock *handle);
 
 /* Writes a member's name, for a message, to `shown`; returns `shown`. */
 #define RLI_MEMBER_SHOWN 160

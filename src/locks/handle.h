@@ -3,7 +3,8 @@
 #ifndef RLI_HANDLE_H
 #define RLI_HANDLE_H
 
-#include <rlock/async.h>
+#include "locks/job.h"
+
 #include <rlock/lock.h>
 #include <stddef.h>
 
@@ -15,57 +16,36 @@ typedef struct rli_identity {
     bool several; /* the lock is a composite; this is its first member's place */
 } rli_identity;
 
-/* The function that an async call calls when it has ended, and its argument. */
-typedef struct rli_callback {
-    rlock_result_fn *fn;
-    void *arg;
-} rli_callback;
-
-/* What an async call asks the server for. */
-typedef enum rli_asked { RLI_ASKED_LOCKED, RLI_ASKED_TTL, RLI_ASKED_HELD, RLI_ASKED_COUNT } rli_asked;
-
-/* The async calls of a lock: RLOCK_OK, or why nothing has begun. `owner` NULL: the one that the handle names; else
- * RLOCK_INVALID. The arguments were checked otherwise, and are copied. */
-typedef struct rli_async_methods {
-    rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, const rli_callback *callback);
-    rlock_status (*release)(rlock *lock, const int64_t *owner, const rli_callback *callback);
-    rlock_status (*force)(rlock *lock, const rli_callback *callback); /* NULL: not supported */
-    rlock_status (*ask)(rlock *lock, rli_asked what, const int64_t *owner, const rli_callback *callback);
-} rli_async_methods;
-
-extern const rli_async_methods rli_single_async;
-
-/* Callers have checked the arguments: no out-parameter is NULL except where allowed, and a lease is in its
- * range. A method that is NULL is not supported by this lock (RLOCK_UNSUPPORTED). */
+/* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: the named owner that is
+ * meant; NULL: the one that the handle names, or the calling thread. */
 typedef struct rli_methods {
     /* RLOCK_OK, RLOCK_CLOSED or RLOCK_FORKED; takes no mutex. */
     rlock_status (*check)(const rlock *lock);
-    /* Waits for the answer to a request for at least answer_ms, even if the wait ends sooner; RLI_NEVER: for
-     * the configured timeout. `token` may be NULL, and is not NULL only for a lock with get_token. */
-    rlock_status (*acquire)(rlock *lock, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token);
-    /* Waits for the answer for at most answer_ms; RLI_NEVER: for the configured attempts. If no answer comes,
-     * the hold is over in this process, and is released again in the background. */
-    rlock_status (*release)(rlock *lock, int64_t answer_ms);
+    /* RLOCK_OK; RLOCK_INVALID: the handle names no owner. */
+    rlock_status (*check_owner)(const rlock *lock);
+    unsigned jobs; /* the kinds of jobs that it knows: RLI_JOB_BIT of each; others are RLOCK_UNSUPPORTED */
+    /* Does a job. Blocks. *answer (may be NULL) as in rli_machine. */
+    rlock_status (*run)(rlock *lock, const rli_job *job, int64_t *answer);
+    /* The same without a thread, as a part of the async operation `whole`. `begin` prepares the machine in `memory`,
+     * which has `room` bytes aligned to RLI_MACHINE_ALIGN, and does nothing else: rli_machine.go_on is to follow.
+     * Handle, job, operation and memory must stay until the machine has ended. */
+    size_t (*room)(const rlock *lock, rli_job_kind kind);
+    rli_machine *(*begin)(rlock *lock, const rli_job *job, rli_operation *whole, void *memory);
+    /* The client whose thread calls the functions of async calls. */
+    rlock_client *(*home)(const rlock *lock);
     /* For a member of a red lock. miss: the red lock acquired one more hold without this member, which the
      * owner already holds. drop_missed: whether the innermost hold was such a missed one; if so, it is
      * removed. */
-    void (*miss)(rlock *lock);
-    bool (*drop_missed)(rlock *lock);
-    rlock_status (*force)(rlock *lock, bool *was_locked); /* was_locked may be NULL */
-    rlock_status (*is_held)(rlock *lock, bool *held);
-    /* Reads the lock's PTTL (-2: not locked) and how often this owner holds it. */
-    rlock_status (*state)(rlock *lock, int64_t *pttl_ms, int *count);
-    int64_t (*valid_for)(rlock *lock);
-    rlock_status (*get_token)(rlock *lock, uint64_t *token);
-    /* Extends the owner's hold to at least lease_ms from now; never shortens it. Waits for at most answer_ms.
-     * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: no longer held; other statuses: held as before, or for longer. */
-    rlock_status (*extend)(rlock *lock, int64_t lease_ms, int64_t answer_ms);
+    void (*miss)(rlock *lock, const int64_t *owner);
+    bool (*drop_missed)(rlock *lock, const int64_t *owner);
+    int64_t (*valid_for)(rlock *lock, const int64_t *owner);
+    rlock_status (*get_token)(rlock *lock, uint64_t *token); /* NULL: it has no tokens */
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);
     rli_identity (*place)(const rlock *lock);
     const char *(*name)(const rlock *lock);
-    void (*free)(rlock *lock);
-    const rli_async_methods *async;
+    void (*ref)(rlock *lock);  /* adds a reference to the handle */
+    void (*free)(rlock *lock); /* drops one; the last frees it */
 } rli_methods;
 
 /* The beginning of every handle. */
@@ -79,6 +59,10 @@ rlock_status rli_handle_check(const rlock *lock);
 rlock_status rli_handle_check_lease(int64_t lease_ms);
 /* Copies options of any version. RLOCK_OK, RLOCK_INVALID. */
 rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_options *options);
+/* RLOCK_OK, or RLOCK_UNSUPPORTED: this kind of lock does not know jobs of that kind. */
+rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind);
+/* The job that these options describe. */
+rli_job rli_handle_acquire_job(const rlock_lock_options *options);
 /* Returns RLOCK_UNSUPPORTED: this kind of lock does not have the operation. */
 rlock_status rli_handle_unsupported(const char *operation);
 /* Returns `status`. Adds the lock's name to the message of a failure, because a message from a lower layer names only

@@ -70,6 +70,37 @@ rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_
     return rli_sized_read(full, options, &sized);
 }
 
+rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind)
+{
+    static const char *const words[RLI_JOB_KINDS] = {
+        [RLI_JOB_ACQUIRE] = "acquire",
+        [RLI_JOB_RELEASE] = "unlock",
+        [RLI_JOB_EXTEND] = "an extension",
+        [RLI_JOB_FORCE] = "force unlock",
+        [RLI_JOB_IS_LOCKED] = "whether it is locked",
+        [RLI_JOB_TTL] = "the time to live",
+        [RLI_JOB_IS_HELD] = "whether it is held",
+        [RLI_JOB_HOLD_COUNT] = "the hold count",
+    };
+    return lock->methods->jobs & RLI_JOB_BIT(kind) ? RLOCK_OK : rli_handle_unsupported(words[kind]);
+}
+
+rli_job rli_handle_acquire_job(const rlock_lock_options *options)
+{
+    return (rli_job){.kind = RLI_JOB_ACQUIRE,
+                     .named_owner = options->named_owner,
+                     .owner = options->owner,
+                     .wait_ms = options->wait_ms,
+                     .lease_ms = options->lease_ms,
+                     .answer_ms = RLI_NEVER,
+                     .cancel = options->cancel};
+}
+
+static rlock_status run(rlock *lock, const rli_job *job, int64_t *answer)
+{
+    return rli_handle_told(lock, lock->methods->run(lock, job, answer));
+}
+
 static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint64_t *token)
 {
     rlock_status status = rli_handle_check(lock);
@@ -78,7 +109,9 @@ static rlock_status acquire(rlock *lock, const rlock_lock_options *options, uint
     status = rli_handle_check_lease(options->lease_ms);
     if (status != RLOCK_OK)
         return status;
-    return rli_handle_told(lock, lock->methods->acquire(lock, options, RLI_NEVER, token));
+    rli_job job = rli_handle_acquire_job(options);
+    job.token = token;
+    return run(lock, &job, NULL);
 }
 
 static rlock_lock_options waiting(int64_t wait_ms, int64_t lease_ms)
@@ -131,66 +164,73 @@ rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token)
 rlock_status rlock_unlock(rlock *lock)
 {
     rlock_status status = rli_handle_check(lock);
-    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->release(lock, RLI_NEVER)) : status;
+    if (status != RLOCK_OK)
+        return status;
+    return run(lock, &(rli_job){.kind = RLI_JOB_RELEASE, .answer_ms = RLI_NEVER}, NULL);
 }
 
 rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
 {
+    int64_t answer = 0;
     rlock_status status = rli_handle_check(lock);
-    if (status == RLOCK_OK && !lock->methods->force)
-        status = rli_handle_unsupported("force unlock");
-    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->force(lock, was_locked)) : status;
+    if (status == RLOCK_OK)
+        status = rli_handle_check_job(lock, RLI_JOB_FORCE);
+    if (status == RLOCK_OK)
+        status = run(lock, &(rli_job){.kind = RLI_JOB_FORCE}, &answer);
+    if (status == RLOCK_OK && was_locked)
+        *was_locked = answer;
+    return status;
 }
 
 /* --- asking --- */
 
-static rlock_status ask_state(rlock *lock, const void *place, const char *what, int64_t *pttl_ms, int *count)
+static rlock_status ask(rlock *lock, const void *place, const char *what, rli_job_kind kind, int64_t *answer)
 {
     rlock_status status = check_place(lock, place, what);
-    if (status == RLOCK_OK && !lock->methods->state)
-        status = rli_handle_unsupported(what);
-    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->state(lock, pttl_ms, count)) : status;
+    if (status == RLOCK_OK)
+        status = rli_handle_check_job(lock, kind);
+    return status == RLOCK_OK ? run(lock, &(rli_job){.kind = kind}, answer) : status;
 }
 
 rlock_status rlock_is_locked(rlock *lock, bool *locked)
 {
-    int64_t pttl_ms;
-    int count;
-    rlock_status status = ask_state(lock, locked, "whether it is locked", &pttl_ms, &count);
+    int64_t answer;
+    rlock_status status = ask(lock, locked, "whether it is locked", RLI_JOB_IS_LOCKED, &answer);
     if (status == RLOCK_OK)
-        *locked = pttl_ms != -2;
+        *locked = answer;
     return status;
 }
 
 rlock_status rlock_remain_time_to_live(rlock *lock, int64_t *ms)
 {
-    int64_t pttl_ms;
-    int count;
-    rlock_status status = ask_state(lock, ms, "the time to live", &pttl_ms, &count);
+    int64_t answer;
+    rlock_status status = ask(lock, ms, "the time to live", RLI_JOB_TTL, &answer);
     if (status == RLOCK_OK)
-        *ms = pttl_ms;
+        *ms = answer;
     return status;
 }
 
 rlock_status rlock_get_hold_count(rlock *lock, int *out)
 {
-    int64_t pttl_ms;
-    int count;
-    rlock_status status = ask_state(lock, out, "the hold count", &pttl_ms, &count);
+    int64_t answer;
+    rlock_status status = ask(lock, out, "the hold count", RLI_JOB_HOLD_COUNT, &answer);
     if (status == RLOCK_OK)
-        *out = count;
+        *out = (int)answer;
     return status;
 }
 
 rlock_status rlock_is_held(rlock *lock, bool *held)
 {
-    rlock_status status = check_place(lock, held, "the answer");
-    return status == RLOCK_OK ? rli_handle_told(lock, lock->methods->is_held(lock, held)) : status;
+    int64_t answer;
+    rlock_status status = ask(lock, held, "the answer", RLI_JOB_IS_HELD, &answer);
+    if (status == RLOCK_OK)
+        *held = answer;
+    return status;
 }
 
 int64_t rlock_valid_for(rlock *lock)
 {
-    return rli_handle_check(lock) == RLOCK_OK ? lock->methods->valid_for(lock) : 0;
+    return rli_handle_check(lock) == RLOCK_OK ? lock->methods->valid_for(lock, NULL) : 0;
 }
 
 rlock_status rlock_get_token(rlock *lock, uint64_t *token)

@@ -4,8 +4,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "client/client.h"
-#include "locks/composite.h"
+#include "locks/composite_machine.h"
 #include "locks/round.h"
+#include "locks/sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,64 +47,52 @@ static int descending(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-static int64_t valid_for(rlock *handle)
+static int64_t valid_for(rlock *handle, const int64_t *owner)
 {
     const rli_composite *set = rli_composite_of(handle);
     int64_t left_ms[RLI_MEMBERS_MAX];
     for (size_t i = 0; i < set->count; i++)
-        left_ms[i] = set->members[i]->methods->valid_for(set->members[i]);
+        left_ms[i] = set->members[i]->methods->valid_for(set->members[i], owner);
     qsort(left_ms, set->count, sizeof *left_ms, descending);
     int64_t least_ms = left_ms[majority(set) - 1] - DRIFT_MS;
     return least_ms > 0 ? least_ms : 0;
 }
 
-static size_t count_valid(const rli_composite *set)
+static size_t count_valid(const rli_composite_machine *on)
 {
     size_t valid = 0;
-    for (size_t i = 0; i < set->count; i++)
-        valid += set->members[i]->methods->valid_for(set->members[i]) > 0;
+    for (size_t i = 0; i < on->set->count; i++)
+        valid += rli_composite_valid_for(on, on->set->members[i]) > 0;
     return valid;
-}
-
-/* Asks members until the result is decided. Does not ask for members that this process knows it does not hold. */
-static rlock_status is_held(rlock *handle, bool *held)
-{
-    const rli_composite *set = rli_composite_of(handle);
-    rlock_status failed = RLOCK_OK;
-    size_t yes = 0, no = 0, need = majority(set);
-    for (size_t i = 0; i < set->count && yes < need && no <= set->count - need; i++) {
-        rlock *member = set->members[i];
-        bool one = false;
-        rlock_status status = member->methods->valid_for(member) > 0 ? member->methods->is_held(member, &one)
-                                                                     : RLOCK_OK;
-        yes += status == RLOCK_OK && one;
-        no += status == RLOCK_OK && !one;
-        if (status != RLOCK_OK)
-            failed = status;
-    }
-    if (yes < need && no <= set->count - need)
-        return failed; /* the members that did not answer would decide */
-    *held = yes >= need;
-    return RLOCK_OK;
 }
 
 /* --- acquiring --- */
 
+/* One acquire under way. A pass asks the members one after the other; then it holds a majority, or nothing. */
 typedef struct voting {
-    rli_composite *set;
-    rlock_lock_options options; /* for the acquire of a member */
-    int64_t wait_ms, deadline_ms;
+    rli_composite_machine on; /* first */
+    int64_t deadline_ms;
     rlock *const *order;
     int64_t member_wait_ms; /* longest wait for a member while none is held */
     int64_t patience_ms;    /* the same while some are held, in this pass */
     bool again;             /* the owner holds the red lock already */
+    size_t next;            /* index of the member that the present stage is at */
     bool taken[RLI_MEMBERS_MAX];
     size_t granted, refused, failed;
     bool in_vain; /* the majority was granted, but not for long enough */
     /* The most important failure of a member in this pass, and its message. */
     rlock_status failure;
+    rlock_status final; /* the status that ends the call, with the same message; RLOCK_OK: none */
     char why[512];
+    int passes, unheard, vain; /* number of passes; of those in a row that got no answer, or were in vain */
+    rlock_status status;       /* of the latest pass, and its message */
+    char said[512];
 } voting;
+
+static voting *voting_of(rli_composite_machine *on)
+{
+    return (voting *)(void *)on;
+}
 
 /* Whether a status ends the whole call. */
 static bool is_final(rlock_status status)
@@ -115,7 +104,7 @@ static int64_t wait_for_member(const voting *votes)
 {
     /* With a majority the lock is held; the remaining members are taken only if they are free. Ask them once,
      * but not for as long as a server that is down would take. */
-    if (votes->wait_ms <= 0 || votes->granted >= majority(votes->set))
+    if (votes->on.job->wait_ms <= 0 || votes->granted >= majority(votes->on.set))
         return 1;
     int64_t left_ms = votes->deadline_ms - rli_now_ms();
     /* An owner that holds a minority may be the one that others wait for. */
@@ -133,103 +122,107 @@ static void note_failure(voting *votes, rlock_status status)
     snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
 }
 
-static rlock_status ask(voting *votes, size_t i)
+/* Asks the next member. RLI_WAITING: rli_composite_go_on_part. */
+static rlock_status begin_asking(voting *votes)
 {
-    rlock *member = votes->order[i];
+    rlock *member = votes->order[votes->next];
     /* A re-entry takes only members that are held already. Otherwise the inner hold's majority could differ
      * from the outer one's, and releasing the inner hold would end both. */
-    if (votes->again && member->methods->valid_for(member) <= 0) {
-        votes->refused++;
+    if (votes->again && rli_composite_valid_for(&votes->on, member) <= 0)
         return RLOCK_TIMEOUT;
-    }
-    votes->options.wait_ms = wait_for_member(votes);
-    rlock_status status = member->methods->acquire(member, &votes->options, RLI_COMPOSITE_ANSWER_MS, NULL);
-    votes->taken[i] = status == RLOCK_OK;
+    rli_job job = *votes->on.job;
+    job.wait_ms = wait_for_member(votes);
+    job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
+    return rli_composite_begin_part(&votes->on, member, &job);
+}
+
+static void count(voting *votes, rlock_status status)
+{
+    votes->taken[votes->next] = status == RLOCK_OK;
     if (status == RLOCK_OK)
         votes->granted++;
     else if (status == RLOCK_TIMEOUT)
         votes->refused++;
     else
         note_failure(votes, status);
-    return status;
+    if (!is_final(status))
+        return;
+    votes->final = status;
+    snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
 }
 
-static void give_back(voting *votes)
+/* Whether to ask the next member, after the first. */
+static bool goes_on(const voting *votes)
 {
-    for (size_t i = 0; i < votes->set->count; i++) {
-        rlock *member = votes->order[i];
-        if (votes->taken[i])
-            member->methods->release(member, RLI_COMPOSITE_ANSWER_MS);
-    }
+    size_t members = votes->on.set->count, need = majority(votes->on.set);
+    if (votes->final != RLOCK_OK || votes->next >= members || votes->refused + votes->failed > members - need)
+        return false;
+    return votes->granted >= need || votes->on.job->wait_ms <= 0 || rli_now_ms() < votes->deadline_ms;
 }
 
-/* The majority is taken: extends the leases, and returns whether the lock is valid. */
-static bool complete(voting *votes)
+static rlock_status ask(rli_composite_machine *on)
 {
-    int64_t lease_ms = votes->options.lease_ms;
-    for (size_t i = 0; i < votes->set->count && lease_ms != RLOCK_WATCHDOG; i++) {
-        if (votes->taken[i])
-            rli_composite_extend_if_aged(votes->order[i], lease_ms);
-    }
-    return valid_for(&votes->set->base) > 0;
+    voting *votes = voting_of(on);
+    rlock_status status = on->part ? rli_composite_go_on_part(on) : begin_asking(votes);
+    if (status == RLI_WAITING)
+        return status;
+    count(votes, status);
+    votes->next++;
+    if (goes_on(votes))
+        return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+    votes->next = 0;
+    votes->in_vain = votes->granted >= majority(on->set);
+    return rli_composite_next(on, votes->in_vain ? RLI_COMPOSITE_EXTENDS : RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
 }
 
 /* The holds of one owner need not have the same members: tells each held member that this hold was acquired
  * without it. */
 static void note_missed(const voting *votes)
 {
-    for (size_t i = 0; votes->again && i < votes->set->count; i++) {
+    for (size_t i = 0; votes->again && i < votes->on.set->count; i++) {
         if (!votes->taken[i])
-            votes->order[i]->methods->miss(votes->order[i]);
+            votes->order[i]->methods->miss(votes->order[i], rli_job_owner(votes->on.job));
     }
+}
+
+/* The majority is taken: extends the leases, and checks that the lock is valid. */
+static rlock_status extend_aged(rli_composite_machine *on)
+{
+    voting *votes = voting_of(on);
+    int64_t lease_ms = on->job->lease_ms;
+    for (; votes->next < on->set->count && lease_ms != RLOCK_WATCHDOG; votes->next++) {
+        rlock_status status = on->part                    ? rli_composite_go_on_part(on)
+                              : votes->taken[votes->next] ? rli_composite_extend_if_aged(on, votes->order[votes->next],
+                                                                                         lease_ms)
+                                                          : RLOCK_OK;
+        if (status == RLI_WAITING)
+            return status;
+    }
+    votes->next = 0;
+    if (valid_for(&on->set->base, rli_job_owner(on->job)) <= 0)
+        return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
+    note_missed(votes);
+    return rli_composite_next(on, RLI_COMPOSITE_DONE, RLOCK_OK);
 }
 
 static rlock_status say(const voting *votes)
 {
-    size_t count = votes->set->count, need = majority(votes->set);
+    size_t count = votes->on.set->count, need = majority(votes->on.set);
+    if (votes->final != RLOCK_OK && !votes->in_vain)
+        return rli_fail_text(votes->final, votes->why);
     if (votes->in_vain)
         return rli_fail(RLOCK_TIMEOUT,
                         "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
                         "taken",
-                        count, (long long)votes->options.lease_ms, need);
+                        count, (long long)votes->on.job->lease_ms, need);
     /* A member that was lost counts as refused while the others still make a majority. */
-    bool fails = votes->failure != RLOCK_OK && (votes->failure != RLOCK_LOST || count_valid(votes->set) < need);
+    bool fails = votes->failure != RLOCK_OK && (votes->failure != RLOCK_LOST || count_valid(&votes->on) < need);
     /* The members that failed could have made a majority. */
     if (fails && votes->refused <= count - need)
         return rli_fail(votes->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", votes->granted, count, need,
                         votes->why);
     return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
                     votes->granted, count, need, votes->refused);
-}
-
-/* Asks the members one after the other; then holds a majority, or nothing. */
-static rlock_status pass(voting *votes)
-{
-    size_t count = votes->set->count, need = majority(votes->set);
-    rlock_status status = RLOCK_OK;
-    votes->granted = votes->refused = votes->failed = 0;
-    votes->failure = RLOCK_OK;
-    votes->again = count_valid(votes->set) >= need;
-    for (size_t i = 0; i < count; i++)
-        votes->taken[i] = false;
-    for (size_t i = 0; i < count && votes->refused + votes->failed <= count - need; i++) {
-        if (i > 0 && votes->granted < need && votes->wait_ms > 0 && rli_now_ms() >= votes->deadline_ms)
-            break;
-        status = ask(votes, i);
-        if (is_final(status))
-            break;
-    }
-    votes->in_vain = votes->granted >= need;
-    if (votes->in_vain && complete(votes)) {
-        votes->in_vain = false;
-        note_missed(votes);
-        return RLOCK_OK;
-    }
-    bool ended = is_final(status) && !votes->in_vain;
-    if (ended)
-        snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
-    give_back(votes);
-    return ended ? rli_fail_text(status, votes->why) : say(votes);
 }
 
 /* How many passes in a row may fail without an answer: as many as the client has attempts. */
@@ -239,37 +232,84 @@ static int attempts_of(const rli_composite *set)
     return place.client->settings.retry_attempts + 1;
 }
 
-static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
+/* A pass has failed, and what it took is given back. */
+static rlock_status end_pass(voting *votes)
 {
-    (void)token; /* red locks have no token */
-    if (options->named_owner)
-        return rli_composite_acquire_for(handle, options, answer_ms);
-    rli_composite *set = rli_composite_of(handle);
-    voting votes = {.set = set,
-                    .options = *options,
-                    .wait_ms = options->wait_ms,
-                    .order = set->members,
-                    .deadline_ms = rli_after_ms(options->wait_ms)};
-    for (int i = 0, unheard = 0, in_vain = 0;; i++) {
-        int64_t round_ms = rli_round_ms(set->count, options->lease_ms);
-        if (options->lease_ms == RLOCK_WATCHDOG && options->wait_ms != RLOCK_FOREVER)
-            round_ms = options->wait_ms;
-        else if (options->wait_ms < round_ms)
-            round_ms = options->wait_ms;
-        votes.member_wait_ms = round_ms / (int64_t)set->count;
-        votes.patience_ms = rli_patience_ms(i, votes.member_wait_ms);
-        rlock_status status = pass(&votes);
-        unheard = status == RLOCK_UNAVAILABLE ? unheard + 1 : 0;
-        in_vain = votes.in_vain ? in_vain + 1 : 0;
-        bool may_change = (status == RLOCK_TIMEOUT && in_vain < IN_VAIN) ||
-                          (status == RLOCK_UNAVAILABLE && unheard < attempts_of(set));
-        if (!may_change || options->wait_ms <= 0 || rli_now_ms() >= votes.deadline_ms)
-            return status;
-        /* rivals then meet at the first member, instead of each taking a part */
-        votes.order = rli_composite_sorted(set);
-        if (!rli_composite_pause(set, options->cancel, PAUSE_MS, votes.deadline_ms, &status))
+    rlock_status status = votes->status = say(votes);
+    snprintf(votes->said, sizeof votes->said, "%s", rlock_last_error());
+    votes->unheard = status == RLOCK_UNAVAILABLE ? votes->unheard + 1 : 0;
+    votes->vain = votes->in_vain ? votes->vain + 1 : 0;
+    bool may_change = (status == RLOCK_TIMEOUT && votes->vain < IN_VAIN) ||
+                      (status == RLOCK_UNAVAILABLE && votes->unheard < attempts_of(votes->on.set));
+    bool starts_over = may_change && votes->on.job->wait_ms > 0 && rli_now_ms() < votes->deadline_ms;
+    return rli_composite_next(&votes->on, starts_over ? RLI_COMPOSITE_PAUSES : RLI_COMPOSITE_DONE,
+                              starts_over ? RLOCK_OK : status);
+}
+
+static rlock_status give_back(rli_composite_machine *on)
+{
+    voting *votes = voting_of(on);
+    for (; votes->next < on->set->count; votes->next++) {
+        if (!votes->taken[votes->next])
+            continue;
+        rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
+        rlock_status status = on->part ? rli_composite_go_on_part(on)
+                                       : rli_composite_begin_part(on, votes->order[votes->next], &job);
+        if (status == RLI_WAITING)
             return status;
     }
+    return end_pass(votes);
+}
+
+static void begin_pass(voting *votes)
+{
+    const rli_job *job = votes->on.job;
+    size_t members = votes->on.set->count;
+    int64_t round_ms = rli_round_ms(members, job->lease_ms);
+    if (job->lease_ms == RLOCK_WATCHDOG && job->wait_ms != RLOCK_FOREVER)
+        round_ms = job->wait_ms;
+    else if (job->wait_ms < round_ms)
+        round_ms = job->wait_ms;
+    votes->member_wait_ms = round_ms / (int64_t)members;
+    votes->patience_ms = rli_patience_ms(votes->passes, votes->member_wait_ms);
+    votes->next = votes->granted = votes->refused = votes->failed = 0;
+    votes->failure = votes->final = RLOCK_OK;
+    votes->in_vain = false;
+    votes->again = count_valid(&votes->on) >= majority(votes->on.set);
+    for (size_t i = 0; i < members; i++)
+        votes->taken[i] = false;
+}
+
+static rlock_status pause(rli_composite_machine *on)
+{
+    voting *votes = voting_of(on);
+    rlock_status status = rli_composite_pause(on, PAUSE_MS, votes->deadline_ms);
+    if (status == RLI_WAITING)
+        return status;
+    if (status != RLOCK_OK)
+        return rli_composite_next(on, RLI_COMPOSITE_DONE, status);
+    if (rli_now_ms() >= votes->deadline_ms)
+        return rli_composite_next(on, RLI_COMPOSITE_DONE, rli_fail_text(votes->status, votes->said));
+    /* rivals then meet at the first member, instead of each taking a part */
+    votes->order = rli_composite_sorted(on->set);
+    votes->passes++;
+    begin_pass(votes);
+    return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+}
+
+static rli_composite_step *const acquiring[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = ask,
+                                                                    [RLI_COMPOSITE_EXTENDS] = extend_aged,
+                                                                    [RLI_COMPOSITE_GIVES_BACK] = give_back,
+                                                                    [RLI_COMPOSITE_PAUSES] = pause};
+
+static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_operation *whole, voting *votes)
+{
+    rli_composite_prepare(&votes->on, handle, job, whole, RLI_MACHINE_SIZE(voting), acquiring);
+    votes->deadline_ms = rli_after_ms(job->wait_ms);
+    votes->order = votes->on.set->members;
+    votes->passes = votes->unheard = votes->vain = 0;
+    begin_pass(votes);
+    return &votes->on.base;
 }
 
 /* --- releasing --- */
@@ -282,60 +322,135 @@ static int weight(rlock_status status)
     return status == RLOCK_NOT_OWNER ? 1 : 2;
 }
 
-/* Releases all members. Failures of fewer than half of them are not reported. */
-static rlock_status release(rlock *handle, int64_t answer_ms)
+/* An inner hold that was acquired without this member is released without it. */
+static bool was_missed(rli_sweep *sweep, rlock *member, rlock_status *status)
 {
-    const rli_composite *set = rli_composite_of(handle);
-    rlock_status worst = RLOCK_OK;
-    char why[400];
-    size_t released = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        rlock *member = set->members[i];
-        rlock_status status = RLOCK_OK;
-        if (!member->methods->drop_missed(member))
-            status = rli_composite_release(member, answer_ms);
-        released += status == RLOCK_OK;
-        if (status == RLOCK_OK || (worst != RLOCK_OK && weight(status) <= weight(worst)))
-            continue;
-        worst = status;
-        snprintf(why, sizeof why, "%.399s", rlock_last_error());
-    }
-    if (released >= majority(set))
-        return RLOCK_OK;
-    return rli_fail(worst, "a red lock: %zu of %zu released, %zu needed; %s", released, set->count, majority(set), why);
+    *status = RLOCK_OK;
+    return member->methods->drop_missed(member, rli_job_owner(sweep->on.job));
 }
 
-/* Extends the members that are held. */
-static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
+/* All members are released. Failures of fewer than half of them are not reported. */
+static rli_swept count_released(rli_sweep *sweep, rlock_status status)
 {
-    const rli_composite *set = rli_composite_of(handle);
-    rlock_status failed = RLOCK_NOT_OWNER;
-    size_t extended = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        rlock *member = set->members[i];
-        if (member->methods->valid_for(member) <= 0)
-            continue;
-        rlock_status status = member->methods->extend(member, lease_ms, answer_ms);
-        extended += status == RLOCK_OK;
-        if (status != RLOCK_OK)
-            failed = status;
-    }
-    return extended >= majority(set)
-               ? RLOCK_OK
-               : rli_fail(failed, "a red lock: %zu of %zu extended, %zu needed", extended, set->count, majority(set));
+    sweep->good += status == RLOCK_OK;
+    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
+        rli_sweep_keep(sweep, status);
+    return RLI_SWEEP_ON;
+}
+
+static rlock_status judge_released(rli_sweep *sweep)
+{
+    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    if (sweep->good >= need)
+        return RLOCK_OK;
+    return rli_fail(sweep->failed, "a red lock: %zu of %zu released, %zu needed; %s", sweep->good, members, need,
+                    sweep->why);
+}
+
+/* --- extending and asking --- */
+
+static bool is_not_held(rli_sweep *sweep, rlock *member)
+{
+    return rli_composite_valid_for(&sweep->on, member) <= 0;
+}
+
+/* Only members that are held are extended. */
+static bool has_nothing_to_extend(rli_sweep *sweep, rlock *member, rlock_status *status)
+{
+    *status = RLOCK_NOT_OWNER;
+    return is_not_held(sweep, member);
+}
+
+static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
+{
+    sweep->good += status == RLOCK_OK;
+    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || status != RLOCK_NOT_OWNER))
+        sweep->failed = status;
+    return RLI_SWEEP_ON;
+}
+
+static rlock_status judge_extended(rli_sweep *sweep)
+{
+    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    if (sweep->good >= need)
+        return RLOCK_OK;
+    return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed", sweep->good, members, need);
+}
+
+/* Members that this process knows it does not hold are not asked. */
+static bool is_known(rli_sweep *sweep, rlock *member, rlock_status *status)
+{
+    *status = RLOCK_OK;
+    return is_not_held(sweep, member);
+}
+
+/* Asks until the result is decided. */
+static rli_swept count_held(rli_sweep *sweep, rlock_status status)
+{
+    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    bool held = status == RLOCK_OK && sweep->on.part_answer;
+    sweep->good += held;
+    sweep->bad += status == RLOCK_OK && !held;
+    if (status != RLOCK_OK)
+        rli_sweep_keep(sweep, status);
+    sweep->on.base.answer = sweep->good >= need;
+    return sweep->good < need && sweep->bad <= members - need ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
+}
+
+static rlock_status judge_held(rli_sweep *sweep)
+{
+    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    if (sweep->good >= need || sweep->bad > members - need)
+        return RLOCK_OK;
+    return rli_fail_text(sweep->failed, sweep->why); /* the members that did not answer would decide */
+}
+
+static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
+    [RLI_JOB_RELEASE] = {.skips = was_missed, .count = count_released, .judge = judge_released},
+    [RLI_JOB_EXTEND] = {.skips = has_nothing_to_extend, .count = count_extended, .judge = judge_extended},
+    [RLI_JOB_IS_HELD] = {.skips = is_known, .count = count_held, .judge = judge_held},
+};
+
+/* --- the handle --- */
+
+static size_t room(const rlock *handle, rli_job_kind kind)
+{
+    size_t own = kind == RLI_JOB_ACQUIRE ? RLI_MACHINE_SIZE(voting) : RLI_MACHINE_SIZE(rli_sweep);
+    return own + rli_composite_members_room(handle, kind);
+}
+
+static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory)
+{
+    if (job->kind == RLI_JOB_ACQUIRE)
+        return begin_acquiring(handle, job, whole, memory);
+    return &rli_sweep_begin(handle, job, whole, memory, &rules[job->kind])->on.base;
+}
+
+static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
+{
+    union {
+        rli_composite_machine any;
+        voting acquire;
+        rli_sweep sweep;
+    } memory;
+    begin(handle, job, NULL, &memory);
+    return rli_composite_run(&memory.any, answer);
 }
 
 static const rli_methods methods = {
     .check = check,
-    .acquire = acquire,
-    .release = release,
-    .is_held = is_held,
+    .check_owner = rli_composite_check_owner,
+    .jobs = RLI_COMPOSITE_JOBS,
+    .run = run,
+    .room = room,
+    .begin = begin,
+    .home = rli_composite_home,
     .valid_for = valid_for,
-    .extend = extend,
     .copy = rli_composite_copy,
     .for_owner = rli_composite_for_owner,
     .place = rli_composite_identity,
     .name = rli_composite_name,
+    .ref = rli_composite_ref,
     .free = rli_composite_free,
 };
 

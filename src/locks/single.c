@@ -5,11 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "client/client.h"
-#include "engine/acquire.h"
 #include "engine/back_off.h"
-#include "engine/extend.h"
-#include "engine/force.h"
-#include "engine/release.h"
 #include "engine/session.h"
 #include "locks/handle.h"
 #include "net/reply.h"
@@ -21,59 +17,40 @@ static rlock_status check(const rlock *lock)
     return rli_gate_check(&rli_single_of(lock)->client->gate);
 }
 
-rlock_status rli_single_owner(const rli_single *lock, rli_owner *owner)
+static rlock_status check_owner(const rlock *handle)
 {
-    if (!lock->named_owner)
+    const rli_single *lock = rli_single_of(handle);
+    char shown[RLI_NAME_SHOWN];
+    if (lock->named_owner)
+        return RLOCK_OK;
+    return rli_fail(RLOCK_INVALID,
+                    "an async call on lock \"%s\" names no owner; make the handle with rlock_for_owner(), or set the "
+                    "owner in the options",
+                    rli_show_name(lock->names.name, shown));
+}
+
+rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner)
+{
+    if (!named && !lock->named_owner)
         return rli_owner_thread(owner);
-    *owner = rli_owner_named(lock->owner);
+    *owner = rli_owner_named(named ? *named : lock->owner);
     return RLOCK_OK;
 }
 
-/* --- acquiring and releasing --- */
-
-static rlock_status acquire(rlock *handle, const rlock_lock_options *options, int64_t answer_ms, uint64_t *token)
+static rlock_client *home(const rlock *lock)
 {
-    rli_single *lock = rli_single_of(handle);
-    rli_owner owner = rli_owner_named(options->owner);
-    rlock_status status = options->named_owner ? RLOCK_OK : rli_single_owner(lock, &owner);
-    if (status != RLOCK_OK)
-        return status;
-    rli_acquire asked = {
-        .engine = &lock->client->engine,
-        .kind = lock->kind,
-        .names = &lock->names,
-        .owner = owner,
-        .wait_ms = options->wait_ms,
-        .answer_ms = answer_ms,
-        .lease_ms = options->lease_ms,
-        .cancel = options->cancel,
-        .back_off = &lock->back_off,
-        .token = token,
-    };
-    return rli_acquire_run(&asked);
+    return rli_single_of(lock)->client;
 }
 
-static rlock_status release(rlock *handle, int64_t answer_ms)
-{
-    rli_single *lock = rli_single_of(handle);
-    rli_owner owner;
-    rlock_status status = rli_single_owner(lock, &owner);
-    if (status != RLOCK_OK)
-        return status;
-    return rli_release_run(&(rli_release){.engine = &lock->client->engine,
-                                          .kind = lock->kind,
-                                          .names = &lock->names,
-                                          .owner = owner,
-                                          .answer_ms = answer_ms});
-}
+/* --- members of red locks --- */
 
 /* Calls `act` for the owner's open session if it holds the lock; false: there is none, or `act` returned
  * false. Takes the engine's mutex. */
-static bool with_session(rlock *handle, bool (*act)(rli_engine *, rli_session *))
+static bool with_session(rlock *handle, const int64_t *named, bool (*act)(rli_engine *, rli_session *))
 {
     rli_single *lock = rli_single_of(handle);
     rli_owner owner;
-    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, &owner) != RLOCK_OK)
+    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, named, &owner) != RLOCK_OK)
         return false;
     rli_engine *engine = &lock->client->engine;
     pthread_mutex_lock(&engine->mutex);
@@ -94,9 +71,9 @@ static bool miss_one(rli_engine *engine, rli_session *session)
     return true;
 }
 
-static void miss(rlock *handle)
+static void miss(rlock *handle, const int64_t *owner)
 {
-    with_session(handle, miss_one);
+    with_session(handle, owner, miss_one);
 }
 
 static bool drop_missed_one(rli_engine *engine, rli_session *session)
@@ -106,30 +83,9 @@ static bool drop_missed_one(rli_engine *engine, rli_session *session)
     return missed;
 }
 
-static bool drop_missed(rlock *handle)
+static bool drop_missed(rlock *handle, const int64_t *owner)
 {
-    return with_session(handle, drop_missed_one);
-}
-
-static rlock_status force(rlock *handle, bool *was_locked)
-{
-    rli_single *lock = rli_single_of(handle);
-    return rli_force_run(&lock->client->engine, lock->kind, &lock->names, was_locked);
-}
-
-static rlock_status extend(rlock *handle, int64_t lease_ms, int64_t answer_ms)
-{
-    rli_single *lock = rli_single_of(handle);
-    rli_owner owner;
-    rlock_status status = rli_single_owner(lock, &owner);
-    if (status != RLOCK_OK)
-        return status;
-    return rli_extend_run(&(rli_extend){.engine = &lock->client->engine,
-                                        .kind = lock->kind,
-                                        .names = &lock->names,
-                                        .owner = owner,
-                                        .lease_ms = lease_ms,
-                                        .answer_ms = answer_ms});
+    return with_session(handle, owner, drop_missed_one);
 }
 
 /* --- asking --- */
@@ -185,36 +141,11 @@ rlock_status rli_single_ask(rli_single_asking *asking, int64_t *pttl_ms, int *co
     return status;
 }
 
-static rlock_status state(rlock *handle, int64_t *pttl_ms, int *count)
-{
-    rli_single *lock = rli_single_of(handle);
-    rli_operation op;
-    rli_single_asking asking = {.lock = lock, .op = &op};
-    rlock_status status = rli_single_owner(lock, &asking.owner);
-    if (status == RLOCK_OK)
-        status = rli_operation_begin(&op, &lock->client->gate, NULL);
-    if (status != RLOCK_OK)
-        return status;
-    status = rli_single_ask(&asking, pttl_ms, count);
-    rli_operation_end(&op);
-    return status;
-}
-
-static rlock_status is_held(rlock *handle, bool *held)
-{
-    int64_t pttl_ms;
-    int count;
-    rlock_status status = state(handle, &pttl_ms, &count);
-    if (status == RLOCK_OK)
-        *held = count > 0;
-    return status;
-}
-
 /* Reads for how long the owner may still rely on its hold, and the hold's token (0: none). Takes the engine's mutex. */
-static rlock_status look(rli_single *lock, int64_t *left_ms, uint64_t *token)
+static rlock_status look(rli_single *lock, const int64_t *named, int64_t *left_ms, uint64_t *token)
 {
     rli_owner owner;
-    rlock_status status = rli_single_owner(lock, &owner);
+    rlock_status status = rli_single_owner(lock, named, &owner);
     if (status != RLOCK_OK)
         return status;
     rli_engine *engine = &lock->client->engine;
@@ -227,11 +158,11 @@ static rlock_status look(rli_single *lock, int64_t *left_ms, uint64_t *token)
     return RLOCK_OK;
 }
 
-static int64_t valid_for(rlock *handle)
+static int64_t valid_for(rlock *handle, const int64_t *owner)
 {
     int64_t left_ms;
     uint64_t token;
-    return look(rli_single_of(handle), &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
+    return look(rli_single_of(handle), owner, &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
 }
 
 static rlock_status get_token(rlock *handle, uint64_t *out)
@@ -239,7 +170,7 @@ static rlock_status get_token(rlock *handle, uint64_t *out)
     rli_single *lock = rli_single_of(handle);
     int64_t left_ms;
     uint64_t token;
-    rlock_status status = look(lock, &left_ms, &token);
+    rlock_status status = look(lock, NULL, &left_ms, &token);
     if (status != RLOCK_OK)
         return status;
     char shown[RLI_NAME_SHOWN];
@@ -287,7 +218,7 @@ static rli_identity place(const rlock *handle)
     return (rli_identity){.client = lock->client, .name = lock->names.name, .length = lock->names.length};
 }
 
-void rli_single_unref(rli_single *lock)
+static void unref(rli_single *lock)
 {
     if (atomic_fetch_sub(&lock->references, 1) > 1)
         return;
@@ -296,17 +227,23 @@ void rli_single_unref(rli_single *lock)
     free(lock);
 }
 
-static void end(rlock *handle)
+static void ref(rlock *handle)
 {
-    rli_single_unref(rli_single_of(handle));
+    atomic_fetch_add(&rli_single_of(handle)->references, 1);
 }
 
-#define OPERATIONS                                                                                                     \
-    .check = check, .acquire = acquire, .release = release, .force = force, .is_held = is_held, .state = state,        \
-    .valid_for = valid_for, .extend = extend, .copy = copy, .miss = miss, .drop_missed = drop_missed,                  \
-    .for_owner = for_owner, .place = place, .name = name, .free = end, .async = &rli_single_async
-static const rli_methods plain = {OPERATIONS};
-static const rli_methods fenced = {OPERATIONS, .get_token = get_token};
+static void end(rlock *handle)
+{
+    unref(rli_single_of(handle));
+}
+
+#define METHODS                                                                                                        \
+    .check = check, .check_owner = check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
+    .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
+    .valid_for = valid_for, .copy = copy, .for_owner = for_owner, .place = place, .name = name, .ref = ref,            \
+    .free = end
+static const rli_methods plain = {METHODS};
+static const rli_methods fenced = {METHODS, .get_token = get_token};
 
 rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *kind, const rlock_back_off *back_off)
 {

@@ -28,10 +28,14 @@ typedef struct rli_single {
 /* Makes a handle. `back_off` is copied; it is used by spin locks; NULL: the default. NULL: rlock_last_error()
  * says why. */
 rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *kind, const rlock_back_off *back_off);
-/* Drops a reference; the last one frees the handle. */
-void rli_single_unref(rli_single *lock);
-/* Sets *owner to the owner that the handle names, or to the calling thread. RLOCK_OK, RLOCK_NO_MEMORY. */
-rlock_status rli_single_owner(const rli_single *lock, rli_owner *owner);
+/* Sets *owner to the named owner; NULL: to the one that the handle names, or the calling thread. RLOCK_OK,
+ * RLOCK_NO_MEMORY. */
+rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner);
+
+/* Implement the methods of these names (handle.h). */
+rlock_status rli_single_run(rlock *handle, const rli_job *job, int64_t *answer);
+size_t rli_single_room(const rlock *handle, rli_job_kind kind);
+rli_machine *rli_single_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory);
 
 /* One request for an owner's state under way. */
 typedef struct rli_single_asking {

@@ -1,0 +1,37 @@
+/* Sweep: a job other than an acquire on each member of a composite in turn. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_SWEEP_H
+#define RLI_SWEEP_H
+
+#include "locks/composite_machine.h"
+
+typedef struct rli_sweep rli_sweep;
+
+typedef enum rli_swept { RLI_SWEEP_ON, RLI_SWEEP_ENOUGH } rli_swept;
+
+/* What makes it a job of a multi lock, or of a red lock. */
+typedef struct rli_sweep_rules {
+    /* Whether the job is not needed on the member; *status is what it would have returned. NULL: it is always. */
+    bool (*skips)(rli_sweep *sweep, rlock *member, rlock_status *status);
+    /* Counts a member's status. RLI_SWEEP_ENOUGH: the members after it do not matter. */
+    rli_swept (*count)(rli_sweep *sweep, rlock_status status);
+    /* The status of the job; the message is set. It sets the answer. */
+    rlock_status (*judge)(rli_sweep *sweep);
+} rli_sweep_rules;
+
+struct rli_sweep {
+    rli_composite_machine on; /* first */
+    const rli_sweep_rules *rules;
+    size_t done;         /* this many members were asked */
+    size_t good, bad;    /* as the rules count them */
+    rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
+    char why[400];
+};
+
+/* Prepares it in `memory`, for rli_methods.begin; `whole` NULL: for rli_composite_run. */
+rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
+                           const rli_sweep_rules *rules);
+/* Keeps a failure, with the thread's last error. */
+void rli_sweep_keep(rli_sweep *sweep, rlock_status failed);
+
+#endif
