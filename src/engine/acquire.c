@@ -451,19 +451,3 @@ rlock_status rli_acquire_go_on(rli_attempt *attempt)
         end(attempt);
     return status;
 }
-
-rlock_status rli_acquire_run(const rli_acquire *asked)
-{
-    rli_operation op;
-    rli_attempt attempt;
-    rli_lead lead = {.pipe = NULL};
-    rlock_status status = rli_acquire_begin(&attempt, asked, &op);
-    attempt.waiter.lead = &lead;
-    if (status == RLOCK_OK)
-        status = rli_operation_begin(&op, asked->engine->gate, asked->cancel);
-    if (status != RLOCK_OK)
-        return status;
-    status = rli_acquire_go_on(&attempt);
-    rli_operation_end(&op);
-    return status;
-}

@@ -27,12 +27,9 @@ typedef struct rli_acquire {
     rlock_cancel *cancel;
 } rli_acquire;
 
-/* Acquires as rlock_lock_with does, with the same statuses. Blocks; takes the engine's mutex itself. */
-rlock_status rli_acquire_run(const rli_acquire *acquire);
-
-/* The same in steps, for an operation of either kind. rli_acquire_begin: RLOCK_OK, or the status with which the
- * operation ends. `acquire` must live until its end. rli_acquire_go_on: RLI_WAITING, or the status with which it has
- * ended. */
+/* Acquires as rlock_lock_with does, with the same statuses, for an operation with or without a thread. Takes the engine's
+ * mutex itself. rli_acquire_begin: RLOCK_OK, or the status with which the operation ends. `acquire` must live until its
+ * end. rli_acquire_go_on: RLI_WAITING, or the status with which it has ended. */
 struct rli_attempt;
 rlock_status rli_acquire_begin(struct rli_attempt *attempt, const rli_acquire *acquire, rli_operation *op);
 rlock_status rli_acquire_go_on(struct rli_attempt *attempt);

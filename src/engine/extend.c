@@ -107,16 +107,3 @@ rlock_status rli_extend_go_on(rli_extending *extending)
     pthread_mutex_unlock(&asked->engine->mutex);
     return status;
 }
-
-rlock_status rli_extend_run(const rli_extend *asked)
-{
-    rli_operation op;
-    rli_extending extending;
-    rlock_status status = rli_operation_begin(&op, asked->engine->gate, NULL);
-    if (status != RLOCK_OK)
-        return status;
-    rli_extend_begin(&extending, asked, &op);
-    status = rli_extend_go_on(&extending);
-    rli_operation_end(&op);
-    return status;
-}

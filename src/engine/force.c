@@ -97,19 +97,3 @@ rlock_status rli_force_go_on(rli_forcing *forcing)
     forcing->was_locked = freed;
     return status;
 }
-
-rlock_status rli_force_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked)
-{
-    rli_operation op;
-    rli_forcing forcing;
-    rlock_status status = rli_operation_begin(&op, engine->gate, NULL);
-    if (status != RLOCK_OK)
-        return status;
-    status = rli_force_begin(&forcing, engine, kind, names, &op);
-    if (status == RLOCK_OK)
-        status = rli_force_go_on(&forcing);
-    if (status == RLOCK_OK && was_locked)
-        *was_locked = forcing.was_locked;
-    rli_operation_end(&op);
-    return status;
-}

@@ -17,11 +17,9 @@ typedef struct rli_forcing {
     rli_call call;
 } rli_forcing;
 
-/* Releases as rlock_force_unlock does, with the same statuses. Blocks; takes the engine's mutex itself. was_locked may
- * be NULL. */
-rlock_status rli_force_run(rli_engine *engine, const rli_kind *kind, const rli_names *names, bool *was_locked);
-/* The same in steps, for an operation of either kind. rli_force_begin: RLOCK_OK, or the status with which it ends.
- * rli_force_go_on: RLI_WAITING, or the status with which it has ended. */
+/* Releases as rlock_force_unlock does, with the same statuses, for an operation with or without a thread. Takes the
+ * engine's mutex itself. rli_force_begin: RLOCK_OK, or the status with which it ends. rli_force_go_on: RLI_WAITING, or
+ * the status with which it has ended. */
 rlock_status rli_force_begin(rli_forcing *forcing, rli_engine *engine, const rli_kind *kind, const rli_names *names,
                              rli_operation *op);
 rlock_status rli_force_go_on(rli_forcing *forcing);

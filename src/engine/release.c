@@ -262,19 +262,6 @@ rlock_status rli_release_go_on(rli_releasing *release)
     return status;
 }
 
-rlock_status rli_release_run(const rli_release *asked)
-{
-    rli_operation op;
-    rli_releasing release;
-    rlock_status status = rli_operation_begin(&op, asked->engine->gate, NULL);
-    if (status != RLOCK_OK)
-        return status;
-    rli_release_begin(&release, asked, &op);
-    status = rli_release_go_on(&release);
-    rli_operation_end(&op);
-    return status;
-}
-
 /* --- an offered hold that nobody takes --- */
 
 /* How long to wait for the answer. */

@@ -42,10 +42,9 @@ typedef struct rli_releasing {
     rli_call call;
 } rli_releasing;
 
-/* Releases as rlock_unlock does, with the same statuses. Blocks; takes the engine's mutex itself. */
-rlock_status rli_release_run(const rli_release *release);
-/* The same in steps, for an operation of either kind. `release` must live until its end. rli_release_go_on:
- * RLI_WAITING, or the status with which it has ended. */
+/* Releases as rlock_unlock does, with the same statuses, for an operation with or without a thread. Takes the engine's
+ * mutex itself. `release` must live until its end. rli_release_go_on: RLI_WAITING, or the status with which it has
+ * ended. */
 void rli_release_begin(rli_releasing *releasing, const rli_release *release, rli_operation *op);
 rlock_status rli_release_go_on(rli_releasing *releasing);
 
