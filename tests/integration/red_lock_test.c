@@ -376,6 +376,20 @@ Test(red_lock, is_lost_with_its_majority)
     assert_ok(rlock_unlock(red));
 }
 
+/* A member that was still held says that the red lock was, until then: "not owner" would leave the other holds of the
+ * member to nobody. */
+Test(red_lock, unlock_that_releases_one_member_is_told_of_a_loss)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 10000, RLOCK_WATCHDOG));
+    for (size_t i = 1; i < PLACES; i++)
+        assert_ok(rlock_unlock(lock_of(places[i].ours, NAME)));
+    assert_status(rlock_unlock(red), RLOCK_LOST);
+    assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
+    for (size_t i = 0; i < PLACES; i++)
+        cr_assert(!held_at(i, NAME));
+}
+
 TimedTest(red_lock, losing_a_member_is_told_by_its_client)
 {
     losses heard;
