@@ -100,134 +100,199 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count_async(rlock *lock, 
 
 /* --- Semaphores and latches ---
  *
- * Each call does what the blocking call of its name does, with the same units and ranges. A call that is told that its
- * answer was lost (RLOCK_UNKNOWN) must not be repeated blindly, as there. Tokens in options must live until the
- * operation has ended; everything else is copied. A token ends a wait, but not a request that may take plain permits:
- * its answer is waited for. */
+ * Each call does what the blocking call of its name does, with the same ranges. The status of the result can also be
+ * RLOCK_UNKNOWN: a request that must not be repeated blindly was sent, and its answer was lost. Arguments are copied,
+ * except tokens. A token does not end a request that may take plain permits: its answer is waited for. */
 
-/* As the calls on the number of permits of a semaphore. Answers: whether the number was set; how many permits were
- * drained; how many are available; whether the semaphore existed. An addition has none. Java: trySetPermitsAsync(),
- * addPermitsAsync(), drainPermitsAsync(), availablePermitsAsync(), deleteAsync(). */
+/* As rlock_semaphore_try_set_permits(); the answer is whether the number was set. Java: trySetPermitsAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_set_permits_async(rlock_semaphore *semaphore, int permits,
                                                                               rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_try_set_permits_ttl(), `ttl_ms` in milliseconds; the answer is whether the number was set. Java:
+ * trySetPermitsAsync(permits, timeToLive). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_set_permits_ttl_async(rlock_semaphore *semaphore,
                                                                                   int permits, int64_t ttl_ms,
                                                                                   rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_add_permits(); no answer. Java: addPermitsAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_add_permits_async(rlock_semaphore *semaphore, int permits,
                                                                           rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_drain_permits(); the answer is how many permits were drained. Java: drainPermitsAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_drain_permits_async(rlock_semaphore *semaphore,
                                                                             rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_available_permits(); the answer is how many permits are available. Java: availablePermitsAsync().
+ * */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_available_permits_async(rlock_semaphore *semaphore,
                                                                                 rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_delete(); the answer is whether the semaphore existed. Java: deleteAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_delete_async(rlock_semaphore *semaphore, rlock_result_fn *fn,
                                                                      void *arg);
 
-/* As rlock_semaphore_acquire(), rlock_semaphore_try_acquire() and rlock_semaphore_acquire_with(). `options` are copied.
- * Java: acquireAsync(permits), tryAcquireAsync(permits, waitTime, unit). */
+/* As rlock_semaphore_acquire(): waits without a limit; no answer. Java: acquireAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_async(rlock_semaphore *semaphore, int permits,
                                                                       rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_try_acquire(): waits for up to `wait_ms` milliseconds (0 or less: asks once), then the status is
+ * RLOCK_TIMEOUT; no answer. Java: tryAcquireAsync(permits, waitTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_acquire_async(rlock_semaphore *semaphore, int permits,
                                                                           int64_t wait_ms, rlock_result_fn *fn,
                                                                           void *arg);
+
+/* As rlock_semaphore_acquire_with(); no answer. `options` is copied; its token must live until the operation has ended,
+ * and ends the wait with RLOCK_CANCELLED. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_with_async(rlock_semaphore *semaphore, int permits,
                                                                            const rlock_semaphore_options *options,
                                                                            rlock_result_fn *fn, void *arg);
 
-/* As rlock_semaphore_release() and rlock_semaphore_release_if_exists(); the answer of the second is whether it exists.
- * Java: releaseAsync(permits). */
+/* As rlock_semaphore_release(); no answer. Java: releaseAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_release_async(rlock_semaphore *semaphore, int permits,
                                                                       rlock_result_fn *fn, void *arg);
+
+/* As rlock_semaphore_release_if_exists(); the answer is whether the semaphore exists, so that the permits were
+ * released. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_release_if_exists_async(rlock_semaphore *semaphore, int permits,
                                                                                 rlock_result_fn *fn, void *arg);
 
-/* As the calls on the number of permits of a permit-expirable semaphore. Answers: whether the number was set; whether
- * the semaphore existed; how many permits are available, are taken, and exist in all. Setting without a condition and
- * adding have none. Java: trySetPermitsAsync(), setPermitsAsync(), addPermitsAsync(), deleteAsync(),
- * availablePermitsAsync(), acquiredPermitsAsync(), getPermitsAsync(). */
+/* As rlock_permit_semaphore_try_set_permits(); the answer is whether the number was set. Java:
+ * trySetPermitsAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_set_permits_async(rlock_permit_semaphore *semaphore,
                                                                                      int permits, rlock_result_fn *fn,
                                                                                      void *arg);
+
+/* As rlock_permit_semaphore_set_permits(); no answer. Java: setPermitsAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_set_permits_async(rlock_permit_semaphore *semaphore,
                                                                                  int permits, rlock_result_fn *fn,
                                                                                  void *arg);
+
+/* As rlock_permit_semaphore_add_permits(); no answer. Java: addPermitsAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits_async(rlock_permit_semaphore *semaphore,
                                                                                  int permits, rlock_result_fn *fn,
                                                                                  void *arg);
+
+/* As rlock_permit_semaphore_delete(); the answer is whether the semaphore existed. Java: deleteAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_delete_async(rlock_permit_semaphore *semaphore,
                                                                             rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_available_permits(); the answer is how many permits are available. Java:
+ * availablePermitsAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore,
                                                                                        rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_acquired_permits(); the answer is how many permits are acquired. Java:
+ * acquiredPermitsAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquired_permits_async(rlock_permit_semaphore *semaphore,
                                                                                       rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_get_permits(); the answer is how many permits exist in all. Java: getPermitsAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_permits_async(rlock_permit_semaphore *semaphore,
                                                                                  rlock_result_fn *fn, void *arg);
 
-/* As the acquires of a permit-expirable semaphore. The permits are result->permits, valid while `fn` runs: copy what is
- * needed later. Also RLOCK_INVALID: `fn` is NULL, so nobody would learn the ids; RLOCK_UNSUPPORTED: the system has no
- * random bytes for ids. Java: acquireAsync(), tryAcquireAsync(), acquireAsync(permits, leaseTime, unit). */
+/* For the acquires of a permit-expirable semaphore: the permits are result->permits, valid while `fn` runs; copy what is
+ * needed later. The calls also return RLOCK_INVALID if `fn` is NULL, because nobody would learn the ids, and
+ * RLOCK_UNSUPPORTED if the system has no random bytes for ids. */
+
+/* As rlock_permit_semaphore_acquire(): waits without a limit for one permit, leased for `lease_ms` milliseconds. Java:
+ * acquireAsync(leaseTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_async(rlock_permit_semaphore *semaphore,
                                                                              int64_t lease_ms, rlock_result_fn *fn,
                                                                              void *arg);
+
+/* As rlock_permit_semaphore_try_acquire(): waits for up to `wait_ms` milliseconds (0 or less: asks once), then the
+ * status is RLOCK_TIMEOUT. `lease_ms` is in milliseconds, too. Java: tryAcquireAsync(waitTime, leaseTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire_async(rlock_permit_semaphore *semaphore,
                                                                                  int64_t wait_ms, int64_t lease_ms,
                                                                                  rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_acquire_many(): all `count` permits or none, without a limit. Java: acquireAsync(permits,
+ * leaseTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_many_async(rlock_permit_semaphore *semaphore,
                                                                                   int count, int64_t lease_ms,
                                                                                   rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_try_acquire_many(): all `count` permits or none, after up to `wait_ms` milliseconds (0 or
+ * less: asks once) RLOCK_TIMEOUT. Java: tryAcquireAsync(permits, waitTime, leaseTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire_many_async(rlock_permit_semaphore *semaphore,
                                                                                       int count, int64_t wait_ms,
                                                                                       int64_t lease_ms,
                                                                                       rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_acquire_with(). `options` is copied; its token must live until the operation has ended, and
+ * ends the wait with RLOCK_CANCELLED. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_with_async(rlock_permit_semaphore *semaphore,
                                                                                   int count,
                                                                                   const rlock_permit_options *options,
                                                                                   rlock_result_fn *fn, void *arg);
 
-/* As the releases of permits; ids are copied. Answers of rlock_permit_semaphore_try_release_async(): whether it was
- * released; of rlock_permit_semaphore_try_release_many_async(): how many were, `count` or 0. Java: releaseAsync(),
- * tryReleaseAsync(). */
+/* As rlock_permit_semaphore_release(); no answer. `id` is copied. The status is RLOCK_INVALID if the permit does not
+ * exist or has expired. Java: releaseAsync(permitId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_release_async(rlock_permit_semaphore *semaphore,
                                                                              const char *id, rlock_result_fn *fn,
                                                                              void *arg);
+
+/* As rlock_permit_semaphore_try_release(); the answer is whether the permit was released. `id` is copied. Java:
+ * tryReleaseAsync(permitId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_release_async(rlock_permit_semaphore *semaphore,
                                                                                  const char *id, rlock_result_fn *fn,
                                                                                  void *arg);
+
+/* As rlock_permit_semaphore_release_many(); no answer. The `count` ids of `permits` are copied. The status is
+ * RLOCK_INVALID if one does not exist or has expired. Java: releaseAsync(permitsIds). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_release_many_async(rlock_permit_semaphore *semaphore,
                                                                                   int count,
                                                                                   const rlock_permit *permits,
                                                                                   rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_try_release_many(); the answer is how many permits were released, `count` or 0. The ids are
+ * copied. Java: tryReleaseAsync(permitsIds). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_release_many_async(rlock_permit_semaphore *semaphore,
                                                                                       int count,
                                                                                       const rlock_permit *permits,
                                                                                       rlock_result_fn *fn, void *arg);
 
-/* As rlock_permit_semaphore_update_lease_time(), whose answer is whether the permit was there, and
- * rlock_permit_semaphore_get_lease_time(), whose answer is in ms or RLOCK_PERMIT_FOREVER. Java:
- * updateLeaseTimeAsync(), getLeaseTimeAsync(). */
+/* As rlock_permit_semaphore_update_lease_time(), `lease_ms` in milliseconds; the answer is whether the permit existed.
+ * `id` is copied. Java: updateLeaseTimeAsync(permitId, leaseTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time_async(rlock_permit_semaphore *semaphore,
                                                                                        const char *id, int64_t lease_ms,
                                                                                        rlock_result_fn *fn, void *arg);
+
+/* As rlock_permit_semaphore_get_lease_time(); the answer is what is left of the lease, in milliseconds, or
+ * RLOCK_PERMIT_FOREVER. `id` is copied. Java: getLeaseTimeAsync(permitId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_lease_time_async(rlock_permit_semaphore *semaphore,
                                                                                     const char *id, rlock_result_fn *fn,
                                                                                     void *arg);
 
-/* As the calls of a latch. Answers: whether the count was set; the count; whether there was a count to delete. Counting
- * down and waiting have none. Java: trySetCountAsync(), countDownAsync(), getCountAsync(), deleteAsync(),
- * awaitAsync(). */
+/* As rlock_count_down_latch_try_set_count(); the answer is whether the count was set. Java: trySetCountAsync(count). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_set_count_async(rlock_count_down_latch *latch,
                                                                                    int64_t count, rlock_result_fn *fn,
                                                                                    void *arg);
+
+/* As rlock_count_down_latch_count_down(); no answer. Java: countDownAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_count_down_async(rlock_count_down_latch *latch,
                                                                                 rlock_result_fn *fn, void *arg);
+
+/* As rlock_count_down_latch_get_count(); the answer is the count. Java: getCountAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_get_count_async(rlock_count_down_latch *latch,
                                                                                rlock_result_fn *fn, void *arg);
+
+/* As rlock_count_down_latch_delete(); the answer is whether there was a count. Java: deleteAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_delete_async(rlock_count_down_latch *latch,
                                                                             rlock_result_fn *fn, void *arg);
+
+/* As rlock_count_down_latch_await(): waits without a limit; no answer. Java: awaitAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_async(rlock_count_down_latch *latch,
                                                                            rlock_result_fn *fn, void *arg);
+
+/* As rlock_count_down_latch_try_await(): waits for up to `wait_ms` milliseconds (0 or less: asks once), then the status
+ * is RLOCK_TIMEOUT; no answer. Java: awaitAsync(waitTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_await_async(rlock_count_down_latch *latch,
                                                                                int64_t wait_ms, rlock_result_fn *fn,
                                                                                void *arg);
+
+/* As rlock_count_down_latch_await_with(); no answer. `options` is copied; its token must live until the operation has
+ * ended, and ends the wait with RLOCK_CANCELLED. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_with_async(rlock_count_down_latch *latch,
                                                                                 const rlock_await_options *options,
                                                                                 rlock_result_fn *fn, void *arg);
