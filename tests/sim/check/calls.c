@@ -58,6 +58,7 @@ void call_valid_before(call *self, validity before)
 void call_end_with(call *self, rlock_status status, const char *error)
 {
     self->status = status;
+    self->ended_ns = world_now_ns();
     /* It may have been repeated, and what was sent first may come yet. */
     bool repeated = world_now_ns() - self->began_ns >= run_timeout_ms(self->worker->of) * 1000000;
     self->worker->of->doubts |= status != RLOCK_OK || repeated;
@@ -126,7 +127,7 @@ void judge_validity(hold *held, validity by)
 {
     if (by.ms > 0 && by.asked_ns <= held->dropped_ns) /* another thread of the owner has given it back since */
         return;
-    if (by.ms == 0 && by.asked_ns <= held->granted_ns) /* another thread of the owner has acquired it since */
+    if (by.ms == 0 && by.asked_ns < held->granted_ns) /* or has taken it */
         return;
     losses_valid(held, by);
     if (held->unsure || held->calls > 0) {
@@ -184,7 +185,7 @@ static bool judge_unsure(const call *self, validity by)
         forget(held);
     held->lost_ns = 0;
     if (self->status == RLOCK_OK && !self->gives_back) {
-        held->granted_ns = world_now_ns();
+        held->granted_ns = self->ended_ns;
         held->gone_ns = 0;
         held->token = 0;
         if (held->count <= 1) /* else again: what took the outer one away has taken this one, too */
@@ -206,7 +207,7 @@ static void gain(const call *self)
     }
     held->count++;
     held->token = 0;
-    held->granted_ns = world_now_ns();
+    held->granted_ns = self->ended_ns;
     note_lease(self);
 }
 

@@ -12,7 +12,7 @@ typedef struct call {
     const plan_step *step;
     hold *hold;              /* of a lock; NULL */
     char title[96];          /* "lock reentrant a, wait 300, lease -1" */
-    int64_t began_ns, stopped_ns; /* and how long its machine had stood still by then */
+    int64_t began_ns, ended_ns, stopped_ns; /* the last: how long its machine had stood still when it began */
     unsigned epoch, gains; /* of the resource and of the hold, when it began */
     int64_t valid_before_ms; /* of the hold */
     bool gives_back;
