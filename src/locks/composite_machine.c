@@ -102,9 +102,14 @@ rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kin
                      .answer_ms = answer_ms};
 }
 
+const int64_t *rli_composite_owner(const rli_composite_machine *machine)
+{
+    return machine->job->named_owner ? &machine->job->owner : NULL;
+}
+
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member)
 {
-    return member->methods->valid_for(member, rli_job_owner(machine->job));
+    return member->methods->valid_for(member, rli_composite_owner(machine));
 }
 
 rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms)

@@ -39,12 +39,6 @@ typedef struct rli_job {
     uint64_t *token;      /* receives the fencing token of an acquire; NULL: not wanted */
 } rli_job;
 
-/* The owner that the job names; NULL: none. */
-static inline const int64_t *rli_job_owner(const rli_job *job)
-{
-    return job->named_owner ? &job->owner : NULL;
-}
-
 /* A job under way. */
 typedef struct rli_machine {
     /* Goes on with it. RLI_WAITING: the operation has no thread and must wait; call it again when it was woken. Else the

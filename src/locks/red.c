@@ -181,7 +181,7 @@ static void note_missed(const voting *votes)
 {
     for (size_t i = 0; votes->again && i < votes->on.set->count; i++) {
         if (!votes->taken[i])
-            votes->order[i]->methods->miss(votes->order[i], rli_job_owner(votes->on.job));
+            votes->order[i]->methods->miss(votes->order[i], rli_composite_owner(&votes->on));
     }
 }
 
@@ -199,7 +199,7 @@ static rlock_status extend_aged(rli_composite_machine *on)
             return status;
     }
     votes->next = 0;
-    if (valid_for(&on->set->base, rli_job_owner(on->job)) <= 0)
+    if (valid_for(&on->set->base, rli_composite_owner(on)) <= 0)
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     note_missed(votes);
     return rli_composite_next(on, RLI_COMPOSITE_DONE, RLOCK_OK);
@@ -326,7 +326,7 @@ static int weight(rlock_status status)
 static bool was_missed(rli_sweep *sweep, rlock *member, rlock_status *status)
 {
     *status = RLOCK_OK;
-    return member->methods->drop_missed(member, rli_job_owner(sweep->on.job));
+    return member->methods->drop_missed(member, rli_composite_owner(&sweep->on));
 }
 
 /* All members are released. Failures of fewer than half of them are not reported. */

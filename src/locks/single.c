@@ -12,31 +12,6 @@
 
 #include <stdlib.h>
 
-static rlock_status check(const rlock *lock)
-{
-    return rli_gate_check(&rli_single_of(lock)->client->gate);
-}
-
-static rlock_status check_owner(const rlock *handle)
-{
-    const rli_single *lock = rli_single_of(handle);
-    char shown[RLI_NAME_SHOWN];
-    if (lock->named_owner)
-        return RLOCK_OK;
-    return rli_fail(RLOCK_INVALID,
-                    "an async call on lock \"%s\" names no owner; make the handle with rlock_for_owner(), or set the "
-                    "owner in the options",
-                    rli_show_name(lock->names.name, shown));
-}
-
-rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner)
-{
-    if (!named && !lock->named_owner)
-        return rli_owner_thread(owner);
-    *owner = rli_owner_named(named ? *named : lock->owner);
-    return RLOCK_OK;
-}
-
 static rlock_client *home(const rlock *lock)
 {
     return rli_single_of(lock)->client;
@@ -238,7 +213,7 @@ static void end(rlock *handle)
 }
 
 #define METHODS                                                                                                        \
-    .check = check, .check_owner = check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
+    .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
     .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
     .valid_for = valid_for, .copy = copy, .for_owner = for_owner, .place = place, .name = name, .ref = ref,            \
     .free = end

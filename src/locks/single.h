@@ -33,6 +33,8 @@ rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *k
 rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner);
 
 /* Implement the methods of these names (handle.h). */
+rlock_status rli_single_check(const rlock *lock);
+rlock_status rli_single_check_owner(const rlock *handle);
 rlock_status rli_single_run(rlock *handle, const rli_job *job, int64_t *answer);
 size_t rli_single_room(const rlock *handle, rli_job_kind kind);
 rli_machine *rli_single_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory);

@@ -1,6 +1,7 @@
 /* Single lock: its jobs, with or without a thread. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
+#include "base/error.h"
 #include "client/async.h"
 #include "engine/acquire.h"
 #include "engine/attempt.h"
@@ -8,6 +9,35 @@
 #include "engine/force.h"
 #include "engine/release.h"
 #include "locks/single.h"
+
+/* --- before a job --- */
+
+rlock_status rli_single_check(const rlock *lock)
+{
+    return rli_gate_check(&rli_single_of(lock)->client->gate);
+}
+
+rlock_status rli_single_check_owner(const rlock *handle)
+{
+    const rli_single *lock = rli_single_of(handle);
+    char shown[RLI_NAME_SHOWN];
+    if (lock->named_owner)
+        return RLOCK_OK;
+    return rli_fail(RLOCK_INVALID,
+                    "an async call on lock \"%s\" names no owner; make the handle with rlock_for_owner(), or set the "
+                    "owner in the options",
+                    rli_show_name(lock->names.name, shown));
+}
+
+rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner)
+{
+    if (!named && !lock->named_owner)
+        return rli_owner_thread(owner);
+    *owner = rli_owner_named(named ? *named : lock->owner);
+    return RLOCK_OK;
+}
+
+/* --- machines --- */
 
 /* How far the machine is. The engine's own machines, below it, have the stages of the job itself. */
 typedef enum stage {
@@ -197,7 +227,8 @@ static void end_operation(single_machine *on)
 static rlock_status begin_operation(single_machine *on)
 {
     rlock_client *client = on->lock->client;
-    rlock_status status = rli_single_owner(on->lock, rli_job_owner(on->job), &on->owner);
+    const int64_t *named = on->job->named_owner ? &on->job->owner : NULL;
+    rlock_status status = rli_single_owner(on->lock, named, &on->owner);
     if (status == RLOCK_OK)
         status = rli_operation_begin_part(&on->op, &client->gate, on->job->cancel, on->whole);
     if (status != RLOCK_OK)
