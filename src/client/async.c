@@ -100,9 +100,10 @@ void rli_async_start(rli_async *async)
 rlock_status rli_async_visit(rlock_client *client)
 {
     rlock_status status = rli_loop_open(&client->loop);
+    if (status == RLOCK_OK)
+        status = rli_loop_visit(&client->loop);
     if (status != RLOCK_OK)
         return status;
-    rli_loop_visit(&client->loop);
     have_tended(client);
     return RLOCK_OK;
 }

@@ -40,7 +40,7 @@ void rli_async_forget(rli_async *async);
 
 /* --- parts that use another client than that of their whole --- */
 
-/* A part begins to use `client`, until rli_async_leave. RLOCK_OK, RLOCK_NO_MEMORY. */
+/* A part begins to use `client`, until rli_async_leave. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_async_visit(rlock_client *client);
 /* The part must wait: sends what it asks `client` for, and has the thread that processes `client` read the answer. */
 void rli_async_entrust(rlock_client *client);

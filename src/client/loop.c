@@ -139,21 +139,20 @@ void rli_loop_end(rli_loop *loop, rli_async *async)
     pthread_mutex_unlock(&loop->mutex);
 }
 
-static void count_visitors(rli_loop *loop, int more)
+rlock_status rli_loop_visit(rli_loop *loop)
 {
     pthread_mutex_lock(&loop->mutex);
-    loop->visitors += more;
+    bool closed = loop->closed;
+    loop->visitors += !closed;
     pthread_mutex_unlock(&loop->mutex);
-}
-
-void rli_loop_visit(rli_loop *loop)
-{
-    count_visitors(loop, 1);
+    return closed ? rli_fail(RLOCK_CLOSED, "the client was closed") : RLOCK_OK;
 }
 
 void rli_loop_leave(rli_loop *loop)
 {
-    count_visitors(loop, -1);
+    pthread_mutex_lock(&loop->mutex);
+    loop->visitors--;
+    pthread_mutex_unlock(&loop->mutex);
 }
 
 /* --- going on --- */

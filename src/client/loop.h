@@ -44,8 +44,8 @@ void rli_loop_end(rli_loop *loop, struct rli_async *async);
 void rli_loop_remove(rli_loop *loop, struct rli_async *async);
 
 /* A part of an operation of another client's loop begins, or ends, to use this client: until then its connections are
- * looked after. */
-void rli_loop_visit(rli_loop *loop);
+ * looked after. RLOCK_OK, RLOCK_CLOSED. */
+rlock_status rli_loop_visit(rli_loop *loop);
 void rli_loop_leave(rli_loop *loop);
 
 /* For the watchdog: goes on with what is ready or due, but calls no function. Returns whether operations are under
