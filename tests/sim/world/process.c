@@ -93,6 +93,12 @@ pid_t os_getpid(void)
 }
 
 static pid_t forked_by = 1;
+static int generation;
+
+int process_generation(void)
+{
+    return generation;
+}
 
 pid_t os_getppid(void)
 {
@@ -136,6 +142,7 @@ pid_t os_fork(void)
     if (pid != 0)
         return pid;
     forked_by = own;
+    generation++;
     threads_forget_others();
     thread_renumber();
     descriptors_forked();

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/os.h"
+#include "tests/sim/world/process.h"
 #include "tests/sim/world/threads.h"
 
 #include <errno.h>
@@ -162,15 +163,17 @@ int os_pthread_cond_destroy(pthread_cond_t *cond)
     return 0;
 }
 
+/* A child does anew what its parent was doing when it forked, as in the C library of GNU. */
 int os_pthread_once(pthread_once_t *once, void (*act)(void))
 {
-    enum { UNDONE, DOING, DONE };
+    enum { DONE = 1, FIRST_DOING };
+    const int doing = FIRST_DOING + process_generation();
     sim_point();
-    while (*once == DOING)
+    while (*once == doing)
         thread_sleep(once, WORLD_NEVER, ANY, "a first call");
     if (*once == DONE)
         return 0;
-    *once = DOING;
+    *once = doing;
     act();
     *once = DONE;
     if (world_is_on())
