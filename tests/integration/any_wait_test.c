@@ -146,7 +146,7 @@ static void interrupted(int number)
 }
 
 /* Scaled down from 2 s: a signal does not end a plain lock's wait. */
-KIND_TEST(plain_wait_is_not_ended_by_signals)
+KIND_REAL_TEST(plain_wait_is_not_ended_by_signals)
 {
     struct sigaction action = {.sa_handler = interrupted}; /* no SA_RESTART */
     rlock *lock = kind_of(of, stage.client, NAME), *rival = rival_of(of, stage.other, NAME);

@@ -47,6 +47,16 @@ extern const kind *const all_kinds[KINDS];
     FOR_EACH_KIND(KIND_TIMED_TEST_, claim)                                                         \
     static void claim(const kind *of)
 
+#define KIND_REAL_TEST_(claim, of_kind)                                                            \
+    RealTest(KIND_SUITE, of_kind##_##claim)                                                        \
+    {                                                                                              \
+        claim(&kind_##of_kind);                                                                    \
+    }
+#define KIND_REAL_TEST(claim)                                                                      \
+    static void claim(const kind *of);                                                             \
+    FOR_EACH_KIND(KIND_REAL_TEST_, claim)                                                          \
+    static void claim(const kind *of)
+
 /* Handles that the stage keeps. rival_of: a lock whose owner and the kind's can't both hold theirs. */
 rlock *kind_of(const kind *of, rlock_client *client, const char *name);
 rlock *rival_of(const kind *of, rlock_client *client, const char *name);
