@@ -8,10 +8,10 @@ void rli_collect(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
     engine->collect_at_ms = RLI_NEVER;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     rli_topology_collect(engine->topology, rli_now_ms());
     bool async = engine->tend(engine);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (engine->posted > 0 || async)
         rli_engine_collect_soon(engine);
 }

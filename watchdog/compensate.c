@@ -160,13 +160,13 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_timer_heap_remove(&engine->timers, &session->timer);
     session->busy = true; /* keeps the session alive while the mutex is released */
     compensation round = begin_round(watchdog, session, owner, telling);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     bool answered = compensate_both(&round);
     const char *unheard = unheard_of(session->kind, &round.release);
     /* Over a slow link the time for an answer may be too short to connect in, each time anew. */
     if (!answered)
         rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_watchdog_note_compensation(watchdog, answered);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;

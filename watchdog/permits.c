@@ -49,11 +49,11 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     }
     rli_doubtful_permits *in_doubt = rli_permits_in_doubt_take(engine);
     int64_t answer_by_ms = rli_watchdog_compensation_answer_by(watchdog);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
     if (found < 0) /* the time for an answer may be too short to connect in, each time anew */
         rli_topology_connect_background(engine->topology, in_doubt->name, strlen(in_doubt->name));
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     in_doubt->no_answer = found < 0;
     rli_watchdog_note_compensation(watchdog, found >= 0);
     in_doubt->pause_ms = rli_watchdog_compensation_pause(in_doubt->pause_ms, found >= 0);

@@ -203,10 +203,10 @@ static void close_by_asking(rli_renewal_batch *batch)
     rli_engine *engine = watchdog->engine;
     rli_call call;
     owner_text *owners;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     int64_t since_ms = rli_now_ms();
     rlock_status status = word(batch, &call, &owners) ? ask(batch, &call) : RLOCK_NO_MEMORY;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (status == RLOCK_UNAVAILABLE && batch->node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, batch->node);
     close_batch(batch, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
@@ -235,12 +235,12 @@ static void take_up(rli_renewal_batch *batch)
         close_by_asking(batch);
     else
         close_batch(batch, reply, batch->sent_ms);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (reply)
         freeReplyObject(reply);
     else
         rli_topology_suspect(watchdog->engine->topology);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
 }
 
 bool rli_renew_finish_answered(rli_watchdog *watchdog)
@@ -252,9 +252,9 @@ bool rli_renew_finish_answered(rli_watchdog *watchdog)
         take_up(batch);
     int64_t since_ms = rli_now_ms() - part_of_timeout(watchdog, 6) - 1;
     if (watchdog->batches.first && watchdog->batches.first->sent_ms <= since_ms) {
-        pthread_mutex_unlock(&engine->mutex);
+        rli_engine_unlock(engine);
         rli_renewal_batch_give_up(watchdog, since_ms);
-        pthread_mutex_lock(&engine->mutex);
+        rli_engine_lock(engine);
     }
     return landed;
 }
@@ -277,9 +277,9 @@ static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *
         put_off(engine, timer, now_ms + part_of_timeout(watchdog, 120) + 1);
         return false;
     }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     rli_renewal_batch_await(watchdog, RLI_NEVER);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     return false;
 }
 
@@ -309,7 +309,7 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
         discard(batch);
         return;
     }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     rli_call call;
     owner_text *owners;
     int64_t since_ms = rli_now_ms();
@@ -318,7 +318,7 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
     free(owners);
     if (!sent)
         rli_topology_suspect(watchdog->engine->topology);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (!sent && node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, node);
     if (!sent)

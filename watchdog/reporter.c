@@ -26,9 +26,9 @@ static bool is_self(const rli_reporter *reporter)
 bool rli_reporter_is_self(rli_reporter *reporter)
 {
     rli_engine *engine = reporter->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     bool self = is_self(reporter);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return self;
 }
 
@@ -51,9 +51,9 @@ static void report(rli_reporter *reporter, rli_session *session)
     if (fn) {
         reporter->calling = true;
         reporter->call++;
-        pthread_mutex_unlock(&engine->mutex);
+        rli_engine_unlock(engine);
         fn(&event, argument); /* `reporting` keeps the session and its name alive */
-        pthread_mutex_lock(&engine->mutex);
+        rli_engine_lock(engine);
         reporter->calling = false;
         pthread_cond_broadcast(&reporter->idle);
     }
@@ -65,7 +65,7 @@ static void *run(void *argument)
 {
     rli_reporter *reporter = argument;
     rli_engine *engine = reporter->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     while (!reporter->stopping) {
         rli_session *session = engine->first_report;
         if (session) {
@@ -74,17 +74,17 @@ static void *run(void *argument)
                 engine->last_report = NULL;
             report(reporter, session);
         } else {
-            pthread_cond_wait(&engine->reports, &engine->mutex);
+            (void)rli_engine_await(engine, &engine->reports, RLI_NEVER);
         }
     }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return NULL;
 }
 
 void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument)
 {
     rli_engine *engine = reporter->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (fn && !reporter->running && !reporter->stopping)
         reporter->running = rli_thread_start(&reporter->thread, "rlock-lost", run, reporter) == RLOCK_OK;
     reporter->fn = fn;
@@ -92,23 +92,23 @@ void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument)
     engine->reports_wanted = fn && reporter->running;
     unsigned former = reporter->call; /* later calls are of the new function */
     while (reporter->calling && reporter->call == former && !is_self(reporter))
-        pthread_cond_wait(&reporter->idle, &engine->mutex);
-    pthread_mutex_unlock(&engine->mutex);
+        (void)rli_engine_await(engine, &reporter->idle, RLI_NEVER);
+    rli_engine_unlock(engine);
 }
 
 void rli_reporter_stop(rli_reporter *reporter)
 {
     rli_engine *engine = reporter->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     bool running = reporter->running;
     reporter->stopping = true;
     engine->reports_wanted = false;
     pthread_cond_broadcast(&engine->reports);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (running)
         pthread_join(reporter->thread, NULL);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     /* Another thread may get the ended one's id and ask whether it is the reporter. */
     reporter->running = false;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
 }

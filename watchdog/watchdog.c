@@ -37,11 +37,9 @@ static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
     if (engine->collect_at_ms < until_ms)
         until_ms = engine->collect_at_ms;
     timers->awake_at_ms = until_ms;
-    struct timespec at = rli_monotonic_at(until_ms);
-    int error = until_ms == RLI_NEVER ? pthread_cond_wait(&timers->earlier, &engine->mutex)
-                                      : pthread_cond_timedwait(&timers->earlier, &engine->mutex, &at);
+    bool called_again = rli_engine_await(engine, &timers->earlier, until_ms);
     timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to wake this thread */
-    return error == 0;
+    return called_again;
 }
 
 void rli_watchdog_note_compensation(rli_watchdog *watchdog, bool answered)
@@ -125,9 +123,9 @@ static bool rest(rli_watchdog *watchdog, const rli_timer *first, bool called)
     if (!watchdog->batches.first)
         return sleep_on(engine, first, called);
     int64_t until_ms = first && first->at_ms < engine->collect_at_ms ? first->at_ms : engine->collect_at_ms;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     rli_renewal_batch_await(watchdog, until_ms);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     return called;
 }
 
@@ -136,7 +134,7 @@ static void *run(void *argument)
     rli_watchdog *watchdog = argument;
     rli_engine *engine = watchdog->engine;
     bool called = false;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     while (!watchdog->stopping) {
         if (rli_renew_finish_answered(watchdog))
             continue;
@@ -151,7 +149,7 @@ static void *run(void *argument)
         else
             attend_session(watchdog, RLI_ITEM(rli_session, first, timer));
     }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return NULL;
 }
 
@@ -169,12 +167,12 @@ rlock_status rli_watchdog_start(rli_watchdog *watchdog)
 void rli_watchdog_stop(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     bool running = watchdog->running;
     watchdog->stopping = true;
     watchdog->running = engine->attended = false;
     pthread_cond_signal(&engine->timers.earlier);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (running)
         pthread_join(watchdog->thread, NULL);
 }

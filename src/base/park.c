@@ -190,9 +190,20 @@ void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch
         ring_for(batch, (state & TOGETHER) >> PLACE_SHIFT);
 }
 
+static _Thread_local rli_wake_batch *gathering;
+
+void rli_wakes_gather(rli_wake_batch *batch)
+{
+    gathering = batch;
+}
+
 void rli_unpark_flags(rli_parker *parker, unsigned news)
 {
     rli_wake_batch batch = {0};
+    if (gathering) {
+        rli_unpark_batched(parker, news, gathering);
+        return;
+    }
     rli_unpark_batched(parker, news, &batch);
     rli_wake_batch_end(&batch);
 }

@@ -79,12 +79,12 @@ static void have_tended(rlock_client *client)
 {
     if (atomic_exchange(&client->loop.tended, true))
         return;
-    pthread_mutex_lock(&client->engine.mutex);
+    rli_engine_lock(&client->engine);
     if (client->engine.attend(&client->engine) == RLOCK_OK)
         rli_engine_collect_soon(&client->engine);
     else
         atomic_store(&client->loop.tended, false); /* the next operation tries again */
-    pthread_mutex_unlock(&client->engine.mutex);
+    rli_engine_unlock(&client->engine);
 }
 
 void rli_async_start(rli_async *async)

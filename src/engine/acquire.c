@@ -33,12 +33,12 @@ static rli_queue *queue_of(const rli_attempt *attempt)
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     attempt->waiter.asleep = !may && attempt->waiter.lead;
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     return may;
 }
 
@@ -62,9 +62,9 @@ static bool sleep_on(rli_attempt *attempt)
     waiter->deferred = calm_ms > rli_now_ms();
     if (waiter->deferred)
         until_ms = rli_earlier(until_ms, calm_ms);
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     bool slept = rli_operation_sleep(attempt->op, until_ms);
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     if (slept)
         rli_handoff_lead_if_asked(attempt);
     return slept;
@@ -85,7 +85,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     rli_attempt_note_listening(attempt);
     waiter->deferred = false;
     while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
@@ -98,7 +98,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     if (status != RLI_WAITING)
         waiter->look = false;
     *handed = waiter->handed;
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     return status;
 }
 
@@ -106,9 +106,9 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
  * leader got since it queued. Without one, it asks once itself. */
 static bool answered_meanwhile(rli_attempt *attempt)
 {
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     bool answered = attempt->entry->queues->answered_ms >= attempt->waiter.queued_ms;
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     return answered;
 }
 
@@ -232,7 +232,7 @@ static rlock_status begin(rli_attempt *attempt)
      * not ask again in case a message came before the subscription. */
     bool rivals = waits && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
                   has_rivals(attempt);
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     if (taken)
         return next(attempt, RLI_ACQUIRE_DONE, RLOCK_OK);
     if (queue_first)
@@ -249,12 +249,12 @@ static rlock_status begin_waiting(rli_attempt *attempt)
     if (attempt->asked->kind->queueing == RLI_IN_NO_QUEUE)
         return RLOCK_OK;
     rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     if (rli_entry_open_queues(attempt->entry))
         join_queue(attempt);
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     return status;
 }
 
@@ -307,9 +307,9 @@ static rlock_status give_up(rli_attempt *attempt, rlock_status why)
 {
     bool waits = attempt->waiter.parker;
     if (waits) {
-        pthread_mutex_lock(&attempt->engine->mutex);
+        rli_engine_lock(attempt->engine);
         rli_handoff_lead_if_asked(attempt);
-        pthread_mutex_unlock(&attempt->engine->mutex);
+        rli_engine_unlock(attempt->engine);
     }
     rlock_status status = rli_attempt_give_up(attempt, why);
     if (status == RLI_WAITING)
@@ -319,21 +319,19 @@ static rlock_status give_up(rli_attempt *attempt, rlock_status why)
 
 static rlock_status leave(rli_attempt *attempt, rlock_status status)
 {
-    rli_wake_batch batch = {0};
     rli_session *offered = NULL;
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     if (attempt->waiter.handed)
         status = RLOCK_OK;
     if (attempt->failed_ms != RLI_NEVER && attempt->waiter.leader)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
-    rli_queue_leave(queue_of(attempt), &attempt->waiter, &batch);
+    rli_queue_leave(queue_of(attempt), &attempt->waiter);
     if (status != RLOCK_OK) {
         rli_handoff_decline(attempt);
         offered = rli_local_handoff_pass_on(attempt);
     }
-    pthread_mutex_unlock(&attempt->engine->mutex);
-    rli_wake_batch_end(&batch);
+    rli_engine_unlock(attempt->engine);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
     if (!offered)
@@ -415,23 +413,23 @@ static rlock_status start(rli_attempt *attempt)
     attempt->wait.look = may_ask;
     attempt->wait.alone = asked->kind->queueing == RLI_ON_SERVER;
     attempt->wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     rlock_status status = join(attempt);
     if (status == RLOCK_OK)
         return begin(attempt);
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     return next(attempt, RLI_ACQUIRE_DONE, status);
 }
 
 /* Leaves the session and the name. */
 static void end(rli_attempt *attempt)
 {
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     if (attempt->session)
         rli_session_drop_attempt(attempt->engine, attempt->session);
     if (attempt->entry)
         rli_entry_unref(attempt->engine, attempt->entry);
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     free(attempt->unheard);
     free(attempt->waiter.message);
 }

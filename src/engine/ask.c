@@ -354,9 +354,9 @@ static rlock_status go_on(rli_attempt *attempt, ask_frame *asking, int64_t *agai
                                          attempt->op, &attempt->entry->route);
     if (status == RLI_WAITING)
         return status;
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
     status = end_request(attempt, asking, status, again_ms);
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     rli_call_clear(&asking->call);
     return status;
 }
@@ -370,12 +370,12 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     if (!asking)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     if (attempt->asks != RLI_ASKS_SERVER) {
-        pthread_mutex_lock(&attempt->engine->mutex);
+        rli_engine_lock(attempt->engine);
         if (attempt->asks == RLI_ASKS_NOTHING && !begin_asking(attempt, again_ms))
             status = denied(attempt->asked);
         else
             status = prepare(attempt, asking, again_ms);
-        pthread_mutex_unlock(&attempt->engine->mutex);
+        rli_engine_unlock(attempt->engine);
     }
     if (attempt->asks == RLI_ASKS_SERVER)
         status = go_on(attempt, asking, again_ms);

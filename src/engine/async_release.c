@@ -72,7 +72,7 @@ static void told(rli_pending *pending)
     rli_async_release *async_release = (rli_async_release *)(void *)pending;
     redisReply *reply = pending->reply;
     rli_engine *engine = async_release->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_session *session = async_release->session;
     async_release->told = true;
     engine->posted--;
@@ -85,7 +85,7 @@ static void told(rli_pending *pending)
         rli_session_release_in_doubt(engine, session);
     }
     rli_session_settle(engine, session);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     freeReplyObject(reply);
 }
 
@@ -108,9 +108,9 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
     engine->async_releases++;
     engine->posted++;
     rli_engine_collect_soon(engine);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     bool posted = rli_call_post(call, engine->topology, pipeline, &async_release->pending, &async_release->run);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (!posted) {
         engine->posted--;
         rli_session_forget_async_release(engine, session);
@@ -153,16 +153,15 @@ void rli_async_release_stop_retrying(rli_engine *engine, rli_session *session)
 
 void rli_async_releases_await(rli_engine *engine, int64_t until_ms)
 {
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     bool any = engine->async_releases > 0;
     engine->closes_ms = until_ms;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (!any)
         return;
     rli_topology_collect(engine->topology, until_ms);
-    struct timespec at = rli_monotonic_at(until_ms);
-    pthread_mutex_lock(&engine->mutex);
-    while (engine->async_releases > 0 && pthread_cond_timedwait(&engine->async_releases_done, &engine->mutex, &at) == 0)
+    rli_engine_lock(engine);
+    while (engine->async_releases > 0 && rli_engine_await(engine, &engine->async_releases_done, until_ms))
         continue;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
 }

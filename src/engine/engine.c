@@ -42,6 +42,29 @@ void rli_engine_destroy(rli_engine *engine)
     pthread_mutex_destroy(&engine->mutex);
 }
 
+void rli_engine_lock(rli_engine *engine)
+{
+    pthread_mutex_lock(&engine->mutex);
+    rli_wakes_gather(&engine->wakes);
+}
+
+void rli_engine_unlock(rli_engine *engine)
+{
+    rli_wake_batch wakes = engine->wakes;
+    engine->wakes = (rli_wake_batch){0};
+    rli_wakes_gather(NULL);
+    pthread_mutex_unlock(&engine->mutex);
+    rli_wake_batch_end(&wakes);
+}
+
+bool rli_engine_await(rli_engine *engine, pthread_cond_t *cond, int64_t until_ms)
+{
+    struct timespec at = rli_monotonic_at(until_ms);
+    rli_wake_batch_end(&engine->wakes);
+    return (until_ms == RLI_NEVER ? pthread_cond_wait(cond, &engine->mutex)
+                                  : pthread_cond_timedwait(cond, &engine->mutex, &at)) == 0;
+}
+
 void rli_engine_collect_soon(rli_engine *engine)
 {
     if (engine->collect_at_ms != RLI_NEVER)

@@ -33,7 +33,8 @@ struct rli_engine {
      * that it reads answers. Returns whether any are under way. */
     bool (*tend)(rli_engine *engine);
 
-    pthread_mutex_t mutex; /* guards everything below */
+    pthread_mutex_t mutex; /* guards everything below; see rli_engine_lock */
+    rli_wake_batch wakes;  /* threads that are woken when it is released */
     bool attended;         /* the watchdog runs, so `attend` need not be called */
     rli_table entries, sessions;
     rli_cold_fields_pool cold_fields_pool;
@@ -62,6 +63,14 @@ struct rli_engine {
 void rli_engine_init(rli_engine *engine, const rli_settings *settings, const char *client_id, rli_gate *gate,
                      rli_topology *topology, rlock_status (*attend)(rli_engine *engine),
                      bool (*tend)(rli_engine *engine));
+/* Take and release the mutex. The threads that are unparked meanwhile are woken when it has been released, since they
+ * need it first. */
+void rli_engine_lock(rli_engine *engine);
+void rli_engine_unlock(rli_engine *engine);
+/* Waits for the condition with the mutex released, until_ms at most (RLI_NEVER: without limit). Returns false when that
+ * has passed. `cond` uses CLOCK_MONOTONIC if there is a limit. */
+bool rli_engine_await(rli_engine *engine, pthread_cond_t *cond, int64_t until_ms);
+
 /* Frees every session and entry. No operation may be under way. */
 void rli_engine_destroy(rli_engine *engine);
 

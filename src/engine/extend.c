@@ -66,9 +66,9 @@ static rlock_status go_on(rli_extending *extending)
     rli_engine *engine = asked->engine;
     rli_session *session = extending->session;
     rli_call *call = &extending->call;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     rlock_status status = rli_call_run(call, engine->topology, extending->op, &session->entry->route);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (status == RLI_WAITING)
         return status;
     rli_session_end_turn(session);
@@ -94,7 +94,7 @@ rlock_status rli_extend_go_on(rli_extending *extending)
 {
     const rli_extend *asked = extending->asked;
     rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&asked->engine->mutex);
+    rli_engine_lock(asked->engine);
     if (!extending->sent)
         status = rli_session_take_turn(asked->engine, asked->names, asked->kind, &asked->owner, extending->op,
                                        extending->op->deadline_ms, false, &extending->session);
@@ -104,6 +104,6 @@ rlock_status rli_extend_go_on(rli_extending *extending)
         begin_request(extending);
     if (extending->sent)
         status = go_on(extending);
-    pthread_mutex_unlock(&asked->engine->mutex);
+    rli_engine_unlock(asked->engine);
     return status;
 }

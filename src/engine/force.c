@@ -47,14 +47,14 @@ rlock_status rli_force_begin(rli_forcing *forcing, rli_engine *engine, const rli
     forcing->names = names;
     forcing->op = op;
     forcing->was_locked = false;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     forcing->entry = rli_entry_ref(engine, names);
     if (forcing->entry) {
         /* Otherwise a local waiter might take the hold while it is being forced open. */
         rli_local_handoff_withdraw_and_compensate(engine, forcing->entry);
         mark_held(forcing->entry);
     }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (!forcing->entry)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     kind->force(&forcing->call, names);
@@ -85,14 +85,14 @@ rlock_status rli_force_go_on(rli_forcing *forcing)
     if (status == RLI_WAITING)
         return status;
     int64_t freed = 0;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (status == RLOCK_OK)
         status = judge(forcing, &freed);
     /* If one side of a read-write lock was free, that says nothing about the other side. */
     bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || kind->sharing == RLI_EXCLUSIVE));
     lose_marked(engine, forcing->entry, gone, status == RLOCK_UNKNOWN);
     rli_entry_unref(engine, forcing->entry);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     rli_call_clear(&forcing->call);
     forcing->was_locked = freed;
     return status;

@@ -29,13 +29,13 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
         return RLOCK_OK;
     if (begins)
         leaving->request = rli_ask_request(attempt, &leaving->texts, 0);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (begins) {
         attempt->asked->kind->give_up(&leaving->call, &leaving->request);
         leaving->call.attempts = 1;
     }
     rlock_status status = rli_call_run(&leaving->call, engine->topology, attempt->op, &attempt->entry->route);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (status == RLI_WAITING)
         return status;
     const char *unheard = NULL;
@@ -98,13 +98,13 @@ rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why)
         if (rli_gate_check(attempt->op->gate) != RLOCK_OK)
             return rli_attempt_tell(attempt);
     }
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (attempt->gives_up != RLI_GIVES_UP_NOT || begin_giving_up(attempt))
         status = attempt->gives_up == RLI_GIVES_UP_PLACE
                      ? RLOCK_OK
                      : rli_session_begin_turn(engine, attempt->session, attempt->op, attempt->op->deadline_ms);
     if (status == RLOCK_OK)
         status = give_up_in_turn(attempt);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return status == RLI_WAITING ? status : rli_attempt_tell(attempt);
 }

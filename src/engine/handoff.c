@@ -105,7 +105,7 @@ static bool is_in_a_hurry(const rli_handoff *over)
 static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *batch)
 {
     rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
-    pthread_mutex_lock(&over->engine->mutex);
+    rli_engine_lock(over->engine);
     rli_waiter *taker = over->successor->cold->taker;
     bool given = is_in_a_hurry(over) && taker->asleep;
     if (given) {
@@ -113,7 +113,7 @@ static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *bat
         *taker->lead = *lead;
         rli_unpark_batched(taker->parker, 0, batch);
     }
-    pthread_mutex_unlock(&over->engine->mutex);
+    rli_engine_unlock(over->engine);
     return given;
 }
 
@@ -125,9 +125,9 @@ void rli_handoff_lead_if_asked(rli_attempt *attempt)
         return;
     const rli_lead lead = *waiter->lead;
     waiter->lead->pipe = NULL;
-    pthread_mutex_unlock(&attempt->engine->mutex);
+    rli_engine_unlock(attempt->engine);
     rli_pipeline_lead(&lead, attempt->op, attempt->wait.deadline_ms);
-    pthread_mutex_lock(&attempt->engine->mutex);
+    rli_engine_lock(attempt->engine);
 }
 
 /* --- the outcome --- */
@@ -182,10 +182,10 @@ static void tell(rli_witness *witness, const rli_pending *slot)
         return;
     const rli_call *call = over->call;
     rli_acquire_result verdict = over->kind->parse_handoff(slot->reply);
-    pthread_mutex_lock(&over->engine->mutex);
+    rli_engine_lock(over->engine);
     if (verdict.grant == RLI_GRANTED && is_in_a_hurry(over))
         settle(over, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
-    pthread_mutex_unlock(&over->engine->mutex);
+    rli_engine_unlock(over->engine);
 }
 
 void rli_handoff_end(rli_handoff *over, rlock_status status)

@@ -51,10 +51,10 @@ void rli_permits_in_doubt_put_back(rli_engine *engine, rli_doubtful_permits *in_
 rlock_status rli_permits_in_doubt_prepare(rli_engine *engine)
 {
     rli_permits_in_doubt *permits_in_doubt = &engine->permits_in_doubt;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     permits_in_doubt->reserved = permits_in_doubt->reserved || rli_timer_heap_reserve(&engine->timers);
     bool reserved = permits_in_doubt->reserved;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return reserved ? RLOCK_OK : rli_fail(RLOCK_NO_MEMORY, "out of memory for a semaphore");
 }
 
@@ -78,11 +78,11 @@ void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt
     in_doubt->unanswered = unanswered;
     in_doubt->at_ms = rli_now_ms();
     in_doubt->until_ms = rli_after_ms(lease_ms > 0 ? lease_ms : WITHOUT_LEASE_MS);
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_permits_in_doubt_put_back(engine, in_doubt);
     /* If the watchdog cannot be started now, a later start finds these permits, too. */
     (void)engine->attend(engine);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
 }
 
 void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt)

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void make_leader(rli_waiter *waiter, rli_wake_batch *batch)
+static void make_leader(rli_waiter *waiter)
 {
     if (!waiter || waiter->leader)
         return;
     waiter->leader = true;
     /* A deferred waiter has nothing to ask yet: the waiter before it holds the lock. */
     if (!waiter->deferred)
-        rli_unpark_batched(waiter->parker, 0, batch);
+        rli_unpark(waiter->parker);
 }
 
 void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
@@ -30,7 +30,7 @@ void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, 
     waiter->leader = queue->first == waiter;
 }
 
-void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch)
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
 {
     if (waiter->ended)
         return;
@@ -39,7 +39,7 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch
         return;
     if (queue->first)
         queue->first->deferred &= waiter->handed;
-    make_leader(queue->first, batch);
+    make_leader(queue->first);
 }
 
 void rli_queue_wake_deferred(rli_queue *queue)

@@ -37,7 +37,7 @@ void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, 
 void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker);
 /* Removes the waiter. If it was the queue leader, the next one becomes queue leader and asks as soon as the wake
  * batch ends, so that no wake-up is lost. */
-void rli_queue_leave(rli_queue *queue, rli_waiter *waiter, rli_wake_batch *batch);
+void rli_queue_leave(rli_queue *queue, rli_waiter *waiter);
 /* Wakes the first waiter if its wake-up is deferred. Call it when the lock is about to be freed for everybody. */
 void rli_queue_wake_deferred(rli_queue *queue);
 /* Lets the other waiters of a session ask, because the session has the lock now. */

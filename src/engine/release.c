@@ -199,10 +199,10 @@ static void end_turn(rli_releasing *release)
 /* Sends the request, or goes on with it. Mutex held on entry and return, not meanwhile. */
 static rlock_status go_on(rli_releasing *release)
 {
-    pthread_mutex_unlock(&release->engine->mutex);
+    rli_engine_unlock(release->engine);
     rlock_status status = rli_call_run(&release->call, release->engine->topology, release->op,
                                        &release->session->entry->route);
-    pthread_mutex_lock(&release->engine->mutex);
+    rli_engine_lock(release->engine);
     if (status == RLI_WAITING)
         return status;
     status = judge(release, status);
@@ -256,9 +256,9 @@ void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_ope
 
 rlock_status rli_release_go_on(rli_releasing *release)
 {
-    pthread_mutex_lock(&release->engine->mutex);
+    rli_engine_lock(release->engine);
     rlock_status status = release->stage == RLI_RELEASE_AWAITS_TURN ? take_turn(release) : go_on(release);
-    pthread_mutex_unlock(&release->engine->mutex);
+    rli_engine_unlock(release->engine);
     return status;
 }
 
@@ -282,7 +282,7 @@ rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const
     rli_releasing own, *release = rli_operation_frame(op, &own, sizeof own, &begins);
     bool possible = release && (!begins || rli_gate_check(op->gate) == RLOCK_OK);
     rlock_status status = RLOCK_OK;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     if (!possible) {
         leave_to_watchdog(engine, offered);
     } else if (begins) {
@@ -299,7 +299,7 @@ rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const
     } else {
         status = go_on(release);
     }
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     if (status == RLI_WAITING)
         return status;
     rli_operation_end_frame(op);

@@ -21,9 +21,9 @@ static rlock_status await_turn(rli_engine *engine, rli_session *session, rli_ope
         if (rli_now_ms() >= until_ms)
             return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
         rli_turn_join(&session->cold->turns, &op->turn);
-        pthread_mutex_unlock(&engine->mutex);
+        rli_engine_unlock(engine);
         bool slept = rli_operation_sleep(op, until_ms);
-        pthread_mutex_lock(&engine->mutex);
+        rli_engine_lock(engine);
         if (!slept)
             return RLI_WAITING;
     }

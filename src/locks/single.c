@@ -28,11 +28,11 @@ static bool with_session(rlock *handle, const int64_t *named, bool (*act)(rli_en
     if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, named, &owner) != RLOCK_OK)
         return false;
     rli_engine *engine = &lock->client->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
     rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
     bool done = session && session->count > 0 && act(engine, session);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return done;
 }
 
@@ -70,7 +70,7 @@ static void begin_asking(rli_single_asking *asking)
 {
     rli_single *lock = asking->lock;
     rli_engine *engine = &lock->client->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
     rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &asking->owner) : NULL;
     if (entry)
@@ -78,7 +78,7 @@ static void begin_asking(rli_single_asking *asking)
     asking->entry = entry;
     asking->known = session ? session->count : 0;
     rli_owner_text(engine->client_id, session ? session->number : 0, asking->text); /* no session has the number 0 */
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     lock->kind->state(&asking->call, &lock->names, asking->text);
     asking->begun = true;
 }
@@ -88,9 +88,9 @@ static void forget_entry(const rli_single_asking *asking)
     rli_engine *engine = &asking->lock->client->engine;
     if (!asking->entry)
         return;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_entry_unref(engine, asking->entry);
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
 }
 
 rlock_status rli_single_ask(rli_single_asking *asking, int64_t *pttl_ms, int *count)
@@ -124,12 +124,12 @@ static rlock_status look(rli_single *lock, const int64_t *named, int64_t *left_m
     if (status != RLOCK_OK)
         return status;
     rli_engine *engine = &lock->client->engine;
-    pthread_mutex_lock(&engine->mutex);
+    rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
     rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
     *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
     *token = session && session->cold ? session->cold->token : 0;
-    pthread_mutex_unlock(&engine->mutex);
+    rli_engine_unlock(engine);
     return RLOCK_OK;
 }
 
