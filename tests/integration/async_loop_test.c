@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 TestSuite(async_loop, .init = stage_open, .fini = stage_close);
+TestSuite(async_loop_renewed, .init = stage_quick, .fini = stage_close);
 
 #define NAME "order"
 
@@ -363,7 +364,7 @@ RealTest(async_loop, excludes_among_threads_that_process_and_threads_that_block)
 /* --- a program that does not process --- */
 
 /* The program starts an acquire and never processes: the lock is taken and renewed beyond its first lease. */
-RealTest(async_loop, keeps_holds_of_a_program_that_does_not_process, .init = stage_quick)
+RealTest(async_loop_renewed, keeps_holds_of_a_program_that_does_not_process)
 {
     rlock *lock = owned_by(lock_of(stage.client, NAME), 1);
     called done = {0};
