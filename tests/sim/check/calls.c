@@ -224,7 +224,7 @@ static void judge_confirmed(const call *self, validity by)
     const process *of = self->worker->of;
     const char *name = of->plan->objects[self->step->object].name;
     /* One that was handed over may have been taken away from who had it before. */
-    bool gone = by.ms * 1000000 <= world_now_ns() - by.asked_ns + 2000000 || self->hold->epoch != ledger_epoch(self->hold->resource);
+    bool gone = by.ms <= (world_now_ns() - by.asked_ns) / 1000000 + 2 || self->hold->epoch != ledger_epoch(self->hold->resource);
     if (gone || object_is_composite(kind_of(self)) || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
         return;
     if (shards_lack(name, self->began_ns))
@@ -302,7 +302,7 @@ static bool may_be_lost(const call *self)
     if (run_of->topology == CLUSTER && self->began_ns - ledger_restart_ns() < TOLD_NS) /* repeated, it may go to either node */
         return true;
     return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_restart_ns() >= self->began_ns ||
-           self->valid_before_ms * 1000000 <= world_now_ns() - self->began_ns + 2000000;
+           self->valid_before_ms <= (world_now_ns() - self->began_ns) / 1000000 + 2;
 }
 
 void judge_unlock(call *self, validity by)
