@@ -5,6 +5,7 @@
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/loops.h"
+#include "tests/sim/program/run.h"
 #include "tests/sim/program/steps_parts.h"
 #include "tests/sim/world/finding.h"
 
@@ -136,6 +137,9 @@ static void note_begin(operation *self)
     if (self->step.kind == UNLOCK &&
         (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0))
         ledger_drop(held);
+    /* The background may give its holds back before the program hears what became of it. */
+    if (self->step.kind == FORCE)
+        run_void(self->step.object, "its client has begun to force it open");
     if (self->step.kind == LOCK && !(self->step.async & ASYNC_GOES_ON) && !loop_forgets(who->of->index))
         step_waits(who, &self->step, &self->call);
 }
