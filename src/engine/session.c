@@ -235,8 +235,9 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
         rli_session_extend_deadline(session, sent_ms, lease_ms);
     }
     session->count++;
-    /* Keep a renewal that is already scheduled. */
-    if (!session->timer.place || renewed || cold->renewed == 0)
+    /* Keep a renewal that is already scheduled, unless this request did what it is for. */
+    bool renews = renewed && (session->kind->sharing != RLI_READING || cold->renewed == 1);
+    if (!session->timer.place || renews || cold->renewed == 0)
         rli_session_schedule(engine, session, sent_ms);
 }
 

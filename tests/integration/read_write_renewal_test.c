@@ -45,6 +45,21 @@ Test(read_write_renewal, keeps_each_read_hold)
     assert_no_keys();
 }
 
+/* Each re-entry has a timeout of its own: it postpones the renewal of no other hold. */
+TimedTest(read_write_renewal, keeps_the_outer_read_hold_of_one_who_reads_again_and_again)
+{
+    rlock *read = read_of(stage.client, NAME);
+    assert_ok(rlock_lock(read));
+    for (int i = 0; i < 6; i++) {
+        pass_ms(QUICK_MS / 4);
+        assert_ok(rlock_lock(read));
+        assert_between(timeout_of(1), THIRD_MS, INT64_MAX);
+    }
+    for (int i = 0; i < 7; i++)
+        assert_ok(rlock_unlock(read));
+    assert_no_keys();
+}
+
 /* 53, with a watchdog timeout of QUICK_MS: under the writer, and after it. */
 Test(read_write_renewal, keeps_a_read_under_a_write_and_after_it)
 {
