@@ -279,6 +279,11 @@ static void release_named(process *self)
                 step_take(own, &step);
         }
     }
+    /* Without memory for a handle, nothing could be given back. */
+    for (hold *held = ledger_first(); held && memory_failures() > 0; held = held->next) {
+        if (held->owner.client == self->index && held->owner.number < 0 && held->count > 0)
+            ends_abandon(held, run_watchdog_ms(self));
+    }
     steps_end(own);
 }
 
