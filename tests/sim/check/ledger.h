@@ -44,6 +44,7 @@ typedef struct hold {
     int64_t gone_ns;         /* when foreign hands took it away, for certain; 0: they have not */
     int64_t given_up_ns;     /* by its client, which forced the lock open; 0: not */
     uint64_t token;          /* of its last acquire, as that said; 0: it did not */
+    bool partly;             /* a lock of several: an unlock gave back some members of what another call was just taking */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;
 

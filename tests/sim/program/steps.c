@@ -111,11 +111,12 @@ validity step_validity(const worker *self, rlock *lock)
 static void check_members(worker *self, const call *of)
 {
     const plan_step *step = of->step;
-    const hold *held = of->hold;
+    hold *held = of->hold;
     const plan_object *object = object_of(self, step);
     int64_t asked_ns = world_now_ns();
     bool met = held->gains != of->gains; /* another thread's acquire, whose members this call gave back in part */
-    if (held->count > 0 || held->to_tell > 0 || held->calls > 0 || met)
+    held->partly = met || (held->partly && of->status != RLOCK_NOT_OWNER);
+    if (held->count > 0 || held->to_tell > 0 || held->calls > 0 || held->partly)
         return;
     for (int i = 0; i < object->member_count; i++) {
         rlock *member = worker_lock(self, object->members[i], step->owner);
