@@ -189,7 +189,10 @@ static void serve(rli_topology *topology, const redisReply *map, rli_node *const
         unsigned first = (unsigned)range->element[0]->integer, last = (unsigned)range->element[1]->integer;
         if (!masters[i])
             continue;
-        atomic_store(&masters[i]->replicas, (int)(range->elements - 3));
+        /* Not back to none: the map may come from a node that the others have cut off. Where there was a replica, the
+         * server itself is asked how many are online. */
+        if (range->elements > 3)
+            atomic_store(&masters[i]->replicas, (int)(range->elements - 3));
         rli_topology_set_server(topology, first, last, masters[i]);
         memset(served + first, true, last - first + 1);
     }
