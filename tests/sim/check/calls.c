@@ -290,18 +290,13 @@ void judge_acquire(call *self, validity by)
 
 /* --- giving back --- */
 
-/* Within that time all know where a slot has gone. */
-#define TOLD_NS INT64_C(1100000000)
-
 /* Whether something may have taken it away that is not the library's doing. */
 static bool may_be_lost(const call *self)
 {
     const hold *held = self->hold;
     if (kind_of(self) == RED && !run_is_calm()) /* one member is lost, and of the others nobody answers */
         return true;
-    if (run_of->topology == CLUSTER && self->began_ns - ledger_restart_ns() < TOLD_NS) /* repeated, it may go to either node */
-        return true;
-    return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_restart_ns() >= self->began_ns ||
+    return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_is_new_to(self->began_ns) ||
            self->valid_before_ms <= (world_now_ns() - self->began_ns) / 1000000 + 2;
 }
 

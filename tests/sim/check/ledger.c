@@ -120,6 +120,14 @@ int64_t ledger_restart_ns(void)
     return restarted_ns;
 }
 
+/* Within that time all clients have used their connections, and know where a slot has gone. */
+#define TOLD_NS INT64_C(1100000000)
+
+bool ledger_is_new_to(int64_t began_ns)
+{
+    return ledger_restart_ns() >= 0 && began_ns - ledger_restart_ns() < TOLD_NS;
+}
+
 void ledger_describe(char *text, size_t size)
 {
     size_t used = 0;

@@ -70,6 +70,9 @@ unsigned ledger_epoch(int resource);
 /* A server is another one from now on, though its data may be the same: what was under way there is in doubt. */
 void ledger_note_restart(void);
 int64_t ledger_restart_ns(void); /* when that was last; -1: never */
+/* Whether a call that began then may not know that a server is another one: by the connection that it opens, of which the
+ * answer to INFO was lost with its own, or by the one that it still has; and in a cluster it may go to either node. */
+bool ledger_is_new_to(int64_t began_ns);
 int64_t ledger_void_ns(int resource); /* when that was last */
 
 #endif

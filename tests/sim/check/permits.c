@@ -67,7 +67,7 @@ int64_t permits_give(int resource, const char *id)
 /* After a restart nobody knows whether it has what an attempt without an answer had taken. */
 void permits_missing(int resource, int64_t began_ns, const char *who)
 {
-    if (ledger_epoch(resource) == 0 && ledger_restart_ns() < began_ns)
+    if (ledger_epoch(resource) == 0 && !ledger_is_new_to(began_ns))
         finding("%s is told that its permit of \"%s\" is not there; its time was not over", who,
                 run_of->objects[resource].name);
 }
