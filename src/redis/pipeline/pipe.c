@@ -161,7 +161,9 @@ bool rli_pipe_has_unsent(const rli_pipe *pipe)
 
 void rli_pipe_watch(rli_pipe *pipe, int epoll_fd)
 {
-    uint32_t wanted = rli_pipe_is_unattended(pipe) ? EPOLLIN | (rli_pipe_has_unsent(pipe) ? EPOLLOUT : 0u) : 0;
+    /* Not for what is queued behind a batch that replicas have yet to acknowledge: that waits for an answer. */
+    bool needs_room = !pipe->ended && !pipe->outgoing.sending && rli_outgoing_has_rest(&pipe->outgoing);
+    uint32_t wanted = rli_pipe_is_unattended(pipe) ? EPOLLIN | (needs_room ? EPOLLOUT : 0u) : 0;
     if (wanted == pipe->watched)
         return;
     int how = !pipe->watched ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
