@@ -20,8 +20,8 @@ extern "C" {
 #define RLOCK_NOT_THERE ((int64_t)-2) /* as a TTL: no such key */
 
 typedef struct rlock_holder {
-    char *owner; /* "<client id>:<number>" */
-    int64_t hold_count;
+    char *owner; /* "<client id>:<number>"; of a token lock: the token, which other programs write otherwise */
+    int64_t hold_count; /* of a token lock: 1, as the server does not know it */
     /* Of a read-write lock: "read" or "write"; else NULL. */
     const char *side;
     /* How long the hold lasts unless it is renewed; with several read holds, the longest of them. 0: expired;
@@ -63,9 +63,11 @@ typedef struct rlock_process {
  *       "fair"                a fair lock with waiters in its queue; held or free
  *       "fenced"              a fenced lock: it has a token counter; held or free
  *       "read-write"          held by readers or by a writer
+ *       "token"               a token lock: a string of at most 1024 bytes that is no number
  *       "permit-expirable"    a permit-expirable semaphore of which permits are or were taken
  *       "semaphore-or-latch"  a number alone: a semaphore, a permit-expirable semaphore without taken
- *                             permits, or a count-down latch: these look alike */
+ *                             permits, a count-down latch, or a counter that programs use as a lock: these look
+ *                             alike */
 typedef struct rlock_inspection {
     const char *kind;
     /* TTL of the key NAME, ms; or RLOCK_NO_END; or RLOCK_NOT_THERE. */

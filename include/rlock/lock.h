@@ -30,28 +30,47 @@ RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
  * ms. For servers on which pub/sub is a burden. Java: getSpinLock(name). */
 RLOCK_API rlock *rlock_get_spin_lock(rlock_client *client, const char *name);
 
-/* How long a waiter of a spin lock sleeps between two requests: initial_ms after the first refusal; after
- * each further refusal multiplier times as long, plus a random number of ms from 0 to the number of earlier
- * refusals; at most max_ms. With a multiplier of 1 it is exactly initial_ms.
- * Ranges: times 1 ms to a day (86400000), multiplier 1 to 1000. With other values no handle is made (RLOCK_INVALID). */
+/* How long a waiter of a spin or token lock sleeps between two requests: initial_ms after the first refusal; after
+ * each further refusal multiplier times as long; at most max_ms. jitter_percent says which part of that is left to
+ * chance: with 50 a pause of 100 ms lasts 50 to 100 ms. With 0 it is Redisson's: a random number of ms from 0 to the
+ * number of earlier refusals is added before max_ms limits it, and with a multiplier of 1 it is exactly initial_ms.
+ * Ranges: times 1 ms to a day (86400000), multiplier 1 to 1000, jitter_percent 0 to 100. With other values no handle is
+ * made (RLOCK_INVALID). */
 typedef struct rlock_back_off {
     size_t size; /* sizeof(rlock_back_off) in the program */
     int64_t initial_ms;
     int64_t max_ms;
     int64_t multiplier;
+    int64_t jitter_percent;
 } rlock_back_off;
 #define RLOCK_BACK_OFF_INIT                                                                                            \
     {                                                                                                                  \
-        sizeof(rlock_back_off), 1, 128, 2                                                                              \
+        sizeof(rlock_back_off), 1, 128, 2, 0                                                                           \
     } /* Java: ExponentialBackOff */
 #define RLOCK_BACK_OFF_CONSTANT_INIT(ms)                                                                               \
     {                                                                                                                  \
-        sizeof(rlock_back_off), ms, ms, 1                                                                              \
+        sizeof(rlock_back_off), ms, ms, 1, 0                                                                           \
     } /* Java: ConstantBackOff (64) */
+
+#define RLOCK_BACK_OFF_TOKEN_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(rlock_back_off), 50, 1000, 2, 50                                                                        \
+    } /* the default of token locks */
 
 /* Makes a spin lock with another back-off, which is copied. NULL: as rlock_get_spin_lock. Java:
  * getSpinLock(name, backOff). */
 RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
+
+/* As rlock_get_lock, for a token lock: a string under the name itself, written as by SET NX PX, whose value is a token
+ * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and shares
+ * names with them; Redisson knows no such lock.
+ * The server stores no hold count: that is this process's. Such programs tell nobody when they release, so waiters ask
+ * repeatedly, with pauses of 50 ms at first and up to 1 s, and when the token expires; a release by this library wakes
+ * them at once. A token without expiry is waited for as long as it stands, and never broken. */
+RLOCK_API rlock *rlock_get_token_lock(rlock_client *client, const char *name);
+
+/* Makes a token lock with another back-off, which is copied. NULL: as rlock_get_token_lock. */
+RLOCK_API rlock *rlock_get_token_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
 
 /* As rlock_get_lock, for a fair lock: it is granted in the order of the requests of all processes. Each
  * waiter has a place in a queue on the server.

@@ -10,7 +10,7 @@
 -- Answers a list of seven:
 --   1  PTTL of NAME, ms; -1: no expiry, -2: no such key
 --   2  mode of a read-write lock (read or write), else nil
---   3  { owner, count, side, ms left, ... } the holders; side: read, write, or '' for other locks
+--   3  { owner, count, side, ms left, ... } the holders; side: read, write, token, or '' for other locks
 --   4  { owner, ms left, ... } the fair waiters, in the order of the queue
 --   5  last fencing token, or nil
 --   6  permits available, or the latch's count; nil for an object that is neither semaphore nor latch
@@ -21,7 +21,7 @@
 -- Publishes nothing.
 -- Repeatable: it changes nothing.
 local name, queue, timeouts, permits, token, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
-local NO_END, LEVELS_MAX = 922337203685477, 10000
+local NO_END, LEVELS_MAX, TOKEN_MAX = 922337203685477, 10000, 1024
 local budget = 100000 -- so many levels of read holds are looked at in all
 
 local function is(key, expected)
@@ -69,8 +69,11 @@ if is(name, 'hash') then
             for _, part in ipairs({ owner, count, 'read', longest }) do table.insert(holders, part) end
         end
     end
+elseif is(name, 'string') and not counter and redis.call('strlen', name) <= TOKEN_MAX then
+    holders = { redis.call('get', name), '1', 'token', pttl }
 elseif pttl ~= -2 and not counter then
-    return redis.error_reply('WRONGTYPE neither a lock nor a number but a ' .. redis.call('type', name).ok)
+    return redis.error_reply('WRONGTYPE neither a lock nor a number but a ' ..
+        (is(name, 'string') and 'long ' or '') .. redis.call('type', name).ok)
 end
 
 local waiters = {}

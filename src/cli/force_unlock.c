@@ -14,7 +14,7 @@ static const char help[] = "rlock force-unlock [OPTION…] NAME - free a lock, w
                            "The holder is not asked. It notices at its next renewal or unlock, and until then\n"
                            "may work at the same time as the next holder. Prints whether it was locked.\n"
                            "\n"
-                           "  --kind KIND lock, fair, spin, fenced, read, write or non-reentrant: which waiters\n"
+                           "  --kind KIND lock, fair, spin, fenced, token, read, write or non-reentrant: which waiters\n"
                            "              to wake. A read-write lock is freed only if that side is held.\n"
                            "              Default: the kind that the server shows\n"
                            "  --json      one JSON object: name, was_locked\n" SERVER_HELP "\n"

@@ -28,13 +28,13 @@ static const char *owner_number(const char *owner)
     return digits && digits < 20 && !number[digits] && (*number != '0' || digits == 1) ? number : NULL;
 }
 
-/* Prints "client <id>, number <n>". */
-static void print_client(const char *owner)
+/* Prints "client <id>, number <n>"; what another program has written as `what`: "client <text>", "token <text>". */
+static void print_client(const char *owner, const char *what)
 {
     const char *number = owner_number(owner);
     size_t length = owner_client_length(owner);
     char client[64];
-    fputs("client ", stdout);
+    printf("%s ", number ? "client" : what);
     if (!number || length >= sizeof client) {
         print_shown(stdout, owner);
         return;
@@ -72,6 +72,13 @@ static void print_lock(const rlock_inspection *found)
     putchar('\n');
 }
 
+/* A number may be a lock that a program has made itself, of INCR or SETNX. */
+static void print_broken_lock(const rlock_inspection *found)
+{
+    printf("  if a program uses it as a lock (INCR, SETNX): it names no owner, so that any DEL frees it%s\n",
+           found->ttl_ms < 0 ? ", and it has no TTL, so that it stays when its holder dies" : "");
+}
+
 static void print_semaphore(const rlock_inspection *found)
 {
     printf("%" PRId64 " available", found->available);
@@ -81,13 +88,15 @@ static void print_semaphore(const rlock_inspection *found)
         print_left(found->ttl_ms, "");
     puts(found->permits ? " (permit-expirable semaphore)"
                         : " (a semaphore, or a latch with that count: both are stored as a number)");
+    if (!found->permits && found->available > 0)
+        print_broken_lock(found);
 }
 
 /* Prints "client …, number 1 (process 4711 on web-3, 10.0.0.7:51234)", as far as known. */
 static void print_owner(const rlock_inspection *found, const char *owner)
 {
     const rlock_process *process = rlock_inspection_process(found, owner);
-    print_client(owner);
+    print_client(owner, strcmp(found->kind, "token") == 0 ? "token" : "client");
     if (!process)
         return;
     printf(" (process %" PRId64 " on ", process->pid);

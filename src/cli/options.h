@@ -16,8 +16,8 @@ typedef struct cli_kind {
     bool leased; /* a semaphore whose permits have ids and leases */
 } cli_kind;
 
-#define KIND_LOCKS "lock, fair, spin, fenced, read, write or non-reentrant"
-#define KIND_ALL   "lock, fair, spin, fenced, read, write, non-reentrant, semaphore or permit"
+#define KIND_LOCKS "lock, fair, spin, fenced, token, read, write or non-reentrant"
+#define KIND_ALL   "lock, fair, spin, fenced, token, read, write, non-reentrant, semaphore or permit"
 
 extern const cli_kind kind_plain; /* the default of --kind */
 

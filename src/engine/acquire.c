@@ -20,7 +20,7 @@
 /* Returns whether local waiters of this kind form a queue whose leader asks for all. */
 static bool queues_here(const rli_kind *kind)
 {
-    return kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
+    return kind->queueing == RLI_BY_MESSAGE || rli_kind_polls(kind);
 }
 
 /* A waiter that listens for messages must not queue behind one that spins: it would sleep through the messages. */
@@ -206,7 +206,7 @@ static bool queues_first(rli_attempt *attempt)
     if (!attempt->entry->queues)
         return false;
     return queue_of(attempt)->first ||
-           (attempt->asked->kind->queueing != RLI_BY_SPINNING && rli_yield_must_queue(&attempt->entry->queues->yield));
+           (!rli_kind_polls(attempt->asked->kind) && rli_yield_must_queue(&attempt->entry->queues->yield));
 }
 
 static void join_queue(rli_attempt *attempt)

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* The pauses between two requests while the lock is free and another waiter is next. */
-static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2};
+static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2, 0};
 
 /* Continues the wait in another session, because the attempt's session has ended. */
 static rlock_status rejoin(rli_attempt *attempt)
@@ -70,11 +70,14 @@ static void suspect(rli_attempt *attempt, const char *unheard)
 /* Returns when to ask again after a denial if no message comes. */
 static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verdict)
 {
-    bool soon = attempt->asked->kind->queueing == RLI_BY_SPINNING || verdict->free;
+    bool polls = rli_kind_polls(attempt->asked->kind), soon = polls || verdict->free;
     int denied = attempt->denied;
     attempt->denied = soon && denied < INT_MAX ? denied + 1 : 0;
-    if (attempt->asked->kind->queueing == RLI_BY_SPINNING)
-        return rli_after_ms(rli_back_off_ms(attempt->asked->back_off, denied));
+    if (polls) {
+        int64_t pause_ms = rli_back_off_ms(attempt->asked->back_off, denied);
+        bool ends_first = attempt->asked->kind->queueing == RLI_BY_BACK_OFF && verdict->pttl_ms > 0;
+        return rli_after_ms(ends_first ? rli_earlier(pause_ms, verdict->pttl_ms) : pause_ms);
+    }
     /* The next waiter was notified just now. Once it holds the lock, the PTTL says how long to sleep. */
     if (verdict->free) {
         int64_t pause_ms = rli_back_off_ms(&until_taken, denied);

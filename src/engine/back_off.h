@@ -1,11 +1,11 @@
-/* Back-off: how long a spin lock's waiter sleeps between two requests. */
+/* Back-off: how long the waiter of a spin or token lock sleeps between two requests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_BACK_OFF_H
 #define RLI_BACK_OFF_H
 
 #include <rlock/lock.h>
 
-/* Copies the back-off of a program that was built with any version into *full. RLOCK_OK; RLOCK_INVALID: `given` is
+/* Copies the back-off of a program that was built with any version into *full, which has the defaults. RLOCK_OK; RLOCK_INVALID: `given` is
  * NULL, has the size of no version, or has a value out of range. */
 rlock_status rli_back_off_read(rlock_back_off *full, const rlock_back_off *given);
 

@@ -78,6 +78,7 @@ typedef enum rli_release_outcome {
 typedef enum rli_queueing {
     RLI_BY_MESSAGE,  /* in a local queue; the queue leader asks for all, after pub/sub messages */
     RLI_BY_SPINNING, /* in a local queue; the queue leader asks with a back-off, and nothing is published */
+    RLI_BY_BACK_OFF, /* in a local queue; the queue leader asks with a back-off, and after pub/sub messages */
     RLI_ON_SERVER,   /* on the server, each with a channel of its own, and each asks for itself */
     RLI_QUEUES,      /* so many of these are local lists of waiters */
     RLI_IN_NO_QUEUE  /* nowhere: all ask, after messages */
@@ -121,6 +122,12 @@ typedef struct rli_kind {
     rli_acquire_result (*parse_handoff)(const redisReply *reply);
 } rli_kind;
 
+/* Returns whether its waiters ask with a back-off, because a holder's release may tell them nothing. */
+static inline bool rli_kind_polls(const rli_kind *kind)
+{
+    return kind->queueing == RLI_BY_SPINNING || kind->queueing == RLI_BY_BACK_OFF;
+}
+
 /* How many read holds one owner may have at a time: scripts look at each of them (lua/read/levels.inc). */
 #define RLI_LEVELS_MAX 10000
 
@@ -128,7 +135,7 @@ typedef struct rli_kind {
  * received that message. A head that is unheard twice, at least this far apart, counts as dead. */
 #define RLI_UNHEARD_MS 10000
 
-extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced;
+extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced, rli_kind_token;
 extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read, rli_kind_write;
 
 /* --- shared by several kinds (reentrant.c) --- */

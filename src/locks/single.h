@@ -25,7 +25,7 @@ typedef struct rli_single {
 
 #define rli_single_of(lock) RLI_ITEM(rli_single, (lock), base)
 
-/* Makes a handle. `back_off` is copied; it is used by spin locks; NULL: the default. NULL: rlock_last_error()
+/* Makes a handle. `back_off` is copied; spin and token locks use it; NULL: the default of the kind. NULL: rlock_last_error()
  * says why. */
 rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *kind, const rlock_back_off *back_off);
 /* Sets *owner to the named owner; NULL: to the one that the handle names, or the calling thread. RLOCK_OK,

@@ -87,16 +87,6 @@ static void drop_read_holds(cell *self)
         freeReplyObject(server_command(stage.server, "EVAL %s 0 %s", drop, self->name));
 }
 
-/* The background may release a hold of a read-write lock beside it. */
-static const char *force_of(const kind *of)
-{
-    if (of == &kind_spin)
-        return rli_script_spin_force.sha1[RLI_COUNTED];
-    if (of->both_sides)
-        return (of->shared ? &rli_script_read_force : &rli_script_write_force)->sha1[RLI_COUNTED];
-    return (of->fair ? &rli_script_fair_force : &rli_script_lock_force)->sha1[RLI_COUNTED];
-}
-
 /* Forced open or not, both go on. */
 static void after_force(cell *self, bool done)
 {
@@ -165,7 +155,8 @@ KIND_TEST(is_forced_open_at_most_once_however_that_is_cut)
     const char *left = of->shared ? "{N}:O:rwlock_timeout:1 string 1\n" : "";
     const operation table[] = {
         {"force", of, theirs, force, after_force, .once = true, .says = 1, .is = held(of, 1), .becomes = left},
-        {"force of an own hold", of, .call = force, .with = force_of(of), .after = after_own_force, .once = true,
+        /* The background may release a hold of a read-write lock beside it. */
+        {"force of an own hold", of, .call = force, .with = of->force->sha1[RLI_COUNTED], .after = after_own_force, .once = true,
          .freed = true, .says = 1, .had = 1, .becomes = left},
     };
     cut_operations(table, COUNT(table));

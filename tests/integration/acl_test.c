@@ -109,10 +109,10 @@ KIND_TEST(is_all_that_the_rule_allows_for)
 KIND_TEST(is_not_left_half_taken_when_a_right_is_missing)
 {
     rlock *lock = kind_of(of, stage.client, NAME);
-    say("ACL SETUSER locks -pexpire");
+    say(of->field ? "ACL SETUSER locks -pexpire" : "ACL SETUSER locks -set");
     assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
     assert_error("\"app:order\"", "command", "docs/security.md");
-    say("ACL SETUSER locks +pexpire");
+    say("ACL SETUSER locks +pexpire +set");
     assert_ok(rlock_try_lock(rival_of(of, stage.other, NAME), 10000, 60000));
 }
 
@@ -276,12 +276,13 @@ Test(acl, rule_has_no_command_that_nobody_asks_for)
 /* One of each that has keys or a channel of its own. */
 static bool all_works(void)
 {
-    static const kind *const locks[] = {&kind_reentrant, &kind_fair, &kind_fenced, &kind_read, &kind_write};
+    static const kind *const locks[] = {&kind_reentrant, &kind_fair, &kind_fenced, &kind_read, &kind_write,
+                                        &kind_token};
     int failed = 0, number = 0;
     rlock_permit permit;
-    for (int i = 0; i < 5; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "lock-%d", i);
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "lock-%zu", i);
         rlock *lock = kind_of(locks[i], stage.client, name);
         failed += rlock_lock(lock) != RLOCK_OK;
         failed += rlock_unlock(lock) != RLOCK_OK;

@@ -124,7 +124,7 @@ Test(command_run, closed_standard_descriptors_are_no_connections)
     error_replies(run, 5); /* which loads the scripts */
     cr_assert(error_replies(run, 5) == 0);
     assert_no_keys();
-    freeReplyObject(server_command(stage.server, "SET %s text", NAME));
+    freeReplyObject(server_command(stage.server, "RPUSH %s text", NAME));
     error_replies("exec \"$RLOCK_COMMAND\" inspect " NAME, 76);
     int64_t usual = error_replies("exec \"$RLOCK_COMMAND\" inspect " NAME, 76);
     cr_assert(error_replies("exec \"$RLOCK_COMMAND\" inspect " NAME " 2>&-", 76) == usual);

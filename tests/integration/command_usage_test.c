@@ -158,11 +158,11 @@ Test(command_usage, the_option_goes_before_the_environment)
 
 Test(command_usage, a_key_of_another_type_is_refused_with_76)
 {
-    freeReplyObject(server_command(stage.server, "SET %s text", NAME));
+    freeReplyObject(server_command(stage.server, "RPUSH %s text", NAME));
     assert_refused(server_url(stage.server), COMMAND("inspect", NAME), 76, "WRONGTYPE");
     assert_refused(server_url(stage.server), COMMAND("force-unlock", NAME), 76, "WRONGTYPE");
     assert_refused(server_url(stage.server), COMMAND("run", NAME, "--", "true"), 76, "WRONGTYPE");
-    char *text = server_text(stage.server, "GET %s", NAME);
+    char *text = server_text(stage.server, "LINDEX %s 0", NAME);
     cr_assert_str_eq(text, "text");
     free(text);
 }

@@ -280,8 +280,8 @@ static void assert_refused(const char *word)
 
 RealTest(inspect, refuses_what_is_none_of_these)
 {
-    static const char *const commands[] = {"RPUSH " NAME " x", "SADD " NAME " x", "ZADD " NAME " 1 x", "SET " NAME " text",
-                                           "SET " NAME " 1.5", "SET " NAME " 99999999999999999999999", "XADD " NAME " * a b"};
+    static const char *const commands[] = {"RPUSH " NAME " x", "SADD " NAME " x", "ZADD " NAME " 1 x",
+                                           "XADD " NAME " * a b"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         put(commands[i]);
         assert_refused("WRONGTYPE");

@@ -132,7 +132,7 @@ KIND_TEST(tells_later_that_the_server_refused)
 {
     rlock *lock = warm(of, NAME);
     cr_assert(server_integer(stage.server, "DEL %s", NAME) == 1);
-    freeReplyObject(server_command(stage.server, "SET %s text", NAME));
+    freeReplyObject(server_command(stage.server, of->field ? "SET %s text" : "HSET %s text 1", NAME));
     assert_ok(rlock_unlock(lock));
     assert_told_once(NAME, RLOCK_LOST_NOT_RELEASED);
 }

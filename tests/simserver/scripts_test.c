@@ -18,6 +18,7 @@ TestSuite(model_scripts);
 
 static const hunt_blank blanks[] = {
     {'l', CHOICES("order", "order", "other")},
+    {'T', CHOICES("tok", "tok", "tok", "tok", "order")},
     {'o', CHOICES("c1:1", "c1:2", "c2:1", "c2:2")},
     {'v', CHOICES("~", "~", "~", "$o")},                       /* an owner to replace */
     {'h', CHOICES("~", "~", "$o")},
@@ -56,6 +57,11 @@ static const struct {
     {&rli_script_spin_release, "1 $l $o $r $m", 2},
     {&rli_script_spin_force, "1 $l", 1},
     {&rli_script_fenced_acquire, "2 $l token $o $m $c $v ch", 4},
+    {&rli_script_token_acquire, "1 $T $o $m $c $v ch", 8},
+    {&rli_script_token_release, "1 $T ch $o $r $m", 6},
+    {&rli_script_token_renew, "2 tok $l $m $o $o", 3},
+    {&rli_script_token_force, "1 $T ch", 1},
+    {&rli_script_token_state, "1 $T $o", 2},
     {&rli_script_fair_acquire, "4 $q $o $m $c $v $w $h $w", 20},
     {&rli_script_fair_release, "4 $q $o $r $m $h $h $m $w $h", 8},
     {&rli_script_fair_force, "4 $q", 1},
@@ -73,6 +79,7 @@ static const struct {
     {&rli_script_write_state, "1 order $o", 1},
     {&rli_script_inspect_look, "5 order oq ot set token $p", 3},
     {&rli_script_inspect_look, "5 sem oq ot set token $p", 2},
+    {&rli_script_inspect_look, "5 tok oq ot set token $p", 2},
     {&rli_script_semaphore_acquire, "1 sem $n", 3},
     {&rli_script_semaphore_release, "1 sem semch $n 0", 2},
     {&rli_script_semaphore_release, "1 sem semch $n 1", 2},
@@ -105,6 +112,7 @@ static const struct {
 
 /* Others' doings on the same keys. */
 static const hunt_phrase hands[] = {
+    {"DEL tok", 1}, {"SET tok $o PX $m", 1}, {"SET tok $x", 1}, {"PERSIST tok", 1}, {"PEXPIRE tok $m", 1},
     {"DEL $l", 2}, {"DEL oq", 1}, {"DEL ot", 1}, {"DEL sem", 1}, {"HSET $l $o $x", 2}, {"HSET order mode read", 2},
     {"HSET order mode write", 2}, {"HSET order mode $x", 1}, {"HSET order $o:write $x", 2}, {"HDEL order $o", 1},
     {"HDEL order mode", 1}, {"PEXPIRE $l $m", 3}, {"PERSIST $l", 1}, {"SET $l $x", 1}, {"SET token $x", 1}, {"SET sem $n", 3}, {"SET sem $x", 1},

@@ -72,6 +72,7 @@ static rlock_status read_holders(rlock_inspection *inspection, const redisReply 
             return rli_fail(RLOCK_SERVER, "the hash \"%s\" has a field that is not a hold count: it is not a lock",
                             rli_show_name(name, shown));
         holder->side = side_of(at[2]);
+        inspection->kind = strcmp(at[2]->str, "token") == 0 ? "token" : NULL;
         if (!(holder->owner = strdup(at[0]->str)))
             return no_memory();
         inspection->holder_count++;
@@ -131,6 +132,8 @@ static rlock_status read_permits(rlock_inspection *inspection, const redisReply 
 
 static const char *kind_of(const rlock_inspection *inspection)
 {
+    if (inspection->kind)
+        return inspection->kind;
     if (inspection->permits)
         return "permit-expirable";
     if (inspection->has_permits)

@@ -112,7 +112,7 @@ static const char look[] =
     "end "
     "for _, key in ipairs(redis.call('KEYS', '*')) do "
     "  local kind, value = redis.call('TYPE', key).ok, '' "
-    "  if kind == 'string' then value = redis.call('GET', key) "
+    "  if kind == 'string' then value = plain(redis.call('GET', key)) "
     "  elseif kind == 'list' then value = plain(table.concat(redis.call('LRANGE', key, 0, -1), ' ')) "
     "  elseif kind == 'zset' then value = redis.call('ZCARD', key) "
     "  elseif kind == 'hash' then "
@@ -186,6 +186,10 @@ const char *held(const kind *of, int count)
     *text = 0;
     if (count == 0)
         return text;
+    if (!of->field) {
+        snprintf(text, sizeof texts[0], "N string O\n");
+        return text;
+    }
     const char *mode = !of->both_sides ? "" : of->shared ? " mode=read" : " mode=write";
     length = (size_t)snprintf(text, sizeof texts[0], "N hash O%s=%d%s\n", of->field, count, mode);
     for (int i = 1; of->shared && i <= count; i++)

@@ -15,18 +15,29 @@
 #define LOCK_CHANNEL "redisson_lock__channel"
 #define SIDES_CHANNEL "redisson_rwlock"
 
-const kind kind_reentrant = {.name = "reentrant", .get = rlock_get_lock, .channel = LOCK_CHANNEL, .field = ""};
-const kind kind_spin = {.name = "spin", .get = rlock_get_spin_lock, .field = ""};
-const kind kind_fenced = {.name = "fenced", .get = rlock_get_fenced_lock, .channel = LOCK_CHANNEL, .field = ""};
+#define SCRIPTS(has_acquire, has_release, has_force)                                                \
+    .acquire = &rli_script_##has_acquire, .release = &rli_script_##has_release, .force = &rli_script_##has_force
+#define LOCK_SCRIPTS SCRIPTS(lock_acquire, lock_release, lock_force)
+#define FAIR_SCRIPTS SCRIPTS(fair_acquire, fair_release, fair_force)
+
+const kind kind_reentrant = {.name = "reentrant", .get = rlock_get_lock, .channel = LOCK_CHANNEL, .field = "",
+                             LOCK_SCRIPTS};
+const kind kind_spin = {.name = "spin", .get = rlock_get_spin_lock, .field = "",
+                        SCRIPTS(lock_acquire, spin_release, spin_force)};
+const kind kind_fenced = {.name = "fenced", .get = rlock_get_fenced_lock, .channel = LOCK_CHANNEL, .field = "",
+                          SCRIPTS(fenced_acquire, lock_release, lock_force)};
 const kind kind_read = {.name = "read", .get = get_read, .shared = true, .both_sides = true,
-                        .channel = SIDES_CHANNEL, .field = ""};
-const kind kind_write = {.name = "write", .get = get_write, .both_sides = true,
-                         .channel = SIDES_CHANNEL, .field = ":write"};
+                        .channel = SIDES_CHANNEL, .field = "", SCRIPTS(read_acquire, read_release, read_force)};
+const kind kind_write = {.name = "write", .get = get_write, .both_sides = true, .channel = SIDES_CHANNEL,
+                         .field = ":write", SCRIPTS(write_acquire, write_release, write_force)};
 const kind kind_non_reentrant = {.name = "non_reentrant", .get = rlock_get_non_reentrant_lock, .once = true,
-                                 .channel = LOCK_CHANNEL, .field = ""};
-const kind kind_fair = {.name = "fair", .get = rlock_get_fair_lock, .fair = true, .channel = LOCK_CHANNEL, .field = ""};
+                                 .channel = LOCK_CHANNEL, .field = "", LOCK_SCRIPTS};
+const kind kind_fair = {.name = "fair", .get = rlock_get_fair_lock, .fair = true, .channel = LOCK_CHANNEL, .field = "",
+                        FAIR_SCRIPTS};
 const kind kind_non_reentrant_fair = {.name = "non_reentrant_fair", .get = rlock_get_non_reentrant_fair_lock,
-                                      .once = true, .fair = true, .channel = LOCK_CHANNEL, .field = ""};
+                                      .once = true, .fair = true, .channel = LOCK_CHANNEL, .field = "", FAIR_SCRIPTS};
+const kind kind_token = {.name = "token", .get = rlock_get_token_lock, .channel = "rlock_token_channel",
+                         SCRIPTS(token_acquire, token_release, token_force)};
 
 #define ADDRESS(nothing, of_kind) &kind_##of_kind,
 const kind *const all_kinds[KINDS] = {FOR_EACH_KIND(ADDRESS, )};

@@ -3,6 +3,8 @@
 #ifndef KINDS_H
 #define KINDS_H
 
+#include "redis/script.h"
+
 #include <rlock/rlock.h>
 #include <stdbool.h>
 
@@ -14,18 +16,20 @@ typedef struct kind {
     bool fair;           /* waiters queue on the server, each with a channel of its own */
     bool both_sides;     /* of a read-write lock */
     const char *channel; /* what its channel begins with; NULL: it publishes nothing and hears nothing */
-    const char *field;   /* what its field in the hash has after the owner */
+    const rli_script *acquire, *release, *force;
+    const char *field;   /* what its field in the hash has after the owner; NULL: it is a string, its owner */
 } kind;
 
 extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write, kind_non_reentrant, kind_fair,
-    kind_non_reentrant_fair;
-#define KINDS 8
+    kind_non_reentrant_fair, kind_token;
+#define KINDS 9
 extern const kind *const all_kinds[KINDS];
 
 /* CALL(claim, kind's name) for each kind: what stamps tests out. */
 #define FOR_EACH_KIND(CALL, claim)                                                                 \
     CALL(claim, reentrant) CALL(claim, spin) CALL(claim, fenced) CALL(claim, read)                 \
-    CALL(claim, write) CALL(claim, non_reentrant) CALL(claim, fair) CALL(claim, non_reentrant_fair)
+    CALL(claim, write) CALL(claim, non_reentrant) CALL(claim, fair) CALL(claim, non_reentrant_fair)         \
+    CALL(claim, token)
 
 /* A test of the suite for each kind, named `<kind>_<claim>`; its body follows and has `of`. */
 #define KIND_TEST_(claim, of_kind)                                                                 \
