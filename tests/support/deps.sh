@@ -42,6 +42,9 @@ limits)
 interop)
     need default-jdk-headless command -v javac
     need maven command -v mvn
+    need python3-redis /usr/bin/python3 -c 'import redis.lock'
+    need nodejs command -v node
+    need npm command -v npm
     ;;
 bench)
     need python3 command -v /usr/bin/python3

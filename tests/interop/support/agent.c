@@ -1,4 +1,4 @@
-/* The Java agent: Redisson in a JVM of its own, told what to do and heard line by line. */
+/* Agents: other programs' libraries in processes of their own, told what to do and heard line by line. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/interop/support/agent.h"
 
@@ -36,18 +36,18 @@ struct agent {
     answer answers[TAGS];
 };
 
-static const char *launcher(void)
+static const char *launcher(const char *which, const char *given)
 {
     static char path[4096];
-    const char *given = getenv("RLOCK_AGENT"), *build = getenv("RLOCK_BUILD");
-    snprintf(path, sizeof path, "%s/agent/agent", build ? build : "build");
+    const char *build = getenv("RLOCK_BUILD");
+    snprintf(path, sizeof path, "%s/agent/%s", build ? build : "build", which);
     if (given)
         snprintf(path, sizeof path, "%s", given);
     if (access(path, X_OK) == 0)
         return path;
     if (getenv("CI"))
-        cr_assert_fail("no Java agent at %s", path);
-    cr_skip_test("no Java agent at %s", path);
+        cr_assert_fail("no agent at %s", path);
+    cr_skip_test("no agent at %s", path);
     return NULL;
 }
 
@@ -98,9 +98,8 @@ static void *read_answers(void *arg)
     return NULL;
 }
 
-agent *agent_start(void)
+static agent *start(const char *path)
 {
-    const char *path = launcher();
     agent *self = calloc(1, sizeof *self);
     int in[2], out[2];
     cr_assert(self && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
@@ -125,6 +124,16 @@ agent *agent_start(void)
     signal(SIGPIPE, SIG_IGN); /* a JVM that died is a failed write */
     cr_assert(pthread_create(&self->reader, NULL, read_answers, self) == 0);
     return self;
+}
+
+agent *agent_start(void)
+{
+    return start(launcher("agent", getenv("RLOCK_AGENT")));
+}
+
+agent *agent_start_of(const char *which)
+{
+    return start(launcher(which, NULL));
 }
 
 static struct timespec instant(int64_t ms)
@@ -196,7 +205,7 @@ int agent_begin(agent *self, const char *const *words)
     pthread_mutex_unlock(&self->mutex);
     free(command);
     cr_assert(tag < TAGS, "too many commands for one agent");
-    cr_assert(sent, "the Java agent takes no commands: %s", strerror(errno));
+    cr_assert(sent, "the agent takes no commands: %s", strerror(errno));
     return tag;
 }
 
@@ -220,7 +229,7 @@ bool agent_answered(agent *self, int tag, int64_t ms)
 
 const answer *agent_await(agent *self, int tag, int64_t ms)
 {
-    cr_assert(answered_by(self, tag, limit_end_ms(ms)), "the Java agent has not answered after %lld ms%s",
+    cr_assert(answered_by(self, tag, limit_end_ms(ms)), "the agent has not answered after %lld ms%s",
               (long long)ms, self->silent ? ": it has ended" : "");
     return &self->answers[tag];
 }
@@ -249,14 +258,14 @@ void agent_open_file(agent *self, const char *path)
 
 void assert_result(const answer *got, const char *text)
 {
-    cr_assert(!got->threw, "Java threw %s: %s; expected \"%s\"", got->text, got->message, text);
-    cr_assert(strcmp(got->text, text) == 0, "Java answered \"%s\", expected \"%s\"", got->text, text);
+    cr_assert(!got->threw, "it threw %s: %s; expected \"%s\"", got->text, got->message, text);
+    cr_assert(strcmp(got->text, text) == 0, "it answered \"%s\", expected \"%s\"", got->text, text);
 }
 
 void assert_thrown(const answer *got, const char *simple_class)
 {
     const char *dot = strrchr(got->text, '.');
-    cr_assert(got->threw, "Java answered \"%s\", expected %s", got->text, simple_class);
-    cr_assert(strcmp(dot ? dot + 1 : got->text, simple_class) == 0, "Java threw %s: %s; expected %s",
+    cr_assert(got->threw, "it answered \"%s\", expected %s", got->text, simple_class);
+    cr_assert(strcmp(dot ? dot + 1 : got->text, simple_class) == 0, "it threw %s: %s; expected %s",
               got->text, got->message, simple_class);
 }

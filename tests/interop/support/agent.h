@@ -1,4 +1,5 @@
-/* The Java agent: Redisson in a JVM of its own, told what to do and heard line by line. */
+/* Agents: other programs' libraries in processes of their own, told what to do and heard line by line. The Java agent is
+ * Redisson in a JVM. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef AGENT_H
 #define AGENT_H
@@ -20,6 +21,8 @@ typedef struct answer {
 /* Starts a JVM, which dies with the test. The launcher is that of RLOCK_AGENT, or the one that
  * tests/interop/prepare left in RLOCK_BUILD; without one the test is skipped (CI set: fails). */
 agent *agent_start(void);
+/* The same with another program that tests/interop/prepare left there: "redis-py", "redlock". */
+agent *agent_start_of(const char *which);
 void agent_end(agent *agent);  /* closes its stdin, sees to its end, frees; NULL allowed */
 bool agent_leave(agent *agent, int64_t ms); /* closes its stdin; whether it ended within ms */
 void agent_kill(agent *agent); /* SIGKILL, waits for its end; agent_end is still to come */
