@@ -80,6 +80,14 @@
 static const struct {
     const char *name, *text;
 } all[SCRIPTS] = {
+    /* As programs do that know of no waiters: nothing is published. */
+    [TOKEN_ACQUIRE] = {"foreign/acquire", CALL "if call('set', KEYS[1], ARGV[1], 'px', ARGV[2], 'nx') then return nil end\n"
+                       "return call('pttl', KEYS[1])\n"},
+    [TOKEN_RELEASE] = {"foreign/release", CALL "if call('get', KEYS[1]) == ARGV[1] then return call('del', KEYS[1]) end\n"
+                       "return nil\n"},
+    [TOKEN_FORCE] = {"foreign/force", CALL "return call('del', KEYS[1])\n"},
+    [TOKEN_RENEW] = {"foreign/renew", CALL "if call('get', KEYS[1]) ~= ARGV[1] then return 0 end\n"
+                     "return call('pexpire', KEYS[1], ARGV[2])\n"},
     [LOCK_ACQUIRE] = {"lock/acquire", CALL "if " LOCK_IS_OURS " then\n" TAKE "return nil\nend\nreturn call('pttl', KEYS[1])\n"},
     [FENCED_ACQUIRE] = {"fenced/acquire", CALL "if " LOCK_IS_OURS " then\n" TAKE
                         "return { call('incr', KEYS[2]) }\nend\nreturn call('pttl', KEYS[1])\n"},

@@ -20,7 +20,7 @@
 
 /* What one name stands for at one instant. */
 typedef struct state {
-    bool lock;            /* there is a hash */
+    bool lock;            /* there is a hash, or a token */
     char mode;            /* 'r', 'w', or 0 */
     int64_t number;       /* of a counter; NUMBER_NONE */
     size_t queued;
@@ -82,6 +82,8 @@ static void look_at_queue(const host *at, const char *name, state *to)
     to->last_score = score_of(timeouts, last);
 }
 
+static bool is_owner(const char *at, size_t length, const char *behind);
+
 static state look(const host *at, const char *name)
 {
     state is = {.number = NUMBER_NONE, .last_score = -1, .ends_ms = -1};
@@ -93,6 +95,7 @@ static state look(const host *at, const char *name)
     }
     if (own && own->type == VALUE_STRING)
         text_integer((text){own->string.at, own->string.length}, &is.number);
+    is.lock |= own && own->type == VALUE_STRING && is_owner(own->string.at, own->string.length, "");
     is.ends_ms = own ? own->expires_ms : -1;
     look_at_queue(at, name, &is);
     return is;
@@ -122,14 +125,15 @@ static bool is_number(const char *digits)
     return text_integer(text_of(digits), &number);
 }
 
-typedef enum family { EXCLUSIVE, QUEUED, SILENT, READING, WRITING, SEMAPHORES, PERMIT_SEMAPHORES, LATCHES, OTHERS } family;
+typedef enum family { EXCLUSIVE, QUEUED, SILENT, TOKENS, READING, WRITING, SEMAPHORES, PERMIT_SEMAPHORES, LATCHES, OTHERS } family;
 
 static family family_of(const char *script)
 {
     static const struct {
         const char *before;
         family is;
-    } all[] = {{"lock/", EXCLUSIVE}, {"fenced/", EXCLUSIVE}, {"fair/", QUEUED}, {"spin/", SILENT}, {"read/", READING},
+    } all[] = {{"lock/", EXCLUSIVE}, {"fenced/", EXCLUSIVE}, {"fair/", QUEUED}, {"spin/", SILENT}, {"token/", TOKENS},
+               {"read/", READING},
                {"write/", WRITING}, {"semaphore/", SEMAPHORES}, {"permit_semaphore/", PERMIT_SEMAPHORES},
                {"permits/", PERMIT_SEMAPHORES}, {"count_down_latch/", LATCHES}, {"latch/", LATCHES}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -143,7 +147,7 @@ static void channel_of(family which, const char *name, char to[static TEXT_SIZE]
 {
     static const char *const prefixes[] = {
         [EXCLUSIVE] = "redisson_lock__channel:", [QUEUED] = "redisson_lock__channel:", [SILENT] = "redisson_lock__channel:",
-        [READING] = "redisson_rwlock:", [WRITING] = "redisson_rwlock:", [SEMAPHORES] = "redisson_sc:",
+        [TOKENS] = "rlock_token_channel:", [READING] = "redisson_rwlock:", [WRITING] = "redisson_rwlock:", [SEMAPHORES] = "redisson_sc:",
         [PERMIT_SEMAPHORES] = "redisson_sc:", [LATCHES] = "redisson_countdownlatch__channel__"};
     snprintf(to, TEXT_SIZE, "%s{%s}", prefixes[which], name);
 }
@@ -180,7 +184,7 @@ static void check_lock_told(const char *script, family which, bool ours, const c
     char channel[TEXT_SIZE + 200];
     channel_of(which, name, channel);
     bool freed = before->lock && !after->lock;
-    if (which == EXCLUSIVE && freed && !before->mode)
+    if ((which == EXCLUSIVE || which == TOKENS) && freed && !before->mode)
         must_tell(script, before, after, channel, "0");
     if (which == QUEUED && freed && !before->mode && after->queued > 0) {
         size_t length = strlen(channel);
@@ -385,7 +389,7 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_turn(script, at, name, run, &after);
     if (which > WRITING || !is_taken_by(script))
         return;
-    if (after.lock)
+    if (after.lock && which != TOKENS)
         check_fields(script, at, name);
     if (which < READING && after.lock && !now.before.lock)
         check_lease(script, at, run, &after);

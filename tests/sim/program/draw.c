@@ -111,7 +111,7 @@ static void add_composite(drawing *self, object_kind kind)
     static const char *const names[] = {"m0", "m1", "m2"};
     int members[PLAN_MEMBERS], count = draw_one_in(self, 3) ? 2 : PLAN_MEMBERS;
     for (int i = 0; i < count; i++)
-        members[i] = add_object(self, draw_one_in(self, 3) ? FAIR : REENTRANT, names[i]);
+        members[i] = add_object(self, draw_one_in(self, 3) ? FAIR : draw_one_in(self, 4) ? TOKEN_LOCK : REENTRANT, names[i]);
     plan_object *one = &self->plan->objects[add_object(self, kind, "-")];
     memcpy(one->members, members, sizeof members);
     one->member_count = count;
@@ -124,7 +124,7 @@ static void add_read_write(drawing *self, const char *name)
 }
 
 /* What most of a run is about. */
-typedef enum flavour { PLAIN, FAIR_ONES, READ_WRITES, COMPOSITES, COUNTED, MIXED, FLAVOURS } flavour;
+typedef enum flavour { PLAIN, FAIR_ONES, TOKENS, READ_WRITES, COMPOSITES, COUNTED, MIXED, FLAVOURS } flavour;
 
 /* Kinds of one name meet in one hash. */
 static void draw_locks(drawing *self, bool fair, int names)
@@ -154,11 +154,14 @@ static void draw_counted(drawing *self)
 
 static void draw_objects(drawing *self)
 {
-    static const int weights[FLAVOURS] = {[PLAIN] = 5, [FAIR_ONES] = 3, [READ_WRITES] = 4, [COMPOSITES] = 3, [COUNTED] = 4, [MIXED] = 2};
+    static const int weights[FLAVOURS] = {[PLAIN] = 5, [FAIR_ONES] = 3, [TOKENS] = 2, [READ_WRITES] = 4,
+                                          [COMPOSITES] = 3, [COUNTED] = 4, [MIXED] = 2};
     int names = draw_one_in(self, 2) ? 1 : 2;
     flavour of = (flavour)dice_weighted(&self->dice, weights, FLAVOURS);
     if (of == PLAIN || of == FAIR_ONES || of == MIXED)
         draw_locks(self, of == FAIR_ONES, names);
+    if (of == TOKENS || draw_one_in(self, 16))
+        add_object(self, TOKEN_LOCK, "t");
     if (of == READ_WRITES || of == MIXED || draw_one_in(self, 12))
         add_read_write(self, names == 1 ? "r" : "q");
     if (of == COMPOSITES || draw_one_in(self, 20))

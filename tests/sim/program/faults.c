@@ -316,7 +316,7 @@ static void note_lock(void *argument, host *at, const char *name, size_t length,
 {
     found *self = argument;
     bool stands = left_ms < 0 || left_ms >= 60000 || is_held(name, length);
-    if (strcmp(type, "hash") != 0 || !stands || self->count == 32 || length >= 64)
+    if ((strcmp(type, "hash") != 0 && strcmp(type, "string") != 0) || !stands || self->count == 32 || length >= 64)
         return;
     self->all[self->count].at = at;
     snprintf(self->all[self->count++].name, 64, "%.*s", (int)length, name);

@@ -54,6 +54,7 @@ static rlock *make_lock(worker *self, int object)
     rlock_client *client = self->of->client;
     switch (of->kind) {
     case SPIN: return rlock_get_spin_lock(client, of->name);
+    case TOKEN_LOCK: return rlock_get_token_lock(client, of->name);
     case FAIR: return rlock_get_fair_lock(client, of->name);
     case FENCED: return rlock_get_fenced_lock(client, of->name);
     case NON_REENTRANT: return rlock_get_non_reentrant_lock(client, of->name);
