@@ -12,6 +12,7 @@
 #include <rlock/lock.h>
 #include <rlock/read_write_lock.h>
 #include <rlock/semaphore.h>
+#include <rlock/singleflight.h>
 #include <rlock/status.h>
 #include <rlock/version.h>
 

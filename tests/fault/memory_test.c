@@ -9,6 +9,7 @@
 #include "tests/support/memory.h"
 
 #include <stdio.h>
+#include <string.h>
 
 TestSuite(memory, .init = scene_watchdog, .fini = scene_close);
 #define KIND_SUITE memory
@@ -150,4 +151,31 @@ Test(memory, that_ends_in_a_red_lock_leaves_no_member_locked)
 Test(memory, that_ends_in_the_unlock_of_a_red_lock_leaves_no_member_locked)
 {
     end_in_composite(rlock_get_red_lock, false);
+}
+
+static rlock_status load_name(const char *key, void *arg, void **bytes, size_t *length)
+{
+    (void)arg;
+    *bytes = strdup(key);
+    *length = strlen(key);
+    return *bytes ? RLOCK_OK : RLOCK_NO_MEMORY;
+}
+
+/* Whichever allocation fails: it is said, nothing stays, and the next caller loads. */
+Test(memory, that_ends_in_a_singleflight_leaves_no_load_under_way)
+{
+    rlock_singleflight *flights = rlock_singleflight_new();
+    rlock_loaded *loaded = NULL;
+    int failed = 1, least = 3; /* the load under way, its bytes, what is shared of them */
+    cr_assert(flights != NULL);
+    for (int first = 1; failed > 0; first++) {
+        memory_end(first);
+        rlock_status status = rlock_singleflight_do(flights, "name", NULL, load_name, NULL, &loaded);
+        failed = memory_return();
+        least -= status == RLOCK_NO_MEMORY;
+        cr_assert(status == (failed ? RLOCK_NO_MEMORY : RLOCK_OK) && !loaded == (failed > 0));
+        rlock_loaded_free(loaded);
+    }
+    cr_assert(least <= 0);
+    rlock_singleflight_free(flights);
 }
