@@ -126,6 +126,27 @@ RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
  * Java: RedissonRedLock(locks), which Redisson has deprecated. */
 RLOCK_API rlock *rlock_get_red_lock(rlock *const *locks, size_t n);
 
+/* Makes a lock for a hot resource in `shards` parts (1 to 1024): as many owners hold it at a time, each another part,
+ * which is a reentrant lock of the name NAME:0, NAME:1 and so on. In a cluster the parts spread over the masters, unless
+ * NAME has a hash tag in braces. All programs must use the same number of parts.
+ * An acquire takes any part that is free; they are asked in random order. When none is free it waits for one of them,
+ * for 20 to 200 ms, and then looks at all again. An owner that holds a part takes the same one again.
+ * Differences from what is said below for all locks:
+ * rlock_unlock, rlock_is_held, rlock_get_hold_count, rlock_valid_for: of the part that this owner holds.
+ * rlock_is_locked             whether all parts are held.
+ * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
+ * rlock_force_unlock          frees all parts; *was_locked: whether any was held.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER: none of the parts could be asked. While one could, it stands in for the others.
+ * rlock_name                  is NULL. rlock_on_lost reports the part that was lost, by its name.
+ * NULL: RLOCK_INVALID, RLOCK_NO_MEMORY, RLOCK_CLOSED or RLOCK_FORKED; see rlock_last_error(). End it with rlock_free().
+ * Any thread. */
+RLOCK_API rlock *rlock_get_sharded_lock(rlock_client *client, const char *name, int shards);
+
+/* Which part of a sharded lock this owner holds: 0 to shards - 1. Local: does not ask the server. RLOCK_OK;
+ * RLOCK_NOT_OWNER: none, or it was lost; RLOCK_UNSUPPORTED: not a sharded lock; RLOCK_INVALID, RLOCK_CLOSED,
+ * RLOCK_FORKED. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_shard(rlock *lock, int *shard);
+
 /* Makes another handle for the same lock that acts for the named owner `owner` (a task, a coroutine, a
  * request) instead of the calling thread: whichever thread uses the handle acts for that owner. A named owner
  * is never the same as a thread, whatever the numbers. Any value is allowed. End the new handle with

@@ -40,6 +40,7 @@ typedef struct rli_methods {
     bool (*drop_missed)(rlock *lock, const int64_t *owner);
     int64_t (*valid_for)(rlock *lock, const int64_t *owner);
     rlock_status (*get_token)(rlock *lock, uint64_t *token); /* NULL: it has no tokens */
+    rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);
     rli_identity (*place)(const rlock *lock);

@@ -241,6 +241,14 @@ rlock_status rlock_get_token(rlock *lock, uint64_t *token)
     return status == RLOCK_OK ? lock->methods->get_token(lock, token) : status;
 }
 
+rlock_status rlock_get_shard(rlock *lock, int *shard)
+{
+    rlock_status status = check_place(lock, shard, "the shard");
+    if (status == RLOCK_OK && !lock->methods->get_shard)
+        status = rli_handle_unsupported("parts");
+    return status == RLOCK_OK ? lock->methods->get_shard(lock, shard) : status;
+}
+
 /* --- RLOCK_WITH --- */
 
 rlock_with_guard rlock_with_enter(rlock *lock, rlock_status *status)

@@ -160,3 +160,31 @@ Test(cluster_objects, red_lock_is_held_on_most_masters)
     assert_ok(rlock_unlock(ours));
     assert_ok(rlock_unlock(elsewhere));
 }
+
+/* Without a hash tag the parts are keys of many slots. */
+Test(cluster_objects, parts_of_a_sharded_lock_spread_over_the_masters)
+{
+    enum { SHARDS_MANY = 24 };
+    rlock *lock = stage_keep(rlock_get_sharded_lock(shards.client, "stock", SHARDS_MANY));
+    for (int i = 0; i < SHARDS_MANY; i++)
+        assert_ok(rlock_try_lock(owned_by(lock, i), 0, 60000));
+    for (int node = 0; node < MASTERS; node++)
+        cr_assert(server_integer(cluster_node(shards.cluster, node), "DBSIZE") > 0, "none on master %d", node);
+    for (int i = 0; i < SHARDS_MANY; i++)
+        assert_ok(rlock_unlock(owned_by(lock, i)));
+    shards_assert_nothing_left();
+}
+
+/* The parts of the others stand in for those of a master that does not answer. */
+Test(cluster_objects, sharded_lock_is_taken_while_a_master_is_silent)
+{
+    rlock *lock = stage_keep(rlock_get_sharded_lock(shards.client, "stock", 24));
+    assert_ok(rlock_lock(lock)); /* it is connected */
+    assert_ok(rlock_unlock(lock));
+    server_freeze(cluster_node(shards.cluster, 1));
+    for (int i = 0; i < 8; i++)
+        assert_ok(rlock_try_lock(owned_by(lock, i), 20000, 60000));
+    server_thaw(cluster_node(shards.cluster, 1));
+    for (int i = 0; i < 8; i++)
+        assert_ok(rlock_unlock(owned_by(lock, i)));
+}

@@ -1,0 +1,374 @@
+/* Sharded lock: a hot resource in parts, each with a lock of its own; an owner takes any part that is free. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "engine/back_off.h"
+#include "locks/composite_machine.h"
+#include "locks/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long it waits for one part before it looks for another. */
+static const rlock_back_off slices = {sizeof slices, 20, 200, 2, 50};
+
+/* Others stand in for a part whose server is silent, so it is not waited for. When so many of the first ones do not
+ * answer, the server of all may be in trouble: then one is asked with all the time that the client has. */
+#define SILENT_MOST 3
+
+/* --- asking --- */
+
+static rlock_status check(const rlock *handle)
+{
+    const rlock *first = rli_composite_of(handle)->members[0]; /* all are of one client */
+    return first->methods->check(first);
+}
+
+/* The part that the owner holds; NULL: none. */
+static rlock *part_of(const rlock *handle, const int64_t *owner, size_t *number)
+{
+    const rli_composite *set = rli_composite_of(handle);
+    for (size_t i = 0; i < set->count; i++) {
+        *number = i;
+        if (set->members[i]->methods->valid_for(set->members[i], owner) > 0)
+            return set->members[i];
+    }
+    return NULL;
+}
+
+static int64_t valid_for(rlock *handle, const int64_t *owner)
+{
+    size_t number;
+    rlock *part = part_of(handle, owner, &number);
+    return part ? part->methods->valid_for(part, owner) : 0;
+}
+
+static rlock_status get_shard(rlock *handle, int *shard)
+{
+    size_t number;
+    if (!part_of(handle, NULL, &number))
+        return rli_fail(RLOCK_NOT_OWNER, "no part of the sharded lock is held by this owner");
+    *shard = (int)number;
+    return RLOCK_OK;
+}
+
+/* --- acquiring --- */
+
+/* One acquire under way. A pass asks each part once, then waits for the last one. */
+typedef struct seeking {
+    rli_composite_machine on; /* first */
+    int64_t deadline_ms;
+    rlock *held;              /* the part that the owner holds already; NULL: none */
+    size_t from, stride;      /* the order of this pass: from, from + stride, … around */
+    size_t asked, refused;    /* of this pass */
+    bool patient;             /* this pass asks one part alone, and waits for its answer */
+    bool waits;               /* for the last part of the pass */
+    int passes;
+    rlock_status failure;     /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
+    char why[512];
+} seeking;
+
+static seeking *seeking_of(rli_composite_machine *on)
+{
+    return (seeking *)(void *)on;
+}
+
+static size_t common(size_t a, size_t b)
+{
+    while (b > 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void begin_pass(seeking *self)
+{
+    size_t count = self->on.set->count;
+    self->from = (size_t)rli_random_up_to((int64_t)count - 1);
+    self->stride = 1 + (size_t)rli_random_up_to((int64_t)count - 1);
+    while (common(self->stride, count) > 1)
+        self->stride = self->stride % count + 1;
+    self->asked = self->refused = 0;
+    self->waits = false;
+    self->failure = RLOCK_OK;
+}
+
+static rlock *part_asked(const seeking *self)
+{
+    size_t last = self->asked < self->on.set->count ? self->asked : self->on.set->count - 1;
+    return self->on.set->members[(self->from + last * self->stride) % self->on.set->count];
+}
+
+static int64_t left_ms(const seeking *self)
+{
+    return self->deadline_ms == RLI_NEVER ? RLOCK_FOREVER : self->deadline_ms - rli_now_ms();
+}
+
+static rlock_status begin_asking(seeking *self)
+{
+    rli_job job = *self->on.job;
+    if (self->held)
+        return rli_composite_begin_part(&self->on, self->held, &job);
+    job.wait_ms = self->waits ? rli_earlier(left_ms(self), rli_back_off_ms(&slices, self->passes)) : 0;
+    if (!self->patient && self->on.set->count > 1)
+        job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
+    return rli_composite_begin_part(&self->on, part_asked(self), &job);
+}
+
+static rlock_status say(const seeking *self)
+{
+    size_t count = self->on.set->count;
+    if (self->failure != RLOCK_OK && self->refused == 0)
+        return rli_fail(self->failure, "a sharded lock: none of %zu parts could be asked; %.400s", count, self->why);
+    return rli_fail(RLOCK_TIMEOUT, "a sharded lock: none of %zu parts is free; %zu are held by other owners", count,
+                    self->refused);
+}
+
+/* The pass has found nothing. */
+static rlock_status end_pass(seeking *self)
+{
+    bool all_fail = self->failure != RLOCK_OK && self->refused == 0, was_patient = self->patient;
+    self->patient = all_fail && !was_patient;
+    if (!self->patient && (self->on.job->wait_ms <= 0 || all_fail || left_ms(self) <= 0))
+        return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, say(self));
+    self->passes++;
+    begin_pass(self);
+    return rli_composite_next(&self->on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+}
+
+/* Other parts stand in for one that could not be asked. */
+static bool may_be_replaced(rlock_status status)
+{
+    return status == RLOCK_TIMEOUT || status == RLOCK_UNAVAILABLE || status == RLOCK_SERVER ||
+           status == RLOCK_NOT_SYNCED;
+}
+
+static void note(seeking *self, rlock_status status)
+{
+    self->refused += status == RLOCK_TIMEOUT && !self->waits;
+    if (status == RLOCK_TIMEOUT)
+        return;
+    self->failure = status;
+    snprintf(self->why, sizeof self->why, "%s", rlock_last_error());
+}
+
+static rlock_status ask(rli_composite_machine *on)
+{
+    seeking *self = seeking_of(on);
+    rlock_status status = on->part ? rli_composite_go_on_part(on) : begin_asking(self);
+    if (status == RLI_WAITING)
+        return status;
+    if (self->held || !may_be_replaced(status))
+        return rli_composite_next(on, RLI_COMPOSITE_DONE, status);
+    note(self, status);
+    if (self->waits)
+        return end_pass(self);
+    self->asked++;
+    bool silent = self->refused == 0 && self->asked >= (self->patient ? 1 : SILENT_MOST);
+    if (self->asked < on->set->count && !silent)
+        return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+    self->waits = status == RLOCK_TIMEOUT && on->job->wait_ms > 0 && left_ms(self) > 0;
+    return self->waits ? rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK) : end_pass(self);
+}
+
+static rli_composite_step *const acquiring[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = ask};
+
+static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_operation *whole, seeking *self)
+{
+    size_t number;
+    rli_composite_prepare(&self->on, handle, job, whole, RLI_MACHINE_SIZE(seeking), acquiring);
+    self->deadline_ms = rli_after_ms(job->wait_ms);
+    self->held = part_of(handle, rli_composite_owner(&self->on), &number);
+    self->passes = 0;
+    self->patient = false;
+    begin_pass(self);
+    return &self->on.base;
+}
+
+/* --- other jobs --- */
+
+/* One part is the owner's at most: the others answer that they are not, without a request. */
+static rli_swept count_own(rli_sweep *sweep, rlock_status status)
+{
+    if (status == RLOCK_NOT_OWNER)
+        return RLI_SWEEP_ON;
+    sweep->good += status == RLOCK_OK;
+    if (status != RLOCK_OK)
+        rli_sweep_keep(sweep, status);
+    return RLI_SWEEP_ENOUGH;
+}
+
+static rlock_status judge_own(rli_sweep *sweep)
+{
+    if (sweep->good > 0)
+        return RLOCK_OK;
+    if (sweep->failed != RLOCK_OK)
+        return rli_fail_text(sweep->failed, sweep->why);
+    return rli_fail(RLOCK_NOT_OWNER, "none of the %zu parts of the sharded lock is held by this owner",
+                    sweep->on.set->count);
+}
+
+static bool is_not_held(rli_sweep *sweep, rlock *member, rlock_status *status)
+{
+    *status = RLOCK_OK;
+    return rli_composite_valid_for(&sweep->on, member) <= 0;
+}
+
+static bool has_nothing_to_extend(rli_sweep *sweep, rlock *member, rlock_status *status)
+{
+    bool skips = is_not_held(sweep, member, status);
+    *status = RLOCK_NOT_OWNER;
+    return skips;
+}
+
+static void keep_first(rli_sweep *sweep, rlock_status status)
+{
+    if (status != RLOCK_OK && sweep->failed == RLOCK_OK)
+        rli_sweep_keep(sweep, status);
+}
+
+static rlock_status judge(rli_sweep *sweep)
+{
+    return sweep->failed == RLOCK_OK ? RLOCK_OK : rli_fail_text(sweep->failed, sweep->why);
+}
+
+/* Whether it is held, and how often. */
+static rli_swept add_up(rli_sweep *sweep, rlock_status status)
+{
+    keep_first(sweep, status);
+    sweep->on.base.answer += status == RLOCK_OK ? sweep->on.part_answer : 0;
+    return status == RLOCK_OK ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
+}
+
+/* Whether any was locked. */
+static rli_swept count_forced(rli_sweep *sweep, rlock_status status)
+{
+    keep_first(sweep, status);
+    sweep->on.base.answer |= status == RLOCK_OK && sweep->on.part_answer;
+    return RLI_SWEEP_ON;
+}
+
+/* It is locked while none is free. */
+static rli_swept count_locked(rli_sweep *sweep, rlock_status status)
+{
+    keep_first(sweep, status);
+    sweep->on.base.answer = status == RLOCK_OK && sweep->on.part_answer;
+    return sweep->on.base.answer ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
+}
+
+/* How long until one is free at the latest: -2, one is free; -1, none has an expiry. */
+static rli_swept count_left(rli_sweep *sweep, rlock_status status)
+{
+    int64_t left = sweep->on.part_answer, *least = &sweep->on.base.answer;
+    keep_first(sweep, status);
+    if (status != RLOCK_OK)
+        return RLI_SWEEP_ENOUGH;
+    if (sweep->good++ == 0 || left == -2 || *least == -1 || (left >= 0 && left < *least))
+        *least = left;
+    return left == -2 ? RLI_SWEEP_ENOUGH : RLI_SWEEP_ON;
+}
+
+static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
+    [RLI_JOB_RELEASE] = {.count = count_own, .judge = judge_own},
+    [RLI_JOB_EXTEND] = {.skips = has_nothing_to_extend, .count = count_own, .judge = judge_own},
+    [RLI_JOB_IS_HELD] = {.skips = is_not_held, .count = add_up, .judge = judge},
+    [RLI_JOB_HOLD_COUNT] = {.skips = is_not_held, .count = add_up, .judge = judge},
+    [RLI_JOB_FORCE] = {.count = count_forced, .judge = judge},
+    [RLI_JOB_IS_LOCKED] = {.count = count_locked, .judge = judge},
+    [RLI_JOB_TTL] = {.count = count_left, .judge = judge},
+};
+
+/* --- the handle --- */
+
+static size_t room(const rlock *handle, rli_job_kind kind)
+{
+    size_t own = kind == RLI_JOB_ACQUIRE ? RLI_MACHINE_SIZE(seeking) : RLI_MACHINE_SIZE(rli_sweep);
+    return own + rli_composite_members_room(handle, kind);
+}
+
+/* Whether the job is about the part that the owner holds. */
+static bool is_owners(rli_job_kind kind)
+{
+    return kind == RLI_JOB_RELEASE || kind == RLI_JOB_EXTEND || kind == RLI_JOB_IS_HELD || kind == RLI_JOB_HOLD_COUNT;
+}
+
+static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory)
+{
+    if (job->kind == RLI_JOB_ACQUIRE)
+        return begin_acquiring(handle, job, whole, memory);
+    rli_sweep *sweep = rli_sweep_begin(handle, job, whole, memory, &rules[job->kind]);
+    size_t number;
+    /* It is asked first: of a part that was lost before, an unlock answers later. */
+    if (is_owners(job->kind) && part_of(handle, rli_composite_owner(&sweep->on), &number))
+        sweep->done = number;
+    return &sweep->on.base;
+}
+
+static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
+{
+    union {
+        rli_composite_machine any;
+        seeking acquire;
+        rli_sweep sweep;
+    } memory;
+    begin(handle, job, NULL, &memory);
+    return rli_composite_run(&memory.any, answer);
+}
+
+static const rli_methods methods = {
+    .check = check,
+    .check_owner = rli_composite_check_owner,
+    .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1,
+    .run = run,
+    .room = room,
+    .begin = begin,
+    .home = rli_composite_home,
+    .valid_for = valid_for,
+    .get_shard = get_shard,
+    .copy = rli_composite_copy,
+    .for_owner = rli_composite_for_owner,
+    .place = rli_composite_identity,
+    .name = rli_composite_name,
+    .ref = rli_composite_ref,
+    .free = rli_composite_free,
+};
+
+/* A part has the name NAME:number: of its own, so that a cluster spreads the parts over its masters. */
+static rlock *make_part(rlock_client *client, const char *name, size_t number)
+{
+    size_t size = strlen(name) + 8;
+    char *text = malloc(size);
+    if (!text) {
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for the name of a part");
+        return NULL;
+    }
+    snprintf(text, size, "%s:%zu", name, number);
+    rlock *part = rlock_get_lock(client, text);
+    free(text);
+    return part;
+}
+
+rlock *rlock_get_sharded_lock(rlock_client *client, const char *name, int shards)
+{
+    rlock *parts[RLI_MEMBERS_MAX] = {NULL}, *lock = NULL;
+    if (!name || !*name || shards < 1 || shards > RLI_MEMBERS_MAX) {
+        rli_fail(RLOCK_INVALID,
+                 !name           ? "the sharded lock's name is NULL"
+                 : *name == '\0' ? "the sharded lock's name is empty"
+                                 : "a sharded lock has 1 to %d parts, not %d",
+                 RLI_MEMBERS_MAX, shards);
+        return NULL;
+    }
+    int made = 0;
+    while (made < shards && (parts[made] = make_part(client, name, (size_t)made)))
+        made++;
+    if (made == shards)
+        lock = rli_composite_make(&methods, "sharded lock", parts, (size_t)shards);
+    while (made > 0)
+        rlock_free(parts[--made]);
+    return lock;
+}

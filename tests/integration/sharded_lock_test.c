@@ -1,0 +1,255 @@
+/* The sharded lock: as many owners as it has parts, each with another one. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/poll_loop.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <rlock/async.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+TestSuite(sharded, .init = stage_quick, .fini = stage_close);
+
+#define NAME "stock"
+#define SHARDS 4
+#define SOON_MS 10000
+
+static rlock *sharded_of(rlock_client *client, int shards)
+{
+    return stage_keep(rlock_get_sharded_lock(client, NAME, shards));
+}
+
+static int64_t parts_locked(void)
+{
+    return server_integer(stage.server, "DBSIZE");
+}
+
+static int shard_of(rlock *lock)
+{
+    int shard = -1;
+    assert_ok(rlock_get_shard(lock, &shard));
+    return shard;
+}
+
+/* Each of four owners takes another part, and the fifth none. */
+Test(sharded, has_as_many_owners_as_parts)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS), *theirs = sharded_of(stage.other, SHARDS);
+    bool taken[SHARDS] = {false}, locked = true;
+    for (int i = 0; i < SHARDS; i++) {
+        rlock *own = owned_by(i % 2 ? lock : theirs, i);
+        assert_ok(rlock_is_locked(lock, &locked));
+        cr_assert(!locked);
+        assert_ok(rlock_try_lock(own, 0, 60000));
+        int shard = shard_of(own);
+        cr_assert(shard >= 0 && shard < SHARDS && !taken[shard], "part %d twice", shard);
+        taken[shard] = true;
+        char name[32];
+        snprintf(name, sizeof name, NAME ":%d", shard);
+        cr_assert(pttl_of(name) > 0);
+    }
+    cr_assert(parts_locked() == SHARDS);
+    assert_ok(rlock_is_locked(lock, &locked));
+    cr_assert(locked);
+    assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
+    assert_error("none of 4 parts is free");
+    assert_status(rlock_try_lock(lock, 50, 1000), RLOCK_TIMEOUT);
+    cr_assert(parts_locked() == SHARDS);
+}
+
+/* Not always the first. */
+Test(sharded, parts_are_tried_in_random_order)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    bool seen[SHARDS] = {false};
+    int different = 0;
+    for (int i = 0; i < 1000 && different < SHARDS; i++) {
+        assert_ok(rlock_try_lock(lock, 0, 60000));
+        int shard = shard_of(lock);
+        different += !seen[shard];
+        seen[shard] = true;
+        assert_ok(rlock_unlock(lock));
+    }
+    cr_assert(different == SHARDS, "%d parts in 1000 turns", different);
+    assert_no_keys();
+}
+
+Test(sharded, is_entered_again_in_the_same_part)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    int count = 0;
+    bool held = false;
+    assert_ok(rlock_lock(lock));
+    int shard = shard_of(lock);
+    for (int i = 0; i < 10; i++)
+        assert_ok(rlock_lock(lock));
+    cr_assert(shard_of(lock) == shard && parts_locked() == 1 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_get_hold_count(lock, &count));
+    assert_ok(rlock_is_held(lock, &held));
+    cr_assert(count == 11 && held);
+    for (int i = 0; i < 11; i++)
+        assert_ok(rlock_unlock(lock));
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_error("none of the 4 parts");
+    assert_status(rlock_get_shard(lock, &shard), RLOCK_NOT_OWNER);
+    cr_assert(rlock_valid_for(lock) == 0);
+    assert_no_keys();
+}
+
+/* Whichever part is given back. */
+Test(sharded, waiter_takes_the_part_that_becomes_free)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS), *theirs = sharded_of(stage.other, SHARDS);
+    rlock *held[SHARDS];
+    for (int i = 0; i < SHARDS; i++) {
+        held[i] = owned_by(theirs, i);
+        assert_ok(rlock_lock(held[i]));
+    }
+    actor *waiter = actor_start();
+    for (int i = 0; i < SHARDS; i++) {
+        actor_begin_lock(waiter, lock);
+        cr_assert(!actor_ended(waiter, 20));
+        assert_ok(rlock_unlock(held[i]));
+        assert_ok(actor_finish(waiter, SOON_MS));
+        assert_ok(actor_unlock(waiter, lock));
+        assert_ok(rlock_lock(held[i]));
+    }
+    actor_end(waiter);
+}
+
+#define TURNS 40
+
+static atomic_int inside[SHARDS];
+static atomic_int met, turns;
+
+static rlock_status take_turns(void *arg)
+{
+    rlock *lock = arg;
+    for (int i = 0; i < TURNS; i++) {
+        int shard = 0;
+        rlock_status status = rlock_lock(lock);
+        if (status != RLOCK_OK || (status = rlock_get_shard(lock, &shard)) != RLOCK_OK)
+            return status;
+        met += atomic_fetch_add(&inside[shard], 1) > 0;
+        turns++;
+        atomic_fetch_sub(&inside[shard], 1);
+        if ((status = rlock_unlock(lock)) != RLOCK_OK)
+            return status;
+    }
+    return RLOCK_OK;
+}
+
+Test(sharded, of_many_threads_excludes_within_each_part)
+{
+    enum { THREADS = 12 };
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    actor *threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] = actor_start();
+        actor_begin(threads[i], take_turns, lock);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_ok(actor_finish(threads[i], 60000));
+        actor_end(threads[i]);
+    }
+    cr_assert(met == 0 && turns == THREADS * TURNS);
+    assert_no_keys();
+}
+
+Test(sharded, part_that_was_lost_is_told_and_another_one_taken)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    assert_ok(rlock_lock(lock));
+    freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+}
+
+Test(sharded, is_forced_open_in_all_parts)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS), *theirs = sharded_of(stage.other, SHARDS);
+    bool was_locked = true;
+    int64_t left_ms = 0;
+    assert_ok(rlock_force_unlock(lock, &was_locked));
+    cr_assert(!was_locked);
+    assert_ok(rlock_remain_time_to_live(lock, &left_ms));
+    cr_assert(left_ms == -2);
+    for (int i = 0; i < SHARDS; i++)
+        assert_ok(rlock_try_lock(owned_by(theirs, i), 0, i == 2 ? 5000 : 60000));
+    assert_ok(rlock_remain_time_to_live(lock, &left_ms));
+    cr_assert(left_ms > 0 && left_ms <= 5000);
+    assert_ok(rlock_force_unlock(lock, &was_locked));
+    cr_assert(was_locked);
+    assert_no_keys();
+}
+
+/* For less than the timeout; the one server of all parts is not given up. */
+TimedTest(sharded, is_taken_though_the_server_stalls)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    actor *taker = actor_start();
+    assert_ok(rlock_lock(lock)); /* the server knows the scripts */
+    assert_ok(rlock_unlock(lock));
+    server_freeze(stage.server);
+    actor_begin_try(taker, lock, 0, 60000);
+    pass_ms(2000);
+    server_thaw(stage.server);
+    assert_ok(actor_finish(taker, SOON_MS));
+    assert_ok(actor_unlock(taker, lock));
+    /* What may have been taken without an answer is given back. */
+    for (int i = 0; i < SHARDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, NAME ":%d", i);
+        cr_assert(server_wait_exists(stage.server, name, false, SOON_MS));
+    }
+    actor_end(taker);
+}
+
+/* --- async --- */
+
+RealTest(sharded, is_taken_and_given_back_without_a_thread)
+{
+    rlock *lock = owned_by(sharded_of(stage.client, SHARDS), 7), *theirs = sharded_of(stage.other, SHARDS);
+    ending taken = {0}, given = {0};
+    for (int i = 0; i < SHARDS; i++)
+        assert_ok(rlock_lock(owned_by(theirs, i)));
+    poll_loop_add(stage.client);
+    assert_ok(rlock_lock_async(lock, NULL, poll_loop_end, &taken));
+    cr_assert(!poll_loop_wait(&taken, 100), "a fifth owner");
+    assert_ok(rlock_unlock(owned_by(theirs, 2)));
+    assert_ends(taken, RLOCK_OK);
+    cr_assert(shard_of(lock) >= 0);
+    assert_ok(rlock_unlock_async(lock, NULL, poll_loop_end, &given));
+    assert_ends(given, RLOCK_OK);
+    poll_loop_remove(stage.client);
+}
+
+/* --- what is refused --- */
+
+Test(sharded, of_no_sense_makes_no_handle)
+{
+    int shard;
+    cr_assert(!rlock_get_sharded_lock(stage.client, NAME, 0) && !rlock_get_sharded_lock(stage.client, NAME, 1025));
+    assert_error("1 to 1024");
+    cr_assert(!rlock_get_sharded_lock(stage.client, NULL, 4) && !rlock_get_sharded_lock(stage.client, "", 4));
+    cr_assert(!rlock_get_sharded_lock(NULL, NAME, 4));
+    assert_status(rlock_get_shard(lock_of(stage.client, NAME), &shard), RLOCK_UNSUPPORTED);
+    assert_status(rlock_get_shard(sharded_of(stage.client, 4), NULL), RLOCK_INVALID);
+}
+
+/* The most, and one alone. */
+Test(sharded, may_have_one_part_or_very_many)
+{
+    rlock *one = sharded_of(stage.client, 1), *many = sharded_of(stage.client, 1024);
+    assert_ok(rlock_lock(one));
+    cr_assert(shard_of(one) == 0);
+    assert_ok(rlock_unlock(one));
+    assert_ok(rlock_try_lock(many, 0, 60000));
+    assert_ok(rlock_unlock(many));
+    assert_no_keys();
+}
