@@ -218,6 +218,19 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock
  * instead. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *token);
 
+/* Writes the string `key` (with the client's prefix) in Redis, unless somebody with a newer fencing token has written it:
+ * a holder that was paused beyond its lease overwrites nothing that the next one wrote. `value` is `length` bytes of
+ * any kind. The key rlock_fence:{key} remembers the token, without an end; both are in one cluster slot. Everybody who
+ * writes the string must write it this way, or the way that docs/fenced-lock.md shows for other programs.
+ * RLOCK_OK            written.
+ * RLOCK_LOST          a newer token has written it: the hold that had this one is over. Nothing changed.
+ * RLOCK_UNAVAILABLE   no answer: it may have been written, or may be written later, but not over a later write with this
+ *                     or a newer token.
+ * RLOCK_SERVER        the server refused. WRONGTYPE: the key is of another type.
+ * RLOCK_INVALID (also: a token of 0), RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. Blocks. Any thread. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, const char *key, const void *value,
+                                                         size_t length, uint64_t token);
+
 /* Releases one hold of this owner; the last release frees the lock and wakes a waiter.
  * RLOCK_OK           released.
  * RLOCK_NOT_OWNER    this owner does not hold the lock; nothing changed.

@@ -287,6 +287,7 @@ static bool all_works(void)
         failed += rlock_lock(lock) != RLOCK_OK;
         failed += rlock_unlock(lock) != RLOCK_OK;
     }
+    failed += rlock_fenced_set(stage.client, "row", "x", 1, 1) != RLOCK_OK;
     failed += rlock_semaphore_add_permits(semaphore_of(stage.client, "semaphore"), 1) != RLOCK_OK;
     failed += rlock_permit_semaphore_add_permits(permits_of(stage.client, "permits"), 1) != RLOCK_OK;
     failed += rlock_permit_semaphore_try_acquire(permits_of(stage.client, "permits"), 0, 1000, &permit) != RLOCK_OK;

@@ -18,6 +18,7 @@ TestSuite(model_scripts);
 
 static const hunt_blank blanks[] = {
     {'l', CHOICES("order", "order", "other")},
+    {'F', CHOICES("1", "2", "9", "10", "99", "9007199254740993", "9007199254740992")},
     {'T', CHOICES("tok", "tok", "tok", "tok", "order")},
     {'o', CHOICES("c1:1", "c1:2", "c2:1", "c2:2")},
     {'v', CHOICES("~", "~", "~", "$o")},                       /* an owner to replace */
@@ -57,6 +58,7 @@ static const struct {
     {&rli_script_spin_release, "1 $l $o $r $m", 2},
     {&rli_script_spin_force, "1 $l", 1},
     {&rli_script_fenced_acquire, "2 $l token $o $m $c $v ch", 4},
+    {&rli_script_fenced_set, "2 row fence a $F $o $F", 5},
     {&rli_script_token_acquire, "1 $T $o $m $c $v ch", 8},
     {&rli_script_token_release, "1 $T ch $o $r $m", 6},
     {&rli_script_token_renew, "2 tok $l $m $o $o", 3},
@@ -112,6 +114,7 @@ static const struct {
 
 /* Others' doings on the same keys. */
 static const hunt_phrase hands[] = {
+    {"SET row x", 1}, {"RPUSH row x", 1}, {"DEL row", 2}, {"DEL fence", 1}, {"SET fence x", 1},
     {"DEL tok", 1}, {"SET tok $o PX $m", 1}, {"SET tok $x", 1}, {"PERSIST tok", 1}, {"PEXPIRE tok $m", 1},
     {"DEL $l", 2}, {"DEL oq", 1}, {"DEL ot", 1}, {"DEL sem", 1}, {"HSET $l $o $x", 2}, {"HSET order mode read", 2},
     {"HSET order mode write", 2}, {"HSET order mode $x", 1}, {"HSET order $o:write $x", 2}, {"HDEL order $o", 1},
