@@ -8,7 +8,7 @@ static const struct kinds_case {
     const char *kind;
     int scripts; /* of a turn */
 } cases[] = {
-    {"spin", 2},  {"fenced", 2}, {"non-reentrant", 2}, {"read", 2},  {"write", 2},
+    {"spin", 2}, {"token", 2}, {"fenced", 2}, {"non-reentrant", 2}, {"read", 2}, {"write", 2},
     {"fair", 2}, {"semaphore", 2}, {"permit", 2}, {"multi", 6},
 };
 

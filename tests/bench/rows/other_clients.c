@@ -18,9 +18,22 @@ static bool measure_one(bench_run *bench, const char *what, const char *names)
     return contest_measure(bench, sides, count, what, NULL);
 }
 
+/* The token lock is the one that these two take. */
+static bool measure_token(bench_run *bench, const char *what, const char *names)
+{
+    bench_side sides[] = {
+        {.who = "rlock", .kind = "token", .threads = THREADS, .names = names, .slices = 3},
+        {.who = "redis-py", .kind = "lock", .threads = THREADS, .names = names, .ms = MS, .warm_up_ms = WARM_UP_MS},
+        {.who = "redlock", .kind = "lock", .threads = THREADS, .names = names, .ms = MS, .warm_up_ms = WARM_UP_MS},
+    };
+    return contest_measure(bench, sides, sizeof sides / sizeof *sides, what, NULL);
+}
+
 static bool measure(bench_run *bench)
 {
-    return measure_one(bench, "own names", "own") && measure_one(bench, "one name", "one:bench:other-clients");
+    return measure_one(bench, "own names", "own") && measure_one(bench, "one name", "one:bench:other-clients") &&
+           measure_token(bench, "own names, token lock", "own") &&
+           measure_token(bench, "one name, token lock", "one:bench:other-clients-token");
 }
 
 extern const bench_row row_other_clients;

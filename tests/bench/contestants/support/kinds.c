@@ -55,6 +55,7 @@ static rlock *multi_of_3(rlock_client *client, const char *name)
 static const bench_kind kinds[] = {
     {.name = "lock", .requests = 2, .lock = rlock_get_lock},
     {.name = "spin", .requests = 2, .lock = rlock_get_spin_lock},
+    {.name = "token", .requests = 2, .lock = rlock_get_token_lock},
     {.name = "fenced", .requests = 2, .lock = rlock_get_fenced_lock},
     {.name = "non-reentrant", .requests = 2, .lock = rlock_get_non_reentrant_lock},
     {.name = "read", .requests = 2, .lock = read_side},
