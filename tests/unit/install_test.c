@@ -211,6 +211,24 @@ Test(install, every_example_of_the_documentation_compiles)
              scratch_folder(), environment("CC", "cc"));
 }
 
+/* Each of the locks that the page calls broken lets two in, or nobody any more. */
+Test(install, example_of_broken_locks_breaks_them)
+{
+    static const char *const events[] = {
+        "nobody ever will: it has no time to live\n", "B waits for ever\n",
+        "A is done, and deletes the lock: that of B\n  C holds the lock, and so does B\n",
+        "A deletes the lock: that of B\n  C holds the lock, and so does B\n", "slept until 1550 ms, and gave up\n"};
+    server *own = server_start();
+    install();
+    shell_do("cp docs/examples/broken_locks.c '%s'", scratch_folder());
+    build(environment("CC", "cc"), "broken_locks.c", "-lhiredis");
+    char *said = shell("cd '%s' && ./broken_locks '%s'", scratch_folder(), server_tcp_url(own));
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        cr_assert(strstr(said, events[i]), "no \"%s\" in: %s", events[i], said);
+    free(said);
+    server_stop(own);
+}
+
 /* The programs with an event loop run, too: each takes the lock and gives it back from its loop. */
 Test(install, examples_for_event_loops_take_the_lock_and_give_it_back)
 {
