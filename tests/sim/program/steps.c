@@ -115,18 +115,21 @@ static void check_members(worker *self, const call *of)
     hold *held = of->hold;
     const plan_object *object = object_of(self, step);
     int64_t asked_ns = world_now_ns();
-    bool met = held->gains != of->gains; /* another thread's acquire, whose members this call gave back in part */
-    held->partly = met || (held->partly && of->status != RLOCK_NOT_OWNER);
-    if (held->count > 0 || held->to_tell > 0 || held->calls > 0 || held->partly)
+    /* Another thread's acquire for the same owner, whose members this call gave back in part. */
+    held->partly |= held->gains != of->gains || held->calls > 0;
+    if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
         return;
+    bool any = false;
     for (int i = 0; i < object->member_count; i++) {
         rlock *member = worker_lock(self, object->members[i], step->owner);
         int64_t ms = member ? rlock_valid_for(member) : 0;
         bool again = held->calls > 0 || held->granted_ns >= asked_ns; /* another thread of a named owner */
-        if (ms > 0 && !again)
+        any |= ms > 0;
+        if (ms > 0 && !again && !held->partly)
             finding("%s holds \"%s\" for %" PRId64 " ms more, a member of a lock that it does not hold", held->owner.title,
                     rlock_name(member), ms);
     }
+    held->partly &= any; /* until all are given back */
 }
 
 /* Only who holds nothing else waits without end: others may wait for what it holds. Nor for a lock of several with a lease
