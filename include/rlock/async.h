@@ -65,9 +65,12 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *clien
  * Multi and red locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async. Each member must name an owner,
  * unless the call does. `fn` is called from rlock_client_process() of the first member's client, or of the first one
  * whose client is open when the call begins. Process the clients of all members: requests to a client that is not
- * processed go on in the background only. If the first client is closed meanwhile, the call ends with RLOCK_CLOSED, and
- * gives back what it has taken through the other clients; rlock_client_close() waits for the answers to that, for each
- * member at most 250 ms after an acquire, or that client's `timeout` after an unlock. */
+ * processed go on in the background only.
+ * If that client is closed meanwhile, the call ends within rlock_client_close(). An acquire ends with RLOCK_CLOSED, and
+ * gives back what it has taken through the other clients. An unlock still releases the members of the other clients; its
+ * status is RLOCK_OK if all members (of a red lock: a majority) were released, else that of a member that was not, as
+ * RLOCK_CLOSED. rlock_client_close() waits for the answers, for each member at most 250 ms after an acquire, or that
+ * client's `timeout` after an unlock. A member whose client is closed is held until its lease ends. */
 
 /* As rlock_lock_with(). `options` (NULL: RLOCK_LOCK_OPTIONS_INIT) is copied; its token must live until the operation has
  * ended. Java: lockAsync(threadId), tryLockAsync(waitTime, leaseTime, unit, threadId). */
