@@ -3,7 +3,6 @@
 #include "tests/support/memory.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 void *__real_malloc(size_t size);
@@ -24,6 +23,11 @@ void memory_end(int first)
     left = first - 1;
     failed = 0;
     ends = true;
+}
+
+bool memory_has_ended(void)
+{
+    return failed > 0;
 }
 
 int memory_return(void)
