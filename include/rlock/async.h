@@ -62,7 +62,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *clien
  * freed at once. `arg` is passed on.
  * The status of the result is one that the blocking call of that name returns.
  *
- * Multi and red locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async. Each member must name an owner,
+ * Multi, red and sharded locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async. Each member must name an owner,
  * unless the call does. `fn` is called from rlock_client_process() of the first member's client, or of the first one
  * whose client is open when the call begins. Process the clients of all members: requests to a client that is not
  * processed go on in the background only.
