@@ -199,7 +199,9 @@ static bool has_owner(int resource)
 {
     const char *name = run_of->objects[resource].name;
     for (const hold *held = ledger_first(); held; held = held->next) {
-        bool holds = held->calls > 0 || (held->count > 0 && (!held->lost_ns || held->unsure));
+        /* What an ended thread held is nobody's: ends_abandoned_until_ns. */
+        bool counts = held->count > 0 && !held->left && (!held->lost_ns || held->unsure);
+        bool holds = held->calls > 0 || counts;
         if (holds && run_is_of(held->resource, name, strlen(name)))
             return true;
     }
