@@ -180,6 +180,8 @@ static bool could_have(const worker *one, int resource)
         return servers_number(resource, "GET", of->name) <= 0;
     if (of->kind == SEMAPHORE || of->kind == PERMITS)
         return servers_number(resource, "GET", of->name) >= one->wants;
+    if (actors_count() > 0) /* Redisson tells nobody when a writer that also reads gives the write lock back */
+        return false;
     return one->waits_as == READ_SIDE && !is_mixed(resource) && servers_says(resource, "read", "HGET", of->name, "mode");
 }
 
