@@ -107,6 +107,9 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * rlock_is_held      asks for each member in turn.
  * rlock_valid_for    is the least of its members'.
  * RLOCK_UNSUPPORTED  hold count, is-locked, time to live and force unlock: ask the members.
+ * rlock_get_token    if one member at least is a fenced lock: the token of the first such one in the order by server and
+ *                    name, which is the same for all multi locks of these members. It fences off whoever holds that
+ *                    member, too, and no others.
  * rlock_name         is NULL. rlock_on_lost reports the member that was lost, by its name.
  * NULL: RLOCK_INVALID (no locks, too many, or a NULL among them), RLOCK_NO_MEMORY, RLOCK_CLOSED or
  * RLOCK_FORKED; see rlock_last_error(). End it with rlock_free(). Any thread.

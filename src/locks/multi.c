@@ -35,6 +35,23 @@ static int64_t valid_for(rlock *handle, const int64_t *owner)
     return least_ms;
 }
 
+/* The member whose fencing tokens are those of the multi lock: the first fenced one in the order that all multi locks of
+ * these members agree on. NULL: none is fenced. */
+static rlock *fenced_member(const rli_composite *set)
+{
+    rlock *const *sorted = rli_composite_sorted(set);
+    size_t i = 0;
+    while (i < set->count && !sorted[i]->methods->get_token)
+        i++;
+    return i < set->count ? sorted[i] : NULL;
+}
+
+static rlock_status get_token(rlock *handle, uint64_t *token)
+{
+    rlock *member = fenced_member(rli_composite_of(handle));
+    return member->methods->get_token(member, token);
+}
+
 /* --- acquiring --- */
 
 /* One acquire under way. An attempt takes the members in a row: first the member with index `lead`, then the
@@ -131,6 +148,8 @@ static rlock_status ran_out(gathering *all)
 static rlock_status take(gathering *all, size_t i)
 {
     rli_job job = *all->on.job;
+    if (job.token && row(all, i) != fenced_member(all->on.set))
+        job.token = NULL;
     int64_t least_ms = least_valid(all);
     all->refused = i;
     if (least_ms <= 0)
@@ -345,24 +364,18 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
     return rli_composite_run(&memory.any, answer);
 }
 
-static const rli_methods methods = {
-    .check = check,
-    .check_owner = rli_composite_check_owner,
-    .jobs = RLI_COMPOSITE_JOBS,
-    .run = run,
-    .room = room,
-    .begin = begin,
-    .home = rli_composite_home,
-    .valid_for = valid_for,
-    .copy = rli_composite_copy,
-    .for_owner = rli_composite_for_owner,
-    .place = rli_composite_identity,
-    .name = rli_composite_name,
-    .ref = rli_composite_ref,
-    .free = rli_composite_free,
-};
+#define METHODS                                                                                                        \
+    .check = check, .check_owner = rli_composite_check_owner, .jobs = RLI_COMPOSITE_JOBS, .run = run, .room = room,    \
+    .begin = begin, .home = rli_composite_home, .valid_for = valid_for, .copy = rli_composite_copy,                    \
+    .for_owner = rli_composite_for_owner, .place = rli_composite_identity, .name = rli_composite_name,                 \
+    .ref = rli_composite_ref, .free = rli_composite_free
+static const rli_methods plain = {METHODS};
+static const rli_methods fenced = {METHODS, .get_token = get_token};
 
 rlock *rlock_get_multi_lock(rlock *const *locks, size_t n)
 {
-    return rli_composite_make(&methods, "multi lock", locks, n);
+    rlock *lock = rli_composite_make(&plain, "multi lock", locks, n);
+    if (lock && fenced_member(rli_composite_of(lock)))
+        lock->methods = &fenced;
+    return lock;
 }
