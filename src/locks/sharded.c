@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "client/client.h"
 #include "engine/back_off.h"
 #include "locks/composite_machine.h"
 #include "locks/sweep.h"
@@ -14,9 +15,11 @@
 /* How long it waits for one part before it looks for another. */
 static const rlock_back_off slices = {sizeof slices, 20, 200, 2, 50};
 
-/* Others stand in for a part whose server is silent, so it is not waited for. When so many of the first ones do not
- * answer, the server of all may be in trouble: then one is asked with all the time that the client has. */
-#define SILENT_MOST 3
+/* Others stand in for a part whose server is silent, so it is not waited for. When none of so many answers, the server of
+ * all may be in trouble: then one is asked with all the time that the client has. In a cluster the parts have several
+ * servers. */
+#define SILENT_MOST            3
+#define SILENT_MOST_IN_CLUSTER 16
 
 /* --- asking --- */
 
@@ -156,6 +159,12 @@ static void note(seeking *self, rlock_status status)
     snprintf(self->why, sizeof self->why, "%s", rlock_last_error());
 }
 
+static size_t silent_most(const seeking *self)
+{
+    bool cluster = rli_composite_home(&self->on.set->base)->settings.mode == RLI_CLUSTER;
+    return self->patient ? 1 : cluster ? SILENT_MOST_IN_CLUSTER : SILENT_MOST;
+}
+
 static rlock_status ask(rli_composite_machine *on)
 {
     seeking *self = seeking_of(on);
@@ -168,7 +177,7 @@ static rlock_status ask(rli_composite_machine *on)
     if (self->waits)
         return end_pass(self);
     self->asked++;
-    bool silent = self->refused == 0 && self->asked >= (self->patient ? 1 : SILENT_MOST);
+    bool silent = self->refused == 0 && self->asked >= silent_most(self);
     if (self->asked < on->set->count && !silent)
         return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
     self->waits = status == RLOCK_TIMEOUT && on->job->wait_ms > 0 && left_ms(self) > 0;
