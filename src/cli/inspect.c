@@ -67,7 +67,10 @@ static void print_lock(const rlock_inspection *found)
         printf("locked%s", !found->mode ? "" : strcmp(found->mode, "read") == 0 ? " for reading" : " for writing");
         print_left(found->ttl_ms, " unless renewed");
     }
-    if (strcmp(found->kind, "free") != 0)
+    /* Any short text may be one; what this library writes is known by its form. */
+    if (strcmp(found->kind, "token") == 0 && !owner_number(found->holders[0].owner))
+        fputs(" (a string: a token lock, if programs use it as one)", stdout);
+    else if (strcmp(found->kind, "free") != 0)
         printf(" (%s)", found->kind);
     putchar('\n');
 }

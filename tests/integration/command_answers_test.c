@@ -115,6 +115,20 @@ Test(command_answers, inspect_shows_what_it_does_not_understand_as_it_is)
     outcome_free(&found);
 }
 
+Test(command_answers, inspect_shows_whose_a_token_is)
+{
+    freeReplyObject(server_command(stage.server, "SET %s cafe1234", NAME));
+    outcome found = ask(COMMAND("inspect", NAME));
+    cr_assert_str_eq(found.out, NAME ": locked, without end (a string: a token lock, if programs use it as one)\n"
+                                     "  held by token cafe1234, count 1\n");
+    outcome_free(&found);
+    freeReplyObject(server_command(stage.server, "DEL %s", NAME));
+    freeReplyObject(server_command(stage.server, "SET %s 2", NAME));
+    found = ask(COMMAND("inspect", NAME));
+    cr_assert(strstr(found.out, "(INCR, SETNX)") && strstr(found.out, "no TTL"), "%s", found.out);
+    outcome_free(&found);
+}
+
 /* --- what other objects leave on the server --- */
 
 static void put(const char *redis_command)
