@@ -116,7 +116,7 @@ static void check_members(worker *self, const call *of)
     const plan_object *object = object_of(self, step);
     int64_t asked_ns = world_now_ns();
     /* Another thread's acquire for the same owner, whose members this call gave back in part. */
-    held->partly |= held->gains != of->gains || held->calls > 0;
+    held->partly |= of->gives_back && (held->gains != of->gains || held->calls > 0);
     if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
         return;
     bool any = false;
