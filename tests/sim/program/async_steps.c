@@ -1,118 +1,117 @@
-/* Async steps: the async calls of a thread of the plan. */
+/* Async steps: the async calls of a thread of the plan on locks, and its close in the loop. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/async_steps.h"
 
-#include "tests/sim/program/firing.h"
+#include "tests/sim/program/async_objects.h"
 #include "tests/sim/program/lock_of.h"
-#include "tests/sim/program/loops.h"
-#include "tests/sim/program/run.h"
+#include "tests/sim/program/moment.h"
+#include "tests/sim/program/operations.h"
 #include "tests/sim/program/steps_parts.h"
 #include "tests/sim/world/finding.h"
 
 #include <rlock/async.h>
 #include <stdlib.h>
 
-/* One operation. Never freed before the run ends, so that a function that is called twice is noticed. */
-typedef struct operation {
-    task begin; /* first, because the loop leads to it */
-    worker *worker;
-    plan_step step;
-    rlock *lock; /* of its own, for that owner: the worker may have ended */
-    call call;
-    firing cancel;
-    bool called, over;
-} operation;
+typedef struct lock_operation {
+    operation base; /* first */
+    rlock *lock;    /* of its own, for that owner: the worker may have ended */
+    rlock *members[PLAN_MEMBERS]; /* those of a lock of several, too */
+} lock_operation;
 
-static int under_way[PLAN_CLIENTS];
+static void start(operation *base);
 
-static void start(operation *self);
-
-/* NULL: there was no memory for its handle. */
-static operation *make(worker *who, const plan_step *step, rlock *lock)
+static void free_handles(lock_operation *self)
 {
-    rlock *own = rlock_for_owner(lock, step_owner(who, step->owner));
-    if (!own)
-        return NULL;
-    operation *self = calloc(1, sizeof *self);
-    if (!self)
-        abort();
-    self->worker = who;
-    self->step = *step;
-    self->lock = own;
-    under_way[who->of->index]++;
-    return self;
+    rlock_free(self->lock);
+    for (int i = 0; i < PLAN_MEMBERS; i++)
+        rlock_free(self->members[i]);
 }
 
-static void is_over(operation *self)
+static bool copy_handles(lock_operation *self, worker *who, rlock *lock, rlock *const *members, int64_t of_owner)
 {
-    self->over = true;
-    rlock_free(self->lock);
-    under_way[self->worker->of->index]--;
-    threads_wake(self, 1, ~0u);
-    threads_wake(&under_way[self->worker->of->index], 1000, ~0u);
+    const plan_object *of = &who->of->plan->objects[self->base.step.object];
+    self->lock = rlock_for_owner(lock, of_owner);
+    bool all = self->lock != NULL;
+    for (int i = 0; i < of->member_count && all; i++) {
+        self->members[i] = rlock_for_owner(members[i], of_owner);
+        all = self->members[i] != NULL;
+    }
+    return all;
+}
+
+/* NULL: there was no memory for its handles. */
+static lock_operation *make(worker *who, const plan_step *step, rlock *lock, rlock *const *members)
+{
+    lock_operation *self = operation_make(sizeof *self, who, step, start);
+    if (copy_handles(self, who, lock, members, step_owner(who, step->owner)))
+        return self;
+    free_handles(self);
+    operation_is_over(&self->base);
+    return NULL;
+}
+
+static void is_over(lock_operation *self)
+{
+    free_handles(self);
+    operation_is_over(&self->base);
 }
 
 /* --- its end --- */
 
-static void give_back(worker *who, const plan_step *taken, rlock *lock)
+static void give_back(lock_operation *taken)
 {
-    plan_step step = {.kind = UNLOCK, .object = taken->object, .owner = taken->owner, .wait_ms = -1, .lease_ms = -1,
-                      .cancel_ms = -1, .async = ASYNC | ASYNC_GOES_ON};
-    operation *self = make(who, &step, lock);
+    plan_step step = {.kind = UNLOCK, .object = taken->base.step.object, .owner = taken->base.step.owner, .wait_ms = -1,
+                      .lease_ms = -1, .cancel_ms = -1, .async = ASYNC | ASYNC_GOES_ON};
+    lock_operation *self = make(taken->base.worker, &step, taken->lock, taken->members);
     if (self)
-        start(self);
+        start(&self->base);
 }
 
-static void judge(operation *self, rlock_status status, const char *error, uint64_t token)
+static void judge(lock_operation *self, uint64_t token)
 {
-    call *own = &self->call;
-    own->cancelled = self->cancel.fired;
-    own->cancelled_ns = self->cancel.fired_ns;
-    call_end_with(own, status, error);
-    switch (self->step.kind) {
+    operation *base = &self->base;
+    call *own = &base->call;
+    switch (base->step.kind) {
     case LOCK:
-        self->worker->waits_for = self->step.async & ASYNC_GOES_ON ? self->worker->waits_for : -1;
-        judge_acquire(own, step_validity(self->worker, self->lock));
-        if (status == RLOCK_OK && token)
+        base->worker->waits_for = base->step.async & ASYNC_GOES_ON ? base->worker->waits_for : -1;
+        judge_acquire(own, step_validity(base->worker, self->lock));
+        if (own->status == RLOCK_OK && token)
             judge_token(own, token);
         break;
-    case UNLOCK: judge_unlock(own, step_validity(self->worker, self->lock)); break;
+    case UNLOCK: judge_unlock(own, step_validity(base->worker, self->lock)); break;
     case FORCE: judge_force(own); break;
     default: judge_question(own); break;
     }
-    firing_end(&self->cancel);
+    if (base->step.kind == LOCK || base->step.kind == UNLOCK)
+        step_check_members(own, self->members);
 }
 
 static void has_ended(const rlock_result *result, void *argument)
 {
-    operation *self = argument;
-    worker *who = self->worker;
-    if (self->called)
-        finding("the function of %s was called twice", self->call.title);
-    self->called = true;
-    if (result->size != sizeof *result || !result->error || (result->status == RLOCK_OK && *result->error))
-        finding("%s was told a result that is none", self->call.title);
-    judge(self, result->status, result->error, result->token);
-    if (result->status == RLOCK_OK && self->step.kind == LOCK && self->step.async & ASYNC_GIVES_BACK)
-        give_back(who, &self->step, self->lock);
+    lock_operation *self = argument;
+    operation_told(&self->base, result);
+    judge(self, result->token);
+    if (result->status == RLOCK_OK && self->base.step.kind == LOCK && self->base.step.async & ASYNC_GIVES_BACK)
+        give_back(self);
     is_over(self);
 }
 
 /* --- its beginning --- */
 
-static rlock_status begin_acquire(operation *self, rlock *lock)
+static rlock_status begin_acquire(lock_operation *self, rlock *lock)
 {
+    const plan_step *step = &self->base.step;
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
-    options.wait_ms = self->step.wait_ms < 0 ? RLOCK_FOREVER : self->step.wait_ms;
-    options.lease_ms = self->step.lease_ms < 0 ? RLOCK_WATCHDOG : self->step.lease_ms;
-    options.cancel = self->cancel.token;
+    options.wait_ms = step->wait_ms < 0 ? RLOCK_FOREVER : step->wait_ms;
+    options.lease_ms = step->lease_ms < 0 ? RLOCK_WATCHDOG : step->lease_ms;
+    options.cancel = self->base.cancel.token;
     return rlock_lock_async(lock, &options, has_ended, self);
 }
 
-static rlock_status begin(operation *self, rlock *lock)
+static rlock_status begin(lock_operation *self, rlock *lock)
 {
-    const rlock_owner by = {step_owner(self->worker, self->step.owner)};
-    switch (self->step.kind) {
+    const rlock_owner by = {step_owner(self->base.worker, self->base.step.owner)};
+    switch (self->base.step.kind) {
     case LOCK: return begin_acquire(self, lock);
     case UNLOCK: return rlock_unlock_async(lock, &by, has_ended, self);
     case FORCE: return rlock_force_unlock_async(lock, has_ended, self);
@@ -123,77 +122,112 @@ static rlock_status begin(operation *self, rlock *lock)
     }
 }
 
-static void note_begin(operation *self)
+static void note_begin(lock_operation *self)
 {
-    worker *who = self->worker;
-    hold *held = step_hold(who, &self->step);
+    worker *who = self->base.worker;
+    const plan_step *step = &self->base.step;
+    hold *held = step_hold(who, step);
     validity before = step_validity(who, self->lock);
     judge_validity(held, before);
-    firing_begin(&self->cancel, who, &self->step);
-    call_begin(&self->call, who, &self->step, held);
-    call_valid_before(&self->call, before);
-    self->call.is_async = true;
-    self->call.forgotten_ns = loop_forgotten_ns(who->of);
-    if (self->step.kind == UNLOCK &&
-        (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0))
+    operation_begins(&self->base, held);
+    call_valid_before(&self->base.call, before);
+    if (step->kind == UNLOCK && (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0))
         ledger_drop(held);
     /* The background may give its holds back before the program hears what became of it. */
-    if (self->step.kind == FORCE)
-        run_void(self->step.object, "its client has begun to force it open");
-    if (self->step.kind == LOCK && !(self->step.async & ASYNC_GOES_ON) && !loop_forgets(who->of->index))
-        step_waits(who, &self->step, &self->call);
+    if (step->kind == FORCE)
+        run_void(step->object, "its client has begun to force it open");
+    if (step->kind == LOCK && !(step->async & ASYNC_GOES_ON) && !loop_forgets(who->of->index))
+        step_waits(who, step, &self->base.call);
+    if (step->kind == LOCK || step->kind == UNLOCK)
+        moment_comes(step->kind == LOCK ? CALL_TAKES : CALL_GIVES_BACK, NULL);
 }
 
 /* Through a handle of its own, which is freed at once, or one that stays. */
-static void start(operation *self)
+static void start(operation *base)
 {
+    lock_operation *self = (lock_operation *)(void *)base;
     note_begin(self);
-    rlock *own = self->step.async & ASYNC_FREES
-                     ? rlock_for_owner(self->lock, step_owner(self->worker, self->step.owner))
-                     : NULL;
+    rlock *own = base->step.async & ASYNC_FREES ? rlock_for_owner(self->lock, step_owner(base->worker, base->step.owner))
+                                                : NULL;
     rlock_status status = begin(self, own ? own : self->lock);
-    self->call.not_begun = status != RLOCK_OK;
-    if (status != RLOCK_OK)
-        judge(self, status, rlock_last_error(), 0);
+    if (status != RLOCK_OK) {
+        operation_refused(base, status);
+        judge(self, 0);
+    }
     rlock_free(own);
     if (status != RLOCK_OK)
         is_over(self);
 }
 
-static void start_as_task(task *begun)
+/* --- what a lock of several does not have --- */
+
+static void must_not_be_called(const rlock_result *result, void *argument)
 {
-    start((operation *)(void *)begun);
+    (void)result;
+    finding("%s: the function of a call that did not begin was called", (const char *)argument);
 }
 
-static void await(operation *self)
+/* Its members are asked and forced open one by one. */
+static void ask_in_vain(worker *who, const plan_step *step, rlock *lock)
 {
-    while (!self->over)
-        thread_sleep(self, WORLD_NEVER, ~0u, "its function to be called");
-}
-
-bool async_step(worker *who, const plan_step *planned)
-{
-    plan_step step = *planned;
-    bool composite = object_is_composite(who->of->plan->objects[step.object].kind);
-    bool known = step.kind == LOCK || step.kind == UNLOCK || step.kind == FORCE || step.kind == IS_LOCKED ||
-                 step.kind == IS_HELD || step.kind == COUNT || step.kind == TTL;
-    if (!step.async || !known || composite || step.owner == 0)
-        return false;
-    rlock *lock = worker_lock(who, step.object, step.owner);
-    if (!lock)
-        return true;
-    step.wait_ms = step_wait_ms(who, planned, step_hold(who, planned));
-    operation *self = make(who, &step, lock);
-    if (!self)
-        return true;
-    if (step.async & ASYNC_IN_LOOP) {
-        self->begin.act = start_as_task;
-        loop_post(who->of, &self->begin);
-    } else {
-        start(self);
+    static char title[] = "an async call that locks of several do not have";
+    rlock_status status;
+    switch (step->kind) {
+    case FORCE: status = rlock_force_unlock_async(lock, must_not_be_called, title); break;
+    case COUNT: status = rlock_get_hold_count_async(lock, NULL, must_not_be_called, title); break;
+    case TTL: status = rlock_remain_time_to_live_async(lock, must_not_be_called, title); break;
+    default: status = rlock_is_locked_async(lock, must_not_be_called, title); break;
     }
-    if (!(step.async & ASYNC_GOES_ON))
-        await(self);
+    timeline(thread_title(who->thread), "%s of a lock of several → %s", step_word(step->kind), rlock_strstatus(status));
+    if (status != RLOCK_UNSUPPORTED && !(status == RLOCK_CLOSED && who->of->closed))
+        finding("%s of a lock of several answered %s", step_word(step->kind), rlock_strstatus(status));
+    run_count_call();
+}
+
+/* --- */
+
+static bool is_known(step_kind kind)
+{
+    return kind == LOCK || kind == UNLOCK || kind == FORCE || kind == IS_LOCKED || kind == IS_HELD || kind == COUNT ||
+           kind == TTL;
+}
+
+static bool has(const plan_object *of, step_kind kind)
+{
+    return !object_is_composite(of->kind) || kind == LOCK || kind == UNLOCK || kind == IS_HELD;
+}
+
+static void lock_step(worker *who, const plan_step *planned)
+{
+    const plan_object *of = &who->of->plan->objects[planned->object];
+    plan_step step = *planned;
+    rlock *members[PLAN_MEMBERS] = {NULL}, *lock = worker_lock(who, step.object, step.owner);
+    bool all = lock != NULL;
+    for (int i = 0; i < of->member_count && all; i++) {
+        members[i] = worker_lock(who, of->members[i], step.owner);
+        all = members[i] != NULL;
+    }
+    if (!all)
+        return;
+    if (!has(of, step.kind)) {
+        ask_in_vain(who, &step, lock);
+        return;
+    }
+    step.wait_ms = step_wait_ms(who, planned, step_hold(who, planned));
+    lock_operation *self = make(who, &step, lock, members);
+    if (self)
+        operation_run(&self->base);
+}
+
+bool async_step(worker *who, const plan_step *step)
+{
+    if (!step->async)
+        return false;
+    if (!object_is_lock(who->of->plan->objects[step->object].kind))
+        return async_object_step(who, step);
+    if (!is_known(step->kind) || step->owner == 0)
+        return false;
+    lock_step(who, step);
     return true;
 }
 
@@ -240,16 +274,4 @@ void async_close(worker *who, const plan_step *step)
     loop_post(who->of, &self->task);
     while (!self->over)
         thread_sleep(self, WORLD_NEVER, ~0u, "the client to be closed");
-}
-
-void async_await_all(process *of)
-{
-    while (under_way[of->index] > 0)
-        thread_sleep(&under_way[of->index], WORLD_NEVER, ~0u, "all functions to be called");
-}
-
-void async_check(const process *of)
-{
-    if (under_way[of->index] > 0)
-        finding("%s is closed, and the functions of %d operations were not called", of->machine->name, under_way[of->index]);
 }

@@ -9,9 +9,5 @@
 bool async_step(worker *worker, const plan_step *step);
 /* Closes the client in its loop; or in a function that it calls, if the step says so. */
 void async_close(worker *worker, const plan_step *step);
-/* Waits until all functions of the client's operations have been called. */
-void async_await_all(process *of);
-/* The client is closed: all have been. */
-void async_check(const process *of);
 
 #endif

@@ -228,26 +228,51 @@ static void make_objects(drawing *self, plan_thread *to)
     }
 }
 
-/* Some of its calls on locks are made without blocking, by a named owner. */
+static int draw_way(drawing *self)
+{
+    return ASYNC | (draw_one_in(self, 3) ? ASYNC_IN_LOOP : 0) | (draw_one_in(self, 4) ? ASYNC_FREES : 0);
+}
+
+static void make_lock_async(drawing *self, plan_step *one, int owner)
+{
+    bool takes = one->kind == LOCK || one->kind == TOKEN;
+    bool can_be = takes || one->kind == UNLOCK || one->kind == FORCE || one->kind == CLOSE ||
+                  (one->kind >= IS_LOCKED && one->kind <= TTL);
+    if (!can_be)
+        return;
+    if (one->owner == 0)
+        one->owner = owner;
+    if (!draw_one_in(self, self->mood.asyncs))
+        return;
+    one->kind = takes ? LOCK : one->kind;
+    one->async = draw_way(self);
+    if (takes && draw_one_in(self, 4))
+        one->async |= ASYNC_GIVES_BACK | (draw_one_in(self, 2) ? ASYNC_GOES_ON : 0);
+}
+
+/* What a thread takes and keeps, it waits for. */
+static void make_object_async(drawing *self, plan_step *one)
+{
+    bool takes = one->kind == SEM_ACQUIRE || one->kind == PERMIT_ACQUIRE;
+    if (!draw_one_in(self, self->mood.asyncs))
+        return;
+    one->async = draw_way(self);
+    if (takes && draw_one_in(self, 4))
+        one->async |= ASYNC_GIVES_BACK | (draw_one_in(self, 2) ? ASYNC_GOES_ON : 0);
+    if (!takes && one->kind != PERMIT_UPDATE && draw_one_in(self, 4))
+        one->async |= ASYNC_GOES_ON;
+}
+
+/* Some of its calls are made without blocking; those on locks by a named owner. */
 static void make_async(drawing *self, plan_thread *to)
 {
     int shared = draw_one_in(self, 3) ? 1 + draw_roll(self, 2) : 0;
-    int owner = shared ? shared : PLAN_OWN_NAME;
     for (int i = 0; i < to->step_count; i++) {
         plan_step *one = &to->steps[i];
-        bool takes = one->kind == LOCK || one->kind == TOKEN;
-        bool can_be = takes || one->kind == UNLOCK || one->kind == FORCE || one->kind == CLOSE ||
-                      (one->kind >= IS_LOCKED && one->kind <= TTL);
-        if (!can_be)
-            continue;
-        if (one->owner == 0)
-            one->owner = owner;
-        if (!draw_one_in(self, self->mood.asyncs))
-            continue;
-        one->kind = takes ? LOCK : one->kind;
-        one->async = ASYNC | (draw_one_in(self, 3) ? ASYNC_IN_LOOP : 0) | (draw_one_in(self, 4) ? ASYNC_FREES : 0);
-        if (takes && draw_one_in(self, 4))
-            one->async |= ASYNC_GIVES_BACK | (draw_one_in(self, 2) ? ASYNC_GOES_ON : 0);
+        if (one->kind >= SEM_SET && one->kind <= LATCH_COUNT)
+            make_object_async(self, one);
+        else
+            make_lock_async(self, one, shared ? shared : PLAN_OWN_NAME);
     }
 }
 

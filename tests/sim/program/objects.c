@@ -7,6 +7,7 @@
 #include "tests/sim/check/permits.h"
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/moment.h"
+#include "tests/sim/program/objects_parts.h"
 
 #include <string.h>
 
@@ -25,8 +26,7 @@ static rlock_semaphore *semaphore_of(worker *self, int object)
     return *handle;
 }
 
-/* A wait of it: what it waits for is seen by the checker. */
-static void begin_waiting(worker *self, const plan_step *step, int count)
+void object_waits(worker *self, const plan_step *step, int count)
 {
     self->waits_for = step->wait_ms != 0 ? run_resource(self->of->plan, step->object) : -1;
     self->wants = count;
@@ -40,8 +40,7 @@ static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan
     firing_begin(&cancel, self, step);
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
-    begin_waiting(self, step, count);
-    moment_comes(CALL_TAKES, NULL);
+    object_waits(self, step, count);
     rlock_status status = rlock_semaphore_acquire_with(semaphore, count, &options);
     self->waits_for = -1;
     of->cancelled = cancel.fired;
@@ -50,47 +49,70 @@ static rlock_status acquire(worker *self, rlock_semaphore *semaphore, const plan
     return status;
 }
 
+int semaphore_count(const worker *self, const plan_step *step)
+{
+    int most = self->taken[step->object];
+    return step->kind == SEM_RELEASE && most < step->count ? most : step->count;
+}
+
+static bool makes(const plan_step *step)
+{
+    return step->kind == SEM_SET || step->kind == SEM_ADD;
+}
+
+void semaphore_begins(const worker *self, const plan_step *step, int count)
+{
+    int resource = run_resource(self->of->plan, step->object);
+    if (makes(step)) /* others may take them before this thread hears of it */
+        counted_make(resource, count);
+    if (step->kind == SEM_RELEASE)
+        counted_give(resource, count);
+    if (step->kind == SEM_ACQUIRE || step->kind == SEM_RELEASE)
+        moment_comes(step->kind == SEM_ACQUIRE ? CALL_TAKES : CALL_GIVES_BACK, NULL);
+}
+
+void semaphore_ended(const worker *self, const plan_step *step, int count, rlock_status status, int64_t number)
+{
+    static const int signs[STEP_KINDS] = {[SEM_SET] = 1, [SEM_ADD] = 1, [SEM_RELEASE] = 1, [SEM_ACQUIRE] = -1};
+    int resource = run_resource(self->of->plan, step->object);
+    bool doubtful = status == RLOCK_UNKNOWN || status == RLOCK_CLOSED;
+    bool made = doubtful || (status == RLOCK_OK && (number || step->kind == SEM_ADD));
+    bool unset = step->kind == SEM_SET && status == RLOCK_OK && !number;
+    if (makes(step) && !made)
+        counted_make(resource, -count);
+    if (step->kind == SEM_DRAIN)
+        counted_drained(resource, (int)number, status);
+    else if (!unset)
+        counted_change(resource, signs[step->kind] * count, status);
+    if (step->kind == SEM_ACQUIRE && status == RLOCK_OK)
+        counted_take(resource, count, thread_title(self->thread));
+}
+
 static void semaphore_step(worker *self, const plan_step *step)
 {
     call own;
     bool set = false;
-    int number = 0;
+    int number = 0, count = semaphore_count(self, step);
     rlock_status status;
     rlock_semaphore *semaphore = semaphore_of(self, step->object);
-    if (!semaphore || (step->kind == SEM_RELEASE && self->taken[step->object] == 0))
+    if (!semaphore || (step->kind == SEM_RELEASE && count == 0))
         return;
-    int count = step->kind == SEM_RELEASE && self->taken[step->object] < step->count ? self->taken[step->object] : step->count;
-    int resource = run_resource(self->of->plan, step->object);
-    bool makes = step->kind == SEM_SET || step->kind == SEM_ADD;
-    counted_make(resource, makes ? count : 0); /* others may take them before this thread hears of it */
     call_begin(&own, self, step, NULL);
+    semaphore_begins(self, step, count);
+    self->taken[step->object] -= step->kind == SEM_RELEASE ? count : 0;
     switch (step->kind) {
     case SEM_SET: status = rlock_semaphore_try_set_permits(semaphore, count, &set); break;
     case SEM_ACQUIRE: status = acquire(self, semaphore, step, count, &own); break;
-    case SEM_RELEASE:
-        counted_give(resource, count);
-        moment_comes(CALL_GIVES_BACK, NULL);
-        self->taken[step->object] -= count;
-        status = rlock_semaphore_release(semaphore, count);
-        break;
+    case SEM_RELEASE: status = rlock_semaphore_release(semaphore, count); break;
     case SEM_ADD: status = rlock_semaphore_add_permits(semaphore, count); break;
     case SEM_DRAIN: status = rlock_semaphore_drain_permits(semaphore, &number); break;
     default: status = rlock_semaphore_available_permits(semaphore, &number); break;
     }
     call_end(&own, status);
     judge_object(&own);
-    bool made = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (set || step->kind == SEM_ADD));
-    counted_make(resource, makes && !made ? -count : 0);
-    static const int signs[STEP_KINDS] = {[SEM_SET] = 1, [SEM_ADD] = 1, [SEM_RELEASE] = 1, [SEM_ACQUIRE] = -1};
-    bool unset = step->kind == SEM_SET && status == RLOCK_OK && !set;
-    if (step->kind == SEM_DRAIN)
-        counted_drained(resource, number, status);
-    else if (!unset)
-        counted_change(resource, signs[step->kind] * count, status);
-    if (step->kind == SEM_ACQUIRE && status == RLOCK_OK) {
+    semaphore_ended(self, step, count, status, step->kind == SEM_SET ? set : number);
+    if (step->kind == SEM_ACQUIRE && status == RLOCK_OK)
         self->taken[step->object] += count;
-        counted_take(resource, count, thread_title(self->thread));
-    }
 }
 
 /* --- permits --- */
@@ -103,6 +125,13 @@ static rlock_permit_semaphore *permits_of(worker *self, int object)
     return *handle;
 }
 
+void permits_taken(const worker *self, const plan_step *step, const rlock_permit *permits, int64_t began_ns)
+{
+    for (int i = 0; i < step->count; i++)
+        permits_take(run_resource(self->of->plan, step->object), permits[i].id, began_ns, step->lease_ms,
+                     thread_title(self->thread));
+}
+
 static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaphore, const plan_step *step, call *of)
 {
     firing cancel;
@@ -112,7 +141,7 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     options.wait_ms = step->wait_ms;
     options.lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
     options.cancel = cancel.token;
-    begin_waiting(self, step, step->count);
+    object_waits(self, step, step->count);
     moment_comes(CALL_TAKES, NULL);
     rlock_status status = rlock_permit_semaphore_acquire_with(semaphore, step->count, &options, to);
     self->waits_for = -1;
@@ -122,9 +151,17 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     if (status != RLOCK_OK)
         return status;
     self->permit_count[step->object] += step->count;
-    for (int i = 0; i < step->count; i++)
-        permits_take(run_resource(self->of->plan, step->object), to[i].id, of->began_ns, step->lease_ms, thread_title(self->thread));
+    permits_taken(self, step, to, of->began_ns);
     return status;
+}
+
+void permit_given(const worker *self, int object, int64_t began_ns, int64_t until_ns, rlock_status status, bool released)
+{
+    int resource = run_resource(self->of->plan, object);
+    if (status == RLOCK_OK && !released && until_ns > world_now_ns())
+        permits_missing(resource, began_ns, thread_title(self->thread));
+    if (status != RLOCK_OK)
+        permits_abandon(resource);
 }
 
 static rlock_status release_permit(worker *self, rlock_permit_semaphore *semaphore, int object)
@@ -135,10 +172,7 @@ static rlock_status release_permit(worker *self, rlock_permit_semaphore *semapho
     int64_t began_ns = world_now_ns(), until_ns = permits_give(resource, last->id);
     moment_comes(CALL_GIVES_BACK, NULL);
     rlock_status status = rlock_permit_semaphore_try_release(semaphore, last->id, &released);
-    if (status == RLOCK_OK && !released && until_ns > world_now_ns())
-        permits_missing(resource, began_ns, thread_title(self->thread));
-    if (status != RLOCK_OK)
-        permits_abandon(resource);
+    permit_given(self, object, began_ns, until_ns, status, released);
     return status;
 }
 
@@ -188,7 +222,7 @@ static rlock_status await(worker *self, rlock_count_down_latch *latch, const pla
     firing_begin(&cancel, self, step);
     options.wait_ms = step->wait_ms;
     options.cancel = cancel.token;
-    begin_waiting(self, step, 1);
+    object_waits(self, step, 1);
     rlock_status status = rlock_count_down_latch_await_with(latch, &options);
     self->waits_for = -1;
     of->cancelled = cancel.fired;
@@ -197,22 +231,38 @@ static rlock_status await(worker *self, rlock_count_down_latch *latch, const pla
     return status;
 }
 
+void latch_begins(const worker *self, const plan_step *step)
+{
+    if (step->kind != LATCH_DOWN)
+        return;
+    latch_goes_down(run_resource(self->of->plan, step->object));
+    moment_comes(CALL_GIVES_BACK, NULL);
+}
+
+void latch_ended(const call *of, rlock_status status, bool set)
+{
+    const plan_step *step = of->step;
+    int resource = run_resource(of->worker->of->plan, step->object);
+    if (step->kind == LATCH_SET && (status != RLOCK_OK || set))
+        latch_is_set(resource, step->count, status);
+    if (step->kind == LATCH_DOWN)
+        latch_went_down(resource, of->began_ns, status);
+    if (step->kind == LATCH_AWAIT && status == RLOCK_OK)
+        latch_is_open(resource, of->began_ns, thread_title(of->worker->thread));
+}
+
 static void latch_step(worker *self, const plan_step *step)
 {
     call own;
     bool set = false;
     int64_t count = 0;
     rlock_status status;
-    int resource = run_resource(self->of->plan, step->object);
     rlock_count_down_latch **latch = &self->latches[step->object];
     if (!*latch)
         *latch = rlock_get_count_down_latch(self->of->client, name_of(self, step->object));
     if (!*latch)
         return;
-    if (step->kind == LATCH_DOWN) {
-        latch_goes_down(resource);
-        moment_comes(CALL_GIVES_BACK, NULL);
-    }
+    latch_begins(self, step);
     call_begin(&own, self, step, NULL);
     switch (step->kind) {
     case LATCH_SET: status = rlock_count_down_latch_try_set_count(*latch, step->count, &set); break;
@@ -222,12 +272,7 @@ static void latch_step(worker *self, const plan_step *step)
     }
     call_end(&own, status);
     judge_object(&own);
-    if (step->kind == LATCH_SET && (status != RLOCK_OK || set))
-        latch_is_set(resource, step->count, status);
-    if (step->kind == LATCH_DOWN)
-        latch_went_down(resource, own.began_ns, status);
-    if (step->kind == LATCH_AWAIT && status == RLOCK_OK)
-        latch_is_open(resource, own.began_ns, thread_title(self->thread));
+    latch_ended(&own, status, set);
 }
 
 /* --- */

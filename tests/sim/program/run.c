@@ -4,10 +4,10 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
-#include "tests/sim/program/async_steps.h"
 #include "tests/sim/program/faults.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/loops.h"
+#include "tests/sim/program/operations.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/program/steps.h"
 #include "tests/sim/world/finding.h"
@@ -331,13 +331,13 @@ static void *live(void *argument)
             thread_join(workers[i].thread);
     }
     release_named(self);
-    async_await_all(self);
+    operations_await_all(self);
     linger(self);
     loop_end(self);
     rlock_free(keeps);
     if (!self->closed)
         rlock_client_close(self->client);
-    async_check(self);
+    operations_check(self);
     /* A silent connection may deliver later what this client has asked for twice; no client looks for it then. */
     if (!healed && run_watchdog_ms(self) > run_background_ms())
         ends_abandon_all(run_watchdog_ms(self));

@@ -109,11 +109,10 @@ validity step_validity(const worker *self, rlock *lock)
 }
 
 /* When a lock of several is not held, neither are those that it is made of. */
-static void check_members(worker *self, const call *of)
+void step_check_members(const call *of, rlock *const *members)
 {
-    const plan_step *step = of->step;
     hold *held = of->hold;
-    const plan_object *object = object_of(self, step);
+    const plan_object *object = object_of(of->worker, of->step);
     int64_t asked_ns = world_now_ns();
     /* Another thread's acquire for the same owner, whose members this call gave back in part. */
     held->partly |= of->gives_back && (held->gains != of->gains || held->calls > 0);
@@ -121,15 +120,23 @@ static void check_members(worker *self, const call *of)
         return;
     bool any = false;
     for (int i = 0; i < object->member_count; i++) {
-        rlock *member = worker_lock(self, object->members[i], step->owner);
-        int64_t ms = member ? rlock_valid_for(member) : 0;
+        int64_t ms = members[i] ? rlock_valid_for(members[i]) : 0;
         bool again = held->calls > 0 || held->granted_ns >= asked_ns; /* another thread of a named owner */
         any |= ms > 0;
         if (ms > 0 && !again && !held->partly)
             finding("%s holds \"%s\" for %" PRId64 " ms more, a member of a lock that it does not hold", held->owner.title,
-                    rlock_name(member), ms);
+                    rlock_name(members[i]), ms);
     }
     held->partly &= any; /* until all are given back */
+}
+
+static void check_members(worker *self, const call *of)
+{
+    const plan_object *object = object_of(self, of->step);
+    rlock *members[PLAN_MEMBERS] = {NULL};
+    for (int i = 0; i < object->member_count; i++)
+        members[i] = worker_lock(self, object->members[i], of->step->owner);
+    step_check_members(of, members);
 }
 
 /* Only who holds nothing else waits without end: others may wait for what it holds. Nor for a lock of several with a lease
