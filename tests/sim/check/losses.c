@@ -95,6 +95,8 @@ void losses_valid(const hold *held, validity by)
     if (held->lease_ms > most_ms)
         most_ms = held->lease_ms;
     int64_t gone_ms = (world_now_ns() - held->gone_ns) / MS;
+    if (held->calls > 0) /* an async acquire may have taken it anew, whose function was not called yet */
+        return;
     if (held->gone_ns && held->side == EXCLUSIVE_SIDE && gone_ms > most_ms + most_ms / 50)
         finding("%s may rely for %" PRId64 " ms on its hold of \"%s\", which was deleted %" PRId64 " ms ago",
                 held->owner.title, ms, run_of->objects[held->resource].name, gone_ms);
