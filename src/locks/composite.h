@@ -55,6 +55,12 @@ rlock_status rli_composite_check_owner(const rlock *handle);
 /* The client of the first member, or of the first whose client is open. */
 rlock_client *rli_composite_home(const rlock *handle);
 
+/* These methods, which all composites share, in a table of methods. */
+#define RLI_COMPOSITE_METHODS                                                                                          \
+    .check_owner = rli_composite_check_owner, .home = rli_composite_home, .copy = rli_composite_copy,                  \
+    .for_owner = rli_composite_for_owner, .place = rli_composite_identity, .name = rli_composite_name,                 \
+    .ref = rli_composite_ref, .free = rli_composite_free
+
 /* Writes a member's name, for a message, to `shown`; returns `shown`. */
 #define RLI_MEMBER_SHOWN 160
 const char *rli_composite_format_member(const rlock *member, char shown[RLI_MEMBER_SHOWN]);

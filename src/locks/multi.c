@@ -298,44 +298,31 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
 
 /* --- releasing, extending, asking --- */
 
-/* Counts a member; the first failure is reported. */
-static void note(rli_sweep *sweep, rlock_status status)
-{
-    sweep->good += status == RLOCK_OK;
-    if (status != RLOCK_OK && sweep->failed == RLOCK_OK)
-        rli_sweep_keep(sweep, status);
-}
-
 /* All members are released, even if one fails. */
 static rli_swept count_released(rli_sweep *sweep, rlock_status status)
 {
-    note(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     return RLI_SWEEP_ON;
 }
 
 static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
 {
-    note(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     return status == RLOCK_OK ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
 }
 
 /* One member that is not held decides. */
 static rli_swept count_held(rli_sweep *sweep, rlock_status status)
 {
-    note(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     sweep->on.base.answer = status == RLOCK_OK && sweep->on.part_answer;
     return sweep->on.base.answer ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
 }
 
-static rlock_status judge(rli_sweep *sweep)
-{
-    return sweep->failed == RLOCK_OK ? RLOCK_OK : rli_fail_text(sweep->failed, sweep->why);
-}
-
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
-    [RLI_JOB_RELEASE] = {.count = count_released, .judge = judge},
-    [RLI_JOB_EXTEND] = {.count = count_extended, .judge = judge},
-    [RLI_JOB_IS_HELD] = {.count = count_held, .judge = judge},
+    [RLI_JOB_RELEASE] = {.count = count_released, .judge = rli_sweep_judge},
+    [RLI_JOB_EXTEND] = {.count = count_extended, .judge = rli_sweep_judge},
+    [RLI_JOB_IS_HELD] = {.count = count_held, .judge = rli_sweep_judge},
 };
 
 /* --- the handle --- */
@@ -365,10 +352,8 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 }
 
 #define METHODS                                                                                                        \
-    .check = check, .check_owner = rli_composite_check_owner, .jobs = RLI_COMPOSITE_JOBS, .run = run, .room = room,    \
-    .begin = begin, .home = rli_composite_home, .valid_for = valid_for, .copy = rli_composite_copy,                    \
-    .for_owner = rli_composite_for_owner, .place = rli_composite_identity, .name = rli_composite_name,                 \
-    .ref = rli_composite_ref, .free = rli_composite_free
+    RLI_COMPOSITE_METHODS, .check = check, .jobs = RLI_COMPOSITE_JOBS, .run = run, .room = room, .begin = begin,       \
+    .valid_for = valid_for
 static const rli_methods plain = {METHODS};
 static const rli_methods fenced = {METHODS, .get_token = get_token};
 

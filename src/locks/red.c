@@ -352,18 +352,6 @@ static rlock_status judge_released(rli_sweep *sweep)
 
 /* --- extending and asking --- */
 
-static bool is_not_held(rli_sweep *sweep, rlock *member)
-{
-    return rli_composite_valid_for(&sweep->on, member) <= 0;
-}
-
-/* Only members that are held are extended. */
-static bool has_nothing_to_extend(rli_sweep *sweep, rlock *member, rlock_status *status)
-{
-    *status = RLOCK_NOT_OWNER;
-    return is_not_held(sweep, member);
-}
-
 static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
 {
     sweep->good += status == RLOCK_OK;
@@ -378,13 +366,6 @@ static rlock_status judge_extended(rli_sweep *sweep)
     if (sweep->good >= need)
         return RLOCK_OK;
     return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed", sweep->good, members, need);
-}
-
-/* Members that this process knows it does not hold are not asked. */
-static bool is_known(rli_sweep *sweep, rlock *member, rlock_status *status)
-{
-    *status = RLOCK_OK;
-    return is_not_held(sweep, member);
 }
 
 /* Asks until the result is decided. */
@@ -410,8 +391,8 @@ static rlock_status judge_held(rli_sweep *sweep)
 
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
     [RLI_JOB_RELEASE] = {.skips = was_missed, .count = count_released, .judge = judge_released},
-    [RLI_JOB_EXTEND] = {.skips = has_nothing_to_extend, .count = count_extended, .judge = judge_extended},
-    [RLI_JOB_IS_HELD] = {.skips = is_known, .count = count_held, .judge = judge_held},
+    [RLI_JOB_EXTEND] = {.skips = rli_sweep_cannot_extend, .count = count_extended, .judge = judge_extended},
+    [RLI_JOB_IS_HELD] = {.skips = rli_sweep_skips_unheld, .count = count_held, .judge = judge_held},
 };
 
 /* --- the handle --- */
@@ -442,19 +423,12 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 
 static const rli_methods methods = {
     .check = check,
-    .check_owner = rli_composite_check_owner,
     .jobs = RLI_COMPOSITE_JOBS,
     .run = run,
     .room = room,
     .begin = begin,
-    .home = rli_composite_home,
     .valid_for = valid_for,
-    .copy = rli_composite_copy,
-    .for_owner = rli_composite_for_owner,
-    .place = rli_composite_identity,
-    .name = rli_composite_name,
-    .ref = rli_composite_ref,
-    .free = rli_composite_free,
+    RLI_COMPOSITE_METHODS,
 };
 
 /* Checks that each member is a single lock, and that no lock is given twice: each vote must be a server's own. */

@@ -221,34 +221,10 @@ static rlock_status judge_own(rli_sweep *sweep)
                     sweep->on.set->count);
 }
 
-static bool is_not_held(rli_sweep *sweep, rlock *member, rlock_status *status)
-{
-    *status = RLOCK_OK;
-    return rli_composite_valid_for(&sweep->on, member) <= 0;
-}
-
-static bool has_nothing_to_extend(rli_sweep *sweep, rlock *member, rlock_status *status)
-{
-    bool skips = is_not_held(sweep, member, status);
-    *status = RLOCK_NOT_OWNER;
-    return skips;
-}
-
-static void keep_first(rli_sweep *sweep, rlock_status status)
-{
-    if (status != RLOCK_OK && sweep->failed == RLOCK_OK)
-        rli_sweep_keep(sweep, status);
-}
-
-static rlock_status judge(rli_sweep *sweep)
-{
-    return sweep->failed == RLOCK_OK ? RLOCK_OK : rli_fail_text(sweep->failed, sweep->why);
-}
-
 /* Whether it is held, and how often. */
 static rli_swept add_up(rli_sweep *sweep, rlock_status status)
 {
-    keep_first(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     sweep->on.base.answer += status == RLOCK_OK ? sweep->on.part_answer : 0;
     return status == RLOCK_OK ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
 }
@@ -256,7 +232,7 @@ static rli_swept add_up(rli_sweep *sweep, rlock_status status)
 /* Whether any was locked. */
 static rli_swept count_forced(rli_sweep *sweep, rlock_status status)
 {
-    keep_first(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     sweep->on.base.answer |= status == RLOCK_OK && sweep->on.part_answer;
     return RLI_SWEEP_ON;
 }
@@ -264,7 +240,7 @@ static rli_swept count_forced(rli_sweep *sweep, rlock_status status)
 /* It is locked while none is free. */
 static rli_swept count_locked(rli_sweep *sweep, rlock_status status)
 {
-    keep_first(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     sweep->on.base.answer = status == RLOCK_OK && sweep->on.part_answer;
     return sweep->on.base.answer ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
 }
@@ -273,7 +249,7 @@ static rli_swept count_locked(rli_sweep *sweep, rlock_status status)
 static rli_swept count_left(rli_sweep *sweep, rlock_status status)
 {
     int64_t left = sweep->on.part_answer, *least = &sweep->on.base.answer;
-    keep_first(sweep, status);
+    rli_sweep_keep_first(sweep, status);
     if (status != RLOCK_OK)
         return RLI_SWEEP_ENOUGH;
     if (sweep->good++ == 0 || left == -2 || *least == -1 || (left >= 0 && left < *least))
@@ -283,12 +259,12 @@ static rli_swept count_left(rli_sweep *sweep, rlock_status status)
 
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
     [RLI_JOB_RELEASE] = {.count = count_own, .judge = judge_own},
-    [RLI_JOB_EXTEND] = {.skips = has_nothing_to_extend, .count = count_own, .judge = judge_own},
-    [RLI_JOB_IS_HELD] = {.skips = is_not_held, .count = add_up, .judge = judge},
-    [RLI_JOB_HOLD_COUNT] = {.skips = is_not_held, .count = add_up, .judge = judge},
-    [RLI_JOB_FORCE] = {.count = count_forced, .judge = judge},
-    [RLI_JOB_IS_LOCKED] = {.count = count_locked, .judge = judge},
-    [RLI_JOB_TTL] = {.count = count_left, .judge = judge},
+    [RLI_JOB_EXTEND] = {.skips = rli_sweep_cannot_extend, .count = count_own, .judge = judge_own},
+    [RLI_JOB_IS_HELD] = {.skips = rli_sweep_skips_unheld, .count = add_up, .judge = rli_sweep_judge},
+    [RLI_JOB_HOLD_COUNT] = {.skips = rli_sweep_skips_unheld, .count = add_up, .judge = rli_sweep_judge},
+    [RLI_JOB_FORCE] = {.count = count_forced, .judge = rli_sweep_judge},
+    [RLI_JOB_IS_LOCKED] = {.count = count_locked, .judge = rli_sweep_judge},
+    [RLI_JOB_TTL] = {.count = count_left, .judge = rli_sweep_judge},
 };
 
 /* --- the handle --- */
@@ -330,20 +306,13 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 
 static const rli_methods methods = {
     .check = check,
-    .check_owner = rli_composite_check_owner,
     .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1,
     .run = run,
     .room = room,
     .begin = begin,
-    .home = rli_composite_home,
     .valid_for = valid_for,
     .get_shard = get_shard,
-    .copy = rli_composite_copy,
-    .for_owner = rli_composite_for_owner,
-    .place = rli_composite_identity,
-    .name = rli_composite_name,
-    .ref = rli_composite_ref,
-    .free = rli_composite_free,
+    RLI_COMPOSITE_METHODS,
 };
 
 /* A part has the name NAME:number: of its own, so that a cluster spreads the parts over its masters. */

@@ -57,3 +57,27 @@ void rli_sweep_keep(rli_sweep *sweep, rlock_status failed)
     sweep->failed = failed;
     snprintf(sweep->why, sizeof sweep->why, "%.399s", rlock_last_error());
 }
+
+void rli_sweep_keep_first(rli_sweep *sweep, rlock_status status)
+{
+    if (status != RLOCK_OK && sweep->failed == RLOCK_OK)
+        rli_sweep_keep(sweep, status);
+}
+
+rlock_status rli_sweep_judge(rli_sweep *sweep)
+{
+    return sweep->failed == RLOCK_OK ? RLOCK_OK : rli_fail_text(sweep->failed, sweep->why);
+}
+
+bool rli_sweep_skips_unheld(rli_sweep *sweep, rlock *member, rlock_status *status)
+{
+    *status = RLOCK_OK;
+    return rli_composite_valid_for(&sweep->on, member) <= 0;
+}
+
+bool rli_sweep_cannot_extend(rli_sweep *sweep, rlock *member, rlock_status *status)
+{
+    bool skips = rli_sweep_skips_unheld(sweep, member, status);
+    *status = RLOCK_NOT_OWNER;
+    return skips;
+}

@@ -33,5 +33,15 @@ rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *who
                            const rli_sweep_rules *rules);
 /* Keeps a failure, with the thread's last error. */
 void rli_sweep_keep(rli_sweep *sweep, rlock_status failed);
+/* Keeps the status if it is a failure and none was kept before. */
+void rli_sweep_keep_first(rli_sweep *sweep, rlock_status status);
+
+/* Rules that several composites have.
+ * judge: the job has failed if a failure was kept. */
+rlock_status rli_sweep_judge(rli_sweep *sweep);
+/* skips: members that this process knows it does not hold are not asked. */
+bool rli_sweep_skips_unheld(rli_sweep *sweep, rlock *member, rlock_status *status);
+/* skips, of an extension: the same, and such a member could not be extended. */
+bool rli_sweep_cannot_extend(rli_sweep *sweep, rlock *member, rlock_status *status);
 
 #endif
