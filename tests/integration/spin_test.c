@@ -105,36 +105,23 @@ Test(spin, is_renewed_by_the_watchdog)
 
 #define QUESTIONS 12
 
-typedef struct questions {
-    double at[64];
-    size_t count;
-} questions;
-
-/* What a question's script does is among the lines as well, as in: 1700000000.123456 [0 lua] "pttl" … */
-static void note_time(const char *line, void *arg)
-{
-    questions *self = arg;
-    if (self->count < 64 && !strstr(line, " lua] "))
-        self->at[self->count++] = strtod(line, NULL);
-}
-
 /* The pauses between questions of one waiter who waits for `ms`. */
-static questions pauses_of(const rlock_back_off *back_off, int64_t ms)
+static instants pauses_of(const rlock_back_off *back_off, int64_t ms)
 {
     static const char name[] = "\"" NAME "\"";
-    questions seen = {.count = 0};
+    instants seen = {.count = 0};
     rlock *lock = spin_with(stage.client, back_off);
     foreign_hold(NAME, 60000);
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT); /* the script is known, the connection made */
     monitor *tap = monitor_open();
     assert_status(rlock_try_lock(lock, ms, 1000), RLOCK_TIMEOUT);
-    monitor_each(tap, name, note_time, &seen);
+    monitor_each(tap, name, instants_note, &seen);
     monitor_close(tap);
     foreign_vanish(NAME);
     return seen;
 }
 
-static int64_t pause_us(const questions *seen, size_t i)
+static int64_t pause_us(const instants *seen, size_t i)
 {
     return (int64_t)((seen->at[i] - seen->at[i - 1]) * 1e6);
 }
@@ -144,7 +131,7 @@ Test(spin, constant_back_off_is_kept)
 {
     rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(30);
     const int64_t wait_ms = 30 * QUESTIONS + 15;
-    questions seen = pauses_of(&back_off, wait_ms);
+    instants seen = pauses_of(&back_off, wait_ms);
     size_t close = 0;
     assert_between(seen.count, (wait_ms - at_most_ms(0)) / 90, QUESTIONS + 1);
     for (size_t i = 1; i < seen.count; i++) {
@@ -162,7 +149,7 @@ Test(spin, back_off_grows_to_its_most)
     back_off.initial_ms = 10;
     back_off.max_ms = 100;
     back_off.multiplier = 3;
-    questions seen = pauses_of(&back_off, 400);
+    instants seen = pauses_of(&back_off, 400);
     assert_between(seen.count, (400 - at_most_ms(0)) / 100, 6);
     for (size_t i = 1; i < seen.count; i++) {
         assert_between(pause_us(&seen, i), least_ms[i - 1] * 1000 - 1000, INT64_MAX);

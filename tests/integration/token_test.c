@@ -158,29 +158,17 @@ Test(token, waiter_is_woken_by_a_release_of_this_library)
     actor_end(waiter);
 }
 
-typedef struct questions {
-    double at[64];
-    size_t count;
-} questions;
-
-static void note_time(const char *line, void *arg)
-{
-    questions *self = arg;
-    if (self->count < 64 && !strstr(line, " lua] "))
-        self->at[self->count++] = strtod(line, NULL);
-}
-
 /* 50, 100, 200 … 1000 ms, of each the second half by chance. */
 TimedTest(token, waiter_asks_with_pauses_that_double_and_differ)
 {
-    questions seen = {.count = 0};
+    instants seen = {.count = 0};
     rlock *lock = token_of(stage.client);
     take_theirs(0);
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
     actor *waiter = actor_start();
     monitor *tap = monitor_open();
     assert_status(actor_try(waiter, lock, 8000, 1000), RLOCK_TIMEOUT);
-    monitor_each(tap, "\"" NAME "\"", note_time, &seen);
+    monitor_each(tap, "\"" NAME "\"", instants_note, &seen);
     monitor_close(tap);
     size_t confirmed = 1; /* it asks again when it listens */
     bool differs = false;

@@ -156,3 +156,11 @@ char *monitor_messaging(monitor *self)
     fclose(out);
     return text;
 }
+
+/* What a script calls is among the lines as well, as in: 1700000000.123456 [0 lua] "pttl" … */
+void instants_note(const char *line, void *arg)
+{
+    instants *self = arg;
+    if (self->count < sizeof self->at / sizeof *self->at && !strstr(line, " lua] "))
+        self->at[self->count++] = strtod(line, NULL);
+}

@@ -29,6 +29,12 @@ size_t monitor_ran(monitor *monitor, const rli_script *script);
 char *monitor_messaging(monitor *monitor);
 /* Each command of which monitor_saw(text) counts; `line` is valid during the call. */
 void monitor_each(monitor *monitor, const char *text, void (*see)(const char *line, void *arg), void *arg);
+/* For monitor_each: when commands came, by the server's clock, s; what scripts call is left out. */
+typedef struct instants {
+    double at[64];
+    size_t count;
+} instants;
+void instants_note(const char *line, void *arg);
 /* Forgets what was read so far. */
 void monitor_forget(monitor *monitor);
 
