@@ -143,6 +143,11 @@ extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read,
 #define RLI_LOCK_CHANNEL "redisson_lock__channel"
 /* Adds the owner of the ended session that is replaced and, if there is one and the kind publishes, the channel. */
 void rli_reentrant_add_replaced(rli_call *call, const rli_request *request);
+/* Start a call of a script that takes the arguments of lock/acquire, lock/release, lock/force and lock/state. */
+void rli_start_acquire(rli_call *call, const rli_request *request, const rli_script *script);
+void rli_start_release(rli_call *call, const rli_request *request, const rli_script *script);
+void rli_start_force(rli_call *call, const rli_names *names, const rli_script *script);
+void rli_start_state(rli_call *call, const rli_names *names, const char *owner, const rli_script *script);
 void rli_reentrant_acquire(rli_call *call, const rli_request *request);
 void rli_reentrant_release(rli_call *call, const rli_request *request);
 void rli_reentrant_force(rli_call *call, const rli_names *names);

@@ -39,29 +39,14 @@ static void read_release(rli_call *call, const rli_request *request)
     rli_call_add_number(call, request->highest);
 }
 
-static void force(rli_call *call, const rli_names *names, const rli_script *script)
-{
-    rli_call_script(call, script, 1);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add(call, names->channel, names->channel_length);
-    call->once = true;
-}
-
 static void read_force(rli_call *call, const rli_names *names)
 {
-    force(call, names, &rli_script_read_force);
-}
-
-static void state(rli_call *call, const rli_names *names, const char *owner, const rli_script *script)
-{
-    rli_call_script(call, script, 1);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add_text(call, owner);
+    rli_start_force(call, names, &rli_script_read_force);
 }
 
 static void read_state(rli_call *call, const rli_names *names, const char *owner)
 {
-    state(call, names, owner, &rli_script_read_state);
+    rli_start_state(call, names, owner, &rli_script_read_state);
 }
 
 /* The answer is { 1 } when granted under the owner's write hold, otherwise that of the reentrant lock. */
@@ -97,12 +82,12 @@ static void write_release(rli_call *call, const rli_request *request)
 
 static void write_force(rli_call *call, const rli_names *names)
 {
-    force(call, names, &rli_script_write_force);
+    rli_start_force(call, names, &rli_script_write_force);
 }
 
 static void write_state(rli_call *call, const rli_names *names, const char *owner)
 {
-    state(call, names, owner, &rli_script_write_state);
+    rli_start_state(call, names, owner, &rli_script_write_state);
 }
 
 /* The answer is { PTTL } when granted, as leases add up, otherwise that of the reentrant lock. */

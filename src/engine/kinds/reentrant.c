@@ -10,14 +10,19 @@ void rli_reentrant_add_replaced(rli_call *call, const rli_request *request)
         rli_call_add(call, request->names->channel, request->names->channel_length);
 }
 
-void rli_reentrant_acquire(rli_call *call, const rli_request *request)
+void rli_start_acquire(rli_call *call, const rli_request *request, const rli_script *script)
 {
-    rli_call_script(call, &rli_script_lock_acquire, 1);
+    rli_call_script(call, script, 1);
     rli_call_add(call, request->names->name, request->names->length);
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
     rli_reentrant_add_replaced(call, request);
+}
+
+void rli_reentrant_acquire(rli_call *call, const rli_request *request)
+{
+    rli_start_acquire(call, request, &rli_script_lock_acquire);
 }
 
 /* What a handoff answers when the successor holds the lock. */
@@ -42,13 +47,9 @@ static void hand_over(rli_call *call, const rli_request *request)
         rli_call_add_number(call, request->listening);
 }
 
-void rli_reentrant_release(rli_call *call, const rli_request *request)
+void rli_start_release(rli_call *call, const rli_request *request, const rli_script *script)
 {
-    if (request->successor) {
-        hand_over(call, request);
-        return;
-    }
-    rli_call_script(call, &rli_script_lock_release, 1);
+    rli_call_script(call, script, 1);
     rli_call_add(call, request->names->name, request->names->length);
     rli_call_add(call, request->names->channel, request->names->channel_length);
     rli_call_add_text(call, request->owner);
@@ -56,19 +57,37 @@ void rli_reentrant_release(rli_call *call, const rli_request *request)
     rli_call_add_number(call, request->lease_ms);
 }
 
-void rli_reentrant_force(rli_call *call, const rli_names *names)
+void rli_reentrant_release(rli_call *call, const rli_request *request)
 {
-    rli_call_script(call, &rli_script_lock_force, 1);
+    if (request->successor)
+        hand_over(call, request);
+    else
+        rli_start_release(call, request, &rli_script_lock_release);
+}
+
+void rli_start_force(rli_call *call, const rli_names *names, const rli_script *script)
+{
+    rli_call_script(call, script, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add(call, names->channel, names->channel_length);
     call->once = true;
 }
 
-void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner)
+void rli_reentrant_force(rli_call *call, const rli_names *names)
 {
-    rli_call_script(call, &rli_script_lock_state, 1);
+    rli_start_force(call, names, &rli_script_lock_force);
+}
+
+void rli_start_state(rli_call *call, const rli_names *names, const char *owner, const rli_script *script)
+{
+    rli_call_script(call, script, 1);
     rli_call_add(call, names->name, names->length);
     rli_call_add_text(call, owner);
+}
+
+void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner)
+{
+    rli_start_state(call, names, owner, &rli_script_lock_state);
 }
 
 rli_acquire_result rli_reentrant_parse_acquire(const redisReply *reply)

@@ -5,37 +5,22 @@
 
 static void acquire(rli_call *call, const rli_request *request)
 {
-    rli_call_script(call, &rli_script_token_acquire, 1);
-    rli_call_add(call, request->names->name, request->names->length);
-    rli_call_add_text(call, request->owner);
-    rli_call_add_number(call, request->lease_ms);
-    rli_call_add_number(call, request->count);
-    rli_reentrant_add_replaced(call, request);
+    rli_start_acquire(call, request, &rli_script_token_acquire);
 }
 
 static void release(rli_call *call, const rli_request *request)
 {
-    rli_call_script(call, &rli_script_token_release, 1);
-    rli_call_add(call, request->names->name, request->names->length);
-    rli_call_add(call, request->names->channel, request->names->channel_length);
-    rli_call_add_text(call, request->owner);
-    rli_call_add_number(call, request->count);
-    rli_call_add_number(call, request->lease_ms);
+    rli_start_release(call, request, &rli_script_token_release);
 }
 
 static void force(rli_call *call, const rli_names *names)
 {
-    rli_call_script(call, &rli_script_token_force, 1);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add(call, names->channel, names->channel_length);
-    call->once = true;
+    rli_start_force(call, names, &rli_script_token_force);
 }
 
 static void state(rli_call *call, const rli_names *names, const char *owner)
 {
-    rli_call_script(call, &rli_script_token_state, 1);
-    rli_call_add(call, names->name, names->length);
-    rli_call_add_text(call, owner);
+    rli_start_state(call, names, owner, &rli_script_token_state);
 }
 
 /* There is no handoff: programs that take the lock by asking now and then would never find it free. */
