@@ -20,7 +20,7 @@ static char *render(const char *key)
     return page;
 }
 
-/* What is kept; else NULL. */
+/* Returns the page that Redis keeps; NULL: none. */
 static char *kept(redisContext *redis, const char *key)
 {
     redisReply *reply = redisCommand(redis, "GET page:%s", key);

@@ -62,8 +62,8 @@ typedef struct rlock_back_off {
 RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
 
 /* As rlock_get_lock, for a token lock: a string under the name itself, written as by SET NX PX, whose value is a token
- * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and shares
- * names with them; Redisson knows no such lock.
+ * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and
+ * shares names with them; Redisson knows no such lock.
  * The server stores no hold count: that is this process's. Such programs tell nobody when they release, so waiters ask
  * repeatedly, with pauses of 50 ms at first and up to 1 s, and when the token expires; a release by this library wakes
  * them at once. A token without expiry is waited for as long as it stands, and never broken. */

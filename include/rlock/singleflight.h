@@ -1,5 +1,5 @@
 /* Singleflight: of the callers of a process that ask for one key at a time, one loads its value and all get it. It keeps
- * nothing: who asks after that begins another load. Needs no server; beside a lock it does the same for many processes
+ * nothing: a caller that asks later begins another load. Needs no server; beside a lock it does the same for many processes
  * (docs/singleflight.md). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_SINGLEFLIGHT_H
@@ -24,7 +24,7 @@ RLOCK_API rlock_singleflight *rlock_singleflight_new(void);
  * allowed. Any thread; afterwards nobody may begin a call with it. Does nothing in a forked child. */
 RLOCK_API void rlock_singleflight_free(rlock_singleflight *flights);
 
-/* What a load has answered: bytes that all its callers share and that nobody changes. */
+/* The answer of a load: bytes that all its callers share and that nobody changes. */
 typedef struct rlock_loaded rlock_loaded;
 
 /* The bytes, aligned as by malloc(), and how many there are; they stay until rlock_loaded_free. `length` may be NULL.

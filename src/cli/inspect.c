@@ -45,6 +45,11 @@ static void print_client(const char *owner, const char *what)
     printf(", number %s", number);
 }
 
+static bool is_token(const rlock_inspection *found)
+{
+    return strcmp(found->kind, "token") == 0;
+}
+
 /* --- as text --- */
 
 /* Prints ", for 9.9 s more", followed by `unless`, for example " unless renewed". */
@@ -68,7 +73,7 @@ static void print_lock(const rlock_inspection *found)
         print_left(found->ttl_ms, " unless renewed");
     }
     /* Any short text may be one; what this library writes is known by its form. */
-    if (strcmp(found->kind, "token") == 0 && !owner_number(found->holders[0].owner))
+    if (is_token(found) && !owner_number(found->holders[0].owner))
         fputs(" (a string: a token lock, if programs use it as one)", stdout);
     else if (strcmp(found->kind, "free") != 0)
         printf(" (%s)", found->kind);
@@ -99,7 +104,7 @@ static void print_semaphore(const rlock_inspection *found)
 static void print_owner(const rlock_inspection *found, const char *owner)
 {
     const rlock_process *process = rlock_inspection_process(found, owner);
-    print_client(owner, strcmp(found->kind, "token") == 0 ? "token" : "client");
+    print_client(owner, is_token(found) ? "token" : "client");
     if (!process)
         return;
     printf(" (process %" PRId64 " on ", process->pid);
