@@ -97,14 +97,14 @@ rlock_status rli_composite_begin_part(rli_composite_machine *machine, rlock *mem
 rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kind, int64_t answer_ms)
 {
     return (rli_job){.kind = kind,
-                     .named_owner = machine->job->named_owner,
+                     .has_owner = machine->job->has_owner,
                      .owner = machine->job->owner,
                      .answer_ms = answer_ms};
 }
 
-const int64_t *rli_composite_owner(const rli_composite_machine *machine)
+const rli_owner *rli_composite_owner(const rli_composite_machine *machine)
 {
-    return machine->job->named_owner ? &machine->job->owner : NULL;
+    return machine->job->has_owner ? &machine->job->owner : NULL;
 }
 
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member)

@@ -58,7 +58,7 @@ rlock_status rli_composite_go_on_part(rli_composite_machine *machine);
 /* A job of that kind for the owner of the machine's. */
 rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kind, int64_t answer_ms);
 /* The owner that the job names; NULL: none. */
-const int64_t *rli_composite_owner(const rli_composite_machine *machine);
+const rli_owner *rli_composite_owner(const rli_composite_machine *machine);
 /* For how long the owner may still rely on its hold of a member. */
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member);
 /* Extends a member that was acquired with lease_ms, if more than a tenth of the lease has passed. Reports no failure:

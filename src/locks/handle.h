@@ -16,8 +16,9 @@ typedef struct rli_identity {
     bool several; /* the lock is a composite; this is its first member's place */
 } rli_identity;
 
-/* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: the named owner that is
- * meant; NULL: the one that the handle names, or the calling thread. */
+/* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: who is meant. A named owner
+ * is meant whatever the handle names; a thread only if the handle names nobody. NULL: the one that the handle names, or
+ * the calling thread. */
 typedef struct rli_methods {
     /* RLOCK_OK, RLOCK_CLOSED or RLOCK_FORKED; takes no mutex. */
     rlock_status (*check)(const rlock *lock);
@@ -36,9 +37,9 @@ typedef struct rli_methods {
     /* For a member of a red lock. miss: the red lock acquired one more hold without this member, which the
      * owner already holds. drop_missed: whether the innermost hold was such a missed one; if so, it is
      * removed. */
-    void (*miss)(rlock *lock, const int64_t *owner);
-    bool (*drop_missed)(rlock *lock, const int64_t *owner);
-    int64_t (*valid_for)(rlock *lock, const int64_t *owner);
+    void (*miss)(rlock *lock, const rli_owner *owner);
+    bool (*drop_missed)(rlock *lock, const rli_owner *owner);
+    int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
     rlock_status (*get_token)(rlock *lock, uint64_t *token); /* NULL: it has no tokens */
     rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */

@@ -4,6 +4,7 @@
 #define RLI_JOB_H
 
 #include "base/operation.h"
+#include "engine/owner.h"
 
 #include <rlock/lock.h>
 #include <stddef.h>
@@ -26,8 +27,8 @@ typedef enum rli_job_kind {
 /* The arguments were checked: a lease is in its range. */
 typedef struct rli_job {
     rli_job_kind kind;
-    bool named_owner; /* `owner` acts; else the one that the handle names, or the calling thread */
-    int64_t owner;
+    bool has_owner; /* `owner` acts (see rli_methods); else the one that the handle names, or the calling thread */
+    rli_owner owner;
     int64_t wait_ms;  /* of an acquire */
     int64_t lease_ms; /* of an acquire; an extension makes the hold last for at least so long from now */
     /* An acquire waits for the answer to a request for at least that long, even if its wait ends sooner; RLI_NEVER: for

@@ -88,8 +88,8 @@ rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind)
 rli_job rli_handle_acquire_job(const rlock_lock_options *options)
 {
     return (rli_job){.kind = RLI_JOB_ACQUIRE,
-                     .named_owner = options->named_owner,
-                     .owner = options->owner,
+                     .has_owner = options->named_owner,
+                     .owner = rli_owner_named(options->owner),
                      .wait_ms = options->wait_ms,
                      .lease_ms = options->lease_ms,
                      .answer_ms = RLI_NEVER,

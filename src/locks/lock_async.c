@@ -41,7 +41,7 @@ static rlock_status go_on(rli_async *async)
 static rlock_status check_owner(const rlock *lock, const rli_job *job)
 {
     bool needs = job->kind != RLI_JOB_FORCE && job->kind != RLI_JOB_IS_LOCKED && job->kind != RLI_JOB_TTL;
-    return needs && !job->named_owner ? lock->methods->check_owner(lock) : RLOCK_OK;
+    return needs && !job->has_owner ? lock->methods->check_owner(lock) : RLOCK_OK;
 }
 
 /* Everything that the call needs is allocated here; the arguments were checked but for the owner. */
@@ -92,8 +92,8 @@ static rlock_status start_plain(rlock *lock, rli_job_kind kind, const rlock_owne
     if (status != RLOCK_OK)
         return status;
     if (owner) {
-        job.named_owner = true;
-        job.owner = owner->owner;
+        job.has_owner = true;
+        job.owner = rli_owner_named(owner->owner);
     }
     return start(lock, &job, fn, arg);
 }

@@ -26,7 +26,7 @@ static rlock_status check(const rlock *handle)
     return status;
 }
 
-static int64_t valid_for(rlock *handle, const int64_t *owner)
+static int64_t valid_for(rlock *handle, const rli_owner *owner)
 {
     const rli_composite *set = rli_composite_of(handle);
     int64_t least_ms = RLI_NEVER;

@@ -47,7 +47,7 @@ static int descending(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-static int64_t valid_for(rlock *handle, const int64_t *owner)
+static int64_t valid_for(rlock *handle, const rli_owner *owner)
 {
     const rli_composite *set = rli_composite_of(handle);
     int64_t left_ms[RLI_MEMBERS_MAX];

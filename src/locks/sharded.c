@@ -30,7 +30,7 @@ static rlock_status check(const rlock *handle)
 }
 
 /* The part that the owner holds; NULL: none. */
-static rlock *part_of(const rlock *handle, const int64_t *owner, size_t *number)
+static rlock *part_of(const rlock *handle, const rli_owner *owner, size_t *number)
 {
     const rli_composite *set = rli_composite_of(handle);
     for (size_t i = 0; i < set->count; i++) {
@@ -41,7 +41,7 @@ static rlock *part_of(const rlock *handle, const int64_t *owner, size_t *number)
     return NULL;
 }
 
-static int64_t valid_for(rlock *handle, const int64_t *owner)
+static int64_t valid_for(rlock *handle, const rli_owner *owner)
 {
     size_t number;
     rlock *part = part_of(handle, owner, &number);

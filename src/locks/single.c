@@ -21,11 +21,11 @@ static rlock_client *home(const rlock *lock)
 
 /* Calls `act` for the owner's open session if it holds the lock; false: there is none, or `act` returned
  * false. Takes the engine's mutex. */
-static bool with_session(rlock *handle, const int64_t *named, bool (*act)(rli_engine *, rli_session *))
+static bool with_session(rlock *handle, const rli_owner *given, bool (*act)(rli_engine *, rli_session *))
 {
     rli_single *lock = rli_single_of(handle);
     rli_owner owner;
-    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, named, &owner) != RLOCK_OK)
+    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
         return false;
     rli_engine *engine = &lock->client->engine;
     rli_engine_lock(engine);
@@ -46,7 +46,7 @@ static bool miss_one(rli_engine *engine, rli_session *session)
     return true;
 }
 
-static void miss(rlock *handle, const int64_t *owner)
+static void miss(rlock *handle, const rli_owner *owner)
 {
     with_session(handle, owner, miss_one);
 }
@@ -58,7 +58,7 @@ static bool drop_missed_one(rli_engine *engine, rli_session *session)
     return missed;
 }
 
-static bool drop_missed(rlock *handle, const int64_t *owner)
+static bool drop_missed(rlock *handle, const rli_owner *owner)
 {
     return with_session(handle, owner, drop_missed_one);
 }
@@ -117,10 +117,10 @@ rlock_status rli_single_ask(rli_single_asking *asking, int64_t *pttl_ms, int *co
 }
 
 /* Reads for how long the owner may still rely on its hold, and the hold's token (0: none). Takes the engine's mutex. */
-static rlock_status look(rli_single *lock, const int64_t *named, int64_t *left_ms, uint64_t *token)
+static rlock_status look(rli_single *lock, const rli_owner *given, int64_t *left_ms, uint64_t *token)
 {
     rli_owner owner;
-    rlock_status status = rli_single_owner(lock, named, &owner);
+    rlock_status status = rli_single_owner(lock, given, &owner);
     if (status != RLOCK_OK)
         return status;
     rli_engine *engine = &lock->client->engine;
@@ -133,7 +133,7 @@ static rlock_status look(rli_single *lock, const int64_t *named, int64_t *left_m
     return RLOCK_OK;
 }
 
-static int64_t valid_for(rlock *handle, const int64_t *owner)
+static int64_t valid_for(rlock *handle, const rli_owner *owner)
 {
     int64_t left_ms;
     uint64_t token;

@@ -28,9 +28,8 @@ typedef struct rli_single {
 /* Makes a handle. `back_off` is copied; spin and token locks use it; NULL: the default of the kind. NULL: rlock_last_error()
  * says why. */
 rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *kind, const rlock_back_off *back_off);
-/* Sets *owner to the named owner; NULL: to the one that the handle names, or the calling thread. RLOCK_OK,
- * RLOCK_NO_MEMORY. */
-rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner);
+/* Sets *owner to who acts when `given` is meant (handle.h). RLOCK_OK, RLOCK_NO_MEMORY. */
+rlock_status rli_single_owner(const rli_single *lock, const rli_owner *given, rli_owner *owner);
 
 /* Implement the methods of these names (handle.h). */
 rlock_status rli_single_check(const rlock *lock);

@@ -29,11 +29,11 @@ rlock_status rli_single_check_owner(const rlock *handle)
                     rli_show_name(lock->names.name, shown));
 }
 
-rlock_status rli_single_owner(const rli_single *lock, const int64_t *named, rli_owner *owner)
+rlock_status rli_single_owner(const rli_single *lock, const rli_owner *given, rli_owner *owner)
 {
-    if (!named && !lock->named_owner)
+    if (!lock->named_owner && !given)
         return rli_owner_thread(owner);
-    *owner = rli_owner_named(named ? *named : lock->owner);
+    *owner = given && (given->named || !lock->named_owner) ? *given : rli_owner_named(lock->owner);
     return RLOCK_OK;
 }
 
@@ -227,8 +227,8 @@ static void end_operation(single_machine *on)
 static rlock_status begin_operation(single_machine *on)
 {
     rlock_client *client = on->lock->client;
-    const int64_t *named = on->job->named_owner ? &on->job->owner : NULL;
-    rlock_status status = rli_single_owner(on->lock, named, &on->owner);
+    const rli_owner *given = on->job->has_owner ? &on->job->owner : NULL;
+    rlock_status status = rli_single_owner(on->lock, given, &on->owner);
     if (status == RLOCK_OK)
         status = rli_operation_begin_part(&on->op, &client->gate, on->job->cancel, on->whole);
     if (status != RLOCK_OK)
