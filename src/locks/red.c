@@ -7,6 +7,7 @@
 #include "locks/composite_machine.h"
 #include "locks/round.h"
 #include "locks/sweep.h"
+#include "locks/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,12 +79,7 @@ typedef struct voting {
     bool again;             /* the owner holds the red lock already */
     size_t next;            /* index of the member that the present stage is at */
     bool taken[RLI_MEMBERS_MAX];
-    size_t granted, refused, failed;
-    bool in_vain; /* the majority was granted, but not for long enough */
-    /* The most important failure of a member in this pass, and its message. */
-    rlock_status failure;
-    rlock_status final; /* the status that ends the call, with the same message; RLOCK_OK: none */
-    char why[512];
+    rli_tally tally; /* of this pass */
     int passes, unheard, vain; /* number of passes; of those in a row that got no answer, or were in vain */
     rlock_status status;       /* of the latest pass, and its message */
     char said[512];
@@ -94,32 +90,16 @@ static voting *voting_of(rli_composite_machine *on)
     return (voting *)(void *)on;
 }
 
-/* Whether a status ends the whole call. */
-static bool is_final(rlock_status status)
-{
-    return status == RLOCK_CANCELLED || status == RLOCK_FORKED || status == RLOCK_NO_MEMORY;
-}
-
 static int64_t wait_for_member(const voting *votes)
 {
     /* With a majority the lock is held; the remaining members are taken only if they are free. Ask them once,
      * but not for as long as a server that is down would take. */
-    if (votes->on.job->wait_ms <= 0 || votes->granted >= majority(votes->on.set))
+    if (votes->on.job->wait_ms <= 0 || rli_tally_has_won(&votes->tally))
         return 1;
     int64_t left_ms = votes->deadline_ms - rli_now_ms();
     /* An owner that holds a minority may be the one that others wait for. */
-    int64_t wait_ms = rli_earlier(left_ms, votes->granted > 0 ? votes->patience_ms : votes->member_wait_ms);
+    int64_t wait_ms = rli_earlier(left_ms, votes->tally.granted > 0 ? votes->patience_ms : votes->member_wait_ms);
     return wait_ms > 1 ? wait_ms : 1;
-}
-
-/* Keeps the first status that waiting cannot change; RLOCK_UNAVAILABLE gives way to any other status. */
-static void note_failure(voting *votes, rlock_status status)
-{
-    votes->failed++;
-    if (votes->failure != RLOCK_OK && votes->failure != RLOCK_UNAVAILABLE)
-        return;
-    votes->failure = status;
-    snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
 }
 
 /* Asks the next member. RLI_WAITING: rli_composite_go_on_part. */
@@ -136,28 +116,12 @@ static rlock_status begin_asking(voting *votes)
     return rli_composite_begin_part(&votes->on, member, &job);
 }
 
-static void count(voting *votes, rlock_status status)
-{
-    votes->taken[votes->next] = status == RLOCK_OK;
-    if (status == RLOCK_OK)
-        votes->granted++;
-    else if (status == RLOCK_TIMEOUT)
-        votes->refused++;
-    else
-        note_failure(votes, status);
-    if (!is_final(status))
-        return;
-    votes->final = status;
-    snprintf(votes->why, sizeof votes->why, "%s", rlock_last_error());
-}
-
 /* Whether to ask the next member, after the first. */
 static bool goes_on(const voting *votes)
 {
-    size_t members = votes->on.set->count, need = majority(votes->on.set);
-    if (votes->final != RLOCK_OK || votes->next >= members || votes->refused + votes->failed > members - need)
+    if (votes->next >= votes->on.set->count || !rli_tally_can_win(&votes->tally))
         return false;
-    return votes->granted >= need || votes->on.job->wait_ms <= 0 || rli_now_ms() < votes->deadline_ms;
+    return rli_tally_has_won(&votes->tally) || votes->on.job->wait_ms <= 0 || rli_now_ms() < votes->deadline_ms;
 }
 
 static rlock_status ask(rli_composite_machine *on)
@@ -166,13 +130,14 @@ static rlock_status ask(rli_composite_machine *on)
     rlock_status status = on->part ? rli_composite_go_on_part(on) : begin_asking(votes);
     if (status == RLI_WAITING)
         return status;
-    count(votes, status);
+    rli_tally_count(&votes->tally, status);
+    votes->taken[votes->next] = status == RLOCK_OK;
     votes->next++;
     if (goes_on(votes))
         return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
     votes->next = 0;
-    votes->in_vain = votes->granted >= majority(on->set);
-    return rli_composite_next(on, votes->in_vain ? RLI_COMPOSITE_EXTENDS : RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
+    votes->tally.in_vain = rli_tally_has_won(&votes->tally);
+    return rli_composite_next(on, votes->tally.in_vain ? RLI_COMPOSITE_EXTENDS : RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
 }
 
 /* The holds of one owner need not have the same members: tells each held member that this hold was acquired
@@ -205,26 +170,6 @@ static rlock_status extend_aged(rli_composite_machine *on)
     return rli_composite_next(on, RLI_COMPOSITE_DONE, RLOCK_OK);
 }
 
-static rlock_status say(const voting *votes)
-{
-    size_t count = votes->on.set->count, need = majority(votes->on.set);
-    if (votes->final != RLOCK_OK && !votes->in_vain)
-        return rli_fail_text(votes->final, votes->why);
-    if (votes->in_vain)
-        return rli_fail(RLOCK_TIMEOUT,
-                        "a red lock of %zu: the lease of %lld ms had ended before %zu of them were "
-                        "taken",
-                        count, (long long)votes->on.job->lease_ms, need);
-    /* A member that was lost counts as refused while the others still make a majority. */
-    bool fails = votes->failure != RLOCK_OK && (votes->failure != RLOCK_LOST || count_valid(&votes->on) < need);
-    /* The members that failed could have made a majority. */
-    if (fails && votes->refused <= count - need)
-        return rli_fail(votes->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", votes->granted, count, need,
-                        votes->why);
-    return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
-                    votes->granted, count, need, votes->refused);
-}
-
 /* How many passes in a row may fail without an answer: as many as the client has attempts. */
 static int attempts_of(const rli_composite *set)
 {
@@ -235,10 +180,11 @@ static int attempts_of(const rli_composite *set)
 /* A pass has failed, and what it took is given back. */
 static rlock_status end_pass(voting *votes)
 {
-    rlock_status status = votes->status = say(votes);
+    rlock_status status = votes->status = rli_tally_say(&votes->tally, count_valid(&votes->on),
+                                                       votes->on.job->lease_ms);
     snprintf(votes->said, sizeof votes->said, "%s", rlock_last_error());
     votes->unheard = status == RLOCK_UNAVAILABLE ? votes->unheard + 1 : 0;
-    votes->vain = votes->in_vain ? votes->vain + 1 : 0;
+    votes->vain = votes->tally.in_vain ? votes->vain + 1 : 0;
     bool may_change = (status == RLOCK_TIMEOUT && votes->vain < IN_VAIN) ||
                       (status == RLOCK_UNAVAILABLE && votes->unheard < attempts_of(votes->on.set));
     bool starts_over = may_change && votes->on.job->wait_ms > 0 && rli_now_ms() < votes->deadline_ms;
@@ -272,9 +218,8 @@ static void begin_pass(voting *votes)
         round_ms = job->wait_ms;
     votes->member_wait_ms = round_ms / (int64_t)members;
     votes->patience_ms = rli_patience_ms(votes->passes, votes->member_wait_ms);
-    votes->next = votes->granted = votes->refused = votes->failed = 0;
-    votes->failure = votes->final = RLOCK_OK;
-    votes->in_vain = false;
+    votes->next = 0;
+    rli_tally_begin(&votes->tally, members);
     votes->again = count_valid(&votes->on) >= majority(votes->on.set);
     for (size_t i = 0; i < members; i++)
         votes->taken[i] = false;

@@ -1,0 +1,71 @@
+/* Tally: how the members of a red lock answered an attempt to take them, and what that means for the whole. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/tally.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+
+void rli_tally_begin(rli_tally *tally, size_t members)
+{
+    *tally = (rli_tally){.members = members, .need = members / 2 + 1};
+}
+
+/* Whether a status ends the whole call. */
+static bool is_final(rlock_status status)
+{
+    return status == RLOCK_CANCELLED || status == RLOCK_FORKED || status == RLOCK_NO_MEMORY;
+}
+
+/* Keeps the first status that waiting cannot change; RLOCK_UNAVAILABLE gives way to any other status. */
+static void note_failure(rli_tally *tally, rlock_status status)
+{
+    tally->failed++;
+    if (tally->failure != RLOCK_OK && tally->failure != RLOCK_UNAVAILABLE)
+        return;
+    tally->failure = status;
+    snprintf(tally->why, sizeof tally->why, "%s", rlock_last_error());
+}
+
+void rli_tally_count(rli_tally *tally, rlock_status status)
+{
+    if (status == RLOCK_OK)
+        tally->granted++;
+    else if (status == RLOCK_TIMEOUT)
+        tally->refused++;
+    else
+        note_failure(tally, status);
+    if (!is_final(status))
+        return;
+    tally->final = status;
+    snprintf(tally->why, sizeof tally->why, "%s", rlock_last_error());
+}
+
+bool rli_tally_can_win(const rli_tally *tally)
+{
+    return tally->final == RLOCK_OK && tally->refused + tally->failed <= tally->members - tally->need;
+}
+
+bool rli_tally_has_won(const rli_tally *tally)
+{
+    return tally->granted >= tally->need;
+}
+
+rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_ms)
+{
+    if (tally->final != RLOCK_OK && !tally->in_vain)
+        return rli_fail_text(tally->final, tally->why);
+    if (tally->in_vain)
+        return rli_fail(RLOCK_TIMEOUT,
+                        "a red lock of %zu: the lease of %lld ms had ended before %zu of them were taken, or too little "
+                        "of it was left",
+                        tally->members, (long long)lease_ms, tally->need);
+    /* A member that was lost counts as refused while the others still make a majority. */
+    bool fails = tally->failure != RLOCK_OK && (tally->failure != RLOCK_LOST || valid < tally->need);
+    /* The members that failed could have made a majority. */
+    if (fails && tally->refused <= tally->members - tally->need)
+        return rli_fail(tally->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", tally->granted,
+                        tally->members, tally->need, tally->why);
+    return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
+                    tally->granted, tally->members, tally->need, tally->refused);
+}

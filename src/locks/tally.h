@@ -1,0 +1,31 @@
+/* Tally: how the members of a red lock answered an attempt to take them, and what that means for the whole. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_TALLY_H
+#define RLI_TALLY_H
+
+#include <rlock/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct rli_tally {
+    size_t members, need;             /* how many there are, and how many make a majority */
+    size_t granted, refused, failed;  /* of those that have answered */
+    rlock_status failure;             /* the most important failure of a member; RLOCK_OK: none */
+    rlock_status final;               /* a status that ends the whole call; RLOCK_OK: none */
+    char why[512];                    /* the message of `final`, else of `failure` */
+    bool in_vain;                     /* the majority was granted, but not for long enough */
+} rli_tally;
+
+/* Begins anew, for that many members. */
+void rli_tally_begin(rli_tally *tally, size_t members);
+/* Counts a member's status; its message is the thread's last error. */
+void rli_tally_count(rli_tally *tally, rlock_status status);
+/* Whether the members that have not answered yet can still make a majority, and nothing ends the call. */
+bool rli_tally_can_win(const rli_tally *tally);
+bool rli_tally_has_won(const rli_tally *tally);
+/* The status of an attempt that has failed, with its message. `valid`: how many members the owner holds. `lease_ms` is for
+ * the message. */
+rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_ms);
+
+#endif
