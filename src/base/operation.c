@@ -3,6 +3,7 @@
 #include "base/operation.h"
 
 #include "base/error.h"
+#include "base/parts.h"
 #include "base/ready.h"
 
 #include <pthread.h>
@@ -84,6 +85,13 @@ rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_c
     begin(op, gate, cancel, whole->parker);
     op->whole = whole;
     return RLOCK_OK;
+}
+
+void rli_operation_begin_among(rli_operation *op, rli_gate *gate, rli_operation *whole, rli_parts *parts)
+{
+    rli_parker_init_part(&op->own, parts);
+    begin(op, gate, NULL, &op->own);
+    op->whole = whole;
 }
 
 void rli_operation_end(rli_operation *op)

@@ -69,6 +69,9 @@ rlock_status rli_operation_begin_async(rli_operation *op, rli_gate *gate, rlock_
 /* The same for an operation that is a part of `whole` and waits where that waits: at no time do both wait for
  * different things. `whole` NULL: as rli_operation_begin. */
 rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_operation *whole);
+/* The same for a part of `whole`, neither of which has a thread, that waits by itself: other parts may wait at the same
+ * time. It is put on the list of `parts` when it is woken. `gate` may be closed. */
+void rli_operation_begin_among(rli_operation *op, rli_gate *gate, rli_operation *whole, struct rli_parts *parts);
 /* No thread may wake the operation any more, except through its token or the gate. */
 void rli_operation_end(rli_operation *op);
 

@@ -3,6 +3,7 @@
 #include "base/park.h"
 
 #include "base/clock.h"
+#include "base/parts.h"
 #include "base/ready.h"
 
 #include <errno.h>
@@ -29,8 +30,24 @@ void rli_parker_init_ready(rli_parker *parker, rli_ready *ready)
 {
     atomic_init(&parker->state, RLI_STEPPING);
     parker->ready = ready;
+    parker->parts = NULL;
     parker->next = NULL;
     parker->wake_ms = RLI_NEVER;
+}
+
+void rli_parker_init_part(rli_parker *parker, rli_parts *parts)
+{
+    rli_parker_init_ready(parker, parts->whole->ready);
+    parker->parts = parts;
+}
+
+/* Nobody carries out an operation without a thread before it is on its list, so the parker is still there. */
+static void put_on_list(rli_parker *parker)
+{
+    if (parker->parts)
+        rli_parts_add(parker->parts, parker);
+    else
+        rli_ready_add(parker->ready, parker);
 }
 
 bool rli_parker_rest(rli_parker *parker)
@@ -181,9 +198,8 @@ void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
         continue;
-    /* Nobody carries out an operation without a thread before it is on the list, so the parker is still there. */
     if (ready && !(state & (RLI_WOKEN | RLI_STEPPING)))
-        rli_ready_add(ready, parker);
+        put_on_list(parker);
     else if (state & RLI_ASLEEP)
         ring_alone(batch, parker, state);
     else if (state & RLI_GROUPED)

@@ -14,6 +14,7 @@
 typedef struct rli_parker {
     atomic_uint state;       /* a futex: RLI_ASLEEP, RLI_WOKEN, and news */
     struct rli_ready *ready; /* where it is put when it is woken; NULL: a thread sleeps here */
+    struct rli_parts *parts; /* with `ready`: it is put there instead, among the parts of a whole; NULL: it is no part */
     struct rli_parker *next; /* on that list */
     int64_t wake_ms;         /* without a thread: when to go on if nothing wakes it before */
 } rli_parker;
@@ -44,6 +45,8 @@ void rli_parker_init(rli_parker *parker);
 /* Makes the parker of an operation without a thread. The caller carries the operation out first; see
  * rli_parker_rest. None of the rli_park functions may be used with it. */
 void rli_parker_init_ready(rli_parker *parker, struct rli_ready *ready);
+/* The same for a part, which is put on the list of `parts`: that stands for the ready list below. */
+void rli_parker_init_part(rli_parker *parker, struct rli_parts *parts);
 /* The caller, who carries out an operation without a thread, can do no more for it now. From here on it is put on its
  * ready list when it is woken, and then another thread may carry it out. False: it has been woken meanwhile, so the
  * caller must go on with it. */

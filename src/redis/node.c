@@ -64,6 +64,12 @@ void rli_node_watch(rli_node *node, int epoll_fd)
     rli_pipeline_watch(&node->synced, epoll_fd);
 }
 
+size_t rli_node_poll(rli_node *node, struct pollfd *polled, size_t room)
+{
+    size_t count = rli_pool_poll(&node->pool, polled, room);
+    return count + rli_pipeline_poll(&node->synced, polled + count, room - count);
+}
+
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms)
 {
     return rli_pool_ping_if_idle(&node->pool, op, idle_ms) && rli_pipeline_ping_if_idle(&node->synced, op, idle_ms) &&

@@ -39,6 +39,9 @@ int rli_pipe_posts(const rli_pipe *pipe);
 bool rli_pipe_is_unattended(const rli_pipe *pipe);
 /* Has the epoll descriptor watch the connection while any request is unattended; see rli_pipeline_watch. */
 void rli_pipe_watch(rli_pipe *pipe, int epoll_fd);
+/* Sets *polled to what the epoll descriptor would watch the connection for, with the descriptor -1 while another thread
+ * reads there. False: for nothing. */
+bool rli_pipe_poll(const rli_pipe *pipe, struct pollfd *polled);
 /* Whether bytes remain to be sent and no thread is sending them. */
 bool rli_pipe_has_unsent(const rli_pipe *pipe);
 /* Whether the calling thread should send the request that it just queued, instead of leaving it to the leader. */
