@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/random.h"
 #include "client/client.h"
 
 static const bool legal[RLI_COMPOSITE_STAGES][RLI_COMPOSITE_STAGES] = {
@@ -124,19 +123,19 @@ rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock 
 
 /* --- pauses --- */
 
-static rlock_status begin_pause(rli_composite_machine *machine, int64_t most_ms, int64_t deadline_ms)
+static rlock_status begin_pause(rli_composite_machine *machine, int64_t pause_ms, int64_t deadline_ms)
 {
     rlock_client *client = rli_composite_home(&machine->set->base);
     rlock_status status = rli_operation_begin_part(&machine->pause, &client->gate, machine->job->cancel,
                                                    machine->whole);
     machine->pausing = status == RLOCK_OK;
-    machine->pause_until_ms = rli_earlier(rli_after_ms(rli_random_up_to(most_ms)), deadline_ms);
+    machine->pause_until_ms = rli_earlier(rli_after_ms(pause_ms), deadline_ms);
     return status;
 }
 
-rlock_status rli_composite_pause(rli_composite_machine *machine, int64_t most_ms, int64_t deadline_ms)
+rlock_status rli_composite_pause(rli_composite_machine *machine, int64_t pause_ms, int64_t deadline_ms)
 {
-    rlock_status status = machine->pausing ? RLOCK_OK : begin_pause(machine, most_ms, deadline_ms);
+    rlock_status status = machine->pausing ? RLOCK_OK : begin_pause(machine, pause_ms, deadline_ms);
     if (status != RLOCK_OK)
         return status;
     while ((status = rli_operation_check(&machine->pause)) == RLOCK_OK && rli_now_ms() < machine->pause_until_ms) {

@@ -65,9 +65,9 @@ int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *mem
  * its valid_for shows the result. RLI_WAITING: rli_composite_go_on_part. */
 rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms);
 
-/* Sleeps a random time of at most most_ms, and not longer than to deadline_ms. RLI_WAITING: call it again. RLOCK_OK; or
+/* Sleeps for pause_ms, but not longer than to deadline_ms. RLI_WAITING: call it again. RLOCK_OK; or
  * the token, a fork, or the closing of the first client that is still open ended the wait: RLOCK_CANCELLED,
  * RLOCK_FORKED, RLOCK_CLOSED. */
-rlock_status rli_composite_pause(rli_composite_machine *machine, int64_t most_ms, int64_t deadline_ms);
+rlock_status rli_composite_pause(rli_composite_machine *machine, int64_t pause_ms, int64_t deadline_ms);
 
 #endif

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "locks/composite_machine.h"
 #include "locks/round.h"
 #include "locks/sweep.h"
@@ -262,7 +263,7 @@ static void begin_attempt(gathering *all)
 static rlock_status pause(rli_composite_machine *on)
 {
     gathering *all = gathering_of(on);
-    rlock_status status = rli_composite_pause(on, PAUSE_MS, all->deadline_ms);
+    rlock_status status = rli_composite_pause(on, rli_random_up_to(PAUSE_MS), all->deadline_ms);
     if (status == RLI_WAITING)
         return status;
     if (status != RLOCK_OK)

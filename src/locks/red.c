@@ -3,9 +3,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "client/client.h"
 #include "locks/composite_machine.h"
+#include "locks/red.h"
 #include "locks/round.h"
+#include "locks/single.h"
 #include "locks/sweep.h"
 #include "locks/tally.h"
 
@@ -14,13 +17,10 @@
 
 /* Longest pause between two passes: owners that have each won a minority come back at different times. */
 #define PAUSE_MS 50
-/* After this many passes in a row in which the lease ended before a majority was taken, the lease is too
- * short, and the call ends. */
-#define IN_VAIN 32
 /* Allowed clock drift, in addition to the 1 % by which each member's deadline is shorter than its lease. */
 #define DRIFT_MS 2
 
-static size_t majority(const rli_composite *set)
+size_t rli_red_majority(const rli_composite *set)
 {
     return set->count / 2 + 1;
 }
@@ -28,7 +28,7 @@ static size_t majority(const rli_composite *set)
 /* --- asking --- */
 
 /* A closed client counts as a server that is down. */
-static rlock_status check(const rlock *handle)
+rlock_status rli_red_check(const rlock *handle)
 {
     const rli_composite *set = rli_composite_of(handle);
     rlock_status failed = RLOCK_OK;
@@ -39,7 +39,7 @@ static rlock_status check(const rlock *handle)
         if (status != RLOCK_OK)
             failed = status;
     }
-    return usable >= majority(set) ? RLOCK_OK : failed;
+    return usable >= rli_red_majority(set) ? RLOCK_OK : failed;
 }
 
 static int descending(const void *left, const void *right)
@@ -48,18 +48,18 @@ static int descending(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-static int64_t valid_for(rlock *handle, const rli_owner *owner)
+int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner)
 {
     const rli_composite *set = rli_composite_of(handle);
     int64_t left_ms[RLI_MEMBERS_MAX];
     for (size_t i = 0; i < set->count; i++)
         left_ms[i] = set->members[i]->methods->valid_for(set->members[i], owner);
     qsort(left_ms, set->count, sizeof *left_ms, descending);
-    int64_t least_ms = left_ms[majority(set) - 1] - DRIFT_MS;
+    int64_t least_ms = left_ms[rli_red_majority(set) - 1] - DRIFT_MS;
     return least_ms > 0 ? least_ms : 0;
 }
 
-static size_t count_valid(const rli_composite_machine *on)
+size_t rli_red_count_valid(const rli_composite_machine *on)
 {
     size_t valid = 0;
     for (size_t i = 0; i < on->set->count; i++)
@@ -80,9 +80,8 @@ typedef struct voting {
     size_t next;            /* index of the member that the present stage is at */
     bool taken[RLI_MEMBERS_MAX];
     rli_tally tally; /* of this pass */
-    int passes, unheard, vain; /* number of passes; of those in a row that got no answer, or were in vain */
-    rlock_status status;       /* of the latest pass, and its message */
-    char said[512];
+    int rounds;
+    rli_passes passes;
 } voting;
 
 static voting *voting_of(rli_composite_machine *on)
@@ -140,16 +139,6 @@ static rlock_status ask(rli_composite_machine *on)
     return rli_composite_next(on, votes->tally.in_vain ? RLI_COMPOSITE_EXTENDS : RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
 }
 
-/* The holds of one owner need not have the same members: tells each held member that this hold was acquired
- * without it. */
-static void note_missed(const voting *votes)
-{
-    for (size_t i = 0; votes->again && i < votes->on.set->count; i++) {
-        if (!votes->taken[i])
-            votes->order[i]->methods->miss(votes->order[i], rli_composite_owner(&votes->on));
-    }
-}
-
 /* The majority is taken: extends the leases, and checks that the lock is valid. */
 static rlock_status extend_aged(rli_composite_machine *on)
 {
@@ -164,14 +153,18 @@ static rlock_status extend_aged(rli_composite_machine *on)
             return status;
     }
     votes->next = 0;
-    if (valid_for(&on->set->base, rli_composite_owner(on)) <= 0)
+    if (rli_red_valid_for(&on->set->base, rli_composite_owner(on)) <= 0)
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
-    note_missed(votes);
+    /* The holds of one owner need not have the same members: tells each held member that this hold was acquired
+     * without it. */
+    for (size_t i = 0; votes->again && i < on->set->count; i++) {
+        if (!votes->taken[i])
+            votes->order[i]->methods->miss(votes->order[i], rli_composite_owner(on));
+    }
     return rli_composite_next(on, RLI_COMPOSITE_DONE, RLOCK_OK);
 }
 
-/* How many passes in a row may fail without an answer: as many as the client has attempts. */
-static int attempts_of(const rli_composite *set)
+int rli_red_attempts(const rli_composite *set)
 {
     rli_identity place = rli_composite_identity(&set->base);
     return place.client->settings.retry_attempts + 1;
@@ -180,16 +173,12 @@ static int attempts_of(const rli_composite *set)
 /* A pass has failed, and what it took is given back. */
 static rlock_status end_pass(voting *votes)
 {
-    rlock_status status = votes->status = rli_tally_say(&votes->tally, count_valid(&votes->on),
-                                                       votes->on.job->lease_ms);
-    snprintf(votes->said, sizeof votes->said, "%s", rlock_last_error());
-    votes->unheard = status == RLOCK_UNAVAILABLE ? votes->unheard + 1 : 0;
-    votes->vain = votes->tally.in_vain ? votes->vain + 1 : 0;
-    bool may_change = (status == RLOCK_TIMEOUT && votes->vain < IN_VAIN) ||
-                      (status == RLOCK_UNAVAILABLE && votes->unheard < attempts_of(votes->on.set));
-    bool starts_over = may_change && votes->on.job->wait_ms > 0 && rli_now_ms() < votes->deadline_ms;
+    const rli_job *job = votes->on.job;
+    bool may_change = rli_passes_end(&votes->passes, &votes->tally, rli_red_count_valid(&votes->on), job->lease_ms,
+                                     rli_red_attempts(votes->on.set));
+    bool starts_over = may_change && job->wait_ms > 0 && rli_now_ms() < votes->deadline_ms;
     return rli_composite_next(&votes->on, starts_over ? RLI_COMPOSITE_PAUSES : RLI_COMPOSITE_DONE,
-                              starts_over ? RLOCK_OK : status);
+                              starts_over ? RLOCK_OK : votes->passes.status);
 }
 
 static rlock_status give_back(rli_composite_machine *on)
@@ -217,10 +206,10 @@ static void begin_pass(voting *votes)
     else if (job->wait_ms < round_ms)
         round_ms = job->wait_ms;
     votes->member_wait_ms = round_ms / (int64_t)members;
-    votes->patience_ms = rli_patience_ms(votes->passes, votes->member_wait_ms);
+    votes->patience_ms = rli_patience_ms(votes->rounds, votes->member_wait_ms);
     votes->next = 0;
     rli_tally_begin(&votes->tally, members);
-    votes->again = count_valid(&votes->on) >= majority(votes->on.set);
+    votes->again = rli_red_count_valid(&votes->on) >= rli_red_majority(votes->on.set);
     for (size_t i = 0; i < members; i++)
         votes->taken[i] = false;
 }
@@ -228,16 +217,16 @@ static void begin_pass(voting *votes)
 static rlock_status pause(rli_composite_machine *on)
 {
     voting *votes = voting_of(on);
-    rlock_status status = rli_composite_pause(on, PAUSE_MS, votes->deadline_ms);
+    rlock_status status = rli_composite_pause(on, rli_random_up_to(PAUSE_MS), votes->deadline_ms);
     if (status == RLI_WAITING)
         return status;
     if (status != RLOCK_OK)
         return rli_composite_next(on, RLI_COMPOSITE_DONE, status);
     if (rli_now_ms() >= votes->deadline_ms)
-        return rli_composite_next(on, RLI_COMPOSITE_DONE, rli_fail_text(votes->status, votes->said));
+        return rli_composite_next(on, RLI_COMPOSITE_DONE, rli_fail_text(votes->passes.status, votes->passes.said));
     /* rivals then meet at the first member, instead of each taking a part */
     votes->order = rli_composite_sorted(on->set);
-    votes->passes++;
+    votes->rounds++;
     begin_pass(votes);
     return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }
@@ -252,7 +241,8 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     rli_composite_prepare(&votes->on, handle, job, whole, RLI_MACHINE_SIZE(voting), acquiring);
     votes->deadline_ms = rli_after_ms(job->wait_ms);
     votes->order = votes->on.set->members;
-    votes->passes = votes->unheard = votes->vain = 0;
+    votes->rounds = 0;
+    votes->passes = (rli_passes){.status = RLOCK_OK};
     begin_pass(votes);
     return &votes->on.base;
 }
@@ -285,7 +275,7 @@ static rli_swept count_released(rli_sweep *sweep, rlock_status status)
 
 static rlock_status judge_released(rli_sweep *sweep)
 {
-    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;
     /* What one member released was held, by too few. */
@@ -307,7 +297,7 @@ static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
 
 static rlock_status judge_extended(rli_sweep *sweep)
 {
-    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;
     return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed", sweep->good, members, need);
@@ -316,7 +306,7 @@ static rlock_status judge_extended(rli_sweep *sweep)
 /* Asks until the result is decided. */
 static rli_swept count_held(rli_sweep *sweep, rlock_status status)
 {
-    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     bool held = status == RLOCK_OK && sweep->on.part_answer;
     sweep->good += held;
     sweep->bad += status == RLOCK_OK && !held;
@@ -328,13 +318,13 @@ static rli_swept count_held(rli_sweep *sweep, rlock_status status)
 
 static rlock_status judge_held(rli_sweep *sweep)
 {
-    size_t members = sweep->on.set->count, need = majority(sweep->on.set);
+    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need || sweep->bad > members - need)
         return RLOCK_OK;
     return rli_fail_text(sweep->failed, sweep->why); /* the members that did not answer would decide */
 }
 
-static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
+const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS] = {
     [RLI_JOB_RELEASE] = {.skips = was_missed, .count = count_released, .judge = judge_released},
     [RLI_JOB_EXTEND] = {.skips = rli_sweep_cannot_extend, .count = count_extended, .judge = judge_extended},
     [RLI_JOB_IS_HELD] = {.skips = rli_sweep_skips_unheld, .count = count_held, .judge = judge_held},
@@ -352,7 +342,7 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
 {
     if (job->kind == RLI_JOB_ACQUIRE)
         return begin_acquiring(handle, job, whole, memory);
-    return &rli_sweep_begin(handle, job, whole, memory, &rules[job->kind])->on.base;
+    return &rli_sweep_begin(handle, job, whole, memory, &rli_red_rules[job->kind])->on.base;
 }
 
 static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
@@ -367,12 +357,12 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 }
 
 static const rli_methods methods = {
-    .check = check,
+    .check = rli_red_check,
     .jobs = RLI_COMPOSITE_JOBS,
     .run = run,
     .room = room,
     .begin = begin,
-    .valid_for = valid_for,
+    .valid_for = rli_red_valid_for,
     RLI_COMPOSITE_METHODS,
 };
 
@@ -400,9 +390,21 @@ static bool check_votes(const rli_composite *set)
     return true;
 }
 
+/* Whether all are token locks, which are not waited for. */
+static bool are_tokens(rlock *const *locks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!locks[i] || locks[i]->methods->place(locks[i]).several ||
+            rli_single_of(locks[i])->kind != &rli_kind_token)
+            return false;
+    }
+    return true;
+}
+
 rlock *rlock_get_red_lock(rlock *const *locks, size_t n)
 {
-    rlock *lock = rli_composite_make(&methods, "red lock", locks, n);
+    bool at_once = locks && are_tokens(locks, n);
+    rlock *lock = rli_composite_make(at_once ? &rli_red_at_once : &methods, "red lock", locks, n);
     if (lock && !check_votes(rli_composite_of(lock))) {
         rli_composite_free(lock);
         return NULL;

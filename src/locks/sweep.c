@@ -1,4 +1,4 @@
-/* Sweep: a job other than an acquire on each member of a composite in turn. */
+/* Sweep: a job other than an acquire on each member of a composite, in turn or at the same time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/sweep.h"
 
@@ -17,13 +17,26 @@ static int64_t answer_ms(const rli_job *job, const rlock *member)
                : job->answer_ms;
 }
 
-static rlock_status ask(rli_sweep *sweep, rlock *member)
+/* Returns whether the member is to be asked; else *status is what it would have returned. */
+static bool needs(rli_sweep *sweep, rlock *member, rlock_status *status)
 {
-    rlock_status status = RLOCK_OK;
-    if (sweep->rules->skips && sweep->rules->skips(sweep, member, &status))
-        return status;
+    *status = RLOCK_OK;
+    return !sweep->rules->skips || !sweep->rules->skips(sweep, member, status);
+}
+
+static rli_job job_for(const rli_sweep *sweep, const rlock *member)
+{
     rli_job job = rli_composite_job(&sweep->on, sweep->on.job->kind, answer_ms(sweep->on.job, member));
     job.lease_ms = sweep->on.job->lease_ms;
+    return job;
+}
+
+static rlock_status ask(rli_sweep *sweep, rlock *member)
+{
+    rlock_status status;
+    if (!needs(sweep, member, &status))
+        return status;
+    rli_job job = job_for(sweep, member);
     return rli_composite_begin_part(&sweep->on, member, &job);
 }
 
@@ -40,16 +53,70 @@ static rlock_status step(rli_composite_machine *on)
     return rli_composite_next(on, RLI_COMPOSITE_DONE, sweep->rules->judge(sweep));
 }
 
-rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
-                           const rli_sweep_rules *rules)
+/* --- at the same time --- */
+
+static void ask_all(rli_sweep *sweep)
 {
-    static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = step};
+    const rli_composite *set = sweep->on.set;
+    for (size_t i = 0; i < set->count; i++) {
+        rlock_status status;
+        if (needs(sweep, set->members[i], &status)) {
+            rli_job job = job_for(sweep, set->members[i]);
+            rli_ballot_ask(sweep->ballot, i, &job);
+        } else {
+            rli_ballot_set(sweep->ballot, i, status);
+        }
+    }
+}
+
+static rlock_status step_at_once(rli_composite_machine *on)
+{
+    rli_sweep *sweep = (rli_sweep *)(void *)on;
+    if (sweep->done++ == 0)
+        ask_all(sweep);
+    if (rli_ballot_go_on(sweep->ballot) == RLI_WAITING)
+        return RLI_WAITING;
+    for (size_t i = 0; i < on->set->count; i++) {
+        on->part_answer = sweep->ballot->votes[i].answer;
+        sweep->rules->count(sweep, rli_vote_status(&sweep->ballot->votes[i]));
+    }
+    rli_ballot_end(sweep->ballot);
+    return rli_composite_next(on, RLI_COMPOSITE_DONE, sweep->rules->judge(sweep));
+}
+
+/* --- beginning --- */
+
+static rli_sweep *begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
+                        const rli_sweep_rules *rules, rli_composite_step *const *steps)
+{
     rli_sweep *sweep = memory;
     rli_composite_prepare(&sweep->on, handle, job, whole, RLI_MACHINE_SIZE(rli_sweep), steps);
     sweep->rules = rules;
     sweep->done = sweep->good = sweep->bad = 0;
     sweep->failed = RLOCK_OK;
+    sweep->ballot = NULL;
     return sweep;
+}
+
+rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
+                           const rli_sweep_rules *rules)
+{
+    static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = step};
+    return begin(handle, job, whole, memory, rules, steps);
+}
+
+rli_sweep *rli_sweep_begin_at_once(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
+                                   const rli_sweep_rules *rules)
+{
+    static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = step_at_once};
+    rli_sweep *sweep = begin(handle, job, whole, memory, rules, steps);
+    sweep->ballot = rli_ballot_begin(handle, RLI_JOB_BIT(job->kind), whole, sweep->on.room);
+    return sweep;
+}
+
+size_t rli_sweep_room_at_once(const rlock *handle, rli_job_kind kind)
+{
+    return RLI_MACHINE_SIZE(rli_sweep) + rli_ballot_room(handle, RLI_JOB_BIT(kind));
 }
 
 void rli_sweep_keep(rli_sweep *sweep, rlock_status failed)

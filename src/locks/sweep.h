@@ -1,8 +1,9 @@
-/* Sweep: a job other than an acquire on each member of a composite in turn. */
+/* Sweep: a job other than an acquire on each member of a composite, in turn or at the same time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SWEEP_H
 #define RLI_SWEEP_H
 
+#include "locks/ballot.h"
 #include "locks/composite_machine.h"
 
 typedef struct rli_sweep rli_sweep;
@@ -26,11 +27,17 @@ struct rli_sweep {
     size_t good, bad;    /* as the rules count them */
     rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
     char why[400];
+    rli_ballot *ballot; /* asks the members at the same time; NULL: one after the other */
 };
 
 /* Prepares it in `memory`, for rli_methods.begin; `whole` NULL: for rli_composite_run. */
 rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
                            const rli_sweep_rules *rules);
+/* The same, for a sweep that asks the members at the same time: `memory` has rli_sweep_room_at_once bytes, and there is a
+ * `whole`. All members are asked, whatever the rules say of enough. */
+rli_sweep *rli_sweep_begin_at_once(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
+                                   const rli_sweep_rules *rules);
+size_t rli_sweep_room_at_once(const rlock *handle, rli_job_kind kind);
 /* Keeps a failure, with the thread's last error. */
 void rli_sweep_keep(rli_sweep *sweep, rlock_status failed);
 /* Keeps the status if it is a failure and none was kept before. */

@@ -69,3 +69,13 @@ rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_m
     return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
                     tally->granted, tally->members, tally->need, tally->refused);
 }
+
+bool rli_passes_end(rli_passes *passes, const rli_tally *tally, size_t valid, int64_t lease_ms, int attempts)
+{
+    rlock_status status = passes->status = rli_tally_say(tally, valid, lease_ms);
+    snprintf(passes->said, sizeof passes->said, "%s", rlock_last_error());
+    passes->unheard = status == RLOCK_UNAVAILABLE ? passes->unheard + 1 : 0;
+    passes->vain = tally->in_vain ? passes->vain + 1 : 0;
+    return (status == RLOCK_TIMEOUT && passes->vain < RLI_IN_VAIN) ||
+           (status == RLOCK_UNAVAILABLE && passes->unheard < attempts);
+}

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* After this many attempts in a row in which the lease ended before a majority was taken, the lease is too short, and the
+ * call ends. */
+#define RLI_IN_VAIN 32
+
 typedef struct rli_tally {
     size_t members, need;             /* how many there are, and how many make a majority */
     size_t granted, refused, failed;  /* of those that have answered */
@@ -27,5 +31,16 @@ bool rli_tally_has_won(const rli_tally *tally);
 /* The status of an attempt that has failed, with its message. `valid`: how many members the owner holds. `lease_ms` is for
  * the message. */
 rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_ms);
+
+/* The attempts of one call, each of which ends with a tally. */
+typedef struct rli_passes {
+    int unheard, vain;   /* how many in a row got no answer, or were in vain */
+    rlock_status status; /* of the latest one, and its message */
+    char said[512];
+} rli_passes;
+
+/* An attempt has failed, and all that it took is given back; `attempts`: how many in a row may get no answer. Returns
+ * whether another one may succeed. */
+bool rli_passes_end(rli_passes *passes, const rli_tally *tally, size_t valid, int64_t lease_ms, int attempts);
 
 #endif

@@ -1,0 +1,25 @@
+/* Red lock: held while more than half of its members are held. What its two ways to acquire have in common: one member
+ * after the other (red.c), and all at the same time (red_at_once.c). */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_RED_H
+#define RLI_RED_H
+
+#include "locks/composite_machine.h"
+#include "locks/sweep.h"
+
+/* The methods of a red lock over token locks. */
+extern const rli_methods rli_red_at_once;
+/* What makes each job but an acquire one of a red lock. */
+extern const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS];
+
+size_t rli_red_majority(const rli_composite *set);
+/* How many members the owner holds. */
+size_t rli_red_count_valid(const rli_composite_machine *on);
+/* How many passes in a row may fail without an answer: as many as the client has attempts. */
+int rli_red_attempts(const rli_composite *set);
+
+/* Implement the methods of these names (handle.h). A closed client counts as a server that is down. */
+rlock_status rli_red_check(const rlock *handle);
+int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner);
+
+#endif
