@@ -3,6 +3,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/places.h"
 #include "tests/integration/support/stage.h"
@@ -18,6 +19,21 @@ TestSuite(red_lock_outage, .init = places_brief, .fini = places_close);
 
 #define NAME "order"
 
+/* A claim that holds whatever the members are: reentrant locks, taken one after the other, or token locks, taken at the
+ * same time. */
+#define EITHER(how, suite, claim)                                                                                      \
+    static void claim(void);                                                                                           \
+    how(suite, claim)                                                                                                  \
+    {                                                                                                                  \
+        claim();                                                                                                       \
+    }                                                                                                                  \
+    how(suite, tokens_##claim)                                                                                         \
+    {                                                                                                                  \
+        places_of(&kind_token);                                                                                        \
+        claim();                                                                                                       \
+    }                                                                                                                  \
+    static void claim(void)
+
 static rlock *ours_red(void)
 {
     return made_on_places(rlock_get_red_lock, true, NAME);
@@ -30,7 +46,7 @@ static rlock *theirs_red(void)
 
 static int count_at(size_t place)
 {
-    return hold_count(lock_of(places[place].ours, NAME));
+    return hold_count(lock_at(place, true, NAME));
 }
 
 /* Nothing stands on the servers, now or when one that was frozen runs what it was sent. */
@@ -44,7 +60,7 @@ static void assert_nothing_comes(void)
 
 /* --- holding --- */
 
-Test(red_lock, holds_every_member_that_is_free)
+EITHER(Test, red_lock, holds_every_member_that_is_free)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 10000, 10000));
@@ -60,22 +76,22 @@ Test(red_lock, holds_every_member_that_is_free)
 }
 
 /* The lease, less 1 % and 2 ms, however long the members' own holds are. */
-Test(red_lock, is_valid_as_long_as_more_than_half_are)
+EITHER(Test, red_lock, is_valid_as_long_as_more_than_half_are)
 {
     rlock *red = ours_red();
-    assert_ok(rlock_try_lock(lock_of(places[0].ours, NAME), 0, 60000));
-    assert_ok(rlock_try_lock(lock_of(places[1].ours, NAME), 0, 30000));
+    assert_ok(rlock_try_lock(lock_at(0, true, NAME), 0, 60000));
+    assert_ok(rlock_try_lock(lock_at(1, true, NAME), 0, 30000));
     cr_assert(is_held(red));
     assert_between(rlock_valid_for(red), 30000 - at_most_ms(2000), 30000 - 300 - 2);
-    assert_ok(rlock_try_lock(lock_of(places[2].ours, NAME), 0, 50000));
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 50000));
     assert_between(rlock_valid_for(red), 50000 - at_most_ms(2000), 50000 - 500 - 2);
-    assert_ok(rlock_unlock(lock_of(places[2].ours, NAME)));
-    assert_ok(rlock_unlock(lock_of(places[1].ours, NAME)));
+    assert_ok(rlock_unlock(lock_at(2, true, NAME)));
+    assert_ok(rlock_unlock(lock_at(1, true, NAME)));
     cr_assert(rlock_valid_for(red) == 0 && !is_held(red));
 }
 
 /* Redisson's line: any one of three is another's; and two of them are. */
-TimedTest(red_lock, is_had_while_fewer_than_half_are_held_elsewhere)
+EITHER(TimedTest, red_lock, is_had_while_fewer_than_half_are_held_elsewhere)
 {
     rlock *red = ours_red();
     for (size_t i = 0; i < PLACES; i++) {
@@ -120,7 +136,7 @@ Test(red_lock, does_not_wait_for_more_than_the_majority)
     assert_ok(rlock_unlock(red));
 }
 
-TimedTest(red_lock, waits_until_more_than_half_are_given_back)
+EITHER(TimedTest, red_lock, waits_until_more_than_half_are_given_back)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     actor *waiter = actor_start();
@@ -161,7 +177,7 @@ TimedTest(red_lock, is_made_of_read_locks_that_many_hold)
 
 /* --- taking it again --- */
 
-Test(red_lock, is_reentrant)
+EITHER(Test, red_lock, is_reentrant)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -175,7 +191,7 @@ Test(red_lock, is_reentrant)
 }
 
 /* Else the inner unlock could leave the outer hold without its majority. */
-Test(red_lock, is_taken_again_only_where_it_is_held)
+EITHER(Test, red_lock, is_taken_again_only_where_it_is_held)
 {
     rlock *red = ours_red();
     foreign_hold_at(1, NAME);
@@ -190,7 +206,7 @@ Test(red_lock, is_taken_again_only_where_it_is_held)
 }
 
 /* Each inner hold is taken while another server does not answer: giving those holds back leaves the outer one. */
-TimedTest(red_lock_outage, is_still_held_when_inner_holds_that_missed_members_are_given_back)
+EITHER(TimedTest, red_lock_outage, is_still_held_when_inner_holds_that_missed_members_are_given_back)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 10000, 600000));
@@ -225,7 +241,7 @@ Test(red_lock, of_four_needs_three)
     rlock_free(red);
 }
 
-Test(red_lock, is_held_by_its_named_owner)
+EITHER(Test, red_lock, is_held_by_its_named_owner)
 {
     rlock *red = ours_red(), *first = owned_by(red, 1), *second = owned_by(red, 2);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
@@ -245,7 +261,7 @@ Test(red_lock, is_held_by_its_named_owner)
 /* --- servers in trouble --- */
 
 /* Frozen before the lock, and between lock and unlock: neither waits long, and nothing is left. */
-TimedTest(red_lock_outage, is_had_and_given_back_with_one_server_frozen)
+EITHER(TimedTest, red_lock_outage, is_had_and_given_back_with_one_server_frozen)
 {
     rlock *red = ours_red();
     for (size_t i = 0; i < PLACES; i++) {
@@ -271,7 +287,7 @@ TimedTest(red_lock_outage, is_had_and_given_back_with_one_server_frozen)
 }
 
 /* With the clients' usual patience of some 20 s. */
-Test(red_lock, needs_little_time_with_one_server_down)
+EITHER(Test, red_lock, needs_little_time_with_one_server_down)
 {
     rlock *red = ours_red();
     server_kill(places[1].server);
@@ -289,7 +305,7 @@ Test(red_lock, needs_little_time_with_one_server_down)
     assert_ok(rlock_unlock(red));
 }
 
-TimedTest(red_lock_outage, survives_the_loss_of_one_server_while_it_is_held)
+EITHER(TimedTest, red_lock_outage, survives_the_loss_of_one_server_while_it_is_held)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     actor *other = actor_start();
@@ -307,7 +323,7 @@ TimedTest(red_lock_outage, survives_the_loss_of_one_server_while_it_is_held)
 }
 
 /* A majority of grants that nobody heard of: too few votes, and all are taken back. */
-TimedTest(red_lock_outage, is_unavailable_with_more_than_half_frozen_and_leaves_nothing)
+EITHER(TimedTest, red_lock_outage, is_unavailable_with_more_than_half_frozen_and_leaves_nothing)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -329,7 +345,7 @@ TimedTest(red_lock_outage, is_unavailable_with_more_than_half_frozen_and_leaves_
     assert_ok(rlock_unlock(red));
 }
 
-Test(red_lock, works_without_a_closed_client)
+EITHER(Test, red_lock, works_without_a_closed_client)
 {
     rlock *red = ours_red();
     stage_close_client(places[0].ours);
@@ -358,17 +374,17 @@ Test(red_lock, refused_by_one_server_is_had_and_by_two_is_not)
 
 /* --- losing --- */
 
-Test(red_lock, is_lost_with_its_majority)
+EITHER(Test, red_lock, is_lost_with_its_majority)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
-    assert_ok(rlock_force_unlock(lock_of(places[0].ours, NAME), NULL));
+    assert_ok(rlock_force_unlock(lock_at(0, true, NAME), NULL));
     cr_assert(is_held(red) && rlock_valid_for(red) > 0);
     assert_ok(rlock_unlock(red));
     assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
     assert_ok(rlock_lock(red));
-    assert_ok(rlock_force_unlock(lock_of(places[0].ours, NAME), NULL));
-    assert_ok(rlock_force_unlock(lock_of(places[2].ours, NAME), NULL));
+    assert_ok(rlock_force_unlock(lock_at(0, true, NAME), NULL));
+    assert_ok(rlock_force_unlock(lock_at(2, true, NAME), NULL));
     cr_assert(!is_held(red) && rlock_valid_for(red) == 0);
     assert_status(rlock_unlock(red), RLOCK_LOST);
     assert_nothing_comes();
@@ -378,19 +394,19 @@ Test(red_lock, is_lost_with_its_majority)
 
 /* A member that was still held says that the red lock was, until then: "not owner" would leave the other holds of the
  * member to nobody. */
-Test(red_lock, unlock_that_releases_one_member_is_told_of_a_loss)
+EITHER(Test, red_lock, unlock_that_releases_one_member_is_told_of_a_loss)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 10000, RLOCK_WATCHDOG));
     for (size_t i = 1; i < PLACES; i++)
-        assert_ok(rlock_unlock(lock_of(places[i].ours, NAME)));
+        assert_ok(rlock_unlock(lock_at(i, true, NAME)));
     assert_status(rlock_unlock(red), RLOCK_LOST);
     assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
     for (size_t i = 0; i < PLACES; i++)
         cr_assert(!held_at(i, NAME));
 }
 
-TimedTest(red_lock, losing_a_member_is_told_by_its_client)
+EITHER(TimedTest, red_lock, losing_a_member_is_told_by_its_client)
 {
     losses heard;
     losses_init(&heard);
@@ -406,7 +422,7 @@ TimedTest(red_lock, losing_a_member_is_told_by_its_client)
 
 /* --- cancelling --- */
 
-TimedTest(red_lock, cancelled_in_the_middle_leaves_no_member_held)
+EITHER(TimedTest, red_lock, cancelled_in_the_middle_leaves_no_member_held)
 {
     rlock *red = ours_red();
     foreign_hold_at(1, NAME);
@@ -509,7 +525,7 @@ TimedTest(red_lock, of_seven_on_two_servers_counts_exactly)
     }
 }
 
-TimedTest(red_lock, of_three_tried_again_and_again_counts_exactly)
+EITHER(TimedTest, red_lock, of_three_tried_again_and_again_counts_exactly)
 {
     party parties[8];
     for (int i = 0; i < 8; i++)
@@ -519,7 +535,7 @@ TimedTest(red_lock, of_three_tried_again_and_again_counts_exactly)
     assert_nothing_comes();
 }
 
-TimedTest(red_lock, in_all_orders_counts_exactly)
+EITHER(TimedTest, red_lock, in_all_orders_counts_exactly)
 {
     party parties[6];
     for (int i = 0; i < 6; i++) {
@@ -537,9 +553,9 @@ TimedTest(red_lock, in_all_orders_counts_exactly)
 
 /* --- bad input --- */
 
-TimedTest(red_lock, of_none_or_null_or_the_same_twice_is_invalid)
+EITHER(TimedTest, red_lock, of_none_or_null_or_the_same_twice_is_invalid)
 {
-    rlock *one = lock_of(places[0].ours, NAME), *another = lock_of(places[1].ours, NAME);
+    rlock *one = lock_at(0, true, NAME), *another = lock_at(1, true, NAME);
     rlock *holed[] = {one, NULL, another};
     cr_assert(rlock_get_red_lock(NULL, 0) == NULL);
     assert_error("no locks");
@@ -561,15 +577,15 @@ TimedTest(red_lock, of_none_or_null_or_the_same_twice_is_invalid)
 }
 
 /* The same name in another database is another lock. */
-Test(red_lock, may_have_a_name_in_two_databases)
+EITHER(Test, red_lock, may_have_a_name_in_two_databases)
 {
-    rlock *locks[] = {lock_of(places[0].ours, NAME), lock_of(stage_client("database=1"), NAME)};
+    rlock *locks[] = {lock_at(0, true, NAME), lock_of(stage_client("database=1"), NAME)};
     rlock *red = made_of(rlock_get_red_lock, locks, 2);
     assert_ok(rlock_try_lock(red, 0, 60000));
     assert_ok(rlock_unlock(red));
 }
 
-Test(red_lock, has_no_count_no_state_no_force_and_no_name)
+EITHER(Test, red_lock, has_no_count_no_state_no_force_and_no_name)
 {
     rlock *red = ours_red();
     int count = 77;
@@ -584,7 +600,7 @@ Test(red_lock, has_no_count_no_state_no_force_and_no_name)
 }
 
 /* Shorter than it takes to ask: not tried for ever, and nothing stays. */
-TimedTest(red_lock, with_a_lease_that_ends_at_once_is_not_had)
+EITHER(TimedTest, red_lock, with_a_lease_that_ends_at_once_is_not_had)
 {
     rlock *red = ours_red();
     assert_status(rlock_try_lock(red, 300, 1), RLOCK_TIMEOUT);

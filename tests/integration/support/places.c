@@ -3,6 +3,7 @@
 #include "tests/integration/support/places.h"
 
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 
 struct place places[PLACES];
 
+static const kind *member = &kind_reentrant;
 static rlock *handles[HANDLES];
 static size_t handle_count;
 
@@ -60,6 +62,7 @@ void places_close(void)
     for (size_t i = 1; i < PLACES; i++)
         server_stop(places[i].server);
     memset(places, 0, sizeof places);
+    member = &kind_reentrant;
 }
 
 rlock *keep_lock(rlock *lock)
@@ -84,11 +87,21 @@ rlock *made_of_names(lock_maker *make, rlock_client *client, const char *const *
     return made_of(make, locks, n);
 }
 
+void places_of(const kind *of)
+{
+    member = of;
+}
+
+rlock *lock_at(size_t place, bool ours, const char *name)
+{
+    return kind_of(member, ours ? places[place].ours : places[place].theirs, name);
+}
+
 rlock *made_on_places(lock_maker *make, bool ours, const char *name)
 {
     rlock *locks[PLACES];
     for (size_t i = 0; i < PLACES; i++)
-        locks[i] = lock_of(ours ? places[i].ours : places[i].theirs, name);
+        locks[i] = lock_at(i, ours, name);
     return made_of(make, locks, PLACES);
 }
 
@@ -104,12 +117,13 @@ bool wait_free_at(size_t place, const char *name, int64_t ms)
 
 void foreign_hold_at(size_t place, const char *name)
 {
-    freeReplyObject(server_command(places[place].server, "HSET %s %s 1", name, FOREIGN_CLIENT ":1"));
+    const char *how = member->field ? "HSET %s %s 1" : "SET %s %s";
+    freeReplyObject(server_command(places[place].server, how, name, FOREIGN_CLIENT ":1"));
     freeReplyObject(server_command(places[place].server, "PEXPIRE %s 60000", name));
 }
 
 void foreign_release_at(size_t place, const char *name)
 {
     freeReplyObject(server_command(places[place].server, "DEL %s", name));
-    freeReplyObject(server_command(places[place].server, "PUBLISH %s 0", channel_of(name)));
+    freeReplyObject(server_command(places[place].server, "PUBLISH %s 0", kind_channel(member, name)));
 }

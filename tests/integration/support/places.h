@@ -21,12 +21,18 @@ void places_open(void);
 void places_brief(void);
 void places_close(void);
 
+/* From now on locks on places are of that kind, until places_close; at first they are reentrant locks. */
+struct kind;
+void places_of(const struct kind *of);
+
 /* Handles, freed by places_close: locks of these names, made one by `make`; and of the same name on
  * each place, for ours or theirs. */
 typedef rlock *lock_maker(rlock *const *locks, size_t n);
 rlock *made_of(lock_maker *make, rlock *const *locks, size_t n);
 rlock *made_of_names(lock_maker *make, rlock_client *client, const char *const *names, size_t n);
 rlock *made_on_places(lock_maker *make, bool ours, const char *name);
+/* And the one at a place. */
+rlock *lock_at(size_t place, bool ours, const char *name);
 /* Keeps a handle until places_close. */
 rlock *keep_lock(rlock *lock);
 
