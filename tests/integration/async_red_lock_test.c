@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/answers.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/places.h"
 #include "tests/integration/support/poll_loop.h"
 #include "tests/integration/support/stage.h"
@@ -66,7 +67,7 @@ static void assert_free(void)
         cr_assert(wait_free_at(i, NAME, 20000), "place %zu is left locked", i);
 }
 
-RealTest(async_red_lock, holds_every_member_that_is_free)
+EITHER(RealTest, async_red_lock, holds_every_member_that_is_free)
 {
     ending locked = {0};
     rlock *red = ours();
@@ -81,7 +82,7 @@ RealTest(async_red_lock, holds_every_member_that_is_free)
 }
 
 /* One of three is another's; with two, the lock is denied, and the third is given back. */
-RealTest(async_red_lock, needs_a_majority)
+EITHER(RealTest, async_red_lock, needs_a_majority)
 {
     ending locked = {0}, denied = {0}, late = {0};
     rlock *red = ours();
@@ -100,7 +101,7 @@ RealTest(async_red_lock, needs_a_majority)
 }
 
 /* An inner hold that was acquired without a member is released without it, by blocking and async calls alike. */
-RealTest(async_red_lock, counts_holds_that_lack_a_member)
+EITHER(RealTest, async_red_lock, counts_holds_that_lack_a_member)
 {
     ending outer = {0}, inner = {0};
     rlock *red = ours();
@@ -123,7 +124,7 @@ static bool is_anywhere(void *arg)
     return held_at(2, NAME);
 }
 
-RealTest(async_red_lock, is_cancelled_by_its_token)
+EITHER(RealTest, async_red_lock, is_cancelled_by_its_token)
 {
     ending end = {0};
     rlock_cancel *cancel = rlock_cancel_new();
@@ -140,11 +141,11 @@ RealTest(async_red_lock, is_cancelled_by_its_token)
 }
 
 /* A closed client counts as a server that is down, the first one, too. */
-RealTest(async_red_lock, stands_without_its_first_client)
+EITHER(RealTest, async_red_lock, stands_without_its_first_client)
 {
     ending locked = {0};
     rlock_client *closed = stage_client_at(server_url(places[0].server));
-    rlock *row[] = {lock_of(closed, NAME), lock_of(places[1].ours, NAME), lock_of(places[2].ours, NAME)};
+    rlock *row[] = {lock_by(closed, NAME), lock_at(1, true, NAME), lock_at(2, true, NAME)};
     rlock *red = owned_by(made_of(rlock_get_red_lock, row, PLACES), OWNER);
     stage_close_client(closed);
     begin_try(red, 5000, &locked);
@@ -155,10 +156,10 @@ RealTest(async_red_lock, stands_without_its_first_client)
 }
 
 /* The function of another call closes the client of a member, of which the call waits for the rest. */
-RealTest(async_red_lock, stands_when_a_member_s_client_is_closed_in_a_function)
+EITHER(RealTest, async_red_lock, stands_when_a_member_s_client_is_closed_in_a_function)
 {
     rlock_client *closed = stage_client_at(server_url(places[0].server));
-    rlock *row[] = {lock_of(places[1].ours, NAME), lock_of(closed, NAME), lock_of(places[2].ours, NAME)};
+    rlock *row[] = {lock_at(1, true, NAME), lock_by(closed, NAME), lock_at(2, true, NAME)};
     rlock *red = owned_by(made_of(rlock_get_red_lock, row, PLACES), OWNER);
     ending end = {0}, closing = {.closes = closed};
     poll_loop_add(closed);
@@ -176,7 +177,7 @@ RealTest(async_red_lock, stands_when_a_member_s_client_is_closed_in_a_function)
 
 /* --- servers that are gone --- */
 
-RealTest(async_red_lock_outage, stands_on_the_majority_that_is_left)
+EITHER(RealTest, async_red_lock_outage, stands_on_the_majority_that_is_left)
 {
     ending locked = {0};
     rlock *red = ours();
@@ -191,7 +192,7 @@ RealTest(async_red_lock_outage, stands_on_the_majority_that_is_left)
 }
 
 /* A server stops in the middle of the acquire, which has a majority without it. */
-RealTest(async_red_lock_outage, outlives_a_server_that_stops_meanwhile)
+EITHER(RealTest, async_red_lock_outage, outlives_a_server_that_stops_meanwhile)
 {
     ending end = {0};
     rlock *red = ours();
@@ -208,7 +209,7 @@ RealTest(async_red_lock_outage, outlives_a_server_that_stops_meanwhile)
     assert_free();
 }
 
-RealTest(async_red_lock_outage, releases_all_when_the_majority_is_gone)
+EITHER(RealTest, async_red_lock_outage, releases_all_when_the_majority_is_gone)
 {
     ending end = {0};
     server_kill(places[0].server);

@@ -19,21 +19,6 @@ TestSuite(red_lock_outage, .init = places_brief, .fini = places_close);
 
 #define NAME "order"
 
-/* A claim that holds whatever the members are: reentrant locks, taken one after the other, or token locks, taken at the
- * same time. */
-#define EITHER(how, suite, claim)                                                                                      \
-    static void claim(void);                                                                                           \
-    how(suite, claim)                                                                                                  \
-    {                                                                                                                  \
-        claim();                                                                                                       \
-    }                                                                                                                  \
-    how(suite, tokens_##claim)                                                                                         \
-    {                                                                                                                  \
-        places_of(&kind_token);                                                                                        \
-        claim();                                                                                                       \
-    }                                                                                                                  \
-    static void claim(void)
-
 static rlock *ours_red(void)
 {
     return made_on_places(rlock_get_red_lock, true, NAME);

@@ -92,9 +92,14 @@ void places_of(const kind *of)
     member = of;
 }
 
+rlock *lock_by(rlock_client *client, const char *name)
+{
+    return kind_of(member, client, name);
+}
+
 rlock *lock_at(size_t place, bool ours, const char *name)
 {
-    return kind_of(member, ours ? places[place].ours : places[place].theirs, name);
+    return lock_by(ours ? places[place].ours : places[place].theirs, name);
 }
 
 rlock *made_on_places(lock_maker *make, bool ours, const char *name)

@@ -31,8 +31,9 @@ typedef rlock *lock_maker(rlock *const *locks, size_t n);
 rlock *made_of(lock_maker *make, rlock *const *locks, size_t n);
 rlock *made_of_names(lock_maker *make, rlock_client *client, const char *const *names, size_t n);
 rlock *made_on_places(lock_maker *make, bool ours, const char *name);
-/* And the one at a place. */
+/* And the one at a place, or of another client. */
 rlock *lock_at(size_t place, bool ours, const char *name);
+rlock *lock_by(rlock_client *client, const char *name);
 /* Keeps a handle until places_close. */
 rlock *keep_lock(rlock *lock);
 
@@ -42,5 +43,20 @@ bool held_at(size_t place, const char *name);
 bool wait_free_at(size_t place, const char *name, int64_t ms);
 void foreign_hold_at(size_t place, const char *name);
 void foreign_release_at(size_t place, const char *name);
+
+/* A test of a red lock, and another over token locks, which are taken at the same time and not one after the other: named
+ * `tokens_<claim>`. */
+#define EITHER(how, suite, claim)                                                                                      \
+    static void claim(void);                                                                                           \
+    how(suite, claim)                                                                                                  \
+    {                                                                                                                  \
+        claim();                                                                                                       \
+    }                                                                                                                  \
+    how(suite, tokens_##claim)                                                                                         \
+    {                                                                                                                  \
+        places_of(&kind_token);                                                                                        \
+        claim();                                                                                                       \
+    }                                                                                                                  \
+    static void claim(void)
 
 #endif
