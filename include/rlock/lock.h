@@ -126,8 +126,28 @@ RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
  *                    members' times are already 1 % shorter than the lease).
  * RLOCK_TIMEOUT      too many members are held by others.
  * RLOCK_UNAVAILABLE  there is no majority, but the members that did not answer could have made one.
+ * If all members are token locks, it is the lock of npm's redlock and of other libraries that follow the description of
+ * "Redlock". Then all members are asked at the same time, each for at most 250 ms (or its client's timeout, if that is
+ * less), and not waited for: who gets no majority gives back what it got, and asks again after the back-off of the first
+ * member. While its owner holds it under the watchdog, it takes a member anew whose server was down or came back empty.
  * Java: RedissonRedLock(locks), which Redisson has deprecated. */
 RLOCK_API rlock *rlock_get_red_lock(rlock *const *locks, size_t n);
+
+/* How a red lock is acquired. min_valid_percent, 0 to 100: an acquisition after which the lock would be valid for less than
+ * that part of its lease (under the watchdog: of lockWatchdogTimeout) is given back, and tried again or refused
+ * (RLOCK_TIMEOUT). 0: it is enough if any of it is left. */
+typedef struct rlock_red_options {
+    size_t size; /* sizeof(rlock_red_options) in the program */
+    int64_t min_valid_percent;
+} rlock_red_options;
+#define RLOCK_RED_OPTIONS_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(rlock_red_options), 0                                                                                   \
+    }
+
+/* As rlock_get_red_lock, with options, which are copied. NULL options: as rlock_get_red_lock. RLOCK_INVALID also: an
+ * option is out of range. */
+RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rlock_red_options *options);
 
 /* Makes a lock for a hot resource in `shards` parts (1 to 1024): as many owners hold it at a time, each another part,
  * which is a reentrant lock of the name NAME:0, NAME:1 and so on. In a cluster the parts spread over the masters, unless

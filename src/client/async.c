@@ -50,6 +50,13 @@ void rli_async_forget(rli_async *async)
 static void end(rli_async *async, rlock_status status)
 {
     async->status = status;
+    /* One that has no function need not wait for the program to call it. */
+    if (!async->fn) {
+        rli_operation_end(&async->op);
+        rli_loop_remove(&async->client->loop, async);
+        rli_async_complete(async);
+        return;
+    }
     if (status != RLOCK_OK)
         async->error = strdup(rlock_last_error());
     rli_operation_end(&async->op);

@@ -65,6 +65,14 @@ static rli_composite *allocate(const rli_methods *methods, size_t n)
     return set;
 }
 
+static rli_composite *allocate_like(const rli_composite *from)
+{
+    rli_composite *set = allocate(from->base.methods, from->count);
+    if (set)
+        set->least_valid_percent = from->least_valid_percent;
+    return set;
+}
+
 /* Adds a member's new handle. If it is NULL, frees the whole set and returns false. */
 static bool add(rli_composite *set, rlock *member)
 {
@@ -110,7 +118,7 @@ rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *c
 
 rlock *rli_composite_copy(rlock *handle)
 {
-    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->methods, from->count);
+    rli_composite *from = rli_composite_of(handle), *set = allocate_like(from);
     for (size_t i = 0; set && i < from->count; i++) {
         if (!add(set, from->members[i]->methods->copy(from->members[i])))
             return NULL;
@@ -120,7 +128,7 @@ rlock *rli_composite_copy(rlock *handle)
 
 rlock *rli_composite_for_owner(rlock *handle, int64_t owner)
 {
-    rli_composite *from = rli_composite_of(handle), *set = allocate(handle->methods, from->count);
+    rli_composite *from = rli_composite_of(handle), *set = allocate_like(from);
     for (size_t i = 0; set && i < from->count; i++) {
         if (!add(set, from->members[i]->methods->for_owner(from->members[i], owner)))
             return NULL;

@@ -34,11 +34,13 @@ typedef struct rli_methods {
     rli_machine *(*begin)(rlock *lock, const rli_job *job, rli_operation *whole, void *memory);
     /* The client whose thread calls the functions of async calls. */
     rlock_client *(*home)(const rlock *lock);
-    /* For a member of a red lock. miss: the red lock acquired one more hold without this member, which the
+    /* For a member of a red lock, which is a single lock. miss: the red lock acquired one more hold without this member, which the
      * owner already holds. drop_missed: whether the innermost hold was such a missed one; if so, it is
      * removed. */
     void (*miss)(rlock *lock, const rli_owner *owner);
     bool (*drop_missed)(rlock *lock, const rli_owner *owner);
+    /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. */
+    void (*forgive)(rlock *lock, const rli_owner *owner);
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
     rlock_status (*get_token)(rlock *lock, uint64_t *token); /* NULL: it has no tokens */
     rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */

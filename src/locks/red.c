@@ -4,9 +4,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "client/client.h"
 #include "locks/composite_machine.h"
 #include "locks/red.h"
+#include "locks/red_keeper.h"
 #include "locks/round.h"
 #include "locks/single.h"
 #include "locks/sweep.h"
@@ -57,6 +59,18 @@ int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner)
     qsort(left_ms, set->count, sizeof *left_ms, descending);
     int64_t least_ms = left_ms[rli_red_majority(set) - 1] - DRIFT_MS;
     return least_ms > 0 ? least_ms : 0;
+}
+
+bool rli_red_is_valid(const rli_composite_machine *on)
+{
+    rlock *handle = &on->set->base;
+    int64_t left_ms = rli_red_valid_for(handle, rli_composite_owner(on)), lease_ms = on->job->lease_ms;
+    if (lease_ms == RLOCK_WATCHDOG)
+        lease_ms = rli_composite_home(handle)->settings.watchdog_timeout_ms;
+    /* of two numbers that may be large: rounded down, in a lease of less than 100 ms exactly */
+    int64_t least_ms = lease_ms < 100 ? lease_ms * on->set->least_valid_percent / 100
+                                      : lease_ms / 100 * on->set->least_valid_percent;
+    return left_ms > 0 && left_ms >= least_ms;
 }
 
 size_t rli_red_count_valid(const rli_composite_machine *on)
@@ -153,7 +167,7 @@ static rlock_status extend_aged(rli_composite_machine *on)
             return status;
     }
     votes->next = 0;
-    if (rli_red_valid_for(&on->set->base, rli_composite_owner(on)) <= 0)
+    if (!rli_red_is_valid(on))
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     /* The holds of one owner need not have the same members: tells each held member that this hold was acquired
      * without it. */
@@ -208,7 +222,7 @@ static void begin_pass(voting *votes)
     votes->member_wait_ms = round_ms / (int64_t)members;
     votes->patience_ms = rli_patience_ms(votes->rounds, votes->member_wait_ms);
     votes->next = 0;
-    rli_tally_begin(&votes->tally, members);
+    rli_tally_begin(&votes->tally, members, rli_red_majority(votes->on.set));
     votes->again = rli_red_count_valid(&votes->on) >= rli_red_majority(votes->on.set);
     for (size_t i = 0; i < members; i++)
         votes->taken[i] = false;
@@ -275,6 +289,7 @@ static rli_swept count_released(rli_sweep *sweep, rlock_status status)
 
 static rlock_status judge_released(rli_sweep *sweep)
 {
+    rli_red_release_ended(sweep->on.set, sweep->on.job);
     size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;
@@ -403,11 +418,31 @@ static bool are_tokens(rlock *const *locks, size_t n)
 
 rlock *rlock_get_red_lock(rlock *const *locks, size_t n)
 {
+    return rlock_get_red_lock_with(locks, n, NULL);
+}
+
+static rlock_status read_options(rlock_red_options *full, const rlock_red_options *given)
+{
+    static const rli_sized sized = RLI_SIZED(rlock_red_options, min_valid_percent, "options", "RLOCK_RED_OPTIONS_INIT");
+    rlock_status status = given ? rli_sized_read(full, given, &sized) : RLOCK_OK;
+    if (status != RLOCK_OK || (full->min_valid_percent >= 0 && full->min_valid_percent <= 100))
+        return status;
+    return rli_fail(RLOCK_INVALID, "min_valid_percent is %lld; it must be from 0 to 100",
+                    (long long)full->min_valid_percent);
+}
+
+rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rlock_red_options *options)
+{
+    rlock_red_options full = RLOCK_RED_OPTIONS_INIT;
+    if (read_options(&full, options) != RLOCK_OK)
+        return NULL;
     bool at_once = locks && are_tokens(locks, n);
     rlock *lock = rli_composite_make(at_once ? &rli_red_at_once : &methods, "red lock", locks, n);
     if (lock && !check_votes(rli_composite_of(lock))) {
         rli_composite_free(lock);
         return NULL;
     }
+    if (lock)
+        rli_composite_of(lock)->least_valid_percent = (int)full.min_valid_percent;
     return lock;
 }

@@ -13,6 +13,8 @@ extern const rli_methods rli_red_at_once;
 extern const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS];
 
 size_t rli_red_majority(const rli_composite *set);
+/* Whether the owner that has just acquired it holds a majority, with enough of the lease left. */
+bool rli_red_is_valid(const rli_composite_machine *on);
 /* How many members the owner holds. */
 size_t rli_red_count_valid(const rli_composite_machine *on);
 /* How many passes in a row may fail without an answer: as many as the client has attempts. */

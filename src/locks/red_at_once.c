@@ -8,6 +8,7 @@
 #include "engine/back_off.h"
 #include "locks/drive.h"
 #include "locks/red.h"
+#include "locks/red_keeper.h"
 #include "locks/single.h"
 #include "locks/tally.h"
 
@@ -59,16 +60,6 @@ static void note_missed(const acquiring *self)
     }
 }
 
-/* Whether enough of the lease is left. */
-static bool is_valid(const acquiring *self)
-{
-    rlock *handle = &self->on.set->base;
-    int64_t left_ms = rli_red_valid_for(handle, rli_composite_owner(&self->on)), lease_ms = self->on.job->lease_ms;
-    if (lease_ms == RLOCK_WATCHDOG)
-        lease_ms = rli_composite_home(handle)->settings.watchdog_timeout_ms;
-    return left_ms > 0 && left_ms >= lease_ms / 100 * self->on.set->least_valid_percent;
-}
-
 static rlock_status ask(rli_composite_machine *on)
 {
     acquiring *self = acquiring_of(on);
@@ -78,16 +69,18 @@ static rlock_status ask(rli_composite_machine *on)
     if (rli_ballot_go_on(self->ballot) == RLI_WAITING)
         return RLI_WAITING;
     self->asked = false;
-    rli_tally_begin(&self->tally, on->set->count);
+    rli_tally_begin(&self->tally, on->set->count, rli_red_majority(on->set));
     for (size_t i = 0; i < on->set->count; i++)
         rli_tally_count(&self->tally, rli_vote_status(&self->ballot->votes[i]));
     bool won = rli_tally_has_won(&self->tally) && self->tally.final == RLOCK_OK;
-    if (!won || !is_valid(self)) {
+    if (!won || !rli_red_is_valid(on)) {
         self->tally.in_vain = won;
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     }
     note_missed(self);
     rli_ballot_end(self->ballot);
+    if (on->job->lease_ms == RLOCK_WATCHDOG)
+        rli_red_keep(on->set, on->job);
     return rli_composite_next(on, RLI_COMPOSITE_DONE, RLOCK_OK);
 }
 
@@ -163,6 +156,8 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
 {
     if (job->kind == RLI_JOB_ACQUIRE)
         return begin_acquiring(handle, job, whole, memory);
+    if (job->kind == RLI_JOB_RELEASE)
+        rli_red_release_begins(rli_composite_of(handle), job);
     return &rli_sweep_begin_at_once(handle, job, whole, memory, &rli_red_rules[job->kind])->on.base;
 }
 
@@ -174,6 +169,7 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
     if (begun || job->kind != RLI_JOB_RELEASE)
         return status;
     rli_sweep sweep;
+    rli_red_release_begins(rli_composite_of(handle), job);
     rli_sweep_begin(handle, job, NULL, &sweep, &rli_red_rules[job->kind]);
     return rli_composite_run(&sweep.on, answer);
 }

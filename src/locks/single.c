@@ -63,6 +63,23 @@ static bool drop_missed(rlock *handle, const rli_owner *owner)
     return with_session(handle, owner, drop_missed_one);
 }
 
+static void forgive(rlock *handle, const rli_owner *given)
+{
+    rli_single *lock = rli_single_of(handle);
+    rli_engine *engine = &lock->client->engine;
+    rli_owner owner;
+    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
+        return;
+    rli_engine_lock(engine);
+    rli_entry *entry = rli_entry_find(engine, &lock->names);
+    for (rli_session *lost; entry && (lost = rli_session_find_lost(engine, entry, lock->kind, &owner));
+         entry = rli_entry_find(engine, &lock->names)) {
+        lost->count = 0;
+        rli_session_settle(engine, lost);
+    }
+    rli_engine_unlock(engine);
+}
+
 /* --- asking --- */
 
 /* Finds out what this process knows of the owner, and prepares the request. */
@@ -214,7 +231,7 @@ static void end(rlock *handle)
 
 #define METHODS                                                                                                        \
     .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
-    .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
+    .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed, .forgive = forgive,        \
     .valid_for = valid_for, .copy = copy, .for_owner = for_owner, .place = place, .name = name, .ref = ref,            \
     .free = end
 static const rli_methods plain = {METHODS};

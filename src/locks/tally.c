@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-void rli_tally_begin(rli_tally *tally, size_t members)
+void rli_tally_begin(rli_tally *tally, size_t members, size_t need)
 {
-    *tally = (rli_tally){.members = members, .need = members / 2 + 1};
+    *tally = (rli_tally){.members = members, .need = need};
 }
 
 /* Whether a status ends the whole call. */

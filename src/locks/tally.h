@@ -21,8 +21,8 @@ typedef struct rli_tally {
     bool in_vain;                     /* the majority was granted, but not for long enough */
 } rli_tally;
 
-/* Begins anew, for that many members. */
-void rli_tally_begin(rli_tally *tally, size_t members);
+/* Begins anew, for that many members, of which `need` make a majority. */
+void rli_tally_begin(rli_tally *tally, size_t members, size_t need);
 /* Counts a member's status; its message is the thread's last error. */
 void rli_tally_count(rli_tally *tally, rlock_status status);
 /* Whether the members that have not answered yet can still make a majority, and nothing ends the call. */

@@ -41,6 +41,11 @@ void places_open(void)
     open_places(NULL);
 }
 
+void places_quick(void)
+{
+    open_places(STAGE_QUICK);
+}
+
 void places_brief(void)
 {
     open_places(BRIEF);

@@ -16,8 +16,10 @@ struct place {
 };
 extern struct place places[PLACES];
 
-/* For .init and .fini of a test. places_brief: clients that give up on a server after some 500 ms. */
+/* For .init and .fini of a test. places_quick: the watchdog timeout is QUICK_MS (stage.h). places_brief: clients that give
+ * up on a server after some 500 ms. */
 void places_open(void);
+void places_quick(void);
 void places_brief(void);
 void places_close(void);
 

@@ -1,0 +1,358 @@
+/* Red keeper: takes members anew for a red lock that is held under the watchdog. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/red_keeper.h"
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/async.h"
+#include "locks/red.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define JOBS (RLI_JOB_BIT(RLI_JOB_ACQUIRE) | RLI_JOB_BIT(RLI_JOB_RELEASE))
+
+typedef enum stage { SLEEPS, TAKES, GIVES_BACK, ENDED, STAGES } stage;
+
+static const bool legal[STAGES][STAGES] = {
+    [SLEEPS] = {[TAKES] = true, [ENDED] = true},
+    [TAKES] = {[SLEEPS] = true, [GIVES_BACK] = true},
+    [GIVES_BACK] = {[SLEEPS] = true},
+};
+
+/* One owner of the lock. It is an async operation that nobody waits for. */
+typedef struct rli_red_keeper {
+    rli_async async; /* first */
+    rlock *lock;     /* referenced */
+    rli_job job;     /* names the owner, whose life is counted */
+    stage stage;
+    int64_t until_ms;
+    rli_ballot *ballot;
+    unsigned began; /* `releases` when the present ballot began */
+    unsigned seen;  /* `wanted` when it last looked whether the lock is held */
+
+    /* `mutex` guards the rest. */
+    struct rli_red_keeper *next; /* in the lock's list */
+    unsigned wanted;             /* how often the owner has taken the lock */
+    unsigned releases;           /* how often it has begun to release it */
+    unsigned releasing;          /* how many of these releases are under way */
+} rli_red_keeper;
+
+/* Of all lists. It is held for a moment when a red lock is taken under the watchdog or released. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static rli_red_keeper *keeper_of(rli_async *async)
+{
+    return (rli_red_keeper *)(void *)async;
+}
+
+static rli_composite *set_of(const rli_red_keeper *self)
+{
+    return rli_composite_of(self->lock);
+}
+
+static const rli_owner *owner_of(const rli_red_keeper *self)
+{
+    return self->job.has_owner ? &self->job.owner : NULL;
+}
+
+static void become(rli_red_keeper *self, stage next)
+{
+    rli_check(legal[self->stage][next]);
+    self->stage = next;
+}
+
+/* --- owners --- */
+
+/* Says whom the job acts for, in any thread: nobody else than the handles name, or this one. False: out of memory. */
+static bool name_owner(const rli_composite *set, const rli_job *job, rli_job *named)
+{
+    *named = (rli_job){.has_owner = job->has_owner, .owner = job->owner};
+    if (job->has_owner || rli_composite_check_owner(&set->base) == RLOCK_OK)
+        return true;
+    named->has_owner = true;
+    return rli_owner_thread(&named->owner) == RLOCK_OK;
+}
+
+static bool is_for(const rli_red_keeper *self, const rli_job *named)
+{
+    const rli_owner *own = &self->job.owner, *other = &named->owner;
+    return self->job.has_owner == named->has_owner &&
+           (!named->has_owner || (own->named == other->named && own->number == other->number));
+}
+
+/* Mutex held. */
+static rli_red_keeper *find(const rli_composite *set, const rli_job *named)
+{
+    rli_red_keeper *keeper = set->keepers;
+    while (keeper && !is_for(keeper, named))
+        keeper = keeper->next;
+    return keeper;
+}
+
+/* --- looking --- */
+
+static bool is_valid(const rli_red_keeper *self, size_t member)
+{
+    rlock *of = set_of(self)->members[member];
+    return of->methods->valid_for(of, owner_of(self)) > 0;
+}
+
+/* Returns whether a majority is held, without counting those that the ballot, if there is one, has just taken: then the
+ * owner has never been without one. */
+static bool is_held(const rli_red_keeper *self)
+{
+    size_t valid = 0;
+    for (size_t i = 0; i < set_of(self)->count; i++) {
+        bool taken = self->ballot && self->ballot->votes[i].job.kind == RLI_JOB_ACQUIRE &&
+                     self->ballot->votes[i].status == RLOCK_OK;
+        valid += !taken && is_valid(self, i);
+    }
+    return valid >= rli_red_majority(set_of(self));
+}
+
+/* Mutex held. */
+static void remove_from_list(rli_red_keeper *self)
+{
+    rli_red_keeper *before = set_of(self)->keepers;
+    if (before == self) {
+        set_of(self)->keepers = self->next;
+        return;
+    }
+    while (before->next != self)
+        before = before->next;
+    before->next = self->next;
+}
+
+/* Leaves the list, but with a client that is open not if the owner has taken the lock since it looked. */
+static bool leave(rli_red_keeper *self, bool open)
+{
+    pthread_mutex_lock(&mutex);
+    bool leaves = !open || self->wanted == self->seen;
+    if (leaves)
+        remove_from_list(self);
+    pthread_mutex_unlock(&mutex);
+    return leaves;
+}
+
+static unsigned releases(const rli_red_keeper *self)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned count = self->releases;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
+/* Whether a release was under way at any time since the ballot began: it may have passed a member by, which was not taken
+ * yet. */
+static bool met_release(const rli_red_keeper *self)
+{
+    pthread_mutex_lock(&mutex);
+    bool met = self->releasing > 0 || self->releases != self->began;
+    pthread_mutex_unlock(&mutex);
+    return met;
+}
+
+/* --- stages --- */
+
+static void plan(rli_red_keeper *self)
+{
+    self->until_ms = rli_after_ms(self->async.client->settings.watchdog_timeout_ms / 3);
+}
+
+static void begin_ballot(rli_red_keeper *self)
+{
+    void *memory = (char *)self + RLI_MACHINE_SIZE(rli_red_keeper);
+    self->ballot = rli_ballot_begin(self->lock, JOBS, &self->async.op, memory);
+    for (size_t i = 0; i < set_of(self)->count; i++)
+        rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
+}
+
+static void take_missing(rli_red_keeper *self)
+{
+    rli_job job = self->job;
+    job.kind = RLI_JOB_ACQUIRE;
+    job.lease_ms = RLOCK_WATCHDOG;
+    job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
+    self->began = releases(self);
+    begin_ballot(self);
+    for (size_t i = 0; i < set_of(self)->count; i++) {
+        rlock *member = set_of(self)->members[i];
+        if (is_valid(self, i) || member->methods->check(member) != RLOCK_OK)
+            continue;
+        member->methods->forgive(member, owner_of(self));
+        rli_ballot_ask(self->ballot, i, &job);
+    }
+}
+
+/* RLI_WAITING, or RLOCK_OK: goes on with the next stage. */
+static rlock_status sleep_on(rli_red_keeper *self)
+{
+    bool open = rli_operation_check(&self->async.op) == RLOCK_OK;
+    pthread_mutex_lock(&mutex);
+    self->seen = self->wanted;
+    pthread_mutex_unlock(&mutex);
+    if (!open || !is_held(self)) {
+        if (leave(self, open))
+            become(self, ENDED);
+        return RLOCK_OK;
+    }
+    if (rli_now_ms() < self->until_ms) {
+        rli_operation_sleep(&self->async.op, self->until_ms);
+        return RLI_WAITING;
+    }
+    take_missing(self);
+    become(self, TAKES);
+    return RLOCK_OK;
+}
+
+static void end_ballot(rli_red_keeper *self)
+{
+    rli_ballot_end(self->ballot);
+    self->ballot = NULL;
+    plan(self);
+    become(self, SLEEPS);
+}
+
+static rlock_status take(rli_red_keeper *self)
+{
+    if (rli_ballot_go_on(self->ballot) == RLI_WAITING)
+        return RLI_WAITING;
+    if (is_held(self) && !met_release(self)) {
+        end_ballot(self);
+        return RLOCK_OK;
+    }
+    rli_job job = self->job;
+    job.kind = RLI_JOB_RELEASE;
+    job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
+    for (size_t i = 0; i < set_of(self)->count; i++) {
+        if (self->ballot->votes[i].status == RLOCK_OK)
+            rli_ballot_ask(self->ballot, i, &job);
+    }
+    become(self, GIVES_BACK);
+    return RLOCK_OK;
+}
+
+static rlock_status give_back(rli_red_keeper *self)
+{
+    if (rli_ballot_go_on(self->ballot) == RLI_WAITING)
+        return RLI_WAITING;
+    end_ballot(self);
+    return RLOCK_OK;
+}
+
+static rlock_status go_on(rli_async *async)
+{
+    static rlock_status (*const steps[STAGES])(rli_red_keeper *) = {
+        [SLEEPS] = sleep_on, [TAKES] = take, [GIVES_BACK] = give_back};
+    rli_red_keeper *self = keeper_of(async);
+    rlock_status status = RLOCK_OK;
+    while (status == RLOCK_OK && self->stage != ENDED)
+        status = steps[self->stage](self);
+    return status;
+}
+
+static void discard(rli_async *async)
+{
+    rli_red_keeper *self = keeper_of(async);
+    rli_thread_life_unref(self->job.owner.life);
+    self->lock->methods->free(self->lock);
+    free(self);
+}
+
+/* --- beginning and ending --- */
+
+static rli_red_keeper *make(rli_composite *set, const rli_job *named)
+{
+    void *made;
+    size_t size = RLI_MACHINE_SIZE(rli_red_keeper) + rli_ballot_room(&set->base, JOBS);
+    if (rli_async_new(&made, size, rli_composite_home(&set->base), NULL, NULL, NULL) != RLOCK_OK)
+        return NULL;
+    rli_red_keeper *self = made;
+    self->async.go_on = go_on;
+    self->async.discard = discard;
+    self->lock = &set->base;
+    rli_composite_ref(self->lock);
+    self->job = *named;
+    rli_thread_life_ref(self->job.owner.life);
+    plan(self);
+    return self;
+}
+
+static void forget(rli_red_keeper *self)
+{
+    rlock *lock = self->lock;
+    rli_thread_life_unref(self->job.owner.life);
+    rli_async_forget(&self->async);
+    lock->methods->free(lock);
+}
+
+/* Tells the owner's keeper, if there is one, that the lock was taken once more. */
+static bool want(const rli_composite *set, const rli_job *named)
+{
+    pthread_mutex_lock(&mutex);
+    rli_red_keeper *keeper = find(set, named);
+    if (keeper)
+        keeper->wanted++;
+    pthread_mutex_unlock(&mutex);
+    return keeper;
+}
+
+void rli_red_keep(rli_composite *set, const rli_job *job)
+{
+    rli_job named;
+    if (!name_owner(set, job, &named) || want(set, &named))
+        return;
+    rli_red_keeper *fresh = make(set, &named);
+    if (!fresh)
+        return;
+    pthread_mutex_lock(&mutex);
+    rli_red_keeper *other = find(set, &named); /* of another thread that acts for the same owner */
+    if (other) {
+        other->wanted++;
+    } else {
+        fresh->next = set->keepers;
+        set->keepers = fresh;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (other)
+        forget(fresh);
+    else
+        rli_async_start(&fresh->async);
+}
+
+static void tell(rli_composite *set, const rli_job *job, void (*news)(rli_red_keeper *keeper))
+{
+    rli_job named;
+    if (!set->keepers || !name_owner(set, job, &named))
+        return;
+    pthread_mutex_lock(&mutex);
+    rli_red_keeper *keeper = find(set, &named);
+    if (keeper)
+        news(keeper);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void begins(rli_red_keeper *keeper)
+{
+    keeper->releases++;
+    keeper->releasing++;
+}
+
+/* It may have begun before there was a keeper. */
+static void ended(rli_red_keeper *keeper)
+{
+    keeper->releasing -= keeper->releasing > 0;
+    rli_unpark(&keeper->async.op.own);
+}
+
+void rli_red_release_begins(rli_composite *set, const rli_job *job)
+{
+    tell(set, job, begins);
+}
+
+void rli_red_release_ended(rli_composite *set, const rli_job *job)
+{
+    tell(set, job, ended);
+}

@@ -1,0 +1,18 @@
+/* Red keeper: takes members anew for a red lock over token locks that is held under the watchdog. A server that was down
+ * when the lock was taken, or that has come back empty, votes for its owner again, so that the lock survives the loss of
+ * the next server. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_RED_KEEPER_H
+#define RLI_RED_KEEPER_H
+
+#include "locks/composite.h"
+
+/* The job has taken the lock under the watchdog: has it kept until its owner holds it no more. Where memory or
+ * descriptors are short, the lock is held all the same, and lost members are not taken anew. */
+void rli_red_keep(rli_composite *set, const rli_job *job);
+/* The job, a release, begins: what a keeper takes from here on for that owner, it gives back. */
+void rli_red_release_begins(rli_composite *set, const rli_job *job);
+/* The job has ended: the keeper looks whether the owner holds the lock still. */
+void rli_red_release_ended(rli_composite *set, const rli_job *job);
+
+#endif

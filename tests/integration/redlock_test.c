@@ -1,0 +1,328 @@
+/* The red lock over token locks: what it does beyond other red locks (red_lock_test.c holds it to what they promise). */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/answers.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/places.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <pthread.h>
+
+static void open_quick(void)
+{
+    places_quick();
+    places_of(&kind_token);
+}
+
+static void open_brief(void)
+{
+    places_brief();
+    places_of(&kind_token);
+}
+
+TestSuite(redlock, .init = open_quick, .fini = places_close);
+/* With clients that soon give up on a server. */
+TestSuite(redlock_outage, .init = open_brief, .fini = places_close);
+
+#define NAME "order"
+#define LONG_MS 60000
+
+static rlock *ours_red(void)
+{
+    return made_on_places(rlock_get_red_lock, true, NAME);
+}
+
+static rlock *theirs_red(void)
+{
+    return made_on_places(rlock_get_red_lock, false, NAME);
+}
+
+static rlock *ours_with(int64_t min_valid_percent)
+{
+    rlock *members[PLACES];
+    rlock_red_options options = RLOCK_RED_OPTIONS_INIT;
+    options.min_valid_percent = min_valid_percent;
+    for (size_t i = 0; i < PLACES; i++)
+        members[i] = lock_at(i, true, NAME);
+    return keep_lock(rlock_get_red_lock_with(members, PLACES, &options));
+}
+
+static void come_back_empty(size_t place)
+{
+    server_kill(places[place].server);
+    server_restart(places[place].server);
+}
+
+/* The keeper comes by each third of the watchdog timeout. Waits until this process knows, too. */
+static bool is_taken_by(rlock *member, size_t place)
+{
+    int64_t end_ms = limit_end_ms(LONG_MS);
+    while ((!held_at(place, NAME) || rlock_valid_for(member) == 0) && now_ms() < end_ms)
+        pass_ms(5);
+    return held_at(place, NAME) && rlock_valid_for(member) > 0;
+}
+
+static bool is_taken_at(size_t place)
+{
+    return is_taken_by(lock_at(place, true, NAME), place);
+}
+
+static void assert_all_free(void)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        cr_assert(wait_free_at(i, NAME, LONG_MS), "place %zu is left locked", i);
+}
+
+/* --- at the same time --- */
+
+/* Each silent server is waited for as long as one member is, all of them together. */
+TimedTest(redlock_outage, asks_all_members_at_the_same_time)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+    server_freeze(places[0].server);
+    server_freeze(places[1].server);
+    int64_t since_ms = now_ms();
+    assert_status(rlock_try_lock(red, 0, LONG_MS), RLOCK_UNAVAILABLE);
+    assert_error("1 of 3 taken, 2 needed");
+    assert_between(now_ms() - since_ms, 200, 260);
+    server_thaw(places[0].server);
+    server_thaw(places[1].server);
+    assert_all_free();
+}
+
+TimedTest(redlock_outage, gives_back_all_members_at_the_same_time)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 0, LONG_MS));
+    server_freeze(places[0].server);
+    server_freeze(places[1].server);
+    int64_t since_ms = now_ms();
+    assert_status(rlock_unlock(red), RLOCK_UNAVAILABLE);
+    assert_between(now_ms() - since_ms, 200, 260);
+    server_thaw(places[0].server);
+    server_thaw(places[1].server);
+    assert_all_free();
+}
+
+/* What is beyond the majority counts, too: a server that is silent at one time is often the only one. */
+TimedTest(redlock_outage, is_had_with_the_others_while_one_is_silent)
+{
+    rlock *red = ours_red();
+    server_freeze(places[2].server);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rlock_try_lock(red, 0, LONG_MS));
+        assert_ok(rlock_unlock(red));
+    }
+    server_thaw(places[2].server);
+    assert_all_free();
+}
+
+/* --- how much is left --- */
+
+TimedTest(redlock_outage, is_refused_with_less_than_the_share_of_its_lease)
+{
+    server_freeze(places[0].server);
+    rlock *demanding = ours_with(90), *modest = ours_with(60);
+    assert_status(rlock_try_lock(demanding, 0, 1000), RLOCK_TIMEOUT);
+    assert_error("too little of it was left");
+    cr_assert(!held_at(1, NAME) && !held_at(2, NAME));
+    assert_ok(rlock_try_lock(modest, 0, 1000));
+    cr_assert(rlock_valid_for(modest) >= 600);
+    assert_ok(rlock_unlock(modest));
+    server_thaw(places[0].server);
+    assert_ok(rlock_try_lock(demanding, 2000, 1000));
+    assert_ok(rlock_unlock(demanding));
+    assert_all_free();
+}
+
+/* Of members that are taken one after the other, too. */
+TimedTest(redlock_outage, shares_are_for_other_members_too)
+{
+    places_of(&kind_reentrant);
+    server_freeze(places[0].server);
+    rlock *demanding = ours_with(100), *modest = ours_with(60);
+    assert_status(rlock_try_lock(demanding, 0, 1000), RLOCK_TIMEOUT);
+    assert_ok(rlock_try_lock(modest, 0, 1000));
+    assert_ok(rlock_unlock(modest));
+}
+
+Test(redlock, has_a_share_from_0_to_100)
+{
+    rlock *members[PLACES];
+    for (size_t i = 0; i < PLACES; i++)
+        members[i] = lock_at(i, true, NAME);
+    for (int i = 0; i < 2; i++) {
+        rlock_red_options options = RLOCK_RED_OPTIONS_INIT;
+        options.min_valid_percent = i ? 101 : -1;
+        cr_assert(rlock_get_red_lock_with(members, PLACES, &options) == NULL);
+        assert_error("must be from 0 to 100");
+    }
+    rlock *copy = owned_by(ours_with(100), 1);
+    cr_assert(copy != NULL);
+    assert_status(rlock_try_lock(copy, 0, 1000), RLOCK_TIMEOUT); /* 1 % and 2 ms of drift are never left */
+    assert_all_free();
+}
+
+/* --- members that come back --- */
+
+/* Both servers that granted the lock first are lost, one after the other. */
+Test(redlock, takes_a_member_anew_that_came_back_empty)
+{
+    rlock *red = ours_red(), *theirs = theirs_red();
+    assert_ok(rlock_lock(red));
+    for (size_t i = 0; i < PLACES; i++) {
+        come_back_empty(i);
+        cr_assert(is_taken_at(i), "place %zu is not taken anew", i);
+        cr_assert(rlock_valid_for(red) > 0 && is_held(red));
+        assert_status(rlock_try_lock(theirs, 0, LONG_MS), RLOCK_TIMEOUT);
+    }
+    assert_ok(rlock_unlock(red));
+    assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
+    assert_all_free();
+    assert_ok(rlock_try_lock(theirs, 0, LONG_MS));
+    assert_ok(rlock_unlock(theirs));
+}
+
+Test(redlock, takes_a_member_that_was_down_at_first)
+{
+    rlock *red = ours_red();
+    server_kill(places[2].server);
+    assert_ok(rlock_lock(red));
+    server_restart(places[2].server);
+    cr_assert(is_taken_at(2));
+    server_kill(places[0].server);
+    cr_assert(rlock_valid_for(red) > 0);
+    assert_ok(rlock_unlock(red));
+    server_restart(places[0].server);
+    assert_all_free();
+}
+
+/* As long as the owner lives, whoever it is. */
+Test(redlock, takes_members_anew_for_each_owner)
+{
+    rlock *one = owned_by(ours_red(), 1), *members[PLACES];
+    for (size_t i = 0; i < PLACES; i++)
+        members[i] = lock_at(i, true, "another");
+    rlock *other = keep_lock(rlock_get_red_lock(members, PLACES));
+    assert_ok(rlock_lock(one));
+    assert_ok(rlock_lock(other));
+    come_back_empty(1);
+    cr_assert(is_taken_by(owned_by(lock_at(1, true, NAME), 1), 1) && server_wait_exists(places[1].server, "another", true, LONG_MS));
+    assert_ok(rlock_unlock(other));
+    assert_ok(rlock_unlock(one));
+    assert_all_free();
+    cr_assert(wait_free_at(1, "another", LONG_MS));
+}
+
+Test(redlock, of_several_holds_is_held_until_the_last_is_given_back)
+{
+    rlock *red = ours_red();
+    for (int i = 0; i < 3; i++)
+        assert_ok(rlock_lock(red));
+    come_back_empty(1);
+    cr_assert(is_taken_at(1));
+    for (int i = 0; i < 3; i++) {
+        cr_assert(is_held(red));
+        assert_ok(rlock_unlock(red));
+    }
+    assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
+    assert_all_free();
+}
+
+/* One that has its lease ends with it. */
+TimedTest(redlock, with_a_lease_takes_no_member_anew)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 0, LONG_MS));
+    come_back_empty(1);
+    cr_assert(!server_wait_exists(places[1].server, NAME, true, 10 * QUICK_MS));
+    assert_ok(rlock_unlock(red));
+}
+
+/* It would be no lock any more: others may have had it meanwhile. */
+TimedTest(redlock, without_a_majority_takes_nothing_anew)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    come_back_empty(0);
+    come_back_empty(1);
+    cr_assert(!server_wait_exists(places[0].server, NAME, true, 10 * QUICK_MS));
+    cr_assert(rlock_valid_for(red) == 0);
+    assert_status(rlock_unlock(red), RLOCK_LOST);
+    assert_all_free();
+}
+
+TimedTest(redlock, does_not_take_what_another_holds)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    come_back_empty(1);
+    foreign_hold_at(1, NAME);
+    pass_ms(10 * QUICK_MS);
+    cr_assert(rlock_valid_for(red) > 0);
+    foreign_release_at(1, NAME);
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
+/* Released while its keeper asks a server that does not answer yet: what that grants late is given back. */
+TimedTest(redlock_outage, leaves_nothing_that_was_taken_anew_too_late)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    come_back_empty(1);
+    server_freeze(places[1].server);
+    pass_ms(10050); /* a third of the watchdog timeout, and a moment: the keeper waits for the answer */
+    assert_ok(rlock_unlock(red));
+    server_thaw(places[1].server);
+    pass_ms(500);
+    assert_all_free();
+}
+
+static void *lock_and_end(void *lock)
+{
+    assert_ok(rlock_lock(lock));
+    return NULL;
+}
+
+Test(redlock, of_a_thread_that_has_ended_is_given_back)
+{
+    pthread_t thread;
+    rlock *red = ours_red();
+    cr_assert(pthread_create(&thread, NULL, lock_and_end, red) == 0);
+    pthread_join(thread, NULL);
+    assert_all_free();
+}
+
+Test(redlock, is_kept_when_its_handle_is_freed)
+{
+    rlock *members[PLACES];
+    for (size_t i = 0; i < PLACES; i++)
+        members[i] = lock_at(i, true, NAME);
+    rlock *red = rlock_get_red_lock(members, PLACES);
+    assert_ok(rlock_lock(red));
+    rlock_free(red);
+    come_back_empty(2);
+    cr_assert(is_taken_at(2));
+    assert_ok(rlock_unlock(ours_red()));
+    assert_all_free();
+}
+
+/* Closing releases what the client holds, as for all locks, and does not wait for the keeper. */
+Test(redlock, ends_with_its_clients)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    for (size_t i = 0; i < PLACES; i++) {
+        if (i > 0)
+            rlock_client_close(places[i].ours);
+        else
+            stage_close_client(places[i].ours);
+        places[i].ours = NULL;
+    }
+    assert_status(rlock_unlock(red), RLOCK_CLOSED);
+    assert_all_free();
+}
