@@ -6,13 +6,13 @@
 #include "base/error.h"
 #include "base/ready.h"
 #include "client/client.h"
+#include "redis/pipeline/polls.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#define POLLED_MAX 64
-/* When another thread reads a connection, or there are more connections than are polled: how soon to look again. */
+/* When not all connections are polled: how soon to look again. */
 #define LOOK_MS 5
 /* No sleep is longer, because poll does not count the time for which the system is suspended. */
 #define SLEEP_MS 1000
@@ -44,18 +44,17 @@ static void read_all(driving *self)
 /* Sleeps until an answer can be read, the whole is woken, or its time comes. */
 static void wait_for_any(driving *self)
 {
-    struct pollfd polled[POLLED_MAX] = {{.fd = self->ready.fd, .events = POLLIN}};
-    size_t count = 1;
+    rli_polls polls;
+    rli_polls_begin(&polls, self->ready.fd);
     for (size_t i = 0; i < self->set->count; i++) {
         rlock_client *client = client_at(self, i);
         if (client)
-            count += rli_topology_poll(&client->topology, polled + count, POLLED_MAX - count);
+            rli_topology_poll(&client->topology, &polls);
     }
-    int64_t most_ms = count < POLLED_MAX ? SLEEP_MS : LOOK_MS, left_ms = self->whole.own.wake_ms - rli_now_ms();
-    for (size_t i = 1; i < count; i++)
-        most_ms = polled[i].fd < 0 ? LOOK_MS : most_ms;
-    left_ms = rli_earlier(left_ms, most_ms);
-    poll(polled, count, left_ms > 0 ? (int)left_ms : 0);
+    int64_t left_ms = self->whole.own.wake_ms - rli_now_ms();
+    left_ms = rli_earlier(left_ms, polls.lacks ? LOOK_MS : SLEEP_MS);
+    poll(polls.polled, polls.count, left_ms > 0 ? (int)left_ms : 0);
+    rli_polls_end(&polls);
 }
 
 /* Waits until the whole can go on. */

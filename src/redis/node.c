@@ -64,10 +64,10 @@ void rli_node_watch(rli_node *node, int epoll_fd)
     rli_pipeline_watch(&node->synced, epoll_fd);
 }
 
-size_t rli_node_poll(rli_node *node, struct pollfd *polled, size_t room)
+void rli_node_poll(rli_node *node, rli_polls *polls)
 {
-    size_t count = rli_pool_poll(&node->pool, polled, room);
-    return count + rli_pipeline_poll(&node->synced, polled + count, room - count);
+    rli_pool_poll(&node->pool, polls);
+    rli_polls_add(polls, &node->synced);
 }
 
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms)

@@ -64,10 +64,10 @@ void rli_node_note_script(rli_node *node, const rli_script *script);
 /* Calls rli_pipeline_collect on the pipelines that take posted and async requests. Returns whether answers are still
  * missing. */
 bool rli_node_collect(rli_node *node, int64_t until_ms);
-/* Likewise rli_pipeline_flush, rli_pipeline_watch and rli_pipeline_poll. */
+/* Likewise rli_pipeline_flush, rli_pipeline_watch and rli_polls_add. */
 void rli_node_flush(rli_node *node);
 void rli_node_watch(rli_node *node, int epoll_fd);
-size_t rli_node_poll(rli_node *node, struct pollfd *polled, size_t room);
+void rli_node_poll(rli_node *node, struct rli_polls *polls);
 /* Pings the server on connections that were unused for `idle_ms`. False: one is dead and has been dropped. The rest is
  * left for the next time, because each dead connection may take a whole timeout. */
 bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms);

@@ -158,18 +158,6 @@ void rli_pipeline_flush(rli_pipeline *pipeline)
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
-size_t rli_pipeline_poll(rli_pipeline *pipeline, struct pollfd *polled, size_t room)
-{
-    size_t count = 0;
-    pthread_mutex_lock(&pipeline->mutex);
-    if (count < room && pipeline->pipe)
-        count += rli_pipe_poll(pipeline->pipe, polled + count);
-    if (count < room && pipeline->dropped)
-        count += rli_pipe_poll(pipeline->dropped, polled + count);
-    pthread_mutex_unlock(&pipeline->mutex);
-    return count;
-}
-
 void rli_pipeline_watch(rli_pipeline *pipeline, int epoll_fd)
 {
     pthread_mutex_lock(&pipeline->mutex);

@@ -8,6 +8,7 @@
 #include "redis/pipeline/outgoing.h"
 #include "redis/pipeline/replica_ack.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -159,25 +160,21 @@ bool rli_pipe_has_unsent(const rli_pipe *pipe)
     return !pipe->ended && rli_outgoing_has_unsent(&pipe->outgoing);
 }
 
-/* Whether it is to be told when there is room to send. Not for what is queued behind a batch that replicas have yet to
- * acknowledge: that waits for an answer. */
-static bool needs_room(const rli_pipe *pipe)
+short rli_pipe_wants(const rli_pipe *pipe)
 {
-    return !pipe->ended && !pipe->outgoing.sending && rli_outgoing_has_rest(&pipe->outgoing);
+    /* Not for what is queued behind a batch that replicas have yet to acknowledge: that waits for an answer. */
+    bool needs_room = !pipe->ended && !pipe->outgoing.sending && rli_outgoing_has_rest(&pipe->outgoing);
+    return (short)(rli_pipe_is_unattended(pipe) ? POLLIN | (needs_room ? POLLOUT : 0) : 0);
 }
 
-bool rli_pipe_poll(const rli_pipe *pipe, struct pollfd *polled)
+int rli_pipe_fd(const rli_pipe *pipe)
 {
-    if (pipe->ended || !rli_pipe_is_unattended(pipe))
-        return false;
-    *polled = (struct pollfd){.fd = pipe->leading ? -1 : pipe->connection.fd,
-                              .events = (short)(POLLIN | (needs_room(pipe) ? POLLOUT : 0))};
-    return true;
+    return pipe->connection.fd;
 }
 
 void rli_pipe_watch(rli_pipe *pipe, int epoll_fd)
 {
-    uint32_t wanted = rli_pipe_is_unattended(pipe) ? EPOLLIN | (needs_room(pipe) ? EPOLLOUT : 0u) : 0;
+    uint32_t wanted = (uint32_t)rli_pipe_wants(pipe); /* the bits of epoll are those of poll */
     if (wanted == pipe->watched)
         return;
     int how = !pipe->watched ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;

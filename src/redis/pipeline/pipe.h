@@ -37,11 +37,12 @@ bool rli_pipe_post(rli_pipe *pipe, rli_pending *pending, const rli_command *comm
 int rli_pipe_posts(const rli_pipe *pipe);
 /* Whether any request without an outcome has no thread that waits for it: it was posted, or its caller has none. */
 bool rli_pipe_is_unattended(const rli_pipe *pipe);
+/* The connection's descriptor, and what poll is to tell of it while any request is unattended: POLLIN, POLLOUT; 0:
+ * nothing. */
+int rli_pipe_fd(const rli_pipe *pipe);
+short rli_pipe_wants(const rli_pipe *pipe);
 /* Has the epoll descriptor watch the connection while any request is unattended; see rli_pipeline_watch. */
 void rli_pipe_watch(rli_pipe *pipe, int epoll_fd);
-/* Sets *polled to what the epoll descriptor would watch the connection for, with the descriptor -1 while another thread
- * reads there. False: for nothing. */
-bool rli_pipe_poll(const rli_pipe *pipe, struct pollfd *polled);
 /* Whether bytes remain to be sent and no thread is sending them. */
 bool rli_pipe_has_unsent(const rli_pipe *pipe);
 /* Whether the calling thread should send the request that it just queued, instead of leaving it to the leader. */

@@ -68,7 +68,7 @@ void rli_pipeline_drop_stale(rli_pipeline *pipeline, int64_t idle_ms)
         rli_pipeline_drop_pipe(pipeline, pipeline->pipe, RLI_DISCONNECTED);
 }
 
-static void drop_left(rli_pipeline *pipeline)
+void rli_pipeline_drop_left(rli_pipeline *pipeline)
 {
     if (pipeline->dropped && rli_pipe_is_unused(pipeline->dropped))
         rli_pipeline_drop_pipe(pipeline, pipeline->dropped, RLI_DISCONNECTED);
@@ -156,7 +156,7 @@ static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pi
         rli_pipeline_give_up(pipeline, pipe, pending, timed_out);
         pending->outcome = timed_out ? RLI_TIMED_OUT : RLI_ABANDONED;
     }
-    drop_left(pipeline);
+    rli_pipeline_drop_left(pipeline);
     pthread_mutex_unlock(&pipeline->mutex);
     return pending->outcome;
 }
@@ -274,7 +274,7 @@ bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_p
         rli_pipe_ref(pipe);
         send_post(pipeline, pipe);
         rli_pipe_unref(pipe);
-        drop_left(pipeline);
+        rli_pipeline_drop_left(pipeline);
     }
     pthread_mutex_unlock(&pipeline->mutex);
     return posted;
@@ -291,7 +291,7 @@ bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
             rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
             rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
         rli_pipe_unref(pipe);
-        drop_left(pipeline);
+        rli_pipeline_drop_left(pipeline);
     }
     bool left = (pipeline->pipe && rli_pipe_is_unattended(pipeline->pipe)) ||
                 (pipeline->dropped && rli_pipe_is_unattended(pipeline->dropped));
@@ -313,7 +313,7 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
             rli_pipeline_drop_pipe(pipeline, pipe, rli_now_ms() >= lead->until_ms ? RLI_TIMED_OUT : RLI_DISCONNECTED);
     }
     stop_leading(pipeline, pipe, NULL);
-    drop_left(pipeline);
+    rli_pipeline_drop_left(pipeline);
     pthread_mutex_unlock(&pipeline->mutex);
 }
 

@@ -14,7 +14,6 @@
 #include "redis/pipeline/replica_ack.h"
 
 #include <hiredis/hiredis.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -126,9 +125,6 @@ void rli_pipeline_flush(rli_pipeline *pipeline);
 /* Has the epoll descriptor watch the connection for answers to such requests, and for room to send them, as long as
  * there are any. */
 void rli_pipeline_watch(rli_pipeline *pipeline, int epoll_fd);
-/* Writes to `polled` what a thread must poll for that waits for such answers, at most `room` descriptors; -1: another
- * thread reads there, which may stop without notice. Returns how many there are. */
-size_t rli_pipeline_poll(rli_pipeline *pipeline, struct pollfd *polled, size_t room);
 /* Ends a connection on which an answer is overdue: its requests get RLI_TIMED_OUT. */
 void rli_pipeline_fail_all(rli_pipeline *pipeline);
 /* Drops a connection that was unused for idle_ms and that the server has closed while nobody waited, so that no

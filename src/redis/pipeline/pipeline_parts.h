@@ -8,6 +8,8 @@
 
 /* Ends `pipe`, if it still belongs to the pipeline. */
 void rli_pipeline_drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome);
+/* Ends the pipe that is to end when nobody uses it, if that is so. */
+void rli_pipeline_drop_left(rli_pipeline *pipeline);
 /* Ends a pipe that was unused for idle_ms and that the server has closed. Servers close idle connections. The check is
  * a system call, so requests in quick succession skip it. */
 void rli_pipeline_drop_stale(rli_pipeline *pipeline, int64_t idle_ms);

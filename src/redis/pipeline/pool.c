@@ -83,12 +83,10 @@ void rli_pool_watch(rli_pool *pool, int epoll_fd)
         rli_pipeline_watch(&pool->pipelines[i], epoll_fd);
 }
 
-size_t rli_pool_poll(rli_pool *pool, struct pollfd *polled, size_t room)
+void rli_pool_poll(rli_pool *pool, rli_polls *polls)
 {
-    size_t count = 0;
     for (int i = 0; i < atomic_load(&pool->in_use); i++)
-        count += rli_pipeline_poll(&pool->pipelines[i], polled + count, room - count);
-    return count;
+        rli_polls_add(polls, &pool->pipelines[i]);
 }
 
 bool rli_pool_ping_if_idle(rli_pool *pool, rli_operation *op, int64_t idle_ms)

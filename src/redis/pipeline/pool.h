@@ -4,6 +4,7 @@
 #define RLI_POOL_H
 
 #include "redis/pipeline/pipeline.h"
+#include "redis/pipeline/polls.h"
 
 typedef struct rli_pool {
     const rli_settings *settings;
@@ -19,10 +20,10 @@ rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const r
 rli_pipeline *rli_pool_pick(rli_pool *pool);
 /* Calls rli_pipeline_collect on all pipelines in use. Returns whether answers are still missing. */
 bool rli_pool_collect(rli_pool *pool, int64_t until_ms);
-/* Likewise rli_pipeline_flush, rli_pipeline_watch and rli_pipeline_poll. */
+/* Likewise rli_pipeline_flush, rli_pipeline_watch and rli_polls_add. */
 void rli_pool_flush(rli_pool *pool);
 void rli_pool_watch(rli_pool *pool, int epoll_fd);
-size_t rli_pool_poll(rli_pool *pool, struct pollfd *polled, size_t room);
+void rli_pool_poll(rli_pool *pool, struct rli_polls *polls);
 /* Calls rli_pipeline_ping_if_idle on the pipelines in use until one is dead. False: one was. */
 bool rli_pool_ping_if_idle(rli_pool *pool, rli_operation *op, int64_t idle_ms);
 /* Calls rli_pipeline_drop on all pipelines in use. */

@@ -96,12 +96,10 @@ void rli_topology_watch(rli_topology *topology, int epoll_fd)
         rli_node_watch(node, epoll_fd);
 }
 
-size_t rli_topology_poll(rli_topology *topology, struct pollfd *polled, size_t room)
+void rli_topology_poll(rli_topology *topology, struct rli_polls *polls)
 {
-    size_t count = 0;
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
-        count += rli_node_poll(node, polled + count, room - count);
-    return count;
+        rli_node_poll(node, polls);
 }
 
 static bool serves_anything(const rli_topology *topology, const rli_node *node)

@@ -9,7 +9,6 @@
 #include "redis/script.h"
 #include "redis/topology/nodes.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -108,9 +107,8 @@ void rli_topology_connect_background(rli_topology *topology, const char *key, si
 /* Calls rli_pipeline_flush and rli_pipeline_watch on all pipelines that take async requests. */
 void rli_topology_flush(rli_topology *topology);
 void rli_topology_watch(rli_topology *topology, int epoll_fd);
-/* Writes to `polled` what a thread must poll for that waits for answers to async requests, at most `room` descriptors;
- * returns how many there are; see rli_pipeline_poll. */
-size_t rli_topology_poll(rli_topology *topology, struct pollfd *polled, size_t room);
+/* Calls rli_polls_add for those pipelines. */
+void rli_topology_poll(rli_topology *topology, struct rli_polls *polls);
 /* Waits until the version is no longer `version`, the operation is cancelled or closed, or `until_ms`. False: the
  * operation has no thread and must wait; call it again with the same arguments. */
 bool rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);

@@ -175,10 +175,9 @@ static bool judge_unsure(const call *self, validity by)
     int *counted = held->count > 0 || held->to_tell == 0 ? &held->count : &held->to_tell;
     if (self->gives_back) /* what was answered while it was under way does not count any more */
         ledger_drop(held);
-    /* The function of an async unlock is called late: what it gave back may be members that an acquire was just taking, which
-     * failed for that, and was not counted. Nobody knows whether the hold that another acquire got meanwhile is among them:
-     * it counts until an unlock is denied. */
-    bool mixed = self->is_async && object_is_composite(kind_of(self)) && held->gains != self->gains;
+    /* What an unlock gave back may be members that an acquire was just taking, which failed for that, and was not counted.
+     * Nobody knows whether the hold that another acquire got meanwhile is among them: it counts until an unlock is denied. */
+    bool mixed = object_is_composite(kind_of(self)) && held->gains != self->gains;
     if (self->gives_back && !mixed)
         *counted -= *counted > 0 && !self->not_begun && self->status != RLOCK_CLOSED && self->status != RLOCK_NOT_OWNER;
     else

@@ -110,8 +110,11 @@ static void add_composite(drawing *self, object_kind kind)
         return;
     static const char *const names[] = {"m0", "m1", "m2"};
     int members[PLAN_MEMBERS], count = draw_one_in(self, 3) ? 2 : PLAN_MEMBERS;
-    for (int i = 0; i < count; i++)
-        members[i] = add_object(self, draw_one_in(self, 3) ? FAIR : draw_one_in(self, 4) ? TOKEN_LOCK : REENTRANT, names[i]);
+    bool tokens = kind == RED && draw_one_in(self, 2); /* asked at the same time */
+    for (int i = 0; i < count; i++) {
+        object_kind mixed = draw_one_in(self, 3) ? FAIR : draw_one_in(self, 4) ? TOKEN_LOCK : REENTRANT;
+        members[i] = add_object(self, tokens ? TOKEN_LOCK : mixed, names[i]);
+    }
     plan_object *one = &self->plan->objects[add_object(self, kind, "-")];
     memcpy(one->members, members, sizeof members);
     one->member_count = count;
