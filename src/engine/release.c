@@ -8,6 +8,7 @@
 #include "engine/handoff.h"
 #include "engine/local_handoff.h"
 #include "engine/session.h"
+#include "engine/synced.h"
 #include "net/reply.h"
 
 #include <stdio.h>
@@ -252,6 +253,10 @@ void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_ope
     release->names = asked->names;
     op->settles = true;
     op->deadline_ms = rli_after_ms(asked->answer_ms);
+    /* The answer comes when the replicas have confirmed it, or have not in time. */
+    if (asked->answer_ms != RLI_NEVER)
+        op->deadline_ms +=
+            rli_synced_patience_ms(asked->engine->topology, asked->names->name, asked->names->length);
 }
 
 rlock_status rli_release_go_on(rli_releasing *release)
