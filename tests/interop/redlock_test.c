@@ -1,0 +1,189 @@
+/* The red lock over token locks beside npm's redlock, on the same five servers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/interop/support/agent.h"
+#include "tests/support/event.h"
+
+#define NAME    "report"
+#define SERVERS 5
+#define SOON_MS 20000
+
+static agent *node;
+static server *servers[SERVERS];
+static rlock_client *clients[SERVERS];
+static rlock *red;
+
+static void open_five(const char *version)
+{
+    const char *words[SERVERS + 5] = {"t1", "open", version, "-1"};
+    rlock *members[SERVERS];
+    node = agent_start_of("redlock"); /* first, so that a test without it is skipped before it starts servers */
+    for (size_t i = 0; i < SERVERS; i++) {
+        servers[i] = server_start();
+        assert_ok(rlock_client_open(&clients[i], server_url_with(servers[i], "retryAttempts=1&retryBaseDelay=10&retryMaxDelay=20")));
+        members[i] = rlock_get_token_lock(clients[i], NAME);
+        words[4 + i] = server_tcp_url(servers[i]);
+    }
+    red = rlock_get_red_lock(members, SERVERS);
+    cr_assert(red != NULL, "%s", rlock_last_error());
+    for (size_t i = 0; i < SERVERS; i++)
+        rlock_free(members[i]);
+    assert_result(agent_await(node, agent_begin(node, words), AGENT_MS), "");
+}
+
+static void open_five_4(void)
+{
+    open_five("4");
+}
+
+static void open_five_5(void)
+{
+    open_five("5");
+}
+
+static void close_five(void)
+{
+    agent_end(node);
+    for (size_t i = 0; i < SERVERS; i++)
+        rlock_client_close(clients[i]);
+    rlock_free(red);
+    for (size_t i = 0; i < SERVERS; i++)
+        server_stop(servers[i]);
+}
+
+TestSuite(redlock_4, .init = open_five_4, .fini = close_five);
+TestSuite(redlock_5, .init = open_five_5, .fini = close_five);
+
+#define BOTH(claim)                                                                                                    \
+    static void claim(void);                                                                                           \
+    Test(redlock_4, claim)                                                                                             \
+    {                                                                                                                  \
+        claim();                                                                                                       \
+    }                                                                                                                  \
+    Test(redlock_5, claim)                                                                                             \
+    {                                                                                                                  \
+        claim();                                                                                                       \
+    }                                                                                                                  \
+    static void claim(void)
+
+static void assert_done(const answer *got)
+{
+    cr_assert(!got->threw, "%s: %s", got->text, got->message);
+}
+
+static int standing(void)
+{
+    int count = 0;
+    for (size_t i = 0; i < SERVERS; i++)
+        count += server_is_up(servers[i]) && server_integer(servers[i], "EXISTS %s", NAME) == 1;
+    return count;
+}
+
+BOTH(waits_for_ours_and_ours_for_it)
+{
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(red));
+    cr_assert(standing() == SERVERS);
+    int tag = BEGIN(node, "t1", "acquire", NAME, "60000");
+    cr_assert(!agent_answered(node, tag, 250), "beside ours");
+    assert_ok(rlock_unlock(red));
+    assert_done(agent_await(node, tag, SOON_MS));
+    assert_status(rlock_try_lock(red, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    actor_begin_lock(waiter, red);
+    cr_assert(!actor_ended(waiter, 250), "beside redlock");
+    assert_done(ASK(node, "t1", "release", NAME));
+    assert_ok(actor_finish(waiter, SOON_MS));
+    assert_ok(actor_unlock(waiter, red));
+    cr_assert(standing() == 0);
+    actor_end(waiter);
+}
+
+/* Two of five servers are gone: three are a majority, for both. */
+BOTH(is_kept_out_with_two_servers_gone)
+{
+    server_kill(servers[1]);
+    server_kill(servers[3]);
+    assert_ok(rlock_lock(red));
+    cr_assert(standing() == 3);
+    int tag = BEGIN(node, "t1", "acquire", NAME, "60000");
+    cr_assert(!agent_answered(node, tag, 250), "beside ours");
+    assert_ok(rlock_unlock(red));
+    assert_done(agent_await(node, tag, SOON_MS));
+    assert_status(rlock_try_lock(red, 300, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_done(ASK(node, "t1", "release", NAME));
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+}
+
+/* It is extended over and over, on the servers that it is held on; then it ends by itself. */
+BOTH(that_is_extended_keeps_ours_out_until_it_expires)
+{
+    assert_done(ASK(node, "t1", "acquire", NAME, "2000"));
+    assert_done(ASK(node, "t1", "extend", NAME, "60000"));
+    assert_status(rlock_try_lock(red, 300, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_done(ASK(node, "t1", "extend", NAME, "300"));
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+}
+
+/* What is ours by now it neither extends nor frees. */
+BOTH(that_expired_leaves_ours_alone)
+{
+    assert_done(ASK(node, "t1", "acquire", NAME, "50"));
+    assert_ok(rlock_lock(red));
+    cr_assert(ASK(node, "t1", "extend", NAME, "60000")->threw);
+    cr_assert(standing() >= 3 && rlock_valid_for(red) > 0); /* as many as had expired when it was taken */
+    assert_ok(rlock_unlock(red));
+}
+
+/* Ours is extended by the watchdog while redlock tries to get it. */
+BOTH(takes_ours_when_its_lease_has_ended)
+{
+    assert_ok(rlock_lock_lease(red, 300));
+    assert_done(ASK(node, "t1", "acquire", NAME, "60000"));
+    assert_status(rlock_unlock(red), RLOCK_LOST);
+    cr_assert(standing() >= 3);
+    assert_done(ASK(node, "t1", "release", NAME));
+}
+
+/* --- turns, each of which adds one to a number that nothing else guards --- */
+
+#define TURNS 25
+
+static void add_one(void)
+{
+    int64_t seen = server_integer(servers[0], "GET counter");
+    freeReplyObject(server_command(servers[0], "SET counter %lld", (long long)seen + 1));
+}
+
+static rlock_status take_turns(void *arg)
+{
+    (void)arg;
+    rlock_status status = RLOCK_OK;
+    for (int i = 0; i < TURNS && status == RLOCK_OK; i++) {
+        status = rlock_lock(red);
+        if (status == RLOCK_OK)
+            add_one();
+        status = status == RLOCK_OK ? rlock_unlock(red) : status;
+    }
+    return status;
+}
+
+/* Not beside version 5: what an attempt of it took without a majority stays until it expires, and keeps everybody out,
+ * itself too. */
+Test(redlock_4, takes_turns_with_ours)
+{
+    actor *ours = actor_start();
+    freeReplyObject(server_command(servers[0], "SET counter 0"));
+    actor_begin(ours, take_turns, NULL);
+    for (int i = 0; i < TURNS; i++) {
+        assert_done(ASK(node, "t1", "acquire", NAME, "60000"));
+        add_one();
+        assert_done(ASK(node, "t1", "release", NAME));
+    }
+    assert_ok(actor_finish(ours, SOON_MS));
+    cr_assert(server_integer(servers[0], "GET counter") == 2 * TURNS);
+    actor_end(ours);
+}
