@@ -20,6 +20,7 @@ typedef struct rli_acquire {
      * timeout. RLI_NEVER: the configured timeout. */
     int64_t answer_ms;
     int64_t lease_ms; /* RLOCK_WATCHDOG, or a lease in the valid range */
+    bool once;        /* RLOCK_ALREADY_HELD if the owner holds the lock already, whatever the kind allows */
     /* Kinds that spin: the pauses between two requests. */
     const rlock_back_off *back_off;
     /* Receives the fencing token of a fenced lock on RLOCK_OK; NULL: not wanted. */

@@ -22,9 +22,7 @@
 typedef struct rli_composite {
     rlock base;
     atomic_int references; /* the program's, and one for each async call under way */
-    /* Of a red lock. An acquisition with less of its lease left is refused. */
-    int least_valid_percent;
-    _Atomic(struct rli_red_keeper *) keepers; /* see red_keeper.c */
+    int least_valid_percent; /* of a red lock: an acquisition with less of its lease left is refused */
     size_t count;
     /* Handles of the composite's own: first in the given order, then the same handles sorted in the order
      * that every composite, in all processes, agrees on. */

@@ -29,6 +29,7 @@ typedef struct rli_job {
     rli_job_kind kind;
     bool has_owner; /* `owner` acts (see rli_methods); else the one that the handle names, or the calling thread */
     rli_owner owner;
+    bool once;        /* an acquire: RLOCK_ALREADY_HELD if the owner holds the lock already */
     int64_t wait_ms;  /* of an acquire */
     int64_t lease_ms; /* of an acquire; an extension makes the hold last for at least so long from now */
     /* An acquire waits for the answer to a request for at least that long, even if its wait ends sooner; RLI_NEVER: for

@@ -5,11 +5,15 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/table.h"
 #include "client/async.h"
 #include "locks/red.h"
+#include "locks/single.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define JOBS (RLI_JOB_BIT(RLI_JOB_ACQUIRE) | RLI_JOB_BIT(RLI_JOB_RELEASE))
 
@@ -21,7 +25,7 @@ static const bool legal[STAGES][STAGES] = {
     [GIVES_BACK] = {[SLEEPS] = true},
 };
 
-/* One owner of the lock. It is an async operation that nobody waits for. */
+/* One owner of the lock, by whatever handles. It is an async operation that nobody waits for. */
 typedef struct rli_red_keeper {
     rli_async async; /* first */
     rlock *lock;     /* referenced */
@@ -33,14 +37,18 @@ typedef struct rli_red_keeper {
     unsigned seen;  /* `wanted` when it last looked whether the lock is held */
 
     /* `mutex` guards the rest. */
-    struct rli_red_keeper *next; /* in the lock's list */
+    struct rli_red_keeper *next; /* in its bucket */
     unsigned wanted;             /* how often the owner has taken the lock */
     unsigned releases;           /* how often it has begun to release it */
     unsigned releasing;          /* how many of these releases are under way */
 } rli_red_keeper;
 
-/* Of all lists. It is held for a moment when a red lock is taken under the watchdog or released. */
+/* All keepers of the process, by the first member in the sorted order; the mutex is held for a moment when a red lock is
+ * taken under the watchdog or released. */
+#define BUCKETS 64
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static rli_red_keeper *buckets[BUCKETS];
+static atomic_int keepers; /* their number, which may be read without the mutex */
 
 static rli_red_keeper *keeper_of(rli_async *async)
 {
@@ -75,18 +83,34 @@ static bool name_owner(const rli_composite *set, const rli_job *job, rli_job *na
     return rli_owner_thread(&named->owner) == RLOCK_OK;
 }
 
-static bool is_for(const rli_red_keeper *self, const rli_job *named)
+/* Whether both are made of the same locks, held by the same owners. */
+static bool is_for(const rli_red_keeper *self, const rli_composite *set, const rli_job *named)
 {
-    const rli_owner *own = &self->job.owner, *other = &named->owner;
-    return self->job.has_owner == named->has_owner &&
-           (!named->has_owner || (own->named == other->named && own->number == other->number));
+    rlock *const *own = rli_composite_sorted(set_of(self)), *const *other = rli_composite_sorted(set);
+    for (size_t i = 0; i < set->count && set->count == set_of(self)->count; i++) {
+        const rli_single *a = rli_single_of(own[i]), *b = rli_single_of(other[i]);
+        rli_owner left, right;
+        if (a->client != b->client || a->names.length != b->names.length ||
+            memcmp(a->names.name, b->names.name, a->names.length) != 0 ||
+            rli_single_owner(a, owner_of(self), &left) != RLOCK_OK ||
+            rli_single_owner(b, named->has_owner ? &named->owner : NULL, &right) != RLOCK_OK ||
+            left.named != right.named || left.number != right.number)
+            return false;
+    }
+    return set->count == set_of(self)->count;
+}
+
+static rli_red_keeper **bucket_of(const rli_composite *set)
+{
+    const rli_single *first = rli_single_of(rli_composite_sorted(set)[0]);
+    return &buckets[rli_hash(first->names.name, first->names.length, 0) % BUCKETS];
 }
 
 /* Mutex held. */
 static rli_red_keeper *find(const rli_composite *set, const rli_job *named)
 {
-    rli_red_keeper *keeper = set->keepers;
-    while (keeper && !is_for(keeper, named))
+    rli_red_keeper *keeper = *bucket_of(set);
+    while (keeper && !is_for(keeper, set, named))
         keeper = keeper->next;
     return keeper;
 }
@@ -113,25 +137,22 @@ static bool is_held(const rli_red_keeper *self)
 }
 
 /* Mutex held. */
-static void remove_from_list(rli_red_keeper *self)
+static void remove_from_bucket(rli_red_keeper *self)
 {
-    rli_red_keeper *before = set_of(self)->keepers;
-    if (before == self) {
-        set_of(self)->keepers = self->next;
-        return;
-    }
-    while (before->next != self)
-        before = before->next;
-    before->next = self->next;
+    rli_red_keeper **at = bucket_of(set_of(self));
+    while (*at != self)
+        at = &(*at)->next;
+    *at = self->next;
+    atomic_fetch_sub(&keepers, 1);
 }
 
-/* Leaves the list, but with a client that is open not if the owner has taken the lock since it looked. */
+/* Leaves its bucket, but with a client that is open not if the owner has taken the lock since it looked. */
 static bool leave(rli_red_keeper *self, bool open)
 {
     pthread_mutex_lock(&mutex);
     bool leaves = !open || self->wanted == self->seen;
     if (leaves)
-        remove_from_list(self);
+        remove_from_bucket(self);
     pthread_mutex_unlock(&mutex);
     return leaves;
 }
@@ -173,6 +194,7 @@ static void take_missing(rli_red_keeper *self)
 {
     rli_job job = self->job;
     job.kind = RLI_JOB_ACQUIRE;
+    job.once = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     self->began = releases(self);
@@ -312,8 +334,9 @@ void rli_red_keep(rli_composite *set, const rli_job *job)
     if (other) {
         other->wanted++;
     } else {
-        fresh->next = set->keepers;
-        set->keepers = fresh;
+        fresh->next = *bucket_of(set);
+        *bucket_of(set) = fresh;
+        atomic_fetch_add(&keepers, 1);
     }
     pthread_mutex_unlock(&mutex);
     if (other)
@@ -325,7 +348,7 @@ void rli_red_keep(rli_composite *set, const rli_job *job)
 static void tell(rli_composite *set, const rli_job *job, void (*news)(rli_red_keeper *keeper))
 {
     rli_job named;
-    if (!set->keepers || !name_owner(set, job, &named))
+    if (atomic_load(&keepers) == 0 || !name_owner(set, job, &named))
         return;
     pthread_mutex_lock(&mutex);
     rli_red_keeper *keeper = find(set, &named);

@@ -232,6 +232,21 @@ Test(redlock, of_several_holds_is_held_until_the_last_is_given_back)
     assert_all_free();
 }
 
+/* By whatever handles its owner takes it and gives it back, a member that came back is taken once. */
+Test(redlock, of_two_handles_is_held_until_both_holds_are_given_back)
+{
+    rlock *one = ours_red(), *other = ours_red(), *third = ours_red();
+    assert_ok(rlock_lock(one));
+    assert_ok(rlock_lock(other));
+    come_back_empty(1);
+    cr_assert(is_taken_at(1));
+    assert_ok(rlock_unlock(third));
+    cr_assert(is_held(one));
+    assert_ok(rlock_unlock(third));
+    assert_status(rlock_unlock(one), RLOCK_NOT_OWNER);
+    assert_all_free();
+}
+
 /* One that has its lease ends with it. */
 TimedTest(redlock, with_a_lease_takes_no_member_anew)
 {
