@@ -8,54 +8,21 @@
 #include "tests/support/server.h"
 #include "tests/support/shell.h"
 #include "tests/topology/support/clients.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/topology/support/shifted.h"
 
 #define NAME "order"
 #define WATCHDOG 6000
 #define QUERY SPRY "&lockWatchdogTimeout=6000"
 #define HOUR_MS INT64_C(3600000)
 
-static volatile int64_t *shift_us;
+static shifted clocked;
 static server *single;
 static rlock_client *client, *other;
 
-static void map_shift(void)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s/shift", scratch_folder());
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    cr_assert(fd >= 0 && ftruncate(fd, sizeof *shift_us) == 0);
-    void *map = mmap(NULL, sizeof *shift_us, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    cr_assert(map != MAP_FAILED);
-    close(fd);
-    shift_us = map;
-}
-
-/* A program redis-server that starts the real one with a clock that can be shifted, first in PATH. */
 static void open_shifted(void)
 {
-    const char *compiler = getenv("CC"), *path = getenv("PATH");
-    char script[9000], longer[9000];
-    map_shift();
-    shell_do("%s -O1 -D_GNU_SOURCE -shared -fPIC -o '%s/clock.so' tests/topology/clock/shifted.c",
-             compiler && *compiler ? compiler : "cc", scratch_folder());
-    char *real = shell("command -v redis-server");
-    real[strcspn(real, "\n")] = 0;
-    snprintf(script, sizeof script, "#!/bin/sh\nSHIFT='%s/shift' LD_PRELOAD='%s/clock.so' exec '%s' \"$@\"\n",
-             scratch_folder(), scratch_folder(), real);
-    free(real);
-    scratch_write("redis-server", script);
-    shell_do("chmod +x '%s/redis-server'", scratch_folder());
-    snprintf(longer, sizeof longer, "%s:%s", scratch_folder(), path);
-    setenv("PATH", longer, 1);
-    single = server_start();
-    setenv("PATH", longer + strlen(scratch_folder()) + 1, 1);
+    clocked = shifted_start();
+    single = clocked.server;
     client = client_at("%s?" QUERY, server_tcp_url(single));
     other = client_at("%s?" QUERY, server_tcp_url(single));
 }
@@ -69,16 +36,9 @@ static void close_shifted(void)
 
 TestSuite(clock, .init = open_shifted, .fini = close_shifted);
 
-/* By so much at once, and the server has seen it. */
 static void shift(int64_t ms)
 {
-    redisReply *before = server_command(single, "TIME");
-    *shift_us += ms * 1000;
-    redisReply *after = server_command(single, "TIME");
-    long long moved_ms = (atoll(after->element[0]->str) - atoll(before->element[0]->str)) * 1000;
-    cr_assert(llabs(moved_ms - ms) < 5000, "the server's clock moved by %lld ms", moved_ms);
-    freeReplyObject(before);
-    freeReplyObject(after);
+    shifted_by(&clocked, ms);
 }
 
 /* Every lock is free at once. Its former holder hears of it at its next renewal, a third of the watchdog
