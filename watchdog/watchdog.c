@@ -33,7 +33,7 @@ static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
     /* The timer that woke us was removed before we ran. Stay awake for it this long, so that the next one need not
      * wake us. */
     else if (called)
-        until_ms = rli_after_ms(engine->settings->watchdog_timeout_ms / 3);
+        until_ms = rli_after_ms(rli_renewal_period_ms(engine->settings));
     if (engine->collect_at_ms < until_ms)
         until_ms = engine->collect_at_ms;
     timers->awake_at_ms = until_ms;

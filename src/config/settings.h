@@ -101,6 +101,12 @@ rlock_status rli_settings_read_server(rli_settings *settings, const char *url, b
  * value malformed. `named`: the message may show an unknown name. */
 rlock_status rli_settings_set(rli_settings *settings, const char *name, const char *value, bool named);
 
+/* How often a hold under the watchdog is renewed. */
+static inline int64_t rli_renewal_period_ms(const rli_settings *settings)
+{
+    return settings->watchdog_timeout_ms / 3;
+}
+
 /* Replaces *field by a copy of `length` bytes of `text`. RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_settings_copy(char **field, const char *text, size_t length);
 /* The same with a whole text; NULL: changes nothing. */

@@ -63,7 +63,7 @@ static bool is_plain(const rli_engine *engine, const rli_session *session)
     const rli_cold_fields *cold = session->cold;
     return session->phase == RLI_OPEN && session->count == 1 && cold->renewed == 1 && cold->explicit_lease_ms == 0 &&
            cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && !session->renewing && !session->forced &&
-           !session->queued && rli_now_ms() < confirmed_ms(engine, session) + engine->settings->watchdog_timeout_ms / 3;
+           !session->queued && rli_now_ms() < confirmed_ms(engine, session) + rli_renewal_period_ms(engine->settings);
 }
 
 static bool may_pass_on(rli_cold_fields *cold)

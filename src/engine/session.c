@@ -172,11 +172,11 @@ bool rli_session_needs_renewal(const rli_session *session)
     return session->count > 0 && (rli_session_renewed_count(session) > 0 || session->kind->sharing == RLI_READING);
 }
 
-/* Renewals are due every third of the watchdog timeout, less some time for the answer (a sixtieth), counted from
+/* Renewals are due once in each period, less some time for the answer (a sixtieth of the watchdog timeout), counted from
  * the last request that is known to have set the PTTL. */
 static int64_t renewal_span_ms(const rli_engine *engine)
 {
-    return engine->settings->watchdog_timeout_ms / 3 - engine->settings->watchdog_timeout_ms / 60;
+    return rli_renewal_period_ms(engine->settings) - engine->settings->watchdog_timeout_ms / 60;
 }
 
 /* In a cluster a request serves one slot only. So all holds of a slot are due together, and the slots are spread

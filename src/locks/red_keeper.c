@@ -179,7 +179,7 @@ static bool met_release(const rli_red_keeper *self)
 
 static void plan(rli_red_keeper *self)
 {
-    self->until_ms = rli_after_ms(self->async.client->settings.watchdog_timeout_ms / 3);
+    self->until_ms = rli_after_ms(rli_renewal_period_ms(&self->async.client->settings));
 }
 
 static void begin_ballot(rli_red_keeper *self)
