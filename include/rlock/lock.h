@@ -54,7 +54,7 @@ typedef struct rlock_back_off {
 
 #define RLOCK_BACK_OFF_TOKEN_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(rlock_back_off), 50, 1000, 2, 50                                                                        \
+        sizeof(rlock_back_off), 50, 200, 2, 50                                                                         \
     } /* the default of token locks */
 
 /* Makes a spin lock with another back-off, which is copied. NULL: as rlock_get_spin_lock. Java:
@@ -65,7 +65,7 @@ RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name
  * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and
  * shares names with them; Redisson knows no such lock.
  * The server stores no hold count: that is this process's. Such programs tell nobody when they release, so waiters ask
- * repeatedly, with pauses of 50 ms at first and up to 1 s, and when the token expires; a release by this library wakes
+ * repeatedly, with pauses of 50 ms at first and up to 200 ms, and when the token expires; a release by this library wakes
  * them at once. A token without expiry is waited for as long as it stands, and never broken. */
 RLOCK_API rlock *rlock_get_token_lock(rlock_client *client, const char *name);
 

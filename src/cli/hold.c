@@ -6,18 +6,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kind, const char *name, int permits)
+rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kind, const char *name, int count)
 {
-    *self = (cli_hold){.kind = kind, .permits = permits};
+    *self = (cli_hold){.kind = kind, .permits = count};
     shorten(name, self->shown);
     if (kind->lock)
         self->lock = kind->lock(client, name);
+    else if (kind->sharded)
+        self->lock = rlock_get_sharded_lock(client, name, count);
     else if (kind->leased)
-        self->leased = permits_open(client, name, permits);
+        self->leased = permits_open(client, name, count);
     else
         self->semaphore = rlock_get_semaphore(client, name);
     bool made = self->lock || self->leased || self->semaphore;
-    return made ? RLOCK_OK : RLOCK_NO_MEMORY; /* the name was checked before, so nothing else can fail */
+    if (made)
+        return RLOCK_OK;
+    /* The name was checked before; what else can be wrong is the number of parts. */
+    return kind->sharded ? RLOCK_INVALID : RLOCK_NO_MEMORY;
 }
 
 void hold_close(cli_hold *self)

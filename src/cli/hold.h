@@ -22,9 +22,9 @@ typedef struct cli_hold {
     char shown[SHOWN_SIZE]; /* name, for messages */
 } cli_hold;
 
-/* Makes the handle; does not ask the server. End it with hold_close, also after a failure. `permits`: how
- * many permits to take of a semaphore. */
-rlock_status hold_open(cli_hold *hold, rlock_client *client, const cli_kind *kind, const char *name, int permits);
+/* Makes the handle; does not ask the server. End it with hold_close, also after a failure. `count`: how many permits to
+ * take of a semaphore, how many parts a sharded lock has. */
+rlock_status hold_open(cli_hold *hold, rlock_client *client, const cli_kind *kind, const char *name, int count);
 void hold_close(cli_hold *hold);
 
 /* Creates a semaphore with `permits` permits, unless it exists. */

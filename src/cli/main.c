@@ -87,7 +87,7 @@ int ask_command(char **argv, const cli_question *question)
     if (words.rest)
         return usage_error(words.command, "nothing may follow NAME, not even --");
     if (kind && !kind->lock)
-        return usage_error(words.command, "a %s is not a lock: --kind must be " KIND_LOCKS, kind->name);
+        return usage_error(words.command, "a %s is not a lock%s: --kind must be " KIND_LOCKS, kind->name, kind->sharded ? " of one name" : "");
 
     rlock_client *client;
     code = server_open(&client, &server);

@@ -42,6 +42,7 @@ static const cli_kind others[] = {
     {.name = "read", .lock = read_side},
     {.name = "write", .lock = write_side},
     {.name = "non-reentrant", .lock = rlock_get_non_reentrant_lock},
+    {.name = "sharded", .sharded = true},
     {.name = "semaphore"},
     {.name = "permit", .leased = true},
 };

@@ -10,14 +10,15 @@
 /* An object that a command can run under, as named by --kind. */
 typedef struct cli_kind {
     const char *name;
-    /* Makes a handle for a lock of this kind; NULL: the kind is a semaphore. */
+    /* Makes a handle for a lock of this kind; NULL: the kind is a semaphore, or a lock of several names. */
     rlock *(*lock)(rlock_client *client, const char *name);
     bool fenced;
+    bool sharded; /* a lock of as many parts as --shards says */
     bool leased; /* a semaphore whose permits have ids and leases */
 } cli_kind;
 
 #define KIND_LOCKS "lock, fair, spin, fenced, token, read, write or non-reentrant"
-#define KIND_ALL   "lock, fair, spin, fenced, token, read, write, non-reentrant, semaphore or permit"
+#define KIND_ALL   "lock, fair, spin, fenced, token, read, write, non-reentrant, sharded, semaphore or permit"
 
 extern const cli_kind kind_plain; /* the default of --kind */
 

@@ -25,8 +25,10 @@ static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a com
                            "  --kind KIND what NAME is: lock (the default); fair: granted in the order of the\n"
                            "              requests; spin; fenced: RLOCK_TOKEN has the token; token: SET NX PX, as\n"
                            "              redis-py and redlock take it; read, write: a side of a read-write lock;\n"
-                           "              non-reentrant; semaphore: as many COMMANDs run at once as it has permits;\n"
-                           "              permit: a semaphore whose permits have leases\n"
+                           "              non-reentrant; sharded: one of --shards parts; RLOCK_SHARD has its number;\n"
+                           "              semaphore: as many COMMANDs run at once as it has permits; permit: a\n"
+                           "              semaphore whose permits have leases\n"
+                           "  --shards N  number of parts of a sharded lock; all its users must name the same\n"
                            "  --wait DUR  give up if the lock is not acquired within DUR; 0: try once;\n"
                            "              default: wait without limit\n"
                            "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it;\n"
@@ -48,27 +50,21 @@ static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a com
 
 /* --- the environment of the command --- */
 
-#define TOKEN      "RLOCK_TOKEN=%" PRIu64
-#define TOKEN_SIZE sizeof "RLOCK_TOKEN=18446744073709551615"
-
-/* rlock's own environment with RLOCK_TOKEN=<token>, unless `token` is NULL. It is a copy because setenv() is not safe in
- * a process with threads; the other strings are shared with the environment. NULL: out of memory. The caller frees it.
- * Allocates one block: the pointers, followed by the text of the token. */
-static char **environment_with_token(const uint64_t *token)
+/* rlock's own environment with `more`, for example RLOCK_TOKEN=7, unless that is "". It is a copy because setenv() is not
+ * safe in a process with threads; the other strings are shared with the environment. NULL: out of memory. The caller frees
+ * it. Allocates one block: the pointers, followed by the text. */
+static char **environment_with(const char *more)
 {
     size_t count = 0;
     while (environ[count])
         count++;
     size_t pointers = (count + 2) * sizeof(char *);
-    char **environment = malloc(pointers + TOKEN_SIZE);
+    char **environment = malloc(pointers + strlen(more) + 1);
     if (!environment)
         return NULL;
     memcpy(environment, environ, count * sizeof(char *));
-    if (token) {
-        char *text = (char *)environment + pointers;
-        snprintf(text, TOKEN_SIZE, TOKEN, *token);
-        environment[count++] = text;
-    }
+    if (*more)
+        environment[count++] = strcpy((char *)environment + pointers, more);
     environment[count] = NULL;
     return environment;
 }
@@ -178,21 +174,38 @@ typedef struct run_options {
     cli_server server;
     const cli_kind *kind;
     int64_t wait_ms, lease_ms, kill_after_ms;
-    int permits, set_permits; /* 0: not given */
+    int permits, set_permits, shards; /* 0: not given */
 } run_options;
 
-/* Runs the command, with the fencing token in its environment if the lock is fenced. */
+/* Writes what the command is told of a fenced or sharded lock; "" of others. RLOCK_LOST: the lock was lost already. */
+#define TOLD_SIZE sizeof "RLOCK_TOKEN=18446744073709551615"
+static rlock_status tell(const cli_hold *hold, char told[TOLD_SIZE])
+{
+    uint64_t token = 0;
+    int shard = 0;
+    *told = 0;
+    if ((hold->kind->fenced && rlock_get_token(hold->lock, &token) != RLOCK_OK) ||
+        (hold->kind->sharded && rlock_get_shard(hold->lock, &shard) != RLOCK_OK))
+        return RLOCK_LOST;
+    if (hold->kind->fenced)
+        snprintf(told, TOLD_SIZE, "RLOCK_TOKEN=%" PRIu64, token);
+    if (hold->kind->sharded)
+        snprintf(told, TOLD_SIZE, "RLOCK_SHARD=%d", shard);
+    return RLOCK_OK;
+}
+
+/* Runs the command. */
 static int run_under(rlock_client *client, const cli_hold *hold, char **command, const cli_signals *signals,
                      const run_options *options)
 {
     cli_loss loss;
     cli_child child;
-    uint64_t token = 0;
-    if (hold->kind->fenced && rlock_get_token(hold->lock, &token) != RLOCK_OK) {
-        complain("%s", rlock_last_error()); /* the lock was lost already */
+    char told[TOLD_SIZE];
+    if (tell(hold, told) != RLOCK_OK) {
+        complain("%s", rlock_last_error());
         return EXIT_LOST;
     }
-    char **environment = environment_with_token(hold->kind->fenced ? &token : NULL);
+    char **environment = environment_with(told);
     if (!environment || !loss_watch(&loss, client, hold)) {
         complain("could not watch the lock: %s", strerror(errno));
         free(environment);
@@ -227,7 +240,8 @@ static int run_with(rlock_client *client, const char *name, char **command, cons
                     cli_interruption *interruption, const run_options *options)
 {
     cli_hold hold;
-    rlock_status status = hold_open(&hold, client, options->kind, name, options->permits ? options->permits : 1);
+    int count = options->kind->sharded ? options->shards : options->permits ? options->permits : 1;
+    rlock_status status = hold_open(&hold, client, options->kind, name, count);
     int code = exit_for(status);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
@@ -252,9 +266,9 @@ static int run(const char *name, char **command, const run_options *options)
     cli_signals signals;
     cli_interruption interruption;
     rlock_client *client;
-    /* Change the environment before there are threads that might read it. RLOCK_TOKEN may come from an rlock
-     * command around this one. */
-    if (setenv("RLOCK_NAME", name, 1) != 0 || unsetenv("RLOCK_TOKEN") != 0)
+    /* Change the environment before there are threads that might read it. RLOCK_TOKEN and
+     * RLOCK_SHARD may come from an rlock command around this one. */
+    if (setenv("RLOCK_NAME", name, 1) != 0 || unsetenv("RLOCK_TOKEN") != 0 || unsetenv("RLOCK_SHARD") != 0)
         return no_start("could not extend the environment");
     if (!signals_open(&signals))
         return no_start("could not watch for signals");
@@ -279,6 +293,7 @@ int run_command(char **argv)
     const cli_option options[] = {SERVER_OPTIONS(found.server),
                                   {.name = "--kind", .kind = &found.kind},
                                   {.name = "--permits", .number = &found.permits},
+                                  {.name = "--shards", .number = &found.shards},
                                   {.name = "--set-permits", .number = &found.set_permits},
                                   {.name = "--wait", .duration_ms = &found.wait_ms},
                                   {.name = "--lease", .duration_ms = &found.lease_ms},
@@ -290,9 +305,13 @@ int run_command(char **argv)
         return code;
     if (found.lease_ms == 0)
         return usage_error(words.command, "--lease is 0; it must be at least 1ms");
-    if (found.kind->lock && (found.permits || found.set_permits))
+    bool locks = found.kind->lock || found.kind->sharded;
+    if (found.kind->sharded != (found.shards > 0))
+        return usage_error(words.command, found.shards ? "--shards is for --kind sharded"
+                                                       : "--kind sharded wants the number of its parts: --shards N");
+    if (locks && (found.permits || found.set_permits))
         return usage_error(words.command, "only a semaphore has permits: add --kind semaphore or --kind permit");
-    if (!found.kind->lock && !found.kind->leased && found.lease_ms != RLOCK_WATCHDOG)
+    if (!locks && !found.kind->leased && found.lease_ms != RLOCK_WATCHDOG)
         return usage_error(words.command, "--lease: permits of --kind semaphore have no lease; use --kind permit");
     if (!words.rest || !words.rest[0])
         return usage_error(words.command, "the COMMAND is missing; write it after NAME and --");

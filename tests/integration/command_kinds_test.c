@@ -118,6 +118,26 @@ Test(command_kinds, a_fenced_run_gives_its_command_the_token)
     outcome_free(&found);
 }
 
+/* As many run at once as there are parts, each under another. */
+Test(command_kinds, a_sharded_run_gives_its_command_the_part)
+{
+    command *runs[2];
+    int seen = 0;
+    for (int i = 0; i < 2; i++) {
+        runs[i] = start(COMMAND("run", "--kind", "sharded", "--shards", "2", NAME, "--", "sh", "-c",
+                                "echo part $RLOCK_SHARD; read line"));
+        cr_assert(command_says(runs[i], "part ", SOON_MS));
+        seen |= 1 << atoi(strstr(command_out(runs[i]), "part ") + 5);
+    }
+    cr_assert(seen == 3, "both run under one part");
+    cr_assert(status_of(COMMAND("run", "--kind", "sharded", "--shards", "2", "--wait", "0", NAME, "--", "true")) == 75);
+    for (int i = 0; i < 2; i++)
+        end_under(runs[i]);
+    assert_no_keys();
+    cr_assert(status_of(COMMAND("run", "--kind", "sharded", NAME, "--", "true")) == 64);
+    cr_assert(status_of(COMMAND("run", "--shards", "2", NAME, "--", "true")) == 64);
+}
+
 /* Readers together, the writer alone. */
 Test(command_kinds, runs_that_read_share_and_the_one_that_writes_does_not)
 {
