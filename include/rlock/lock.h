@@ -126,6 +126,8 @@ RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
  *                    members' times are already 1 % shorter than the lease).
  * RLOCK_TIMEOUT      too many members are held by others.
  * RLOCK_UNAVAILABLE  there is no majority, but the members that did not answer could have made one.
+ * rlock_get_token    if all members are fenced locks: greater than the token of every earlier grant of a majority of them,
+ *                    since a majority's counters are raised to it before the call returns.
  * If all members are token locks, it is the lock of npm's redlock and of other libraries that follow the description of
  * "Redlock". Then all members are asked at the same time, each for at most 250 ms (or its client's timeout, if that is
  * less), and not waited for: who gets no majority gives back what it got, and asks again after the back-off of the first

@@ -12,8 +12,11 @@ static const bool legal[RLI_COMPOSITE_STAGES][RLI_COMPOSITE_STAGES] = {
                             [RLI_COMPOSITE_GIVES_BACK] = true,
                             [RLI_COMPOSITE_DONE] = true}, /* not of an acquire, which gives back first */
     [RLI_COMPOSITE_EXTENDS] = {[RLI_COMPOSITE_EXTENDS] = true,
+                               [RLI_COMPOSITE_RAISES] = true,
                                [RLI_COMPOSITE_GIVES_BACK] = true, /* one has ended meanwhile */
                                [RLI_COMPOSITE_DONE] = true},
+    [RLI_COMPOSITE_RAISES] = {[RLI_COMPOSITE_GIVES_BACK] = true, /* too few could be raised */
+                              [RLI_COMPOSITE_DONE] = true},
     [RLI_COMPOSITE_GIVES_BACK] = {[RLI_COMPOSITE_GIVES_BACK] = true,
                                   [RLI_COMPOSITE_PAUSES] = true,
                                   [RLI_COMPOSITE_DONE] = true},
@@ -53,7 +56,7 @@ void rli_composite_prepare(rli_composite_machine *machine, rlock *handle, const 
 
 size_t rli_composite_members_room(const rlock *handle, rli_job_kind kind)
 {
-    static const rli_job_kind in_acquire[] = {RLI_JOB_ACQUIRE, RLI_JOB_EXTEND, RLI_JOB_RELEASE};
+    static const rli_job_kind in_acquire[] = {RLI_JOB_ACQUIRE, RLI_JOB_EXTEND, RLI_JOB_RAISE, RLI_JOB_RELEASE};
     const rli_composite *set = rli_composite_of(handle);
     size_t count = kind == RLI_JOB_ACQUIRE ? sizeof in_acquire / sizeof *in_acquire : 1, most = 0;
     for (size_t i = 0; i < set->count * count; i++) {

@@ -9,6 +9,7 @@
 typedef enum rli_composite_stage {
     RLI_COMPOSITE_ASKS,       /* does the job on one member after the other */
     RLI_COMPOSITE_EXTENDS,    /* enough members are taken: extends those that were taken some time ago */
+    RLI_COMPOSITE_RAISES,     /* a red lock over fenced locks: raises the token counters of its members */
     RLI_COMPOSITE_GIVES_BACK, /* releases what it has taken */
     RLI_COMPOSITE_PAUSES,     /* holds nothing, until it starts over */
     RLI_COMPOSITE_DONE,

@@ -42,7 +42,7 @@ typedef struct rli_methods {
     /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. */
     void (*forgive)(rlock *lock, const rli_owner *owner);
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
-    rlock_status (*get_token)(rlock *lock, uint64_t *token); /* NULL: it has no tokens */
+    rlock_status (*get_token)(rlock *lock, const rli_owner *owner, uint64_t *token); /* NULL: it has no tokens */
     rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);

@@ -13,6 +13,7 @@ typedef enum rli_job_kind {
     RLI_JOB_ACQUIRE,
     RLI_JOB_RELEASE,
     RLI_JOB_EXTEND,
+    RLI_JOB_RAISE,      /* of a fenced lock: raises its token counter */
     RLI_JOB_FORCE,      /* the answer: whether it was locked */
     RLI_JOB_IS_LOCKED,  /* the answer: 1 or 0 */
     RLI_JOB_TTL,        /* the answer: the PTTL, -2: not locked */
@@ -39,6 +40,7 @@ typedef struct rli_job {
     int64_t answer_ms;
     rlock_cancel *cancel; /* of an acquire; NULL: none */
     uint64_t *token;      /* receives the fencing token of an acquire; NULL: not wanted */
+    uint64_t raised;      /* what the counter is raised to */
 } rli_job;
 
 /* A job under way. */

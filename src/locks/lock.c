@@ -76,6 +76,7 @@ rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind)
         [RLI_JOB_ACQUIRE] = "acquire",
         [RLI_JOB_RELEASE] = "unlock",
         [RLI_JOB_EXTEND] = "an extension",
+        [RLI_JOB_RAISE] = "a fencing token",
         [RLI_JOB_FORCE] = "force unlock",
         [RLI_JOB_IS_LOCKED] = "whether it is locked",
         [RLI_JOB_TTL] = "the time to live",
@@ -238,7 +239,7 @@ rlock_status rlock_get_token(rlock *lock, uint64_t *token)
     rlock_status status = check_place(lock, token, "the token");
     if (status == RLOCK_OK && !lock->methods->get_token)
         status = rli_handle_unsupported("a fencing token");
-    return status == RLOCK_OK ? lock->methods->get_token(lock, token) : status;
+    return status == RLOCK_OK ? lock->methods->get_token(lock, NULL, token) : status;
 }
 
 rlock_status rlock_get_shard(rlock *lock, int *shard)

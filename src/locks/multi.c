@@ -47,10 +47,10 @@ static rlock *fenced_member(const rli_composite *set)
     return i < set->count ? sorted[i] : NULL;
 }
 
-static rlock_status get_token(rlock *handle, uint64_t *token)
+static rlock_status get_token(rlock *handle, const rli_owner *owner, uint64_t *token)
 {
     rlock *member = fenced_member(rli_composite_of(handle));
-    return member->methods->get_token(member, token);
+    return member->methods->get_token(member, owner, token);
 }
 
 /* --- acquiring --- */

@@ -1,5 +1,5 @@
 /* Red lock: held while more than half of its members are held. What its two ways to acquire have in common: one member
- * after the other (red.c), and all at the same time (red_at_once.c). */
+ * after the other (red_in_turn.c), and all at the same time (red_at_once.c). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_RED_H
 #define RLI_RED_H
@@ -7,8 +7,8 @@
 #include "locks/composite_machine.h"
 #include "locks/sweep.h"
 
-/* The methods of a red lock over token locks. */
-extern const rli_methods rli_red_at_once;
+/* The methods of a red lock over token locks; over fenced locks; over others. */
+extern const rli_methods rli_red_at_once, rli_red_fenced, rli_red_in_turn;
 /* What makes each job but an acquire one of a red lock. */
 extern const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS];
 
@@ -17,11 +17,14 @@ size_t rli_red_majority(const rli_composite *set);
 bool rli_red_is_valid(const rli_composite_machine *on);
 /* How many members the owner holds. */
 size_t rli_red_count_valid(const rli_composite_machine *on);
+/* The greatest token of the members that the owner holds; all members are fenced locks. 0: it holds none. */
+uint64_t rli_red_greatest_token(const rli_composite *set, const rli_owner *owner);
 /* How many passes in a row may fail without an answer: as many as the client has attempts. */
 int rli_red_attempts(const rli_composite *set);
 
 /* Implement the methods of these names (handle.h). A closed client counts as a server that is down. */
 rlock_status rli_red_check(const rlock *handle);
 int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner);
+rlock_status rli_red_get_token(rlock *handle, const rli_owner *owner, uint64_t *token);
 
 #endif

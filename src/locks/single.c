@@ -157,12 +157,12 @@ static int64_t valid_for(rlock *handle, const rli_owner *owner)
     return look(rli_single_of(handle), owner, &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
 }
 
-static rlock_status get_token(rlock *handle, uint64_t *out)
+static rlock_status get_token(rlock *handle, const rli_owner *given, uint64_t *out)
 {
     rli_single *lock = rli_single_of(handle);
     int64_t left_ms;
     uint64_t token;
-    rlock_status status = look(lock, NULL, &left_ms, &token);
+    rlock_status status = look(lock, given, &left_ms, &token);
     if (status != RLOCK_OK)
         return status;
     char shown[RLI_NAME_SHOWN];

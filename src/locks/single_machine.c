@@ -7,6 +7,7 @@
 #include "engine/attempt.h"
 #include "engine/extend.h"
 #include "engine/force.h"
+#include "engine/raise.h"
 #include "engine/release.h"
 #include "locks/single.h"
 
@@ -83,6 +84,12 @@ typedef struct extending {
     rli_extending extend;
 } extending;
 
+typedef struct raising {
+    single_machine on;
+    rli_raise asked;
+    rli_raising raise;
+} raising;
+
 typedef struct forcing {
     single_machine on;
     rli_forcing force;
@@ -158,6 +165,24 @@ static rlock_status go_on_extending(single_machine *on)
     return rli_extend_go_on(&((extending *)(void *)on)->extend);
 }
 
+static rlock_status begin_raising(single_machine *on)
+{
+    raising *self = (raising *)(void *)on;
+    self->asked = (rli_raise){.engine = &on->lock->client->engine,
+                              .kind = on->lock->kind,
+                              .names = &on->lock->names,
+                              .owner = on->owner,
+                              .token = on->job->raised,
+                              .answer_ms = on->job->answer_ms};
+    rli_raise_begin(&self->raise, &self->asked, &on->op);
+    return RLOCK_OK;
+}
+
+static rlock_status go_on_raising(single_machine *on)
+{
+    return rli_raise_go_on(&((raising *)(void *)on)->raise);
+}
+
 static rlock_status begin_forcing(single_machine *on)
 {
     forcing *self = (forcing *)(void *)on;
@@ -202,6 +227,7 @@ static const struct {
     [RLI_JOB_ACQUIRE] = {sizeof(acquiring), begin_acquiring, go_on_acquiring},
     [RLI_JOB_RELEASE] = {sizeof(releasing), begin_releasing, go_on_releasing},
     [RLI_JOB_EXTEND] = {sizeof(extending), begin_extending, go_on_extending},
+    [RLI_JOB_RAISE] = {sizeof(raising), begin_raising, go_on_raising},
     [RLI_JOB_FORCE] = {sizeof(forcing), begin_forcing, go_on_forcing},
     [RLI_JOB_IS_LOCKED] = {sizeof(asking), begin_asking, go_on_asking},
     [RLI_JOB_TTL] = {sizeof(asking), begin_asking, go_on_asking},
@@ -290,6 +316,7 @@ rlock_status rli_single_run(rlock *handle, const rli_job *job, int64_t *answer)
         acquiring acquire;
         releasing release;
         extending extend;
+        raising raise;
         forcing force;
         asking ask;
     } memory;

@@ -38,6 +38,7 @@ extern const rli_script rli_script_lock_state;
 extern const rli_script rli_script_spin_release;
 extern const rli_script rli_script_spin_force;
 extern const rli_script rli_script_fenced_acquire;
+extern const rli_script rli_script_fenced_raise;
 extern const rli_script rli_script_fenced_set;
 extern const rli_script rli_script_token_acquire;
 extern const rli_script rli_script_token_release;

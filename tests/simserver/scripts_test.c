@@ -58,6 +58,7 @@ static const struct {
     {&rli_script_spin_release, "1 $l $o $r $m", 2},
     {&rli_script_spin_force, "1 $l", 1},
     {&rli_script_fenced_acquire, "2 $l token $o $m $c $v ch", 4},
+    {&rli_script_fenced_raise, "2 $l token $o $F", 3},
     {&rli_script_fenced_set, "2 row fence a $F $o $F", 5},
     {&rli_script_token_acquire, "1 $T $o $m $c $v ch", 8},
     {&rli_script_token_release, "1 $T ch $o $r $m", 6},
