@@ -243,6 +243,10 @@ static void take_back(rli_call *call, const void *what)
     asked->kind->release(call, &request);
 }
 
+/* A place in the server's queue does not expire by itself. So, also after a short lease and a short wait, a request in
+ * doubt that may leave one is looked after for so long: networks deliver late. */
+#define PLACE_DOUBT_MS 12000
+
 /* What one request needs while it is under way. */
 typedef struct ask_frame {
     rli_ask_owners texts;
@@ -312,7 +316,10 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
      * So it is if the server ended the script midway: it may have left a part of a hold, perhaps without an expiry. */
     bool in_doubt = call->unanswered || (status != RLOCK_OK && call->broke_off);
     if (in_doubt && request->count == 1) {
-        rli_session_in_doubt(attempt->engine, session, queues ? asking->lease_ms + request->wait_ms : asking->lease_ms);
+        int64_t lasts_ms = queues ? asking->lease_ms + request->wait_ms : asking->lease_ms;
+        if (queues && lasts_ms < PLACE_DOUBT_MS)
+            lasts_ms = PLACE_DOUBT_MS;
+        rli_session_in_doubt(attempt->engine, session, lasts_ms);
         attempt->entry->in_doubt = true;
     } else if (in_doubt) {
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);

@@ -16,13 +16,17 @@ static rlock_status not_synced(const rli_settings *settings, int done)
 
 /* --- taking it back, even when the caller's time is up: otherwise nobody would know of the hold --- */
 
-static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable, rli_operation *op, int64_t timeout_ms)
+static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable, const rli_call *call,
+                              rli_operation *op, int64_t timeout_ms)
 {
     int64_t answer_by_ms = rli_after_ms(timeout_ms);
     synced->stage = RLI_SYNCED_TAKES_BACK;
     synced->deadline_ms = op->deadline_ms;
     synced->cancel = op->cancel;
     grantable->take_back(&synced->back, grantable->what);
+    /* A server that has taken over, or was restarted, may have lost the grant: it would be given more than was taken. */
+    if (grantable->adds)
+        synced->back.only_run = call->run;
     if (op->deadline_ms < answer_by_ms)
         op->deadline_ms = answer_by_ms;
     op->cancel = NULL;
@@ -92,7 +96,7 @@ rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, 
                 call->unanswered += synced->left;
                 return status;
             }
-            begin_taking_back(synced, grantable, op, settings->timeout_ms);
+            begin_taking_back(synced, grantable, call, op, settings->timeout_ms);
         }
         if (synced->stage == RLI_SYNCED_TAKES_BACK) {
             status = take_back(synced, topology, op, route);

@@ -26,6 +26,7 @@ typedef struct rli_command {
     bool asking;                 /* on a pipeline: send ASKING directly before it, and drop the reply to that */
     bool unsynced;               /* on a pipeline with replica acknowledgement: send no WAIT because of this command */
     struct rli_witness *witness; /* on a pipeline: another thread that also waits for the answer; NULL: none */
+    uint64_t only_run; /* not sent to a server of another run; 0: to any */
 } rli_command;
 
 /* Appends the command. False: out of memory; the buffer is then unchanged. */

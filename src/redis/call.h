@@ -70,6 +70,8 @@ typedef struct rli_call {
     struct rli_witness *witness; /* another thread that waits for the answer; NULL: none */
     /* send the script's text at once: there may be no time to find out that the server does not know it */
     bool whole;
+    /* Not sent to a server of another run: RLOCK_UNKNOWN then. 0: to any. */
+    uint64_t only_run;
     bool learns;        /* the script may be posted later, so note which server knows it */
     int64_t timeout_ms; /* for one attempt; 0: the configured timeout */
     int attempts;       /* 0: the configured number */

@@ -119,7 +119,8 @@ static rli_outcome send(rli_call *call, rli_call_progress *run)
                                  .words = call->words,
                                  .lengths = call->lengths,
                                  .asking = run->asking,
-                                 .witness = call->witness};
+                                 .witness = call->witness,
+                                 .only_run = call->only_run};
     if (!rli_operation_is_async(run->op))
         return rli_pipeline_call(run->pipeline, run->op, &command, timeout_ms, &run->answer);
     rli_outcome outcome = rli_async_request_step(&run->request, run->pipeline, run->op, &command, timeout_ms,

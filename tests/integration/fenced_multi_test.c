@@ -58,15 +58,3 @@ Test(fenced_multi, of_no_fenced_member_has_no_token)
     assert_status(rlock_lock_and_get_token(lock, &token), RLOCK_UNSUPPORTED);
     assert_status(rlock_get_token(lock, &token), RLOCK_UNSUPPORTED);
 }
-
-/* The counters of servers that know nothing of each other cannot be compared. */
-Test(fenced_multi, red_lock_has_no_token)
-{
-    rlock *members[] = {kind_of(&kind_fenced, stage.client, "a"), kind_of(&kind_fenced, stage.client, "b"),
-                        kind_of(&kind_fenced, stage.client, "c")};
-    rlock *lock = stage_keep(rlock_get_red_lock(members, 3));
-    uint64_t token;
-    assert_status(rlock_lock_and_get_token(lock, &token), RLOCK_UNSUPPORTED);
-    assert_ok(rlock_lock(lock));
-    assert_ok(rlock_unlock(lock));
-}

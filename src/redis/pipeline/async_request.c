@@ -108,6 +108,8 @@ static rli_outcome step(rli_async_request *request, rli_pipeline *pipeline, rli_
             return RLI_UNDER_WAY;
         }
         rli_turn_leave(&pipeline->connecting.waiters, &op->turn);
+        if (answer->status == RLOCK_OK)
+            answer->status = rli_pipeline_check_run(pipeline->pipe, command);
         if (answer->status == RLOCK_OK && !queue(request, pipeline, op, command, timeout_ms, answer))
             answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         if (answer->status != RLOCK_OK)

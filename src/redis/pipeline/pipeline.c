@@ -217,6 +217,15 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
     return outcome;
 }
 
+rlock_status rli_pipeline_check_run(const rli_pipe *pipe, const rli_command *command)
+{
+    uint64_t run = rli_pipe_run(pipe);
+    if (!command->only_run || !run || run == command->only_run)
+        return RLOCK_OK;
+    return rli_fail(RLOCK_UNKNOWN, "another server has taken over, or it was restarted, since it granted what was to be "
+                                   "given back; check the state before you repeat it");
+}
+
 rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command, int64_t timeout_ms,
                               rli_answer *answer)
 {
@@ -225,6 +234,8 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipeline_drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
     *answer = (rli_answer){.status = pipeline->pipe ? RLOCK_OK : rli_connecting_await(pipeline, op, timeout_ms)};
+    if (answer->status == RLOCK_OK)
+        answer->status = rli_pipeline_check_run(pipeline->pipe, command);
     if (answer->status == RLOCK_OK)
         outcome = ask(pipeline, op, pipeline->pipe, command, timeout_ms, answer);
     else

@@ -221,6 +221,9 @@ static bool is_relied_on(const hold *held)
     return !held->lost_ns && held->claimed_until_ns > world_now_ns() + 2000000 && ledger_epoch(held->resource) == held->epoch;
 }
 
+/* By then it has looked at the servers again. */
+#define LOOKS_NS INT64_C(6000000000)
+
 /* It was granted when a replica had heard of it: of those that had long been there one at least. */
 static void judge_confirmed(const call *self, validity by)
 {
@@ -228,6 +231,9 @@ static void judge_confirmed(const call *self, validity by)
     const char *name = of->plan->objects[self->step->object].name;
     /* One that was handed over may have been taken away from who had it before. */
     bool gone = by.ms <= (world_now_ns() - by.asked_ns) / 1000000 + 2 || self->hold->epoch != ledger_epoch(self->hold->resource);
+    /* A process that stood still has not looked since who follows its master. */
+    if (of->machine->stopped_until_ns > 0 && self->began_ns < of->machine->stopped_until_ns + LOOKS_NS)
+        return;
     if (gone || object_is_composite(kind_of(self)) || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
         return;
     if (shards_lack(name, self->began_ns))
