@@ -106,10 +106,12 @@ static void semaphore_step(actor *self, const plan_step *step)
         make_permits(self, step);
         break;
     case SEM_ACQUIRE:
+        counted_want(resource, step->count);
         if (await(self, step, try_semaphore) == TAKEN) {
             *taken += step->count;
             counted_take(resource, step->count, thread_title(self->thread));
         }
+        counted_want(resource, -step->count);
         break;
     case SEM_RELEASE:
         if (given == 0)

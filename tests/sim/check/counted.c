@@ -11,7 +11,8 @@
 
 static struct {
     unsigned epoch; /* of the resource: foreign hands may make any number */
-    int made, taken;
+    unsigned lost;  /* the epoch up to which what was taken may have been forgotten by the server */
+    int made, taken, wanted; /* wanted: by acquires under way */
     int64_t least, most; /* available, by what the calls have answered */
 } all[16];
 
@@ -20,8 +21,23 @@ void counted_make(int resource, int count)
     all[resource].made += count;
 }
 
+/* What its owners have, a server that has lost writes may give to others as well. */
+static void forget(int resource)
+{
+    if (all[resource].lost != ledger_epoch(resource))
+        all[resource].made += (all[resource].taken > 0 ? all[resource].taken : 0) + all[resource].wanted;
+    all[resource].lost = ledger_epoch(resource);
+}
+
+void counted_want(int resource, int count)
+{
+    forget(resource);
+    all[resource].wanted += count;
+}
+
 void counted_take(int resource, int count, const char *who)
 {
+    forget(resource);
     all[resource].taken += count;
     if (all[resource].taken > all[resource].made && all[resource].epoch == ledger_epoch(resource))
         finding("%s has %d permits more, which makes %d of %d that there ever were", who, count, all[resource].taken,
@@ -34,6 +50,7 @@ void counted_take(int resource, int count, const char *who)
 
 void counted_give(int resource, int count)
 {
+    forget(resource);
     all[resource].taken -= count;
 }
 

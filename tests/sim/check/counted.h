@@ -8,6 +8,8 @@
 
 /* So many are made, or may be; fewer than 0: so many were not. */
 void counted_make(int resource, int count);
+/* An acquire of so many begins; fewer than 0: it has ended, after counted_take. */
+void counted_want(int resource, int count);
 /* Somebody has so many more: together they may not have more than were ever made. */
 void counted_take(int resource, int count, const char *who);
 /* They are being given back. */

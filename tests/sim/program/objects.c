@@ -65,6 +65,8 @@ void semaphore_begins(const worker *self, const plan_step *step, int count)
     int resource = run_resource(self->of->plan, step->object);
     if (makes(step)) /* others may take them before this thread hears of it */
         counted_make(resource, count);
+    if (step->kind == SEM_ACQUIRE)
+        counted_want(resource, count);
     if (step->kind == SEM_RELEASE)
         counted_give(resource, count);
     if (step->kind == SEM_ACQUIRE || step->kind == SEM_RELEASE)
@@ -86,6 +88,8 @@ void semaphore_ended(const worker *self, const plan_step *step, int count, rlock
         counted_change(resource, signs[step->kind] * count, status);
     if (step->kind == SEM_ACQUIRE && status == RLOCK_OK)
         counted_take(resource, count, thread_title(self->thread));
+    if (step->kind == SEM_ACQUIRE)
+        counted_want(resource, -count);
 }
 
 static void semaphore_step(worker *self, const plan_step *step)
