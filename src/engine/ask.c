@@ -187,6 +187,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                               ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
                               : NULL;
     *texts = (rli_ask_owners){.over = "", .writer = ""};
+    attempt->writer = writer ? writer->number : 0;
     rli_owner_text(attempt->engine->client_id, session->number, texts->own);
     if (cold->replaces)
         rli_owner_text(attempt->engine->client_id, cold->replaces, texts->over);

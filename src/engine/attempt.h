@@ -48,6 +48,8 @@ typedef struct rli_attempt {
     /* Since when the server was out of reach, as of the last request; RLI_NEVER: it was reachable. */
     int64_t failed_ms;
     rli_yield_seen chance;
+    /* Reads: the number of the owner's write session that its latest request named; 0: there was none. */
+    uint64_t writer;
     /* How many answers in a row let it ask again soon; determines the back-off. */
     int denied;
     bool moved;     /* its session changed, and the new one listens on another channel */

@@ -29,7 +29,7 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_grant_info *ga
 }
 
 /* A read hold was granted. Under the owner's write hold, it also extended that hold's key. Beside other readers,
- * the write hold that we know of must be gone. */
+ * the write hold that the request named must be gone; one that was granted later need not be. */
 static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire *asked = attempt->asked;
@@ -38,7 +38,7 @@ static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
                               : NULL;
     if (writer && gain->verdict->beneath)
         rli_session_extend_deadline(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
-    else if (writer && !writer->busy)
+    else if (writer && writer->number == attempt->writer && !writer->busy)
         rli_session_declare_lost(attempt->engine, writer, RLOCK_LOST_GONE, true);
 }
 
