@@ -14,7 +14,8 @@ static size_t room_of_one(const rlock *handle, unsigned kinds)
     size_t most = 0;
     for (size_t i = 0; i < set->count; i++) {
         for (int kind = 0; kind < RLI_JOB_KINDS; kind++) {
-            size_t room = kinds & RLI_JOB_BIT(kind) ? set->members[i]->methods->room(set->members[i], kind) : 0;
+            rli_job_kind of = (rli_job_kind)kind;
+            size_t room = kinds & RLI_JOB_BIT(kind) ? set->members[i]->methods->room(set->members[i], of) : 0;
             most = room > most ? room : most;
         }
     }
