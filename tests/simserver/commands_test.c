@@ -44,7 +44,7 @@ static const hunt_phrase phrases[] = {
     {"RPUSH $k $v", 5}, {"LPUSH $k $v $v", 3}, {"RPUSHX $k $v", 1}, {"LPUSHX $k $v", 1}, {"LPOP $k", 2}, {"RPOP $k", 2},
     {"LPOP $k $n", 2}, {"RPOP $k $n", 1}, {"LLEN $k", 1}, {"LINDEX $k $n", 3}, {"LSET $k $n $v", 2}, {"LRANGE $k $n $n", 3},
     {"LRANGE $k $i $i", 2}, {"LTRIM $k $i $i", 1}, {"LREM $k $i $v", 3}, {"LINSERT $k BEFORE $v $v", 1},
-    {"LINSERT $k after $v $v", 1}, {"LPOS $k $v", 2}, {"LPOS $k $v $l", 3},
+    {"LINSERT $k after $v $v", 1}, {"BLPOP $k -1", 1}, {"BLPOP $k x", 1}, {"BRPOP $k", 1}, {"LPOS $k $v", 2}, {"LPOS $k $v $l", 3},
     {"SADD $k $f $v", 4}, {"SREM $k $f $v", 3}, {"SISMEMBER $k $f", 1}, {"SMISMEMBER $k $f $v", 1}, {"SCARD $k", 1},
     {"SMEMBERS $k", 1},
     {"ZADD $k $s $f", 8}, {"ZADD $k $s $f $s $f", 4}, {"ZADD $k $z $s $f", 6}, {"ZADD $k $z $s $f $s $f", 2},

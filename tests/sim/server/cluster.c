@@ -46,8 +46,10 @@ void sim_cluster_view_init(sim_cluster_view *view)
 void sim_server_see_cluster(sim_server *server, const sim_cluster_view *view)
 {
     server->cluster = view;
-    if (view)
-        shards_look(server);
+    if (!view)
+        return;
+    shards_look(server);
+    pops_look(server);
 }
 
 bool sim_server_move_key(sim_server *from, sim_server *to, const char *key, size_t length)

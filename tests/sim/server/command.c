@@ -27,7 +27,7 @@ static size_t place_in_index(const char *name, size_t length)
 
 static void make_index(void)
 {
-    const sim_command *const all[] = {string_commands, hash_commands, list_commands, set_commands, zset_commands,
+    const sim_command *const all[] = {string_commands, hash_commands, list_commands, blocking_commands, set_commands, zset_commands,
                                   key_commands, expiry_commands, pubsub_commands, script_commands, link_commands,
                                   server_commands, multi_commands, replication_commands, cluster_commands,
                                   sentinel_commands, monitor_commands, setting_commands};
@@ -325,24 +325,29 @@ static bool is_paused(const sim_call *call)
            (!server->pause_writes_only || (call->command->flags & (COMMAND_WRITE | COMMAND_SPREADS)));
 }
 
+text *words_copy(const text *words, int count)
+{
+    size_t size = (size_t)count * sizeof(text);
+    for (int i = 0; i < count; i++)
+        size += words[i].length;
+    text *copy = sim_resize(NULL, size);
+    char *at = (char *)(copy + count);
+    for (int i = 0; i < count; i++) {
+        if (words[i].length)
+            memcpy(at, words[i].at, words[i].length);
+        copy[i] = (text){at, words[i].length};
+        at += words[i].length;
+    }
+    return copy;
+}
+
 static void keep_for_exec(sim_link *link, const sim_call *call)
 {
-    size_t size = (size_t)call->count * sizeof(text);
-    for (int i = 0; i < call->count; i++)
-        size += call->words[i].length;
-    text *words = sim_resize(NULL, size);
-    char *at = (char *)(words + call->count);
-    for (int i = 0; i < call->count; i++) {
-        if (call->words[i].length)
-            memcpy(at, call->words[i].at, call->words[i].length);
-        words[i] = (text){at, call->words[i].length};
-        at += call->words[i].length;
-    }
     if (link->queued == link->queue_room) {
         link->queue_room = link->queue_room * 2 + 4;
         link->queue = sim_resize(link->queue, link->queue_room * sizeof *link->queue);
     }
-    link->queue[link->queued++] = (queued){call->command, words, call->count};
+    link->queue[link->queued++] = (queued){call->command, words_copy(call->words, call->count), call->count};
 }
 
 void command_run(sim_call *call)
@@ -390,6 +395,7 @@ bool command_ask(sim_link *link, const text *words, int count)
         link_spoke(link);
     if (link->closing)
         link_hang_up(link);
+    pops_look(server);
     waits_look(server);
     pause_look(server);
     return true;

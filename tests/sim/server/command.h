@@ -37,7 +37,7 @@ typedef struct sim_command {
     sim_version since;
 } sim_command;
 
-extern const sim_command string_commands[], hash_commands[], list_commands[], set_commands[], zset_commands[], key_commands[],
+extern const sim_command string_commands[], hash_commands[], list_commands[], blocking_commands[], set_commands[], zset_commands[], key_commands[],
     expiry_commands[], pubsub_commands[], script_commands[], link_commands[], server_commands[], multi_commands[],
     replication_commands[], cluster_commands[], sentinel_commands[], monitor_commands[], setting_commands[]; /* each ended by a name NULL */
 

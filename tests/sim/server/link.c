@@ -70,7 +70,7 @@ void link_hang_up(sim_link *link)
     if (link->hung_up)
         return;
     link->hung_up = true;
-    link->waits = link->postponed = false;
+    link->waits = link->pops = link->postponed = false;
     unsubscribe_all(link);
     link_clear_queue(link);
     if (!link->muted && hooks->hung_up)
@@ -89,6 +89,7 @@ void sim_link_close(sim_link *link)
     bytes_free(&link->in);
     bytes_free(&link->out);
     bytes_free(&link->name);
+    sim_free(link->kept);
     sim_free(link);
 }
 

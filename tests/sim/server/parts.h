@@ -79,6 +79,7 @@ struct sim_server {
     struct sim_call *caller;   /* whose script runs; NULL: none */
     bool script_wrote;
     int script_database;
+    uint64_t last_pop;     /* pops_place of the link that came last */
     text *words;           /* of the command that is being read */
     int words_room;
     bytes asked;           /* sim_server_ask's answer */
@@ -101,7 +102,12 @@ struct sim_link {
     struct queued *queue;
     size_t queued, queue_room;
     int64_t written; /* offset after its last command */
-    bool waits;      /* in WAIT */
+    bool waits;      /* in WAIT, or in a blocking pop */
+    bool pops, pops_last; /* in a blocking pop; of the last element */
+    uint64_t pops_place;  /* in the order of all that came to wait */
+    const struct sim_command *pops_command;
+    text *kept;           /* its words; NULL: none */
+    int kept_count;
     int64_t wait_until_ms, wait_for;
     bool postponed;  /* by a pause */
     bool monitors;   /* it is told of all commands */
@@ -148,6 +154,7 @@ void link_hang_up(sim_link *link);
 void link_go_on(sim_link *link); /* runs what it has heard, if nothing keeps it */
 sim_link *link_make(sim_server *server, void *peer);
 void link_clear_queue(sim_link *link);
+text *words_copy(const text *words, int count); /* one allocation with the bytes behind */
 
 void pause_look(sim_server *server); /* ends one that is over */
 int64_t idle_due_us(const sim_server *server); /* when the next link has been idle for too long; INT64_MAX: none will */
@@ -188,6 +195,7 @@ void log_free(sim_server *server);
 int replicas_with(const sim_server *server, int64_t offset);
 int replicas_connected(const sim_server *server);
 void waits_look(sim_server *server); /* ends the WAITs that are over */
+void pops_look(sim_server *server);  /* serves those in blocking pops whose turn it is, and ends those that are over */
 
 /* --- messages (pubsub.c) --- */
 

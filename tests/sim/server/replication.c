@@ -224,11 +224,11 @@ void sim_server_follow(sim_server *server, sim_server *master)
         master->log.first = master->offset;
     server->next_replica = master->replicas;
     master->replicas = server;
-    /* As Redis, which ends its clients' WAITs when it becomes a replica. */
+    /* As Redis, which ends its clients' WAITs and blocking pops when it becomes a replica. */
     for (sim_link *link = server->links; link; link = link->next) {
         if (!link->waits)
             continue;
-        link->waits = false;
+        link->waits = link->pops = false;
         sim_call say = {.server = server, .link = link};
         say_error(&say, "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
         link_spoke(link);
@@ -267,7 +267,7 @@ int replicas_with(const sim_server *server, int64_t offset)
 void waits_look(sim_server *server)
 {
     for (sim_link *link = server->links; link; link = link->next) {
-        if (!link->waits)
+        if (!link->waits || link->pops)
             continue;
         int have = replicas_with(server, link->written);
         bool over = link->wait_until_ms && link->wait_until_ms <= now_ms(server);

@@ -128,6 +128,7 @@ int64_t sim_server_due_us(sim_server *server)
 void sim_server_run(sim_server *server)
 {
     server->now_us = server->settings.hooks.now_us(server->settings.hooks.world);
+    pops_look(server);
     waits_look(server);
     pause_look(server);
     idle_look(server);

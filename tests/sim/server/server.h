@@ -156,7 +156,7 @@ int64_t sim_server_now_us(const sim_server *server); /* at the present command, 
 const char *sim_server_ask(sim_server *server, int database, const char *const *words, size_t *length);
 
 /* What real servers do and the model does not: CONFIG, COMMAND, DEBUG, MEMORY, OBJECT, WATCH, COPY, DUMP, RESTORE and
- * SHUTDOWN; blocking pops; INCRBYFLOAT and HINCRBYFLOAT; streams, bitmaps and geography; RESP3 (HELLO is always refused);
+ * SHUTDOWN; blocking pops but BLPOP and BRPOP; INCRBYFLOAT and HINCRBYFLOAT; streams, bitmaps and geography; RESP3 (HELLO is always refused);
  * scripts with a shebang, FUNCTION, redis.setresp and redis.breakpoint; redis.log and redis.replicate_commands do nothing;
  * eviction at maxmemory; keyspace notifications. Several messages that one command causes (two patterns that match one channel,
  * UNSUBSCRIBE from all) may come in another order. A pause or a WAIT whose end overflows 64 bits lasts for ever here. */

@@ -154,6 +154,7 @@ static void arrive_up(void *argument, const piece *arrived)
         return;
     if (arrived->end) {
         hang_up(self);
+        stream_end(&self->down, 0); /* for a client that only sends no more */
         return;
     }
     sim_link_hear(self->link, arrived->bytes, arrived->length);
@@ -343,12 +344,12 @@ short connection_events(const connection *self)
     return events;
 }
 
-void connection_shutdown(connection *self)
+void connection_shutdown(connection *self, bool both)
 {
     if (self->phase != OPEN)
         return;
     stream_end(&self->up, 0);
-    self->ended = true;
+    self->ended = self->ended || both;
     connection_wake(self);
 }
 

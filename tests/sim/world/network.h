@@ -67,7 +67,7 @@ ssize_t connection_send(connection *of, const char *bytes, size_t length);
 ssize_t connection_receive(connection *of, char *bytes, size_t length);
 ssize_t connection_look(const connection *of, char *bytes, size_t length); /* with MSG_PEEK */
 short connection_events(const connection *of); /* as poll's revents */
-void connection_shutdown(connection *of);
+void connection_shutdown(connection *of, bool both); /* for sending, or both directions */
 /* Nobody has its descriptor any more; what was sent is still on its way. */
 void connection_close(connection *of);
 /* The same, and what was on its way in either direction is thrown away. */

@@ -183,10 +183,10 @@ int os_shutdown(int fd, int how)
 {
     sim_point();
     const descriptor *self = descriptor_at(fd, "shutdown");
-    if (how != SHUT_RDWR)
+    if (how == SHUT_RD)
         finding("shutdown(%d) is not simulated", how);
     if (self->connection)
-        connection_shutdown(self->connection);
+        connection_shutdown(self->connection, how == SHUT_RDWR);
     return 0;
 }
 

@@ -148,13 +148,42 @@ static bool differ(server_pair *pair, const word_list *words, const redisReply *
     return !same;
 }
 
-bool pair_ask(server_pair *pair, int link, const word_list *words)
+static void ask(server_pair *pair, int link, const word_list *words)
 {
     char *bytes;
     long long length = redisFormatCommandArgv(&bytes, words->count, (const char **)(uintptr_t)words->at, words->lengths);
     redisAppendFormattedCommand(pair->links[link], bytes, (size_t)length);
     sim_link_hear(pair->model_links[link], bytes, (size_t)length);
     redisFreeCommand(bytes);
+}
+
+void pair_begin(server_pair *pair, int link, const char *line)
+{
+    word_list words = words_divide(line);
+    int done = 0;
+    ask(pair, link, &words);
+    while (!done)
+        cr_assert(redisBufferWrite(pair->links[link], &done) == REDIS_OK);
+    words_free(&words);
+}
+
+bool pair_answered(server_pair *pair, int link, const char *line, bool *same)
+{
+    redisReply *model = model_answer(pair, link);
+    if (!model)
+        return false;
+    word_list words = words_divide(line);
+    redisReply *real = real_answer(pair, link, &words);
+    *same = !differ(pair, &words, real, model);
+    freeReplyObject(real);
+    freeReplyObject(model);
+    words_free(&words);
+    return true;
+}
+
+bool pair_ask(server_pair *pair, int link, const word_list *words)
+{
+    ask(pair, link, words);
     redisReply *real = real_answer(pair, link, words), *model = model_answer(pair, link);
     bool same = !differ(pair, words, real, model);
     freeReplyObject(real);

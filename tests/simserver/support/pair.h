@@ -50,6 +50,10 @@ void pair_clear(server_pair *pair, uint64_t seed);
 bool pair_run(server_pair *pair, int link, const word_list *words);
 bool pair_ask(server_pair *pair, int link, const word_list *words); /* the same without a look at the listener */
 bool pair_say(server_pair *pair, int link, const char *line); /* words divided by spaces */
+/* The same in two halves, for commands that block: pair_answered tells whether the model has answered, and compares that
+ * with the real server's answer, which is waited for. */
+void pair_begin(server_pair *pair, int link, const char *line);
+bool pair_answered(server_pair *pair, int link, const char *line, bool *same);
 void pair_pass(server_pair *pair, int64_t us);
 /* Everything that is stored, with the time that it has left. */
 bool pair_compare_keys(server_pair *pair);
