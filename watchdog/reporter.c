@@ -37,10 +37,11 @@ static void report(rli_reporter *reporter, rli_session *session)
 {
     rli_engine *engine = reporter->engine;
     rli_owner owner = rli_session_owner(session);
-    const char *prefix = engine->settings->name_prefix;
+    const char *prefixes[] = {session->kind->naming.name_prefix, engine->settings->name_prefix};
+    size_t before = (prefixes[0] ? strlen(prefixes[0]) : 0) + (prefixes[1] ? strlen(prefixes[1]) : 0);
     rlock_lost_event event = {
         .size = sizeof event,
-        .name = session->entry->name + (prefix ? strlen(prefix) : 0),
+        .name = session->entry->name + before,
         .owner = owner.number,
         .named_owner = owner.named,
         .hold_count = session->reported_count,

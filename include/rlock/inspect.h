@@ -20,8 +20,9 @@ extern "C" {
 #define RLOCK_NOT_THERE ((int64_t)-2) /* as a TTL: no such key */
 
 typedef struct rlock_holder {
-    char *owner; /* "<client id>:<number>"; of a token lock: the token, which other programs write otherwise */
-    int64_t hold_count; /* of a token lock: 1, as the server does not know it */
+    char *owner; /* "<client id>:<number>"; of a token or signal-list lock: the token, which other programs write
+                  * otherwise */
+    int64_t hold_count; /* of a token or signal-list lock: 1, as the server does not know it */
     /* Of a read-write lock: "read" or "write"; else NULL. */
     const char *side;
     /* How long the hold lasts unless it is renewed; with several read holds, the longest of them. 0: expired;
@@ -64,13 +65,14 @@ typedef struct rlock_process {
  *       "fenced"              a fenced lock: it has a token counter; held or free
  *       "read-write"          held by readers or by a writer
  *       "token"               a token lock: a string of at most 1024 bytes that is no number
+ *       "signal"              a signal-list lock that is held: a token lock under "lock:NAME"; free ones leave nothing
  *       "permit-expirable"    a permit-expirable semaphore of which permits are or were taken
  *       "semaphore-or-latch"  a number alone: a semaphore, a permit-expirable semaphore without taken
  *                             permits, a count-down latch, or a counter that programs use as a lock: these look
  *                             alike */
 typedef struct rlock_inspection {
     const char *kind;
-    /* TTL of the key NAME, ms; or RLOCK_NO_END; or RLOCK_NOT_THERE. */
+    /* TTL of the key NAME (of a signal-list lock: "lock:NAME"), ms; or RLOCK_NO_END; or RLOCK_NOT_THERE. */
     int64_t ttl_ms;
     size_t holder_count; /* above 0: locked */
     rlock_holder *holders;
@@ -92,7 +94,7 @@ typedef struct rlock_inspection {
 } rlock_inspection;
 
 /* Reads what is stored for `name` and the keys that belong to it, with one script, so that the parts are
- * consistent. Changes nothing on the server.
+ * consistent; and if there is nothing, looks for a signal-list lock with another. Changes nothing on the server.
  * *inspection is set only on RLOCK_OK; end it with rlock_inspection_free().
  * RLOCK_OK; RLOCK_SERVER, also if the key is of a type that no lock, semaphore or latch has (the message says
  * so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread. */

@@ -72,6 +72,16 @@ RLOCK_API rlock *rlock_get_token_lock(rlock_client *client, const char *name);
 /* Makes a token lock with another back-off, which is copied. NULL: as rlock_get_token_lock. */
 RLOCK_API rlock *rlock_get_token_lock_with(rlock_client *client, const char *name, const rlock_back_off *back_off);
 
+/* As rlock_get_lock, for a signal-list lock, the lock of python-redis-lock: a string "lock:NAME" whose value is a token
+ * that no other owner has, and a list "lock-signal:NAME". It shares names with that library; Redisson knows no such
+ * lock. Of the waiting clients, a release wakes the one that has waited longest, and no other: while threads of a client
+ * wait, one connection of its own waits in BLPOP for the first of them. The others are served in their order.
+ * The server stores no hold count: that is this process's. A lock that expires wakes nobody, so waiters also ask when the
+ * token that they saw expires, and every five seconds.
+ * In a cluster the name must have a part in braces, as in "a{b}c": otherwise the two keys would be in different slots
+ * (RLOCK_INVALID). */
+RLOCK_API rlock *rlock_get_signal_lock(rlock_client *client, const char *name);
+
 /* As rlock_get_lock, for a fair lock: it is granted in the order of the requests of all processes. Each
  * waiter has a place in a queue on the server.
  * A waiter whose process has died is passed over about ten seconds after its turn came. With sentinels, with

@@ -5,12 +5,13 @@
 --       2 lease, ms
 --       3 hold count after this acquire, which the server does not keep
 --       4 token of a session that is over and whose hold this acquire replaces, or ''
---       5 channel; present only together with 4
+--       5 channel; present only together with 4, and only for a lock that publishes
 -- Answers:
 --   nil      the owner holds the lock
 --   n >= -1  another token stands there; its PTTL in ms (-1: no expiry)
 --   -3       the hold count is above 1, but the outer holds are gone; nothing changed
--- Publishes `0` when it replaced a token: waiters sleep for the PTTL that they were told, which may have been longer.
+-- Publishes `0` to the channel, if there is one, when it replaced a token: waiters sleep for the PTTL that they were told,
+-- which may have been longer.
 -- Repeatable: a second run finds the owner's token and never lowers the PTTL.
 local lock, owner, lease_ms, count, over, channel = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if count == '1' and redis.call('set', lock, owner, 'px', lease_ms, 'nx') then
@@ -28,7 +29,9 @@ if count ~= '1' then
 end
 if over ~= '' and token == over then
     redis.call('set', lock, owner, 'px', lease_ms)
-    redis.call('publish', channel, '0')
+    if channel then
+        redis.call('publish', channel, '0')
+    end
     return nil
 end
 return redis.call('pttl', lock)

@@ -19,7 +19,7 @@
 #define MOST_THREADS 4096
 #define LONGEST_MS   3600000
 #define ASKING_MS    1000
-#define KINDS        "lock, fair, spin, token, read, write or non-reentrant"
+#define KINDS        "lock, fair, spin, token, signal, read, write or non-reentrant"
 
 static const char help[] = "rlock bench [OPTION…] - measure how fast locks are with your server\n"
                            "\n"
@@ -35,7 +35,7 @@ static const char help[] = "rlock bench [OPTION…] - measure how fast locks are
                            "  --threads N,N…\n"
                            "              numbers of threads to measure in turn; default 1,8,64\n"
                            "  --time DUR  how long to measure each number of threads; default 5s\n"
-                           "  --kind KIND lock (the default), fair, spin, token, read, write or non-reentrant\n"
+                           "  --kind KIND lock (the default), fair, spin, token, signal, read, write or non-reentrant\n"
                            "  --one-name  all threads use one lock; default: each has its own\n"
                            "  --hold DUR  how long each lock is held; default 0\n"
                            "  --yes       do not ask before a load on another machine\n"

@@ -14,7 +14,7 @@ static const char help[] = "rlock force-unlock [OPTION…] NAME - free a lock, w
                            "The holder is not asked. It notices at its next renewal or unlock, and until then\n"
                            "may work at the same time as the next holder. Prints whether it was locked.\n"
                            "\n"
-                           "  --kind KIND lock, fair, spin, fenced, token, read, write or non-reentrant: which waiters\n"
+                           "  --kind KIND lock, fair, spin, fenced, token, signal, read, write or non-reentrant: which waiters\n"
                            "              to wake. A read-write lock is freed only if that side is held.\n"
                            "              Default: the kind that the server shows\n"
                            "  --json      one JSON object: name, was_locked\n" SERVER_HELP "\n"
@@ -39,8 +39,8 @@ static rlock_status look(rlock_client *client, const char *name, const cli_kind 
 static rlock_status force(rlock_client *client, const char *name, const cli_kind *kind, bool *was_locked)
 {
     rlock *lock = kind->lock(client, name);
-    if (!lock)
-        return RLOCK_NO_MEMORY; /* the name was checked before, so nothing else can fail */
+    if (!lock) /* the name was checked before; only a signal-list lock asks for more, in a cluster */
+        return kind->braces ? RLOCK_INVALID : RLOCK_NO_MEMORY;
     rlock_status status = rlock_force_unlock(lock, was_locked);
     rlock_free(lock);
     return status;

@@ -22,7 +22,7 @@ rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kin
     if (made)
         return RLOCK_OK;
     /* The name was checked before; what else can be wrong is the number of parts. */
-    return kind->sharded ? RLOCK_INVALID : RLOCK_NO_MEMORY;
+    return kind->sharded || kind->braces ? RLOCK_INVALID : RLOCK_NO_MEMORY;
 }
 
 void hold_close(cli_hold *self)

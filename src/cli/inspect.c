@@ -47,7 +47,7 @@ static void print_client(const char *owner, const char *what)
 
 static bool is_token(const rlock_inspection *found)
 {
-    return strcmp(found->kind, "token") == 0;
+    return strcmp(found->kind, "token") == 0 || strcmp(found->kind, "signal") == 0;
 }
 
 /* --- as text --- */
@@ -74,7 +74,10 @@ static void print_lock(const rlock_inspection *found)
     }
     /* Any short text may be one; what this library writes is known by its form. */
     if (is_token(found) && !owner_number(found->holders[0].owner))
-        fputs(" (a string: a token lock, if programs use it as one)", stdout);
+        fputs(strcmp(found->kind, "signal") == 0
+                  ? " (a string with \"lock:\" before the name: a signal-list lock, if programs use it as one)"
+                  : " (a string: a token lock, if programs use it as one)",
+              stdout);
     else if (strcmp(found->kind, "free") != 0)
         printf(" (%s)", found->kind);
     putchar('\n');

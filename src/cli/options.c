@@ -39,6 +39,7 @@ static const cli_kind others[] = {
     {.name = "spin", .lock = rlock_get_spin_lock},
     {.name = "fenced", .lock = rlock_get_fenced_lock, .fenced = true},
     {.name = "token", .lock = rlock_get_token_lock},
+    {.name = "signal", .lock = rlock_get_signal_lock, .braces = true},
     {.name = "read", .lock = read_side},
     {.name = "write", .lock = write_side},
     {.name = "non-reentrant", .lock = rlock_get_non_reentrant_lock},

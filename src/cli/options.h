@@ -14,11 +14,12 @@ typedef struct cli_kind {
     rlock *(*lock)(rlock_client *client, const char *name);
     bool fenced;
     bool sharded; /* a lock of as many parts as --shards says */
+    bool braces; /* in a cluster its name must have some */
     bool leased; /* a semaphore whose permits have ids and leases */
 } cli_kind;
 
-#define KIND_LOCKS "lock, fair, spin, fenced, token, read, write or non-reentrant"
-#define KIND_ALL   "lock, fair, spin, fenced, token, read, write, non-reentrant, sharded, semaphore or permit"
+#define KIND_LOCKS "lock, fair, spin, fenced, token, signal, read, write or non-reentrant"
+#define KIND_ALL   "lock, fair, spin, fenced, token, signal, read, write, non-reentrant, sharded, semaphore or permit"
 
 extern const cli_kind kind_plain; /* the default of --kind */
 

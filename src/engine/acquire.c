@@ -112,16 +112,19 @@ static bool answered_meanwhile(rli_attempt *attempt)
     return answered;
 }
 
-/* Subscribes to the channel of the lock, or to the waiter's own where waiters queue on the server. A kind that
- * spins has none. rli_wait_leave ends it. */
+/* Listens to the channel of the lock, or to the waiter's own where waiters queue on the server, or to the lock's signal
+ * list. A kind that spins has none. rli_wait_leave ends it. */
 static rlock_status join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     attempt->moved = false;
     if (attempt->asked->kind->queueing == RLI_BY_SPINNING)
         return RLOCK_OK;
+    rli_source source = {.name = names->channel, .length = names->channel_length};
+    if (attempt->asked->kind->queueing == RLI_BY_SIGNAL)
+        source = (rli_source){names->keys[0], names->key_lengths[0], names->name, names->length};
     if (attempt->asked->kind->queueing != RLI_ON_SERVER)
-        return rli_wait_join(&attempt->wait, names->name, names->length, names->channel, names->channel_length);
+        return rli_wait_join(&attempt->wait, names->name, names->length, &source);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->engine->client_id, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
@@ -131,7 +134,8 @@ static rlock_status join_channel(rli_attempt *attempt)
     memcpy(channel, names->channel, names->channel_length);
     channel[names->channel_length] = ':';
     memcpy(channel + names->channel_length + 1, own, strlen(own) + 1);
-    rlock_status status = rli_wait_join(&attempt->wait, names->name, names->length, channel, length);
+    source = (rli_source){.name = channel, .length = length};
+    rlock_status status = rli_wait_join(&attempt->wait, names->name, names->length, &source);
     free(channel);
     return status;
 }

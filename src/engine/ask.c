@@ -20,6 +20,10 @@
 /* The pauses between two requests while the lock is free and another waiter is next. */
 static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2, 0};
 
+/* After so long without a signal a waiter asks: signals may be lost with whom they were for, and a lock that expires, or
+ * is deleted, signals nobody. */
+#define SIGNAL_LOST_MS 5000
+
 /* Continues the wait in another session, because the attempt's session has ended. */
 static rlock_status rejoin(rli_attempt *attempt)
 {
@@ -49,7 +53,7 @@ static rlock_status begin_turn(rli_attempt *attempt)
             return RLOCK_OK;
         rli_session_end_turn(session);
         status = rejoin(attempt);
-        attempt->moved = attempt->asked->kind->queueing == RLI_ON_SERVER && attempt->wait.channel;
+        attempt->moved = attempt->asked->kind->queueing == RLI_ON_SERVER && attempt->wait.news.channel;
         if (status != RLOCK_OK || attempt->moved)
             return status;
     }
@@ -74,9 +78,11 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
     int denied = attempt->denied;
     attempt->denied = soon && denied < INT_MAX ? denied + 1 : 0;
     if (polls) {
-        int64_t pause_ms = rli_back_off_ms(attempt->asked->back_off, denied);
-        bool ends_first = attempt->asked->kind->queueing == RLI_BY_BACK_OFF && verdict->pttl_ms > 0;
-        return rli_after_ms(ends_first ? rli_earlier(pause_ms, verdict->pttl_ms) : pause_ms);
+        bool told = attempt->asked->kind->queueing == RLI_BY_SIGNAL && rli_news_is_confirmed(&attempt->wait.news);
+        int64_t pause_ms = told ? SIGNAL_LOST_MS : rli_back_off_ms(attempt->asked->back_off, denied);
+        bool ends = attempt->asked->kind->queueing != RLI_BY_SPINNING && verdict->pttl_ms >= 0;
+        int64_t end_ms = verdict->pttl_ms > 0 ? verdict->pttl_ms : 1;
+        return rli_after_ms(ends ? rli_earlier(pause_ms, end_ms) : pause_ms);
     }
     /* The next waiter was notified just now. Once it holds the lock, the PTTL says how long to sleep. */
     if (verdict->free) {
@@ -156,9 +162,9 @@ static rlock_status may_take(const rli_attempt *attempt)
 
 void rli_attempt_note_listening(rli_attempt *attempt)
 {
-    const rli_wait *wait = &attempt->wait;
-    if (wait->channel)
-        attempt->entry->queues->yield.listening = rli_channel_is_asked_for(&wait->node->subscriber, wait->channel);
+    const rli_news *news = &attempt->wait.news;
+    if (news->channel)
+        attempt->entry->queues->yield.listening = rli_channel_is_asked_for(&news->node->subscriber, news->channel);
 }
 
 /* Returns whether asking now would be in vain or out of turn; then sets *again_ms. Mutex held. */

@@ -79,6 +79,8 @@ typedef enum rli_queueing {
     RLI_BY_MESSAGE,  /* in a local queue; the queue leader asks for all, after pub/sub messages */
     RLI_BY_SPINNING, /* in a local queue; the queue leader asks with a back-off, and nothing is published */
     RLI_BY_BACK_OFF, /* in a local queue; the queue leader asks with a back-off, and after pub/sub messages */
+    RLI_BY_SIGNAL,   /* in a local queue; the queue leader asks after each element of the signal list (keys[0]) that it
+                        gets, and with a back-off while it is not connected to that */
     RLI_ON_SERVER,   /* on the server, each with a channel of its own, and each asks for itself */
     RLI_QUEUES,      /* so many of these are local lists of waiters */
     RLI_IN_NO_QUEUE  /* nowhere: all ask, after messages */
@@ -125,7 +127,7 @@ typedef struct rli_kind {
 /* Returns whether its waiters ask with a back-off, because a holder's release may tell them nothing. */
 static inline bool rli_kind_polls(const rli_kind *kind)
 {
-    return kind->queueing == RLI_BY_SPINNING || kind->queueing == RLI_BY_BACK_OFF;
+    return kind->queueing == RLI_BY_SPINNING || kind->queueing == RLI_BY_BACK_OFF || kind->queueing == RLI_BY_SIGNAL;
 }
 
 /* How many read holds one owner may have at a time: scripts look at each of them (lua/read/levels.inc). */
@@ -135,8 +137,16 @@ static inline bool rli_kind_polls(const rli_kind *kind)
  * received that message. A head that is unheard twice, at least this far apart, counts as dead. */
 #define RLI_UNHEARD_MS 10000
 
-extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced, rli_kind_token;
+extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced, rli_kind_token,
+    rli_kind_signal;
 extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read, rli_kind_write;
+
+/* What the key of a signal-list lock has before the name. */
+#define RLI_SIGNAL_LOCK "lock:"
+
+/* --- shared by token and signal-list locks (token.c) --- */
+void rli_token_acquire(rli_call *call, const rli_request *request);
+void rli_token_state(rli_call *call, const rli_names *names, const char *owner);
 
 /* --- shared by several kinds (reentrant.c) --- */
 /* The prefix of the channel on which releases are published. */

@@ -54,15 +54,28 @@ static size_t longest_addition(const rli_naming *naming)
     }
     if (naming->key_suffix && strlen(naming->key_suffix) > longest)
         longest = strlen(naming->key_suffix);
+    if (naming->twin_prefix && strlen(naming->twin_prefix) > longest)
+        longest = strlen(naming->twin_prefix);
     return longest + 3; /* a colon, and braces around the name */
 }
 
-static bool make_all(rli_names *names, const char *client_prefix, const char *name, const rli_naming *naming)
+/* The name with another prefix instead of its own. */
+static char *twin(const rli_names *names, const rli_naming *naming, size_t *length)
 {
-    const char *const parts[] = {client_prefix ? client_prefix : "", name, NULL};
-    const size_t lengths[] = {names->prefix_length, names->length - names->prefix_length};
+    size_t own = strlen(naming->name_prefix);
+    const char *const parts[] = {naming->twin_prefix, names->name + own, NULL};
+    const size_t lengths[] = {strlen(naming->twin_prefix), names->length - own};
+    return join(parts, lengths, length);
+}
+
+static bool make_all(rli_names *names, const char *const prefixes[2], const char *name, const rli_naming *naming)
+{
+    const char *const parts[] = {prefixes[0], prefixes[1], name, NULL};
+    const size_t lengths[] = {strlen(parts[0]), strlen(parts[1]), strlen(name)};
     names->name = join(parts, lengths, &names->length);
     if (!names->name)
+        return false;
+    if (naming->twin_prefix && !(names->keys[0] = twin(names, naming, &names->key_lengths[0])))
         return false;
     if (naming->channel_prefix &&
         !(names->channel = prefixed(names, naming->channel_prefix, naming->braces_always, &names->channel_length)))
@@ -88,6 +101,11 @@ static bool keeps_together(const rli_names *names)
 static rlock_status check_in_cluster(const rli_names *names, const rli_naming *naming)
 {
     char shown[RLI_NAME_SHOWN];
+    if (naming->twin_prefix && !memchr(names->name, '{', names->length))
+        return rli_fail(RLOCK_INVALID,
+                        "the %s's name \"%s\" would have its keys in different slots of the cluster: "
+                        "put a part of it between { and }, as in a{b}c",
+                        naming->what, rli_show_name(names->name + names->prefix_length, shown));
     if (!keeps_together(names))
         return rli_fail(RLOCK_INVALID,
                         "the %s's name \"%s\" would have its keys in different slots of the cluster: "
@@ -98,14 +116,15 @@ static rlock_status check_in_cluster(const rli_names *names, const rli_naming *n
 
 rlock_status rli_names_make(rli_names *names, const rli_settings *settings, const char *name, const rli_naming *naming)
 {
-    const char *client_prefix = settings ? settings->name_prefix : NULL;
+    const char *const prefixes[] = {settings && naming->name_prefix ? naming->name_prefix : "",
+                                    settings && settings->name_prefix ? settings->name_prefix : ""};
     *names = (rli_names){0};
     if (!name)
         return rli_fail(RLOCK_INVALID, "the %s's name is NULL", naming->what);
     size_t own_length = strlen(name);
     if (own_length == 0)
         return rli_fail(RLOCK_INVALID, "the %s's name is empty", naming->what);
-    names->prefix_length = client_prefix ? strlen(client_prefix) : 0;
+    names->prefix_length = strlen(prefixes[0]) + strlen(prefixes[1]);
     names->length = names->prefix_length + own_length;
     if (names->length + longest_addition(naming) > RLI_NAME_MAX)
         return rli_fail(RLOCK_INVALID,
@@ -113,7 +132,7 @@ rlock_status rli_names_make(rli_names *names, const rli_settings *settings, cons
                         "that is more than the 512 MiB that Redis takes",
                         naming->what, own_length);
     rlock_status status = RLOCK_OK;
-    if (!make_all(names, client_prefix, name, naming))
+    if (!make_all(names, prefixes, name, naming))
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a %s's name of %zu bytes", naming->what, own_length);
     else if (settings && settings->mode == RLI_CLUSTER)
         status = check_in_cluster(names, naming);

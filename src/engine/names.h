@@ -21,13 +21,16 @@ typedef struct rli_naming {
     bool braces_always;
     const char *key_prefixes[RLI_NAMES_MORE]; /* of the further keys; NULL: none */
     const char *key_suffix;                   /* of the first further key, when it has no prefix; NULL: none */
+    /* What the object's own key has before the name, and the first further key has in its place. Neither adds braces, so
+     * in a cluster the name must have some. NULL: nothing. */
+    const char *name_prefix, *twin_prefix;
 } rli_naming;
 
 /* The full names of one object's keys and channel on the server. */
 typedef struct rli_names {
     char *name; /* includes the client's prefix */
     size_t length;
-    size_t prefix_length; /* of the client's prefix; the program's own name follows it */
+    size_t prefix_length; /* of the kind's and the client's prefix; the program's own name follows them */
     char *channel;
     size_t channel_length;
     char *keys[RLI_NAMES_MORE]; /* the further keys; NULL: none */

@@ -11,26 +11,13 @@ void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t more_
     rli_operation_limit(wait->op, wait_ms > 0 ? wait->deadline_ms : 0, wait->topology->settings->timeout_ms + more_ms);
 }
 
-static rli_subscriber *subscriber_of(const rli_wait *wait)
-{
-    return &wait->node->subscriber;
-}
-
-static rlock_status unconfirmed(const rli_wait *wait)
-{
-    char trouble[200];
-    rli_subscriber_trouble(subscriber_of(wait), trouble, sizeof trouble);
-    return rli_fail(RLOCK_UNAVAILABLE, "no subscription within %lld ms%s%s",
-                    (long long)subscriber_of(wait)->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
-}
-
 typedef enum waking { HAS_REASON, NO_REASON, MUST_WAIT } waking;
 
 /* Sleeps until there is a reason to ask again, wait->until_ms, or the end of the operation. */
 static waking sleep_on(rli_wait *wait)
 {
     for (;;) {
-        if (wait->channel && rli_listener_take(subscriber_of(wait), &wait->listener))
+        if (rli_news_take(&wait->news))
             wait->heard = true;
         if (wait->heard || (wait->look && wait->look(wait)))
             return HAS_REASON;
@@ -47,27 +34,13 @@ static waking sleep_on(rli_wait *wait)
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
-    bool moving = wait->channel && rli_topology_is_migrating(wait->topology);
+    bool moving = wait->news.node && rli_topology_is_migrating(wait->topology);
     return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }
 
-/* --- the channel, which follows the object to another node --- */
+/* --- what it listens to, which follows the object to another node --- */
 
-/* Joins the channel at `node`. Takes over the caller's hold on the node, also on failure. */
-static rlock_status join_at(rli_wait *wait, rli_node *node, const char *channel, size_t length)
-{
-    rli_subscriber *subscriber = &node->subscriber;
-    rlock_status status = rli_subscriber_join(subscriber, channel, length, &wait->channel);
-    if (status == RLOCK_OK) {
-        wait->node = node;
-    } else {
-        rli_node_unref(node);
-    }
-    return status;
-}
-
-rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const char *channel,
-                           size_t channel_length)
+rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const rli_source *source)
 {
     const rli_topology *topology = wait->topology;
     wait->slot = rli_topology_slot(topology, key, key_length);
@@ -75,41 +48,35 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
         rli_node *node = rli_topology_ref_server(topology, wait->slot);
         if (!node)
             return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
-        rlock_status status = join_at(wait, node, channel, channel_length);
+        rlock_status status = rli_news_join(&wait->news, node, source);
         /* otherwise the node was given up meanwhile, and another one serves the slot */
         if (status != RLOCK_UNAVAILABLE)
             return status;
     }
 }
 
-static void leave(const rli_wait *wait, bool later)
-{
-    rli_subscriber_leave(subscriber_of(wait), wait->channel, later);
-    rli_node_unref(wait->node);
-}
-
 void rli_wait_leave(rli_wait *wait)
 {
-    if (wait->channel)
-        leave(wait, wait->alone);
-    wait->channel = NULL;
+    rli_news_leave(&wait->news, wait->alone);
 }
 
-/* Moves the subscription if another node serves the object by now. When no node serves it, or memory is short, the
- * wait stays where it is: the request that follows fails or is repeated. Returns whether it moved. */
+/* Moves if another node serves the object by now. When no node serves it, or memory is short, the wait stays where it
+ * is: the request that follows fails or is repeated. Returns whether it moved. */
 static bool follow(rli_wait *wait)
 {
     rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);
-    if (!node || node == wait->node) {
+    if (!node || node == wait->news.node) {
         rli_node_unref(node);
         return false;
     }
-    rli_wait before = *wait;
-    if (join_at(wait, node, before.channel->name, before.channel->length) != RLOCK_OK)
+    rli_news news = {0};
+    const rli_source source = rli_news_source(&wait->news);
+    if (rli_news_join(&news, node, &source) != RLOCK_OK || !news.node)
         return false;
-    rli_channel_unlisten(&before.node->subscriber, before.channel, &wait->listener);
-    leave(&before, false);
-    rli_channel_listen(subscriber_of(wait), wait->channel, &wait->listener, wait->op->parker);
+    rli_news_unlisten(&wait->news);
+    rli_news_leave(&wait->news, false);
+    wait->news = news;
+    rli_news_listen(&wait->news, wait->op->parker);
     return true;
 }
 
@@ -119,19 +86,17 @@ static bool follow(rli_wait *wait)
  * the wait survives a broken subscription: the break itself wakes it, and the subscriber subscribes again. */
 static int64_t confirm_by(const rli_wait *wait)
 {
-    return wait->channel && wait->deadline_ms == RLI_NEVER
-               ? rli_after_ms(subscriber_of(wait)->settings->subscription_timeout_ms)
-               : RLI_NEVER;
+    return wait->deadline_ms == RLI_NEVER ? rli_news_confirm_by(&wait->news) : RLI_NEVER;
 }
 
 static void look(rli_wait *wait)
 {
-    if (wait->channel && follow(wait)) {
+    if (wait->news.node && follow(wait)) {
         wait->confirm_by_ms = confirm_by(wait);
         wait->asked = false;
     }
     /* Check before asking, so that no message between the request and its answer is lost. */
-    if (wait->channel && rli_channel_is_confirmed(subscriber_of(wait), wait->channel))
+    if (rli_news_is_confirmed(&wait->news))
         wait->confirm_by_ms = RLI_NEVER;
 }
 
@@ -153,7 +118,7 @@ static rlock_status wake(const rli_wait *wait, waking why)
     int64_t now_ms = rli_now_ms();
     if (why == NO_REASON && now_ms >= wait->deadline_ms)
         return RLOCK_TIMEOUT;
-    return why == NO_REASON && now_ms >= wait->confirm_by_ms ? unconfirmed(wait) : RLOCK_OK;
+    return why == NO_REASON && now_ms >= wait->confirm_by_ms ? rli_news_unconfirmed(&wait->news) : RLOCK_OK;
 }
 
 static const bool legal[RLI_WAIT_STAGES][RLI_WAIT_STAGES] = {
@@ -174,7 +139,7 @@ static rlock_status sleep_from_now(rli_wait *wait)
     become(wait, RLI_WAIT_SLEEPS);
     wait->asked = false;
     wait->until_ms = look_ahead(wait, rli_earlier(rli_earlier(wait->deadline_ms, wait->again_ms), wait->confirm_by_ms));
-    return wait->channel ? rli_channel_check(subscriber_of(wait), wait->channel) : RLOCK_OK;
+    return rli_news_await(&wait->news);
 }
 
 /* Goes on with one stage. RLOCK_OK: with the next one; otherwise the loop ends, or must wait. *ends: it ends with that
@@ -195,6 +160,8 @@ static rlock_status step(rli_wait *wait, bool *ends)
         if (status == RLI_WAITING)
             return status;
         wait->heard = false;
+        if (status == RLOCK_OK || status == RLOCK_TIMEOUT)
+            wait->news.unused = false;
         *ends = status == RLOCK_OK;
         status = judge(wait, status);
         return status == RLOCK_OK && !*ends ? sleep_from_now(wait) : status;
@@ -213,11 +180,9 @@ static void begin(rli_wait *wait)
 {
     become(wait, RLI_WAIT_LOOKS);
     wait->confirm_by_ms = confirm_by(wait);
-    if (!wait->channel)
-        return;
-    rli_channel_listen(subscriber_of(wait), wait->channel, &wait->listener, wait->op->parker);
-    /* A confirmation that came before this listener was added will not wake it, so ask now. */
-    if (wait->asked && rli_channel_is_confirmed(subscriber_of(wait), wait->channel))
+    rli_news_listen(&wait->news, wait->op->parker);
+    /* A confirmation that came before this listener was added will not wake it, so ask now. (Signals stay in their list.) */
+    if (wait->asked && wait->news.channel && rli_news_is_confirmed(&wait->news))
         wait->asked = false;
 }
 
@@ -232,7 +197,6 @@ rlock_status rli_wait_run(rli_wait *wait)
     if (status == RLI_WAITING)
         return status;
     wait->stage = RLI_WAIT_BEGINS;
-    if (wait->channel)
-        rli_channel_unlisten(subscriber_of(wait), wait->channel, &wait->listener);
+    rli_news_unlisten(&wait->news);
     return status;
 }

@@ -5,7 +5,7 @@
 #define RLI_WAIT_H
 
 #include "base/operation.h"
-#include "redis/node.h"
+#include "engine/news.h"
 #include "redis/topology/topology.h"
 
 #include <stddef.h>
@@ -24,10 +24,7 @@ typedef struct rli_wait {
     unsigned slot;
     rli_operation *op;
     rli_topology *topology; /* finds the node that serves the object */
-    /* The channel, at the node that serves the object; set by rli_wait_join. NULL: nobody sends messages, so only time
-     * passes. */
-    rli_channel *channel;
-    rli_node *node; /* that node, referenced while channel is set */
+    rli_news news; /* from the node that serves the object; set by rli_wait_join. Without, only time passes */
     int64_t deadline_ms; /* RLI_NEVER: no limit */
     /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and
      * *again_ms is when to ask again without a message (RLI_NEVER: only after a message). Any other status ends the
@@ -35,7 +32,6 @@ typedef struct rli_wait {
     rlock_status (*ask)(struct rli_wait *wait, int64_t *again_ms);
     /* Returns whether this process itself has a reason to ask now. NULL: it never has. */
     bool (*look)(struct rli_wait *wait);
-    rli_listener listener; /* on the channel, while the loop runs */
     /* By then the subscription must be confirmed; RLI_NEVER: it need not be, or it was. */
     int64_t confirm_by_ms;
     int64_t until_ms; /* RLI_WAIT_SLEEPS: when it ends without a reason */
@@ -47,12 +43,10 @@ typedef struct rli_wait {
     int64_t again_ms; /* …and this is when to ask again */
 } rli_wait;
 
-/* Subscribes to a channel at the node that serves the key, until rli_wait_leave. Does not wait for the
- * confirmation.
+/* Listens to the source at the node that serves the key, until rli_wait_leave. Does not wait for the confirmation.
  * RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: no node serves the key. */
-rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const char *channel,
-                           size_t channel_length);
-/* Leaves the channel, if any. */
+rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const rli_source *source);
+/* Leaves what it listens to, if anything. */
 void rli_wait_leave(rli_wait *wait);
 
 /* Runs the loop. RLI_WAITING: the operation has no thread and must wait; call it again. Otherwise returns what the last

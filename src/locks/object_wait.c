@@ -21,7 +21,8 @@ static rlock_status listen(rli_waiting *waiting)
 {
     rli_wait *wait = &waiting->wait;
     const rli_names *names = &waiting->object->names;
-    rlock_status status = rli_wait_join(wait, names->name, names->length, names->channel, names->channel_length);
+    const rli_source source = {.name = names->channel, .length = names->channel_length};
+    rlock_status status = rli_wait_join(wait, names->name, names->length, &source);
     wait->asked = status == RLOCK_OK;
     waiting->stage = RLI_WAITING_LISTENS;
     return status;

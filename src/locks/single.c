@@ -242,7 +242,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
     if (rli_client_check(client) != RLOCK_OK)
         return NULL;
     rlock_back_off slept = RLOCK_BACK_OFF_INIT;
-    if (kind->queueing == RLI_BY_BACK_OFF)
+    if (kind->queueing == RLI_BY_BACK_OFF || kind->queueing == RLI_BY_SIGNAL)
         slept = (rlock_back_off)RLOCK_BACK_OFF_TOKEN_INIT;
     if (back_off && rli_back_off_read(&slept, back_off) != RLOCK_OK)
         return NULL;
@@ -287,6 +287,11 @@ rlock *rlock_get_token_lock(rlock_client *client, const char *text)
 rlock *rlock_get_token_lock_with(rlock_client *client, const char *text, const rlock_back_off *back_off)
 {
     return rli_single_make(client, text, &rli_kind_token, back_off);
+}
+
+rlock *rlock_get_signal_lock(rlock_client *client, const char *text)
+{
+    return rli_single_make(client, text, &rli_kind_signal, NULL);
 }
 
 rlock *rlock_get_fenced_lock(rlock_client *client, const char *text)

@@ -25,6 +25,7 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     /* no receive-timeout thread: its deadlines are too short for one */
     rli_pipeline_init(&node->background, settings, &node->address, NULL);
     rli_subscriber_init(&node->subscriber, settings, &node->address, pubsub_mode, closed);
+    rli_signals_init(&node->signals, settings, &node->address, closed);
     return node;
 }
 
@@ -82,6 +83,7 @@ void rli_node_renew(rli_node *node)
     rli_pipeline_renew(&node->synced);
     rli_pipeline_renew(&node->background);
     rli_subscriber_drop(&node->subscriber);
+    rli_signals_drop(&node->signals);
 }
 
 void rli_node_abandon(rli_node *node)
@@ -92,6 +94,7 @@ void rli_node_abandon(rli_node *node)
         rli_pipeline_drop(&node->background);
     }
     rli_subscriber_drop(&node->subscriber);
+    rli_signals_drop(&node->signals);
 }
 
 void rli_node_ref(rli_node *node)
@@ -111,6 +114,7 @@ void rli_node_retire(rli_node *node)
     rli_pipeline_shut(&node->synced);
     rli_pipeline_shut(&node->background);
     rli_subscriber_stop(&node->subscriber);
+    rli_signals_stop(&node->signals, false);
 }
 
 void rli_node_revive(rli_node *node, rli_address *address)
@@ -130,6 +134,7 @@ void rli_node_revive(rli_node *node, rli_address *address)
     rli_pipeline_reopen(&node->synced);
     rli_pipeline_reopen(&node->background);
     rli_subscriber_reopen(&node->subscriber);
+    rli_signals_reopen(&node->signals);
 }
 
 void rli_node_close(rli_node *node)
@@ -139,13 +144,21 @@ void rli_node_close(rli_node *node)
     rli_pipeline_close(&node->background);
 }
 
+void rli_node_rouse(rli_node *node)
+{
+    rli_subscriber_rouse(&node->subscriber);
+    rli_signals_rouse(&node->signals);
+}
+
 void rli_node_stop(rli_node *node)
 {
     rli_subscriber_stop(&node->subscriber);
+    rli_signals_stop(&node->signals, true);
 }
 
 void rli_node_free(rli_node *node)
 {
+    rli_signals_destroy(&node->signals);
     rli_subscriber_destroy(&node->subscriber);
     rli_pipeline_destroy(&node->background);
     rli_pipeline_destroy(&node->synced);

@@ -7,6 +7,7 @@
 #include "redis/pipeline/pool.h"
 #include "redis/pubsub/subscriber.h"
 #include "redis/script.h"
+#include "redis/signals/signals.h"
 
 #define RLI_NODE_KNOWN 8
 #define RLI_NODE_ID    40
@@ -49,6 +50,7 @@ typedef struct rli_node {
      * deadlines end no other connection. It connects at the first request. */
     rli_pipeline background;
     rli_subscriber subscriber;
+    rli_signals signals;
     rli_renewals renewals;
 } rli_node;
 
@@ -74,6 +76,8 @@ bool rli_node_ping_if_idle(rli_node *node, rli_operation *op, int64_t idle_ms);
 /* Take and drop a reference. While a thread holds one, the node may be used and keeps its address. */
 void rli_node_ref(rli_node *node);
 void rli_node_unref(rli_node *node); /* NULL is allowed */
+/* Makes waiters check again which server to use, because this one serves fewer keys than before. */
+void rli_node_rouse(rli_node *node);
 /* Uses new connections from now on, because the host name may lead elsewhere. Present requests still get their
  * answers, since some of them must not be sent again. */
 void rli_node_renew(rli_node *node);

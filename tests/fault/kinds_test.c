@@ -19,7 +19,7 @@ TestSuite(kinds_in_faults, .init = scene_open, .fini = scene_close);
 static bool is_counted(const kind *of, int64_t expected)
 {
     if (!of->field)
-        return (server_integer(stage.server, "STRLEN %s", NAME) > 0) == (expected > 0);
+        return (server_integer(stage.server, "STRLEN %s", kind_key(of, NAME)) > 0) == (expected > 0);
     redisReply *fields = server_command(stage.server, "HGETALL %s", NAME);
     int64_t count = 0;
     for (size_t i = 0; i + 1 < fields->elements; i += 2) {
@@ -35,7 +35,7 @@ static bool is_counted(const kind *of, int64_t expected)
 /* Nothing of the lock, but for the counter of a fenced one. */
 static void assert_left_nothing(const kind *of)
 {
-    cr_assert(server_wait_exists(stage.server, NAME, false, 10000), "it is held by somebody");
+    cr_assert(server_wait_exists(stage.server, kind_key(of, NAME), false, 10000), "it is held by somebody");
     cr_assert(server_wait_exists(stage.server, "redisson_lock_queue:{" NAME "}", false, 10000), "somebody queues");
     if (of == &kind_fenced)
         freeReplyObject(server_command(stage.server, "DEL redisson_lock_token:{%s}", NAME));
@@ -66,7 +66,7 @@ KIND_TEST(lost_answer_of_a_re_entry_is_one_hold_more)
     assert_ok(rlock_lock(lock));
     cr_assert(seen_by(rule) == 2 && is_counted(of, 2));
     /* A write hold adds its lease, once. */
-    assert_between(pttl_of(NAME), 1, of == &kind_write ? 60000 : 30000);
+    assert_between(pttl_of(kind_key(of, NAME)), 1, of == &kind_write ? 60000 : 30000);
     assert_between(rlock_valid_for(lock), 1, of == &kind_write ? 59400 : 29700);
     assert_ok(rlock_unlock(lock));
     cr_assert(is_counted(of, 1) && rlock_valid_for(lock) > 0);
@@ -165,7 +165,7 @@ KIND_TEST(late_inner_unlock_frees_nothing)
     assert_ok(rlock_unlock(lock)); /* to 2, also late */
     assert_ok(rlock_unlock(lock)); /* to 1 */
     let_through(rule);
-    cr_assert(pttl_of(NAME) > 0 && rlock_valid_for(lock) > 0);
+    cr_assert(pttl_of(kind_key(of, NAME)) > 0 && rlock_valid_for(lock) > 0);
     assert_ok(rlock_unlock(lock));
     assert_left_nothing(of);
 }
@@ -185,7 +185,7 @@ KIND_TEST(late_re_entry_does_not_outlast_the_hold)
     int rule = on_script(of->acquire, PROXY_HOLD_REQUEST, 0);
     assert_status(rlock_try_lock(lock, 0, INNER_MS), RLOCK_UNAVAILABLE);
     let_through(rule);
-    cr_assert(pttl_of(NAME) > INNER_MS / 2, "it changed nothing");
+    cr_assert(pttl_of(kind_key(of, NAME)) > INNER_MS / 2, "it changed nothing");
     assert_left_nothing(of);
     assert_status(rlock_unlock(lock), RLOCK_LOST);
 }
@@ -272,7 +272,7 @@ KIND_TEST(hold_is_not_relied_on_for_longer_than_the_server_keeps_it)
     assert_status(rlock_try_lock(lock, 0, OUTER_MS), RLOCK_UNAVAILABLE);
     cr_assert(seen_by(rule) == 3 && is_counted(of, 2));
     assert_ok(rlock_lock_lease(lock, INNER_MS));
-    int64_t valid_ms = rlock_valid_for(lock), kept_ms = pttl_of(NAME);
+    int64_t valid_ms = rlock_valid_for(lock), kept_ms = pttl_of(kind_key(of, NAME));
     cr_assert(valid_ms <= kept_ms && valid_ms > INNER_MS / 2, "%lld ms of %lld", (long long)valid_ms, (long long)kept_ms);
     assert_ok(rlock_unlock(lock));
     assert_ok(rlock_unlock(lock));

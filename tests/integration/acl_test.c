@@ -58,8 +58,9 @@ TestSuite(acl, .init = open_stage, .fini = close_stage);
 
 static void use_lock(const kind *of, const char *name)
 {
-    char key[64];
-    snprintf(key, sizeof key, RIGHTS_PREFIX "%s", name);
+    char whole[64];
+    snprintf(whole, sizeof whole, RIGHTS_PREFIX "%s", name);
+    const char *key = kind_key(of, whole);
     rlock *lock = kind_of(of, stage.client, name), *rival = rival_of(of, stage.other, name);
     actor *waiter = actor_start();
     bool flag = false;
@@ -111,7 +112,7 @@ KIND_TEST(is_not_left_half_taken_when_a_right_is_missing)
     rlock *lock = kind_of(of, stage.client, NAME);
     say(of->field ? "ACL SETUSER locks -pexpire" : "ACL SETUSER locks -set");
     assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
-    assert_error("\"app:order\"", "command", "docs/security.md");
+    assert_error("app:order\"", "command", "docs/security.md");
     say("ACL SETUSER locks +pexpire +set");
     assert_ok(rlock_try_lock(rival_of(of, stage.other, NAME), 10000, 60000));
 }
@@ -242,7 +243,7 @@ Test(acl, rule_has_every_command_that_a_script_calls)
 }
 
 /* What the library itself sends. */
-static const char sent[] = " +evalsha +eval +subscribe +unsubscribe +ping +info|server +client|setname +select ";
+static const char sent[] = " +evalsha +eval +subscribe +unsubscribe +ping +info|server +client|setname +select +blpop ";
 
 static bool is_called(const char *command)
 {
@@ -277,7 +278,7 @@ Test(acl, rule_has_no_command_that_nobody_asks_for)
 static bool all_works(void)
 {
     static const kind *const locks[] = {&kind_reentrant, &kind_fair, &kind_fenced, &kind_read, &kind_write,
-                                        &kind_token};
+                                        &kind_token, &kind_signal};
     int failed = 0, number = 0;
     rlock_permit permit;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {

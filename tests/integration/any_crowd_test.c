@@ -15,15 +15,6 @@ TestSuite(any_crowd, .init = stage_open, .fini = stage_close);
 
 #define NAME "order"
 
-/* A fenced lock's counter stays; nothing else does. */
-static void assert_free_keys(const kind *of)
-{
-    char *keys = server_keyspace(stage.server);
-    cr_assert(server_integer(stage.server, "EXISTS %s", NAME) == 0, "%s", keys);
-    cr_assert(server_integer(stage.server, "DBSIZE") == (of == &kind_fenced ? 1 : 0), "%s", keys);
-    free(keys);
-}
-
 /* --- 10: crowds that count ---
  * Who holds the lock alone adds to a counter that nothing else protects. Of a lock that many may hold,
  * every second turn is its rival's, which counts; in the others the counter must stand still. */
@@ -95,7 +86,7 @@ static void assert_counts(const kind *of, tally *count, int tasks, rlock_client 
     free(all);
     cr_assert(atomic_load(&count->failed) == 0);
     cr_assert(atomic_load(&count->value) == written, "%d, not %d", atomic_load(&count->value), written);
-    assert_free_keys(of);
+    assert_free_keys(of, NAME);
     cr_assert(wait_no_channels(5000));
 }
 
@@ -185,5 +176,5 @@ KIND_TEST(holds_of_an_owners_threads_add_up)
         granted += threads[i].granted;
     }
     cr_assert(granted > 0);
-    assert_free_keys(of);
+    assert_free_keys(of, NAME);
 }

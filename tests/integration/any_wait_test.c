@@ -183,7 +183,7 @@ KIND_TEST(cancelled_wait_ends_at_once_and_leaves_nothing)
     assert_status(actor_unlock(waiter, rival), RLOCK_NOT_OWNER);
     cr_assert(wait_no_channels(5000));
     assert_ok(rlock_unlock(lock));
-    cr_assert(!server_wait_exists(stage.server, NAME, true, 100), "taken by nobody");
+    cr_assert(!server_wait_exists(stage.server, kind_key(of, NAME), true, 100), "taken by nobody");
     actor_end(waiter);
     rlock_cancel_free(token);
 }
@@ -211,9 +211,9 @@ KIND_TEST(try_that_was_cancelled_on_its_way_frees_what_it_takes)
     assert_status(actor_finish(trying, 5000), RLOCK_CANCELLED);
     cr_assert(actor_valid_for(trying, lock) == 0);
     server_thaw(stage.server);
-    cr_assert(server_heard(stage.server, of->field ? "__keyevent@0__:hset" : "__keyevent@0__:set", NAME, 5000),
+    cr_assert(server_heard(stage.server, of->field ? "__keyevent@0__:hset" : "__keyevent@0__:set", kind_key(of, NAME), 5000),
               "it did not run late");
-    cr_assert(server_wait_exists(stage.server, NAME, false, 5000), "what it took is still there");
+    cr_assert(server_wait_exists(stage.server, kind_key(of, NAME), false, 5000), "what it took is still there");
     for (int64_t end_ms = limit_end_ms(10000); of->both_sides && server_integer(stage.server, "DBSIZE") > 0; pass_ms(1))
         cr_assert(now_ms() < end_ms, "a key of the hold is still there");
     assert_status(actor_unlock(trying, lock), RLOCK_NOT_OWNER);

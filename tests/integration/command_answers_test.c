@@ -115,6 +115,19 @@ Test(command_answers, inspect_shows_what_it_does_not_understand_as_it_is)
     outcome_free(&found);
 }
 
+Test(command_answers, inspect_and_force_unlock_know_a_signal_list_lock)
+{
+    freeReplyObject(server_command(stage.server, "SET lock:%s cafe1234", NAME));
+    outcome found = ask(COMMAND("inspect", NAME));
+    cr_assert_str_eq(found.out, NAME ": locked, without end (a string with \"lock:\" before the name: a signal-list lock, "
+                                     "if programs use it as one)\n  held by token cafe1234, count 1\n");
+    outcome_free(&found);
+    found = ask(COMMAND("force-unlock", NAME));
+    cr_assert_str_eq(found.out, NAME ": was locked, is free now\n");
+    outcome_free(&found);
+    cr_assert(server_integer(stage.server, "LLEN lock-signal:%s", NAME) == 1, "nobody is signalled to");
+}
+
 Test(command_answers, inspect_shows_whose_a_token_is)
 {
     freeReplyObject(server_command(stage.server, "SET %s cafe1234", NAME));

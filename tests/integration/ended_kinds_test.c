@@ -147,7 +147,7 @@ Test(ended_kinds, in_a_forked_child_say_so_and_harm_nothing)
     in_child(call_in_child);
     for (int64_t end_ms = now_ms() + KEPT_MS; now_ms() < end_ms; pass_ms(20)) {
         for (int i = 0; i < KINDS; i++)
-            cr_assert(rlock_valid_for(locks[i]) > 0 && pttl_of(all_kinds[i]->name) > 0);
+            cr_assert(rlock_valid_for(locks[i]) > 0 && pttl_of(kind_key(all_kinds[i], all_kinds[i]->name)) > 0);
     }
     for (int i = 0; i < KINDS; i++)
         assert_ok(rlock_unlock(locks[i]));

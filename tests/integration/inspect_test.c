@@ -1,6 +1,7 @@
 /* Inspecting: what the server holds under a name, whoever holds it and whichever object it is. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
@@ -156,6 +157,27 @@ Test(inspect, shows_the_token_of_a_fenced_lock_held_and_free)
     cr_assert(seen->has_token && seen->token == 2 && seen->holder_count == 0 && seen->ttl_ms == RLOCK_NOT_THERE);
     rlock_inspection_free(seen);
     rlock_free(lock);
+}
+
+/* Its keys have other names than the lock; what else has such a name is none. */
+Test(inspect, shows_a_signal_list_lock_by_its_name)
+{
+    rlock *lock = kind_of(&kind_signal, stage.client, NAME);
+    assert_ok(rlock_lock_lease(lock, 20000));
+    rlock_inspection *seen = look(NAME);
+    cr_assert_str_eq(seen->kind, "signal");
+    cr_assert(seen->holder_count == 1 && strstr(seen->holders[0].owner, rlock_client_id(stage.client)));
+    assert_between(seen->ttl_ms, 1, 20000);
+    rlock_inspection_free(seen);
+    assert_ok(rlock_unlock(lock));
+    static const char *const others[] = {"SET lock:" NAME " 5", "HSET lock:" NAME " a 1", "RPUSH lock:" NAME " a"};
+    for (int i = 0; i < 3; i++) {
+        freeReplyObject(server_command(stage.server, "DEL lock:" NAME));
+        freeReplyObject(server_command(stage.server, others[i]));
+        seen = look(NAME);
+        cr_assert_str_eq(seen->kind, "free", "%s", others[i]);
+        rlock_inspection_free(seen);
+    }
 }
 
 static const rlock_holder *holder(const rlock_inspection *seen, const char *owner, const char *side)

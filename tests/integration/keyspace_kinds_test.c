@@ -216,7 +216,8 @@ TimedTest(keyspace_kinds, keeps_to_the_names)
             actor *waiter = actor_start();
             cr_assert(strcmp(rlock_name(lock), name) == 0);
             assert_ok(rlock_lock(lock));
-            cr_assert(server_integer(stage.server, "EXISTS %b", whole, strlen(whole)) == 1);
+            const char *key = kind_key(of, whole);
+            cr_assert(server_integer(stage.server, "EXISTS %b", key, strlen(key)) == 1);
             actor_begin_try(waiter, rival, 10000, 1000);
             if (of->channel && !of->fair)
                 cr_assert(server_wait_subscribers(stage.server, kind_channel(of, whole), 1, 5000), "%s, %s", of->name,

@@ -163,7 +163,7 @@ static void assert_each_kept(int64_t ms)
 {
     for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(10)) {
         for (int i = 0; i < KINDS; i++)
-            cr_assert(pttl_of(all_kinds[i]->name) > 0 && rlock_valid_for(locks[i]) > 0, "the %s lock is lost",
+            cr_assert(pttl_of(kind_key(all_kinds[i], all_kinds[i]->name)) > 0 && rlock_valid_for(locks[i]) > 0, "the %s lock is lost",
                       all_kinds[i]->name);
     }
 }

@@ -91,10 +91,10 @@ KIND_TEST(gives_an_end_to_a_key_that_has_none)
 {
     rlock *lock = kind_of(of, stage.client, NAME);
     assert_ok(rlock_lock(lock));
-    freeReplyObject(server_command(stage.server, "PERSIST %s", NAME));
-    for (int64_t end_ms = limit_end_ms(10000); pttl_of(NAME) == -1; pass_ms(5))
+    freeReplyObject(server_command(stage.server, "PERSIST %s", kind_key(of, NAME)));
+    for (int64_t end_ms = limit_end_ms(10000); pttl_of(kind_key(of, NAME)) == -1; pass_ms(5))
         cr_assert(now_ms() < end_ms, "it has none still");
-    assert_between(pttl_of(NAME), 1, QUICK_MS);
+    assert_between(pttl_of(kind_key(of, NAME)), 1, QUICK_MS);
     assert_ok(rlock_unlock(lock));
 }
 
@@ -103,9 +103,9 @@ KIND_TEST(cuts_no_time_that_is_longer)
 {
     rlock *lock = kind_of(of, stage.client, NAME);
     assert_ok(rlock_lock(lock));
-    freeReplyObject(server_command(stage.server, "PEXPIRE %s %d", NAME, LONG_MS));
+    freeReplyObject(server_command(stage.server, "PEXPIRE %s %d", kind_key(of, NAME), LONG_MS));
     pass_ms(ROUND_MS);
-    assert_between(pttl_of(NAME), LONG_MS / 2, LONG_MS);
+    assert_between(pttl_of(kind_key(of, NAME)), LONG_MS / 2, LONG_MS);
     assert_ok(rlock_unlock(lock));
 }
 

@@ -68,7 +68,7 @@ KIND_TIMED_TEST(returns_though_the_server_sleeps)
     cr_assert(rlock_valid_for(lock) == 0);
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     server_thaw(stage.server);
-    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    cr_assert(server_wait_exists(stage.server, kind_key(of, NAME), false, SOON_MS));
     assert_nothing_told();
 }
 
@@ -110,7 +110,7 @@ KIND_TEST(is_done_before_another_thread_of_the_client_asks)
 KIND_TEST(tells_later_that_the_hold_was_gone)
 {
     rlock *lock = warm(of, NAME);
-    cr_assert(server_integer(stage.server, "DEL %s", NAME) == 1);
+    cr_assert(server_integer(stage.server, "DEL %s", kind_key(of, NAME)) == 1);
     assert_ok(rlock_unlock(lock));
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     assert_told_once(NAME, RLOCK_LOST_GONE);
@@ -120,19 +120,19 @@ KIND_TEST(tells_later_that_the_hold_was_gone)
 KIND_TEST(tells_that_the_hold_was_gone_though_its_owner_locks_again)
 {
     rlock *lock = warm(of, NAME);
-    cr_assert(server_integer(stage.server, "DEL %s", NAME) == 1);
+    cr_assert(server_integer(stage.server, "DEL %s", kind_key(of, NAME)) == 1);
     assert_ok(rlock_unlock(lock));
     assert_ok(rlock_lock(lock));
     assert_told_once(NAME, RLOCK_LOST_GONE);
     assert_ok(rlock_unlock(lock));
-    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    cr_assert(server_wait_exists(stage.server, kind_key(of, NAME), false, SOON_MS));
 }
 
 KIND_TEST(tells_later_that_the_server_refused)
 {
     rlock *lock = warm(of, NAME);
-    cr_assert(server_integer(stage.server, "DEL %s", NAME) == 1);
-    freeReplyObject(server_command(stage.server, of->field ? "SET %s text" : "HSET %s text 1", NAME));
+    cr_assert(server_integer(stage.server, "DEL %s", kind_key(of, NAME)) == 1);
+    freeReplyObject(server_command(stage.server, of->field ? "SET %s text" : "HSET %s text 1", kind_key(of, NAME)));
     assert_ok(rlock_unlock(lock));
     assert_told_once(NAME, RLOCK_LOST_NOT_RELEASED);
 }
@@ -170,7 +170,7 @@ KIND_TEST(is_done_though_the_server_has_forgotten_the_script)
     freeReplyObject(server_command(stage.server, "SCRIPT FLUSH"));
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
-    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    cr_assert(server_wait_exists(stage.server, kind_key(of, NAME), false, SOON_MS));
     assert_between(now_ms() - since_ms, 0, at_most_ms(TOLD_MS));
     assert_nothing_told();
 }

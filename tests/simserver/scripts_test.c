@@ -65,6 +65,9 @@ static const struct {
     {&rli_script_token_renew, "2 tok $l $m $o $o", 3},
     {&rli_script_token_force, "1 $T ch", 1},
     {&rli_script_token_state, "1 $T $o", 2},
+    {&rli_script_signal_release, "2 $T signals $o $r $m", 4},
+    {&rli_script_signal_force, "2 $T signals", 1},
+    {&rli_script_signal_pass_on, "2 $T signals", 2},
     {&rli_script_fair_acquire, "4 $q $o $m $c $v $w $h $w", 20},
     {&rli_script_fair_release, "4 $q $o $r $m $h $h $m $w $h", 8},
     {&rli_script_fair_force, "4 $q", 1},
@@ -116,7 +119,7 @@ static const struct {
 /* Others' doings on the same keys. */
 static const hunt_phrase hands[] = {
     {"SET row x", 1}, {"RPUSH row x", 1}, {"DEL row", 2}, {"DEL fence", 1}, {"SET fence x", 1},
-    {"DEL tok", 1}, {"SET tok $o PX $m", 1}, {"SET tok $x", 1}, {"PERSIST tok", 1}, {"PEXPIRE tok $m", 1},
+    {"DEL tok", 1}, {"LPOP signals", 2}, {"SET signals x", 1}, {"DEL signals", 1}, {"SET tok $o PX $m", 1}, {"SET tok $x", 1}, {"PERSIST tok", 1}, {"PEXPIRE tok $m", 1},
     {"DEL $l", 2}, {"DEL oq", 1}, {"DEL ot", 1}, {"DEL sem", 1}, {"HSET $l $o $x", 2}, {"HSET order mode read", 2},
     {"HSET order mode write", 2}, {"HSET order mode $x", 1}, {"HSET order $o:write $x", 2}, {"HDEL order $o", 1},
     {"HDEL order mode", 1}, {"PEXPIRE $l $m", 3}, {"PERSIST $l", 1}, {"SET $l $x", 1}, {"SET token $x", 1}, {"SET sem $n", 3}, {"SET sem $x", 1},

@@ -49,7 +49,7 @@ static void use(const kind *of, const char *name)
 KIND_TEST(does_what_it_does_on_one_server)
 {
     for (int node = 0; node < MASTERS; node++)
-        use(of, cluster_key(shards.cluster, node, "name:"));
+        use(of, kind_name(of, cluster_key(shards.cluster, node, "name:")));
     cr_assert(shards_wait_no_channels(SOON_MS));
     if (of != &kind_fenced && of != &kind_read) /* a counter stays; a read force leaves timeout keys to their TTL */
         shards_assert_nothing_left();
@@ -74,13 +74,13 @@ static void hand_over(const kind *of, const char *name)
 KIND_TEST(wakes_a_waiter_of_another_client_on_each_master)
 {
     for (int node = 0; node < MASTERS; node++)
-        hand_over(of, cluster_key(shards.cluster, node, "name:"));
+        hand_over(of, kind_name(of, cluster_key(shards.cluster, node, "name:")));
     cr_assert(shards_wait_no_channels(SOON_MS));
 }
 
 KIND_TEST(ends_with_its_lease)
 {
-    const char *name = cluster_key(shards.cluster, 1, "name:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, 1, "name:"));
     rlock *lock = kind_of(of, shards.client, name), *theirs = rival_of(of, shards.other, name);
     int64_t since_ms = now_ms();
     assert_ok(rlock_lock_lease(lock, 700));

@@ -22,7 +22,7 @@ TestSuite(cluster_moved, .init = shards_open, .fini = shards_close);
 
 KIND_TEST(stays_held_and_is_let_go_where_its_slot_went)
 {
-    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     rlock *lock = kind_of(of, shards.client, name), *theirs = rival_of(of, shards.other, name);
     int holds = of->once ? 1 : 2, count = 0;
     for (int i = 0; i < holds; i++)
@@ -44,7 +44,7 @@ KIND_TEST(stays_held_and_is_let_go_where_its_slot_went)
 
 KIND_TEST(is_waited_for_where_its_slot_went)
 {
-    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     rlock *held = rival_of(of, shards.other, name), *wanted = kind_of(of, shards.client, name);
     actor *waiter = actor_start();
     assert_ok(rlock_lock(held));
@@ -142,12 +142,12 @@ Test(cluster_moved, plain_messages_need_no_move)
 
 KIND_TEST(is_used_while_its_slot_is_on_its_way)
 {
-    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     rlock *lock = kind_of(of, shards.client, name), *theirs = rival_of(of, shards.other, name);
     actor *waiter = actor_start();
     assert_ok(rlock_lock(lock));
     cluster_move_begin(shards.cluster, cluster_slot(name), TO);
-    cluster_move_key(shards.cluster, name); /* the hash alone; of some kinds others stay behind */
+    cluster_move_key(shards.cluster, kind_key(of, name)); /* the hash alone; of some kinds others stay behind */
     actor_begin_lock(waiter, theirs);
     cr_assert(!actor_ended(waiter, 300));
     cluster_move_keys(shards.cluster, cluster_slot(name));
@@ -288,7 +288,7 @@ KIND_TEST(is_renewed_while_its_slot_moves)
 {
     enum { WATCHDOG_MS = 3600 };
     rlock_client *client = shards_client(PATIENT "&lockWatchdogTimeout=3600");
-    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     losses lost;
     losses_init(&lost);
     rlock_on_lost(client, losses_note, &lost);
@@ -300,10 +300,10 @@ KIND_TEST(is_renewed_while_its_slot_moves)
     await_renewal(lock, WATCHDOG_MS, now_ms());
     cluster_move_end(shards.cluster, cluster_slot(name));
     await_renewal(lock, WATCHDOG_MS, now_ms());
-    cr_assert(server_integer(cluster_node(shards.cluster, TO), "PTTL %s", name) > 500);
+    cr_assert(server_integer(cluster_node(shards.cluster, TO), "PTTL %s", kind_key(of, name)) > 500);
     cluster_move(shards.cluster, cluster_slot(name), FROM);
     await_renewal(lock, WATCHDOG_MS, now_ms());
-    cr_assert(server_integer(cluster_node(shards.cluster, FROM), "PTTL %s", name) > 500);
+    cr_assert(server_integer(cluster_node(shards.cluster, FROM), "PTTL %s", kind_key(of, name)) > 500);
     cr_assert(event_count(&lost.came) == 0, "told of a loss, for reason %d", (int)lost.all[0].reason);
     assert_ok(rlock_unlock(lock));
 }
@@ -323,7 +323,7 @@ static rlock_client *unawaited_client(void)
 /* The first unlock of a kind at a node waits for its answer. */
 static void warm(const kind *of, rlock_client *client, int node)
 {
-    rlock *lock = kind_of(of, client, cluster_key(shards.cluster, node, "warm:"));
+    rlock *lock = kind_of(of, client, kind_name(of, cluster_key(shards.cluster, node, "warm:")));
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
 }
@@ -331,7 +331,7 @@ static void warm(const kind *of, rlock_client *client, int node)
 KIND_TEST(is_let_go_where_its_slot_went_though_nobody_waits_for_that)
 {
     rlock_client *client = unawaited_client();
-    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     rlock *lock = kind_of(of, client, name), *theirs = rival_of(of, shards.other, name);
     warm(of, client, FROM);
     assert_ok(rlock_lock(lock));
@@ -355,7 +355,7 @@ KIND_TEST(is_let_go_where_its_slot_went_though_nobody_waits_for_that)
 KIND_TEST(is_let_go_while_its_slot_is_on_its_way_though_nobody_waits_for_that)
 {
     rlock_client *client = unawaited_client();
-    const char *name = cluster_key(shards.cluster, FROM, "moved:");
+    const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     rlock *lock = kind_of(of, client, name), *theirs = rival_of(of, shards.other, name);
     warm(of, client, FROM);
     assert_ok(rlock_lock(lock));

@@ -43,11 +43,16 @@ Test(cluster_names, with_one_tag_or_none_serve_every_object)
     rlock_client *client = shards_client(PATIENT);
     for (size_t i = 0; i < COUNT(together); i++) {
         for (size_t k = 0; k < KINDS; k++) {
+            if (all_kinds[k] == &kind_signal && !strchr(together[i], '{')) {
+                assert_refused("lock", rlock_get_signal_lock(client, together[i]), together[i], "between { and }");
+                continue;
+            }
             rlock *lock = kind_of(all_kinds[k], client, together[i]);
             assert_ok(rlock_lock(lock));
             assert_ok(rlock_unlock(lock));
         }
         freeReplyObject(server_command(cluster_at(shards.cluster, together[i]), "DEL %s", together[i]));
+        freeReplyObject(server_command(cluster_at(shards.cluster, together[i]), "DEL lock-signal:%s", together[i]));
         rlock_permit_semaphore *permits = permits_of(client, together[i]);
         rlock_permit permit;
         bool set = false, deleted = false;

@@ -59,6 +59,7 @@ static void goes_over(void (*fail)(server *))
     rlock *last = lock_of(client, "last");
     assert_ok(rlock_lock(last));
     assert_ok(rlock_unlock(last));
+    freeReplyObject(server_command(sentinel_server(own, master), "DEL lock-signal:signal"));
     char *left = server_keyspace(sentinel_server(own, master));
     cr_assert(server_integer(sentinel_server(own, master), "DBSIZE") <= 1, "left behind:\n%s", left); /* a fence's counter */
     free(left);

@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 
-static void acquire(rli_call *call, const rli_request *request)
+void rli_token_acquire(rli_call *call, const rli_request *request)
 {
     rli_start_acquire(call, request, &rli_script_token_acquire);
 }
@@ -18,7 +18,7 @@ static void force(rli_call *call, const rli_names *names)
     rli_start_force(call, names, &rli_script_token_force);
 }
 
-static void state(rli_call *call, const rli_names *names, const char *owner)
+void rli_token_state(rli_call *call, const rli_names *names, const char *owner)
 {
     rli_start_state(call, names, owner, &rli_script_token_state);
 }
@@ -29,10 +29,10 @@ const rli_kind rli_kind_token = {
     .naming = {.what = "lock", .channel_prefix = "rlock_token_channel"},
     .renew = &rli_script_token_renew,
     .queueing = RLI_BY_BACK_OFF,
-    .acquire = acquire,
+    .acquire = rli_token_acquire,
     .release = release,
     .force = force,
-    .state = state,
+    .state = rli_token_state,
     .parse_acquire = rli_reentrant_parse_acquire,
     .parse_release = rli_reentrant_parse_release,
 };

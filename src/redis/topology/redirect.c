@@ -78,6 +78,6 @@ bool rli_topology_follow_ask(rli_topology *topology, unsigned slot, rli_node *fr
     bool known = rli_topology_is_migrating(topology);
     atomic_store(&topology->ahead_ms, rli_now_ms());
     if (!known) /* listeners here will not hear from the other node */
-        rli_subscriber_rouse(&from->subscriber);
+        rli_node_rouse(from);
     return true;
 }

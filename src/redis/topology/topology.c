@@ -137,7 +137,7 @@ void rli_topology_announce(rli_topology *topology)
                 continue;
             node->left = false;
             if (serves_anything(topology, node))
-                rli_subscriber_rouse(&node->subscriber);
+                rli_node_rouse(node);
             else
                 rli_node_abandon(node);
         }

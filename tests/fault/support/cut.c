@@ -122,7 +122,7 @@ static const char look[] =
     "    value = table.concat(parts, ' ') "
     "    if redis.call('PTTL', key) == -1 then value = value .. ' for ever' end "
     "  end "
-    "  if not key:find('redisson_lock_token', 1, true) then "
+    "  if not key:find('redisson_lock_token', 1, true) and not key:find('lock-signal:', 1, true) then "
     "    lines[#lines + 1] = plain(key) .. ' ' .. kind .. ' ' .. value .. '\\n' "
     "  end "
     "end "
@@ -187,7 +187,7 @@ const char *held(const kind *of, int count)
     if (count == 0)
         return text;
     if (!of->field) {
-        snprintf(text, sizeof texts[0], "N string O\n");
+        snprintf(text, sizeof texts[0], "%sN string O\n", of->before ? of->before : "");
         return text;
     }
     const char *mode = !of->both_sides ? "" : of->shared ? " mode=read" : " mode=write";

@@ -34,6 +34,10 @@ static int add_locks(rlock **to, rlock_client *client, const char *name)
     snprintf(own, sizeof own, "%s:rw", name);
     to[count++] = side(client, own, rlock_read_lock);
     to[count++] = side(client, own, rlock_write_lock);
+    snprintf(own, sizeof own, "%s:t", name);
+    to[count++] = rlock_get_token_lock(client, own);
+    snprintf(own, sizeof own, "{%s}:l", name);
+    to[count++] = rlock_get_signal_lock(client, own);
     return count;
 }
 
@@ -54,7 +58,7 @@ bool handles_make(handles *self, rlock_client *client)
         made = made && self->locks[i];
     for (int i = 0; i < CALLS_OBJECTS; i++)
         made = made && self->semaphores[i] && self->latches[i] && self->permit_semaphores[i];
-    rlock *const several[] = {self->locks[0], self->locks[9], self->locks[18], self->locks[7]};
+    rlock *const several[] = {self->locks[0], self->locks[11], self->locks[22], self->locks[9]};
     self->locks[count++] = made ? rlock_get_multi_lock(several, 4) : NULL;
     self->locks[count++] = made ? rlock_get_red_lock(several, 3) : NULL;
     self->locks[count] = made ? rlock_for_owner(self->locks[1], 7) : NULL;

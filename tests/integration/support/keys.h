@@ -12,7 +12,7 @@
  * owner's number. */
 int64_t assert_held_alone(const char *name, rlock_client *client, int count,
                           int64_t lease_ms, int64_t since_ms);
-/* Fails the test unless there is no key at all. */
+/* Fails the test unless there is no key at all, but for elements of signal lists, which go by themselves. */
 void assert_no_keys(void);
 
 /* Fails the test unless for ms the lock stands on the server and, when `held` is not NULL, the

@@ -38,6 +38,8 @@ const kind kind_non_reentrant_fair = {.name = "non_reentrant_fair", .get = rlock
                                       .once = true, .fair = true, .channel = LOCK_CHANNEL, .field = "", FAIR_SCRIPTS};
 const kind kind_token = {.name = "token", .get = rlock_get_token_lock, .channel = "rlock_token_channel",
                          SCRIPTS(token_acquire, token_release, token_force)};
+const kind kind_signal = {.name = "signal", .get = rlock_get_signal_lock, .before = "lock:",
+                          SCRIPTS(token_acquire, signal_release, signal_force)};
 
 #define ADDRESS(nothing, of_kind) &kind_##of_kind,
 const kind *const all_kinds[KINDS] = {FOR_EACH_KIND(ADDRESS, )};
@@ -50,6 +52,34 @@ rlock *kind_of(const kind *of, rlock_client *client, const char *name)
 rlock *rival_of(const kind *of, rlock_client *client, const char *name)
 {
     return kind_of(of->shared ? &kind_write : of, client, name);
+}
+
+const char *kind_name(const kind *of, const char *name)
+{
+    static char names[8][256];
+    static int turn;
+    if (of != &kind_signal || strchr(name, '{'))
+        return name;
+    char *tagged = names[turn++ % 8];
+    snprintf(tagged, sizeof names[0], "{%s}", name);
+    return tagged;
+}
+
+const char *kind_key(const kind *of, const char *name)
+{
+    static char key[256];
+    snprintf(key, sizeof key, "%s%s", of->before ? of->before : "", name);
+    return key;
+}
+
+void assert_free_keys(const kind *of, const char *name)
+{
+    char *keys = server_keyspace(stage.server);
+    cr_assert(server_integer(stage.server, "EXISTS %s", kind_key(of, name)) == 0, "%s", keys);
+    if (of == &kind_signal)
+        freeReplyObject(server_command(stage.server, "DEL lock-signal:%s", name));
+    cr_assert(server_integer(stage.server, "DBSIZE") == (of == &kind_fenced ? 1 : 0), "%s", keys);
+    free(keys);
 }
 
 const char *kind_channel(const kind *of, const char *name)

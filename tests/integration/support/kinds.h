@@ -17,19 +17,20 @@ typedef struct kind {
     bool both_sides;     /* of a read-write lock */
     const char *channel; /* what its channel begins with; NULL: it publishes nothing and hears nothing */
     const rli_script *acquire, *release, *force;
+    const char *before;  /* what its key has before the name; NULL: nothing */
     const char *field;   /* what its field in the hash has after the owner; NULL: it is a string, its owner */
 } kind;
 
 extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write, kind_non_reentrant, kind_fair,
-    kind_non_reentrant_fair, kind_token;
-#define KINDS 9
+    kind_non_reentrant_fair, kind_token, kind_signal;
+#define KINDS 10
 extern const kind *const all_kinds[KINDS];
 
 /* CALL(claim, kind's name) for each kind: what stamps tests out. */
 #define FOR_EACH_KIND(CALL, claim)                                                                 \
     CALL(claim, reentrant) CALL(claim, spin) CALL(claim, fenced) CALL(claim, read)                 \
     CALL(claim, write) CALL(claim, non_reentrant) CALL(claim, fair) CALL(claim, non_reentrant_fair)         \
-    CALL(claim, token)
+    CALL(claim, token) CALL(claim, signal)
 
 /* A test of the suite for each kind, named `<kind>_<claim>`; its body follows and has `of`. */
 #define KIND_TEST_(claim, of_kind)                                                                 \
@@ -64,6 +65,14 @@ extern const kind *const all_kinds[KINDS];
 /* Handles that the stage keeps. rival_of: a lock whose owner and the kind's can't both hold theirs. */
 rlock *kind_of(const kind *of, rlock_client *client, const char *name);
 rlock *rival_of(const kind *of, rlock_client *client, const char *name);
+
+/* That name, as a lock of the kind may have it in a cluster, in the same slot; one of some static texts. */
+const char *kind_name(const kind *of, const char *name);
+/* The key of the lock `name`, as static text. */
+const char *kind_key(const kind *of, const char *name);
+/* Fails the test unless nothing stands on the server but what a free lock of that name leaves there: a fenced lock's
+ * counter, and a signal list's element, which it removes. */
+void assert_free_keys(const kind *of, const char *name);
 
 /* The channel of the lock `name`, as static text. */
 const char *kind_channel(const kind *of, const char *name);

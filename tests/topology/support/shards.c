@@ -82,6 +82,7 @@ rlock *shards_composite(shards_maker *make, rlock_client *client, const char *co
 
 int64_t shards_keys(void)
 {
+    static const char count[] = "return redis.call('dbsize') - #redis.call('keys', 'lock-signal:*')";
     int64_t keys = 0;
     for (int i = 0; i < cluster_size(shards.cluster); i++) {
         server *node = cluster_node(shards.cluster, i);
@@ -89,7 +90,7 @@ int64_t shards_keys(void)
             continue;
         char *info = server_text(node, "INFO replication");
         if (strstr(info, "role:master"))
-            keys += server_integer(node, "DBSIZE");
+            keys += server_integer(node, "EVAL %s 0", count);
         free(info);
     }
     return keys;

@@ -39,7 +39,7 @@ void shards_close_client(rlock_client *client);
 typedef rlock *shards_maker(rlock *const *locks, size_t n);
 rlock *shards_composite(shards_maker *make, rlock_client *client, const char *const names[MASTERS]);
 
-/* How many keys all masters that are up have. */
+/* How many keys all masters that are up have, without the elements of signal lists, which go by themselves. */
 int64_t shards_keys(void);
 /* Whether the servers have messages by slot, as from Redis 7.0 on; the same before a cluster is started. */
 bool shards_go_by_slot(void);

@@ -1,0 +1,102 @@
+/* News: what a wait listens to at one server, a channel or a signal list. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/news.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+static rli_subscriber *subscriber_of(const rli_news *news)
+{
+    return &news->node->subscriber;
+}
+
+static rli_signals *signals_of(const rli_news *news)
+{
+    return &news->node->signals;
+}
+
+rlock_status rli_news_join(rli_news *news, rli_node *node, const rli_source *source)
+{
+    rlock_status status =
+        source->list_of ? rli_signals_join(&node->signals, source->name, source->length, source->list_of,
+                                           source->list_of_length, &news->list)
+                        : rli_subscriber_join(&node->subscriber, source->name, source->length, &news->channel);
+    if (status == RLOCK_OK && (news->list || news->channel))
+        news->node = node;
+    else
+        rli_node_unref(node);
+    return status;
+}
+
+void rli_news_leave(rli_news *news, bool later)
+{
+    if (news->channel)
+        rli_subscriber_leave(subscriber_of(news), news->channel, later);
+    if (news->list)
+        rli_signals_leave(signals_of(news), news->list, news->unused);
+    rli_node_unref(news->node);
+    *news = (rli_news){0};
+}
+
+rli_source rli_news_source(const rli_news *news)
+{
+    if (news->list)
+        return (rli_source){news->list->name, news->list->length, news->list->lock, news->list->lock_length};
+    if (news->channel)
+        return (rli_source){.name = news->channel->name, .length = news->channel->length};
+    return (rli_source){0};
+}
+
+void rli_news_listen(rli_news *news, rli_parker *parker)
+{
+    if (news->channel)
+        rli_channel_listen(subscriber_of(news), news->channel, &news->listener, parker);
+    if (news->list)
+        rli_signal_listen(signals_of(news), news->list, &news->listener, parker);
+}
+
+void rli_news_unlisten(rli_news *news)
+{
+    if (news->channel)
+        rli_channel_unlisten(subscriber_of(news), news->channel, &news->listener);
+    if (news->list)
+        rli_signal_unlisten(signals_of(news), news->list, &news->listener);
+}
+
+bool rli_news_take(rli_news *news)
+{
+    if (news->channel)
+        return rli_listener_take(subscriber_of(news), &news->listener);
+    bool signalled = false;
+    bool reason = news->list && rli_signal_take(signals_of(news), news->list, &news->listener, &signalled);
+    news->unused = news->unused || signalled;
+    return reason;
+}
+
+rlock_status rli_news_await(rli_news *news)
+{
+    if (news->list)
+        rli_signal_want(signals_of(news), news->list);
+    return news->channel ? rli_channel_check(subscriber_of(news), news->channel) : RLOCK_OK;
+}
+
+bool rli_news_is_confirmed(const rli_news *news)
+{
+    if (news->channel)
+        return rli_channel_is_confirmed(subscriber_of(news), news->channel);
+    return news->list && rli_signal_works(signals_of(news), news->list);
+}
+
+/* Waiters for a list ask with a back-off until it works. */
+int64_t rli_news_confirm_by(const rli_news *news)
+{
+    return news->channel ? rli_after_ms(subscriber_of(news)->settings->subscription_timeout_ms) : RLI_NEVER;
+}
+
+rlock_status rli_news_unconfirmed(const rli_news *news)
+{
+    char trouble[200];
+    rli_subscriber_trouble(subscriber_of(news), trouble, sizeof trouble);
+    return rli_fail(RLOCK_UNAVAILABLE, "no subscription within %lld ms%s%s",
+                    (long long)subscriber_of(news)->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
+}

@@ -1,0 +1,51 @@
+/* News: what a wait listens to at one server, a channel or a signal list. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_NEWS_H
+#define RLI_NEWS_H
+
+#include "redis/node.h"
+
+#include <rlock/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where news of a key comes from. */
+typedef struct rli_source {
+    const char *name; /* the channel or the list; NULL: nobody tells, only time passes */
+    size_t length;
+    const char *list_of; /* the lock that the list belongs to; NULL: it is a channel */
+    size_t list_of_length;
+} rli_source;
+
+typedef struct rli_news {
+    rli_node *node; /* referenced while there is a channel or a list; NULL: there is neither */
+    rli_channel *channel;
+    rli_signal_list *list;
+    rli_listener listener;
+    bool unused; /* a signal was taken, and nobody has asked since */
+} rli_news;
+
+/* Begins to hear of the source at `node`. Takes over the caller's reference to the node, also on failure. With RLOCK_OK,
+ * end it with rli_news_leave. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the node was given up. */
+rlock_status rli_news_join(rli_news *news, rli_node *node, const rli_source *source);
+/* later: unsubscribing may be delayed. */
+void rli_news_leave(rli_news *news, bool later);
+/* Returns the source that was joined; it lives until that is left. */
+rli_source rli_news_source(const rli_news *news);
+
+/* From now until rli_news_unlisten, the parker is woken when there may be a reason to ask. */
+void rli_news_listen(rli_news *news, rli_parker *parker);
+void rli_news_unlisten(rli_news *news);
+/* Whether there was such a reason since the last call. */
+bool rli_news_take(rli_news *news);
+/* The wait goes to sleep. RLOCK_OK; RLOCK_SERVER: the server refuses the subscription. */
+rlock_status rli_news_await(rli_news *news);
+
+/* Whether nothing can be missed from now on: the subscription stands, or signals arrive. */
+bool rli_news_is_confirmed(const rli_news *news);
+/* By when a wait without another end must have its subscription confirmed; RLI_NEVER: it need not. */
+int64_t rli_news_confirm_by(const rli_news *news);
+/* RLOCK_UNAVAILABLE: it was not confirmed by then. */
+rlock_status rli_news_unconfirmed(const rli_news *news);
+
+#endif
