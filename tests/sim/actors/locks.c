@@ -20,7 +20,7 @@ static bool is_fair(object_kind kind)
 
 static bool is_once(object_kind kind)
 {
-    return kind == NON_REENTRANT || kind == NON_REENTRANT_FAIR || kind == TOKEN_LOCK;
+    return kind == NON_REENTRANT || kind == NON_REENTRANT_FAIR || kind == TOKEN_LOCK || kind == SIGNAL_LOCK;
 }
 
 /* --- the words of a script --- */
@@ -79,6 +79,8 @@ static request ask_of(const actor *self, const java_hold *of, int object, script
         snprintf(what.keys[what.key_count++], 96, "redisson_lock_timeout:{%s}", name);
     } else if (kind == FENCED) {
         snprintf(what.keys[what.key_count++], 96, "redisson_lock_token:{%s}", name);
+    } else if (kind == SIGNAL_LOCK) {
+        snprintf(what.keys[what.key_count++], 96, "lock-signal:%s", name + strlen("lock:"));
     }
     actor_owner(self, of->owner, what.arguments[0]);
     snprintf(what.arguments[1], 96, "%" PRId64, lease_ms);
@@ -98,6 +100,7 @@ static given release_once(actor *self, java_hold *of)
     static const script scripts[OBJECT_KINDS] = {
         [REENTRANT] = LOCK_RELEASE, [SPIN] = SPIN_RELEASE, [FAIR] = FAIR_RELEASE, [FENCED] = LOCK_RELEASE,
         [NON_REENTRANT] = LOCK_RELEASE, [NON_REENTRANT_FAIR] = FAIR_RELEASE, [TOKEN_LOCK] = TOKEN_RELEASE,
+        [SIGNAL_LOCK] = SIGNAL_RELEASE,
         [READ] = READ_RELEASE, [WRITE] = WRITE_RELEASE};
     char latch[40];
     snprintf(latch, sizeof latch, "%08x%08x", (unsigned)world_chance(UINT32_MAX), (unsigned)world_chance(UINT32_MAX));
@@ -112,7 +115,7 @@ static given release_once(actor *self, java_hold *of)
         timeline(thread_title(self->thread), "  release of %s → %s", actor_name_of(self, of->object),
                  answer.kind == REPLY_NIL ? "not ours" : answer.number == 0 ? "0" : "1");
         actor_ask(self, words, 2);
-        if (of->kind == TOKEN_LOCK && answer.kind == REPLY_NIL && tries < 3)
+        if ((of->kind == TOKEN_LOCK || of->kind == SIGNAL_LOCK) && answer.kind == REPLY_NIL && tries < 3)
             return GIVEN; /* by the one before, of which nothing is kept */
         return answer.kind == REPLY_NIL ? NOT_OURS : answer.number == 0 ? STILL_HELD : GIVEN;
     }
@@ -261,6 +264,7 @@ static outcome try_once(actor *self, void *with, int64_t *left_ms)
     static const script scripts[OBJECT_KINDS] = {
         [REENTRANT] = LOCK_ACQUIRE, [SPIN] = LOCK_ACQUIRE, [FAIR] = FAIR_ACQUIRE, [FENCED] = FENCED_ACQUIRE,
         [NON_REENTRANT] = LOCK_ACQUIRE, [NON_REENTRANT_FAIR] = FAIR_ACQUIRE, [TOKEN_LOCK] = TOKEN_ACQUIRE,
+        [SIGNAL_LOCK] = TOKEN_ACQUIRE,
         [READ] = READ_ACQUIRE, [WRITE] = WRITE_ACQUIRE};
     const taking *by = with;
     java_hold *of = by->of;
@@ -335,7 +339,7 @@ static void take(actor *self, const plan_step *step)
              actor_name_of(self, step->object), step->owner, by.wait_ms, step->lease_ms);
     self->waits_for = by.wait_ms != 0 && of->count == 0 ? of->entry->resource : -1;
     self->waits_since_ns = world_now_ns();
-    outcome got = actor_await(self, &(trying){try_once, &by, kind == SPIN || kind == TOKEN_LOCK ? NULL : channel, until_ns});
+    outcome got = actor_await(self, &(trying){try_once, &by, kind == SPIN || kind == TOKEN_LOCK || kind == SIGNAL_LOCK ? NULL : channel, until_ns});
     self->waits_for = -1;
     timeline(thread_title(self->thread), "  lock %s → %s", actor_name_of(self, step->object), outcomes[got]);
     if (got != TAKEN && is_fair(kind) && !by.tries_once && !cancelled) /* a cancelled one keeps its place */
@@ -349,7 +353,7 @@ static void force(actor *self, const plan_step *step)
     object_kind kind = run_of->objects[step->object].kind;
     java_hold *of = actor_hold(self, step->object, 0);
     script which = kind == READ ? READ_FORCE : kind == WRITE ? WRITE_FORCE : is_fair(kind) ? FAIR_FORCE
-                   : kind == TOKEN_LOCK ? TOKEN_FORCE : LOCK_FORCE;
+                   : kind == TOKEN_LOCK ? TOKEN_FORCE : kind == SIGNAL_LOCK ? SIGNAL_FORCE : LOCK_FORCE;
     request what = ask_of(self, of, step->object, which, 0, NULL);
     run_count_call();
     timeline(thread_title(self->thread), "force %s", actor_name_of(self, step->object));
@@ -382,7 +386,8 @@ static void ask(actor *self, const plan_step *step)
     unsigned epoch = ledger_epoch(of->entry->resource);
     int64_t sent_ns = world_now_ns();
     run_count_call();
-    bool asks_left = step->kind == TTL || step->kind == IS_LOCKED || run_of->objects[step->object].kind == TOKEN_LOCK;
+    bool asks_left = step->kind == TTL || step->kind == IS_LOCKED ||
+                     run_of->objects[step->object].kind == TOKEN_LOCK || run_of->objects[step->object].kind == SIGNAL_LOCK;
     if (!actor_ask(self, asks_left ? left : held, asks_left ? 2 : 3) || asks_left)
         return;
     if (self->answer.self.number == 0 && hold_is_sure(of, epoch, sent_ns))

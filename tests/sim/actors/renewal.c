@@ -138,7 +138,7 @@ static void renew(actor *self, java_hold *one)
     char who[64], lease[24], base[40];
     const char *name = actor_name_of(self, one->object);
     const char *text = script_text(one->kind == READ ? READ_RENEW : one->kind == WRITE ? WRITE_RENEW
-                                   : one->kind == TOKEN_LOCK ? TOKEN_RENEW : LOCK_RENEW);
+                                   : one->kind == TOKEN_LOCK || one->kind == SIGNAL_LOCK ? TOKEN_RENEW : LOCK_RENEW);
     actor_owner(self, one->owner, who);
     snprintf(lease, sizeof lease, "%" PRId64, self->watchdog_ms);
     snprintf(base, sizeof base, "{%s}:", name);

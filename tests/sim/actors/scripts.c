@@ -77,6 +77,9 @@
     "  local value = call('incrby', KEYS[1], #over)\n"                                                                    \
     "  if value > 0 then call('publish', ARGV[1], value) end\nend\n"
 
+/* As python-redis-lock leaves an element for who waits longest. */
+#define SIGNAL "local list = KEYS[#KEYS]\ncall('del', list)\ncall('lpush', list, '1')\ncall('pexpire', list, 1000)\n"
+
 static const struct {
     const char *name, *text;
 } all[SCRIPTS] = {
@@ -88,6 +91,9 @@ static const struct {
     [TOKEN_FORCE] = {"foreign/force", CALL "return call('del', KEYS[1])\n"},
     [TOKEN_RENEW] = {"foreign/renew", CALL "if call('get', KEYS[1]) ~= ARGV[1] then return 0 end\n"
                      "return call('pexpire', KEYS[1], ARGV[2])\n"},
+    [SIGNAL_RELEASE] = {"signal/release", CALL "if call('get', KEYS[1]) ~= ARGV[1] then return nil end\n" SIGNAL
+                        "return call('del', KEYS[1])\n"},
+    [SIGNAL_FORCE] = {"signal/force", CALL SIGNAL "return call('del', KEYS[1])\n"},
     [LOCK_ACQUIRE] = {"lock/acquire", CALL "if " LOCK_IS_OURS " then\n" TAKE "return nil\nend\nreturn call('pttl', KEYS[1])\n"},
     [FENCED_ACQUIRE] = {"fenced/acquire", CALL "if " LOCK_IS_OURS " then\n" TAKE
                         "return { call('incr', KEYS[2]) }\nend\nreturn call('pttl', KEYS[1])\n"},

@@ -95,7 +95,7 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument)
              lost->hold_count, lost->named_owner ? "owner" : "thread", (long long)lost->owner, (int)lost->reason);
     bool any = false;
     for (hold *held = ledger_first(); held; held = held->next) {
-        bool is_of = held->owner.client == self->index && strcmp(run_of->objects[held->resource].name, lost->name) == 0;
+        bool is_of = held->owner.client == self->index && strcmp(object_called(&run_of->objects[held->resource]), lost->name) == 0;
         any |= is_of;
         if (is_of && held->gone_ns && (held->owner.number < 0) == lost->named_owner)
             held->told_ns = world_now_ns();

@@ -34,6 +34,11 @@ typedef struct seen {
     bool there[PLAN_OBJECTS];
 } seen;
 
+static bool is_a_token(object_kind kind)
+{
+    return kind == TOKEN_LOCK || kind == SIGNAL_LOCK;
+}
+
 static void look_at_key(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
 {
     seen *self = argument;
@@ -46,7 +51,7 @@ static void look_at_key(void *argument, host *at, const char *name, size_t lengt
         int resource = run_resource(run_of, i);
         self->there[resource] = true;
         /* What foreign hands write there is a token of somebody's, too. */
-        bool is_token = run_of->objects[i].kind == TOKEN_LOCK && strcmp(type, "string") == 0 && !run_has_fault(KEY_TAKEN);
+        bool is_token = is_a_token(run_of->objects[i].kind) && strcmp(type, "string") == 0 && !run_has_fault(KEY_TAKEN);
         bool is_lock = is_token || strcmp(type, "hash") == 0;
         if (left_ms < 0 && is_lock && !run_has_odd_field(resource))
             finding("lock \"%s\" stands on the server without an end", own);
@@ -88,9 +93,13 @@ static int64_t found_late_ms(void)
 /* Other programs do not tell that they have released a token lock: it is found by the next question. */
 #define BACK_OFF_MS 1100
 
-static bool tells_nobody(int resource)
+/* A signal may be lost with whom it was for, and a lease that ends signals to nobody. */
+#define SIGNAL_LOST_MS 5500
+
+static int64_t untold_ms(int resource)
 {
-    return run_of->objects[resource].kind == TOKEN_LOCK;
+    object_kind kind = run_of->objects[resource].kind;
+    return kind == TOKEN_LOCK ? BACK_OFF_MS : kind == SIGNAL_LOCK && !(run_is_calm() && wire_is_freed(resource)) ? SIGNAL_LOST_MS : 0;
 }
 
 static int64_t bound_ms(int resource)
@@ -102,13 +111,13 @@ static int64_t bound_ms(int resource)
     bool confirms = run_of->topology == SINGLE || run_is_calm();
     if (!run_is_whole() || !confirms || (leaves_places && queues(resource)))
         return found_late_ms();
-    return TAKEN_MS + trips_ms + (run_of->stalls ? TAKEN_MS : 0) + (tells_nobody(resource) ? BACK_OFF_MS : 0);
+    return TAKEN_MS + trips_ms + (run_of->stalls ? TAKEN_MS : 0) + untold_ms(resource);
 }
 
 /* How a release wakes waiters: on the channel of each, not at all, or on one channel. */
 static int waking_of(object_kind kind)
 {
-    return kind == FAIR || kind == NON_REENTRANT_FAIR ? 1 : kind == SPIN ? 2 : kind == TOKEN_LOCK ? 3 : 0;
+    return kind == FAIR || kind == NON_REENTRANT_FAIR ? 1 : kind == SPIN ? 2 : kind == TOKEN_LOCK ? 3 : kind == SIGNAL_LOCK ? 4 : 0;
 }
 
 /* Where kinds are mixed, waiters may hear of no release, and wait for the time to live. */

@@ -1,7 +1,9 @@
 /* Wire: whether what scripts leave and publish is what the wire contract says. Redisson's threads each wait on a channel for a
  * message that says how many of them to wake; an actor has one thread, and would not notice a wrong one. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/sim/check/wire.h"
+#include "tests/sim/check/wire_parts.h"
+
+#include "tests/sim/check/leases.h"
 
 #include "tests/sim/check/ledger.h"
 #include "tests/sim/program/run.h"
@@ -13,33 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGES 16
-#define TEXT_SIZE 160
-#define NUMBER_NONE INT64_MIN
 #define MS INT64_C(1000000)
 
-/* What one name stands for at one instant. */
-typedef struct state {
-    bool lock;            /* there is a hash, or a token */
-    char mode;            /* 'r', 'w', or 0 */
-    int64_t number;       /* of a counter; NUMBER_NONE */
-    size_t queued;
-    char head[TEXT_SIZE]; /* of the queue */
-    double head_score;    /* below 0: it has none */
-    double last_score;    /* of the last in it; below 0: none */
-    int64_t ends_ms;      /* by the server's clock; -1: never */
-} state;
-
-typedef struct message {
-    char channel[TEXT_SIZE], text[TEXT_SIZE];
-} message;
-
-static struct {
-    bool runs;
-    state before;
-    message told[MESSAGES];
-    int count;
-} now;
+wire_run wire_now;
 
 static int64_t freed_ns[PLAN_OBJECTS];
 
@@ -48,9 +26,16 @@ int64_t wire_freed_ns(int resource)
     return freed_ns[resource];
 }
 
+static bool freed_last[PLAN_OBJECTS]; /* and no script has taken it since */
+
+bool wire_is_freed(int resource)
+{
+    return freed_last[resource];
+}
+
 /* --- what there is --- */
 
-static const sim_value *value_of(const host *at, const char *key)
+const sim_value *wire_value(const host *at, const char *key)
 {
     return sim_server_value(at->server, 0, key, strlen(key));
 }
@@ -60,34 +45,34 @@ static void copy_text(char to[static TEXT_SIZE], const char *at, size_t length)
     snprintf(to, TEXT_SIZE, "%.*s", (int)(length < TEXT_SIZE ? length : TEXT_SIZE - 1), at);
 }
 
-static double score_of(const sim_value *timeouts, text member)
+double wire_score(const sim_value *timeouts, text member)
 {
     const entry *score = timeouts && timeouts->type == VALUE_ZSET ? table_find(&timeouts->zset.scores, member) : NULL;
     return score ? score->score : -1;
 }
 
-static void look_at_queue(const host *at, const char *name, state *to)
+static void look_at_queue(const host *at, const char *name, wire_state *to)
 {
     char key[TEXT_SIZE];
     snprintf(key, sizeof key, "redisson_lock_queue:{%s}", name);
-    const sim_value *queue = value_of(at, key);
+    const sim_value *queue = wire_value(at, key);
     if (!queue || queue->type != VALUE_LIST)
         return;
     to->queued = list_size(queue);
     text head = list_item(queue, 0), last = list_item(queue, to->queued - 1);
     copy_text(to->head, head.at, head.length);
     snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
-    const sim_value *timeouts = value_of(at, key);
-    to->head_score = score_of(timeouts, head);
-    to->last_score = score_of(timeouts, last);
+    const sim_value *timeouts = wire_value(at, key);
+    to->head_score = wire_score(timeouts, head);
+    to->last_score = wire_score(timeouts, last);
 }
 
 static bool is_owner(const char *at, size_t length, const char *behind);
 
-static state look(const host *at, const char *name)
+static wire_state look(const host *at, const char *name)
 {
-    state is = {.number = NUMBER_NONE, .last_score = -1, .ends_ms = -1};
-    const sim_value *own = value_of(at, name);
+    wire_state is = {.number = NUMBER_NONE, .last_score = -1, .ends_ms = -1};
+    const sim_value *own = wire_value(at, name);
     if (own && own->type == VALUE_HASH) {
         const entry *mode = table_find(&own->members, TEXT("mode"));
         is.lock = true;
@@ -96,6 +81,7 @@ static state look(const host *at, const char *name)
     if (own && own->type == VALUE_STRING)
         text_integer((text){own->string.at, own->string.length}, &is.number);
     is.lock |= own && own->type == VALUE_STRING && is_owner(own->string.at, own->string.length, "");
+    is.there = own;
     is.ends_ms = own ? own->expires_ms : -1;
     look_at_queue(at, name, &is);
     return is;
@@ -125,14 +111,12 @@ static bool is_number(const char *digits)
     return text_integer(text_of(digits), &number);
 }
 
-typedef enum family { EXCLUSIVE, QUEUED, SILENT, TOKENS, READING, WRITING, SEMAPHORES, PERMIT_SEMAPHORES, LATCHES, OTHERS } family;
-
-static family family_of(const char *script)
+static wire_family family_of(const char *script)
 {
     static const struct {
         const char *before;
-        family is;
-    } all[] = {{"lock/", EXCLUSIVE}, {"fenced/", EXCLUSIVE}, {"fair/", QUEUED}, {"spin/", SILENT}, {"token/", TOKENS},
+        wire_family is;
+    } all[] = {{"lock/", EXCLUSIVE}, {"fenced/", EXCLUSIVE}, {"fair/", QUEUED}, {"spin/", SILENT}, {"token/", TOKENS}, {"signal/", SIGNALS},
                {"read/", READING},
                {"write/", WRITING}, {"semaphore/", SEMAPHORES}, {"permit_semaphore/", PERMIT_SEMAPHORES},
                {"permits/", PERMIT_SEMAPHORES}, {"count_down_latch/", LATCHES}, {"latch/", LATCHES}};
@@ -143,18 +127,18 @@ static family family_of(const char *script)
     return OTHERS;
 }
 
-static void channel_of(family which, const char *name, char to[static TEXT_SIZE])
+void wire_channel(wire_family which, const char *name, char to[static TEXT_SIZE])
 {
     static const char *const prefixes[] = {
         [EXCLUSIVE] = "redisson_lock__channel:", [QUEUED] = "redisson_lock__channel:", [SILENT] = "redisson_lock__channel:",
-        [TOKENS] = "rlock_token_channel:", [READING] = "redisson_rwlock:", [WRITING] = "redisson_rwlock:", [SEMAPHORES] = "redisson_sc:",
+        [TOKENS] = "rlock_token_channel:", [SIGNALS] = "none:", [READING] = "redisson_rwlock:", [WRITING] = "redisson_rwlock:", [SEMAPHORES] = "redisson_sc:",
         [PERMIT_SEMAPHORES] = "redisson_sc:", [LATCHES] = "redisson_countdownlatch__channel__"};
     snprintf(to, TEXT_SIZE, "%s{%s}", prefixes[which], name);
 }
 
 /* --- what has to be published --- */
 
-static void say_state(const state *is, char *to, size_t size)
+static void say_state(const wire_state *is, char *to, size_t size)
 {
     if (is->number != NUMBER_NONE)
         snprintf(to, size, "%" PRId64, is->number);
@@ -162,71 +146,91 @@ static void say_state(const state *is, char *to, size_t size)
         snprintf(to, size, "%s%s", is->lock ? "a lock" : "nothing", is->mode == 'r' ? ", mode read" : is->mode ? ", mode write" : "");
 }
 
-static void must_tell(const char *script, const state *before, const state *after, const char *channel, const char *said)
+void wire_must_tell(const char *script, const wire_state *before, const wire_state *after, const char *channel, const char *said)
 {
     char told[600] = "nothing", was[40], is[40];
     size_t length = 0;
-    for (int i = 0; i < now.count; i++) {
-        if (strcmp(now.told[i].channel, channel) == 0 && strcmp(now.told[i].text, said) == 0)
+    for (int i = 0; i < wire_now.count; i++) {
+        if (strcmp(wire_now.told[i].channel, channel) == 0 && strcmp(wire_now.told[i].text, said) == 0)
             return;
         if (length < sizeof told - 2 * TEXT_SIZE)
-            length += (size_t)snprintf(told + length, sizeof told - length, "%s\"%s\" on %s", i ? ", " : "", now.told[i].text,
-                                       now.told[i].channel);
+            length += (size_t)snprintf(told + length, sizeof told - length, "%s\"%s\" on %s", i ? ", " : "", wire_now.told[i].text,
+                                       wire_now.told[i].channel);
     }
     say_state(before, was, sizeof was);
     say_state(after, is, sizeof is);
     finding("%s turned %s into %s, and did not publish \"%s\" on %s, but %s", script, was, is, said, channel, told);
 }
 
-static void check_lock_told(const char *script, family which, bool ours, const char *name, const state *after)
+static bool is_signal_list(const char *name, size_t length, int object)
 {
-    const state *before = &now.before;
-    char channel[TEXT_SIZE + 200];
-    channel_of(which, name, channel);
-    bool freed = before->lock && !after->lock;
-    if ((which == EXCLUSIVE || which == TOKENS) && freed && !before->mode)
-        must_tell(script, before, after, channel, "0");
-    if (which == QUEUED && freed && !before->mode && after->queued > 0) {
-        size_t length = strlen(channel);
-        snprintf(channel + length, sizeof channel - length, ":%s", after->head);
-        must_tell(script, before, after, channel, "0");
-    }
-    if (which == READING && freed && before->mode == 'r')
-        must_tell(script, before, after, channel, "0");
-    /* Redisson does not tell when reads of the writer's own are left. */
-    if (which == WRITING && before->mode == 'w' && (freed || (ours && after->mode == 'r')))
-        must_tell(script, before, after, channel, "1");
+    char own[TEXT_SIZE];
+    if (run_of->objects[object].kind != SIGNAL_LOCK)
+        return false;
+    snprintf(own, sizeof own, "lock-signal:%s", object_called(&run_of->objects[object]));
+    return strlen(own) == length && memcmp(own, name, length) == 0;
 }
 
-static void check_count_told(const char *script, family which, const char *name, const state *after)
+/* Who frees it leaves an element for one waiter; it is served when the script has ended. */
+static void check_signalled(const char *script, const host *at, const char *name, const wire_state *after)
 {
-    const state *before = &now.before;
+    char list[TEXT_SIZE];
+    snprintf(list, sizeof list, "lock-signal:%s", name + strlen("lock:"));
+    const sim_value *own = wire_value(at, list);
+    if (wire_now.before.lock && !after->lock && (!own || own->type != VALUE_LIST))
+        finding("%s freed lock \"%s\", and left no element in its list", script, name);
+}
+
+static void check_lock_told(const char *script, wire_family which, bool ours, bool gives_up, const char *name, const wire_state *after)
+{
+    const wire_state *before = &wire_now.before;
+    char channel[TEXT_SIZE + 200];
+    wire_channel(which, name, channel);
+    bool freed = before->lock && !after->lock;
+    if ((which == EXCLUSIVE || which == TOKENS) && freed && !before->mode)
+        wire_must_tell(script, before, after, channel, "0");
+    bool leaves_free = gives_up && !after->there;
+    if (which == QUEUED && (freed || leaves_free) && !before->mode && after->queued > 0) {
+        size_t length = strlen(channel);
+        snprintf(channel + length, sizeof channel - length, ":%s", after->head);
+        wire_must_tell(script, before, after, channel, "0");
+    }
+    if (which == READING && freed && before->mode == 'r')
+        wire_must_tell(script, before, after, channel, "0");
+    /* Redisson does not tell when reads of the writer's own are left. */
+    if (which == WRITING && before->mode == 'w' && (freed || (ours && after->mode == 'r')))
+        wire_must_tell(script, before, after, channel, "1");
+}
+
+static void check_count_told(const char *script, wire_family which, const char *name, const wire_state *after)
+{
+    const wire_state *before = &wire_now.before;
     const char *verb = strchr(script, '/');
     char channel[TEXT_SIZE], number[24];
-    channel_of(which, name, channel);
+    wire_channel(which, name, channel);
     int64_t was = before->number == NUMBER_NONE ? 0 : before->number;
     bool raised = after->number != NUMBER_NONE && after->number > was;
     snprintf(number, sizeof number, "%" PRId64, after->number);
     if (which == SEMAPHORES && raised)
-        must_tell(script, before, after, channel, number);
+        wire_must_tell(script, before, after, channel, number);
     if (which == PERMIT_SEMAPHORES && raised && strcmp(verb, "/release") == 0)
-        must_tell(script, before, after, channel, number);
-    if (which == PERMIT_SEMAPHORES && raised && after->number > 0 && now.count == 0)
-        must_tell(script, before, after, channel, "some number");
+        wire_must_tell(script, before, after, channel, number);
+    if (which == PERMIT_SEMAPHORES && raised && after->number > 0 && wire_now.count == 0)
+        wire_must_tell(script, before, after, channel, "some number");
     if (which == LATCHES && was > 0 && after->number == NUMBER_NONE)
-        must_tell(script, before, after, channel, strcmp(verb, "/delete") == 0 ? "1" : "0");
+        wire_must_tell(script, before, after, channel, strcmp(verb, "/delete") == 0 ? "1" : "0");
     if (which == LATCHES && before->number == NUMBER_NONE && raised)
-        must_tell(script, before, after, channel, "1");
+        wire_must_tell(script, before, after, channel, "1");
 }
 
 /* Nobody of Redisson's listens elsewhere, and it reads numbers. */
-static void check_messages(const char *script, family which, const char *name)
+static void check_messages(const char *script, wire_family which, const char *name)
 {
     char channel[TEXT_SIZE];
-    channel_of(which, name, channel);
+    wire_channel(which, name, channel);
     size_t length = strlen(channel);
-    for (int i = 0; i < now.count; i++) {
-        const message *one = &now.told[i];
+    for (int i = 0; i < wire_now.count; i++) {
+        const wire_message *one = &wire_now.told[i];
         const char *behind = one->channel + length;
         bool ours = strncmp(one->channel, channel, length) == 0 && (which == QUEUED ? *behind == ':' : *behind == 0);
         bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
@@ -240,7 +244,7 @@ static void check_messages(const char *script, family which, const char *name)
 
 static void check_fields(const char *script, const host *at, const char *name)
 {
-    const sim_value *own = value_of(at, name);
+    const sim_value *own = wire_value(at, name);
     const entry *mode = table_find(&own->members, TEXT("mode"));
     for (const entry *one = table_next(&own->members, NULL); one; one = table_next(&own->members, one)) {
         int64_t count;
@@ -265,7 +269,7 @@ static bool is_taken_by(const char *script)
     return strcmp(verb, "/acquire") == 0 || strcmp(verb, "/try") == 0;
 }
 
-static void check_lease(const char *script, const host *at, const sim_run *run, const state *after)
+static void check_lease(const char *script, const host *at, const sim_run *run, const wire_state *after)
 {
     int64_t lease_ms;
     if (!argument(run, 2, &lease_ms) || after->ends_ms < 0)
@@ -278,19 +282,19 @@ static void check_lease(const char *script, const host *at, const sim_run *run, 
 /* Behind the time of the one before, or the holder's, by how long the owner waits at most. Redisson counts by its own clock. */
 #define CLOCKS_MS 5
 
-static void check_place(const char *script, const host *at, const sim_run *run, bool ours, const state *after)
+static void check_place(const char *script, const host *at, const sim_run *run, bool ours, const wire_state *after)
 {
     int64_t wait_ms, now_ms = sim_server_now_us(at->server) / 1000;
-    if (after->queued != now.before.queued + 1 || !argument(run, ours ? 5 : 3, &wait_ms) ||
+    if (after->queued != wire_now.before.queued + 1 || !argument(run, ours ? 5 : 3, &wait_ms) ||
         (!ours && !argument(run, 4, &now_ms)))
         return;
     double from_ms = (double)now_ms;
-    if (now.before.queued > 0 && now.before.last_score < 0)
+    if (wire_now.before.queued > 0 && wire_now.before.last_score < 0)
         return;
-    if (now.before.queued > 0)
-        from_ms = now.before.last_score > from_ms ? now.before.last_score : from_ms;
-    else if (now.before.lock && now.before.ends_ms > 0)
-        from_ms += (double)(now.before.ends_ms - sim_server_now_us(at->server) / 1000);
+    if (wire_now.before.queued > 0)
+        from_ms = wire_now.before.last_score > from_ms ? wire_now.before.last_score : from_ms;
+    else if (wire_now.before.lock && wire_now.before.ends_ms > 0)
+        from_ms += (double)(wire_now.before.ends_ms - sim_server_now_us(at->server) / 1000);
     double late_ms = after->last_score - from_ms - (double)wait_ms;
     double exact = from_ms > 1e15 ? 1e300 : CLOCKS_MS; /* foreign hands wrote what is no time */
     if (late_ms < -exact || late_ms > exact)
@@ -302,12 +306,12 @@ static bool is_queued(const host *at, const char *name, text who)
 {
     char key[TEXT_SIZE];
     snprintf(key, sizeof key, "redisson_lock_queue:{%s}", name);
-    const sim_value *queue = value_of(at, key);
+    const sim_value *queue = wire_value(at, key);
     bool is = false;
     for (size_t i = 0; queue && queue->type == VALUE_LIST && i < list_size(queue); i++)
         is |= text_is(list_item(queue, i), who);
     snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
-    return is || (!run_has_fault(QUEUE_ODD) && score_of(value_of(at, key), who) >= 0); /* that deletes queues alone */
+    return is || (!run_has_fault(QUEUE_ODD) && wire_score(wire_value(at, key), who) >= 0); /* that deletes queues alone */
 }
 
 /* Ours remove a head that nobody heard twice, which their sixth argument names. */
@@ -317,19 +321,19 @@ static bool takes_for_dead(const sim_run *run, text head)
 }
 
 /* One that has the lock, or has given up, waits no more; and one that others are before does not take it. */
-static void check_turn(const char *script, const host *at, const char *name, const sim_run *run, const state *after)
+static void check_turn(const char *script, const host *at, const char *name, const sim_run *run, const wire_state *after)
 {
     if (run->count <= run->keys)
         return;
-    text who = run->words[run->keys], head = text_of(now.before.head);
-    bool took = is_taken_by(script) && !now.before.lock && after->lock;
+    text who = run->words[run->keys], head = text_of(wire_now.before.head);
+    bool took = is_taken_by(script) && !wire_now.before.lock && after->lock;
     bool gave_up = strcmp(script, "fair/give_up") == 0;
     double soon_ms = (double)(sim_server_now_us(at->server) / 1000 + 1000); /* clocks, and how long a request takes, differ */
     if ((took || gave_up) && is_queued(at, name, who))
         finding("%s left \"%.*s\" in the queue", script, (int)who.length, who.at);
-    bool waits = now.before.queued > 0 && now.before.head_score > soon_ms && !takes_for_dead(run, head);
+    bool waits = wire_now.before.queued > 0 && wire_now.before.head_score > soon_ms && !takes_for_dead(run, head);
     if (took && waits && !text_is(who, head))
-        finding("%s took it for \"%.*s\", and it was the turn of \"%s\"", script, (int)who.length, who.at, now.before.head);
+        finding("%s took it for \"%.*s\", and it was the turn of \"%s\"", script, (int)who.length, who.at, wire_now.before.head);
 }
 
 /* --- runs of scripts --- */
@@ -353,47 +357,58 @@ static bool is_judged(const sim_run *run)
 
 void wire_begins(host *at, const sim_run *run)
 {
-    now.runs = is_judged(run);
-    now.count = 0;
-    if (now.runs)
-        now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
+    wire_now.runs = is_judged(run);
+    wire_now.count = 0;
+    if (wire_now.runs)
+        wire_now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
+    leases_begin(at, run);
 }
 
 void wire_published(const char *channel, size_t channel_length, const char *said, size_t length)
 {
-    if (!now.runs || now.count == MESSAGES)
+    if (!wire_now.runs || wire_now.count == MESSAGES)
         return;
-    message *one = &now.told[now.count++];
+    wire_message *one = &wire_now.told[wire_now.count++];
     copy_text(one->channel, channel, channel_length);
     copy_text(one->text, said, length);
 }
 
 void wire_ran(host *at, const sim_run *run, const char *script)
 {
-    family which = family_of(script);
-    bool runs = now.runs, broke_off = run->answer.length > 0 && run->answer.at[0] == '-';
-    now.runs = false;
-    if (!runs || which == OTHERS || broke_off || !is_judged(run))
+    wire_family which = family_of(script);
+    bool runs = wire_now.runs, broke_off = run->answer.length > 0 && run->answer.at[0] == '-';
+    wire_now.runs = false;
+    if (!runs || broke_off || !is_judged(run))
         return;
     int object = object_named(&run->words[0]);
     const char *name = run_of->objects[object].name;
-    const state after = look(at, name);
-    if (now.before.lock && !after.lock)
+    const wire_state after = look(at, name);
+    if (wire_now.before.lock || after.lock)
+        freed_last[run_resource(run_of, object)] = !after.lock;
+    if (which == OTHERS)
+        return;
+    if (wire_now.before.lock && !after.lock)
         freed_ns[run_resource(run_of, object)] = world_now_ns();
-    if (now.count < MESSAGES) {
+    if (wire_now.count < MESSAGES) {
         check_messages(script, which, name);
-        check_lock_told(script, which, run->name != NULL, name, &after);
+        bool had_place = run->answer.length > 1 && memcmp(run->answer.at, ":0", 2) != 0;
+        bool gives_up = run->name && strcmp(script, "fair/give_up") == 0 && had_place;
+        check_lock_told(script, which, run->name != NULL, gives_up, name, &after);
         check_count_told(script, which, name, &after);
     }
+    if (run->name)
+        leases_check(&(leases_run){script, which, at, name, run}, &after);
+    if (which == SIGNALS)
+        check_signalled(script, at, name, &after);
     if (which == QUEUED)
         check_turn(script, at, name, run, &after);
     if (which > WRITING || !is_taken_by(script))
         return;
     if (after.lock && which != TOKENS)
         check_fields(script, at, name);
-    if (which < READING && after.lock && !now.before.lock)
+    if (which < READING && after.lock && !wire_now.before.lock)
         check_lease(script, at, run, &after);
-    if (which == QUEUED && !now.before.mode)
+    if (which == QUEUED && !wire_now.before.mode)
         check_place(script, at, run, run->name != NULL, &after);
 }
 
@@ -435,7 +450,7 @@ void wire_look_at_key(const char *name, size_t length)
     for (int i = 0; i < run_of->object_count; i++) {
         const char *own = run_of->objects[i].name;
         bool renamed = begins_with(name, length, own) && length == strlen(own) + 4; /* by foreign hands: "a.old" */
-        if (run_is_of(i, name, length) || renamed || is_beside(name, length, own))
+        if (run_is_of(i, name, length) || renamed || is_beside(name, length, own) || is_signal_list(name, length, i))
             return;
     }
     if (begins_with(name, length, "child")) /* of a forked process */
@@ -444,7 +459,7 @@ void wire_look_at_key(const char *name, size_t length)
 }
 
 /* The server's clock may be faster. */
-static int64_t ends_ns(const host *at, const state *is)
+static int64_t ends_ns(const host *at, const wire_state *is)
 {
     if (is->ends_ms < 0 || is->ends_ms > WORLD_NEVER / 4 / MS)
         return WORLD_NEVER;
@@ -460,7 +475,7 @@ void wire_look_at_holds(void)
             one->epoch != ledger_epoch(one->resource) || run_has_odd_field(one->resource))
             continue;
         const host *at = servers_host(one->resource);
-        const state is = look(at, object->name);
+        const wire_state is = look(at, object->name);
         int64_t left_ns = is.lock ? ends_ns(at, &is) - world_now_ns() : 0;
         if (left_ns + MS < one->claimed_until_ns - world_now_ns()) /* the library counts whole ones */
             finding("%s may rely on lock \"%s\" for %.3f ms, and the server keeps it for %.3f", one->owner.title, object->name,

@@ -127,7 +127,7 @@ static void add_read_write(drawing *self, const char *name)
 }
 
 /* What most of a run is about. */
-typedef enum flavour { PLAIN, FAIR_ONES, TOKENS, READ_WRITES, COMPOSITES, COUNTED, MIXED, FLAVOURS } flavour;
+typedef enum flavour { PLAIN, FAIR_ONES, TOKENS, SIGNALS, READ_WRITES, COMPOSITES, COUNTED, MIXED, FLAVOURS } flavour;
 
 /* Kinds of one name meet in one hash. */
 static void draw_locks(drawing *self, bool fair, int names)
@@ -157,7 +157,7 @@ static void draw_counted(drawing *self)
 
 static void draw_objects(drawing *self)
 {
-    static const int weights[FLAVOURS] = {[PLAIN] = 5, [FAIR_ONES] = 3, [TOKENS] = 2, [READ_WRITES] = 4,
+    static const int weights[FLAVOURS] = {[PLAIN] = 5, [FAIR_ONES] = 3, [TOKENS] = 2, [SIGNALS] = 2, [READ_WRITES] = 4,
                                           [COMPOSITES] = 3, [COUNTED] = 4, [MIXED] = 2};
     int names = draw_one_in(self, 2) ? 1 : 2;
     flavour of = (flavour)dice_weighted(&self->dice, weights, FLAVOURS);
@@ -165,6 +165,8 @@ static void draw_objects(drawing *self)
         draw_locks(self, of == FAIR_ONES, names);
     if (of == TOKENS || draw_one_in(self, 16))
         add_object(self, TOKEN_LOCK, "t");
+    if (of == SIGNALS || draw_one_in(self, 24))
+        add_object(self, SIGNAL_LOCK, "lock:{z}");
     if (of == READ_WRITES || of == MIXED || draw_one_in(self, 12))
         add_read_write(self, names == 1 ? "r" : "q");
     if (of == COMPOSITES || draw_one_in(self, 20))

@@ -7,7 +7,7 @@
 
 static const char *const topology_words[TOPOLOGIES] = {"single", "replicated", "sentinel", "cluster"};
 static const char *const object_words[OBJECT_KINDS] = {
-    "reentrant", "spin", "fair", "fenced", "non_reentrant", "non_reentrant_fair", "token", "read", "write", "multi", "red",
+    "reentrant", "spin", "fair", "fenced", "non_reentrant", "non_reentrant_fair", "token", "signal", "read", "write", "multi", "red",
     "semaphore", "permits", "latch"};
 static const char *const step_words[STEP_KINDS] = {
     "pause", "lock", "lock_token", "unlock", "force", "is_locked", "is_held", "count", "ttl", "valid_for", "get_token",
@@ -50,6 +50,11 @@ const char *moment_word(moment kind)
 bool object_is_lock(object_kind kind)
 {
     return kind < SEMAPHORE;
+}
+
+const char *object_called(const plan_object *object)
+{
+    return object->name + (object->kind == SIGNAL_LOCK ? strlen("lock:") : 0);
 }
 
 bool object_is_composite(object_kind kind)

@@ -21,7 +21,7 @@
 typedef enum topology_kind { SINGLE, REPLICATED, SENTINEL, CLUSTER, TOPOLOGIES } topology_kind;
 
 typedef enum object_kind {
-    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, TOKEN_LOCK, READ, WRITE, MULTI, RED,
+    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, TOKEN_LOCK, SIGNAL_LOCK, READ, WRITE, MULTI, RED,
     SEMAPHORE, PERMITS, LATCH, OBJECT_KINDS
 } object_kind;
 
@@ -152,6 +152,8 @@ const char *fault_word(fault_kind kind);
 const char *step_word(step_kind kind);
 const char *moment_word(moment kind);
 bool object_is_lock(object_kind kind);
+/* The name that programs give it: without what a signal-list lock's key has before it. */
+const char *object_called(const plan_object *object);
 bool object_is_composite(object_kind kind);
 
 #endif

@@ -55,6 +55,7 @@ static rlock *make_lock(worker *self, int object)
     switch (of->kind) {
     case SPIN: return rlock_get_spin_lock(client, of->name);
     case TOKEN_LOCK: return rlock_get_token_lock(client, of->name);
+    case SIGNAL_LOCK: return rlock_get_signal_lock(client, object_called(of));
     case FAIR: return rlock_get_fair_lock(client, of->name);
     case FENCED: return rlock_get_fenced_lock(client, of->name);
     case NON_REENTRANT: return rlock_get_non_reentrant_lock(client, of->name);
@@ -292,7 +293,7 @@ static void ask(worker *self, const plan_step *step)
     case COUNT: status = rlock_get_hold_count(lock, &number); break;
     case TTL: status = rlock_remain_time_to_live(lock, &ms); break;
     case GET_TOKEN: status = rlock_get_token(lock, &token); break;
-    default: status = rlock_inspect(self->of->client, object_of(self, step)->name, &inspection); break;
+    default: status = rlock_inspect(self->of->client, object_called(object_of(self, step)), &inspection); break;
     }
     rlock_inspection_free(inspection);
     call_end(&own, status);
