@@ -21,7 +21,7 @@ typedef struct answer {
 /* Starts a JVM, which dies with the test. The launcher is that of RLOCK_AGENT, or the one that
  * tests/interop/prepare left in RLOCK_BUILD; without one the test is skipped (CI set: fails). */
 agent *agent_start(void);
-/* The same with another program that tests/interop/prepare left there: "redis-py", "redlock". */
+/* The same with another program that tests/interop/prepare left there: "redis-py", "python-redis-lock", "redlock". */
 agent *agent_start_of(const char *which);
 void agent_end(agent *agent);  /* closes its stdin, sees to its end, frees; NULL allowed */
 bool agent_leave(agent *agent, int64_t ms); /* closes its stdin; whether it ended within ms */
