@@ -33,8 +33,8 @@ typedef enum phase {
 typedef struct flight {
     rli_link link;
     phase phase;
-    pthread_t loader;
-    int callers; /* the loader, and those that wait; the last one frees it */
+    pthread_t loader; /* in LOADING */
+    int callers;      /* the loader, and those that wait; the last one frees it */
     rli_turn *waiters;
     rlock_status status;
     rlock_loaded *loaded; /* a share of its own; NULL: there are no bytes */
@@ -239,7 +239,8 @@ static rlock_status await(rlock_singleflight *self, flight *of, rli_operation *o
 static rlock_status wait_for(rlock_singleflight *self, flight *of, const rlock_singleflight_options *options)
 {
     rli_operation op;
-    if (pthread_equal(of->loader, pthread_self()))
+    /* A loader that has ended leaves its id to whoever the system gives it to. */
+    if (of->phase == LOADING && pthread_equal(of->loader, pthread_self()))
         return rli_fail(RLOCK_INVALID, "this thread is just loading \"%.100s\"", of->key);
     rlock_status status = say_closed(rli_operation_begin(&op, &self->gate, options->cancel));
     if (status != RLOCK_OK)

@@ -216,6 +216,54 @@ RealTest(singleflight, load_whose_thread_has_ended_is_begun_anew)
     assert_got(loaded, "Ada");
 }
 
+/* --- the thread of a load that has ended --- */
+
+typedef struct last_words {
+    asking before, after;
+    rlock_status status;
+} last_words;
+
+static pthread_key_t words;
+
+static void say(void *arg)
+{
+    last_words *self = arg;
+    self->status = ask(&self->after);
+}
+
+static void *ask_end_and_ask(void *arg)
+{
+    last_words *self = arg;
+    cr_assert(pthread_setspecific(words, self) == 0);
+    return ask_and_end(&self->before);
+}
+
+/* It may ask again while it ends, and the system gives its id to other threads, before anybody goes on with its load. */
+RealTest(singleflight, who_has_the_id_of_an_ended_loader_is_not_taken_for_one_that_loads)
+{
+    cr_assert(pthread_key_create(&words, say) == 0);
+    for (int i = 0; i < 50; i++) {
+        source from = {.began = &began, .may_end = &may_end, .text = "Ada", .ends_thread = true};
+        last_words last = {asking_from(&from), asking_from(&from), RLOCK_UNKNOWN};
+        asking waiting = asking_from(&from);
+        actor *waiter = actor_start();
+        pthread_t thread;
+        cr_assert(pthread_create(&thread, NULL, ask_end_and_ask, &last) == 0 && event_wait_ms(&began, SOON_MS));
+        actor_begin(waiter, ask, &waiting);
+        cr_assert(actor_asleep(waiter, SOON_MS));
+        event_set(&may_end);
+        pthread_join(thread, NULL);
+        assert_ok(last.status);
+        assert_got(last.after.loaded, "Ada");
+        assert_ok(actor_finish(waiter, SOON_MS));
+        assert_got(waiting.loaded, "Ada");
+        actor_end(waiter);
+        close_flights();
+        open_flights();
+    }
+    pthread_key_delete(words);
+}
+
 /* --- waits that end --- */
 
 Test(singleflight, wait_ends_with_its_time_or_its_token_and_the_load_goes_on)
