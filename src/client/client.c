@@ -23,6 +23,7 @@ static void destroy(rli_gate *gate)
     rlock_client *client = RLI_ITEM(rlock_client, gate, gate);
     rli_watchdog_destroy(&client->watchdog);
     rli_reporter_destroy(&client->reporter);
+    pthread_mutex_destroy(&client->keepers.mutex);
     rli_loop_destroy(&client->loop);
     rli_engine_destroy(&client->engine);
     rli_topology_destroy(&client->topology);
@@ -63,6 +64,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     rli_topology_init(&client->topology, &client->settings, &client->gate);
     rli_engine_init(&client->engine, &client->settings, client->id, &client->gate, &client->topology, attend, tend);
     rli_loop_init(&client->loop);
+    pthread_mutex_init(&client->keepers.mutex, NULL);
     rli_watchdog_init(&client->watchdog, &client->engine);
     rli_reporter_init(&client->reporter, &client->engine);
     status = rli_topology_open(&client->topology);

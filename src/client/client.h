@@ -11,7 +11,20 @@
 #include "watchdog/reporter.h"
 #include "watchdog/watchdog.h"
 
+#include <pthread.h>
 #include <rlock/client.h>
+#include <stdatomic.h>
+
+struct rli_red_keeper;
+
+/* The keepers of red locks (locks/red_keeper.h) whose first member, in the order that all handles on them agree on, is of
+ * this client. A child that forked has clients of its own, so it meets no mutex that a thread of its parent held. */
+#define RLI_KEEPER_BUCKETS 64
+typedef struct rli_keepers {
+    pthread_mutex_t mutex; /* held for a moment when such a lock is taken under the watchdog or released */
+    atomic_int count;      /* may be read without the mutex */
+    struct rli_red_keeper *buckets[RLI_KEEPER_BUCKETS];
+} rli_keepers;
 
 /* Mutexes are not held together, with two exceptions: the topology's mutex may be held while a pipeline's or
  * a subscriber's is taken, and a pipeline's while the engine's is taken. */
@@ -24,6 +37,7 @@ struct rlock_client {
     rli_watchdog watchdog;
     rli_reporter reporter;
     rli_loop loop;
+    rli_keepers keepers;
 };
 
 /* RLOCK_OK; RLOCK_INVALID: NULL; RLOCK_FORKED; RLOCK_CLOSED. Takes no mutex. */

@@ -11,7 +11,6 @@
 #include "locks/single.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,19 +35,12 @@ typedef struct rli_red_keeper {
     unsigned began; /* `releases` when the present ballot began */
     unsigned seen;  /* `wanted` when it last looked whether the lock is held */
 
-    /* `mutex` guards the rest. */
+    /* The mutex of the keepers guards the rest. */
     struct rli_red_keeper *next; /* in its bucket */
     unsigned wanted;             /* how often the owner has taken the lock */
     unsigned releases;           /* how often it has begun to release it */
     unsigned releasing;          /* how many of these releases are under way */
 } rli_red_keeper;
-
-/* All keepers of the process, by the first member in the sorted order; the mutex is held for a moment when a red lock is
- * taken under the watchdog or released. */
-#define BUCKETS 64
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static rli_red_keeper *buckets[BUCKETS];
-static atomic_int keepers; /* their number, which may be read without the mutex */
 
 static rli_red_keeper *keeper_of(rli_async *async)
 {
@@ -100,10 +92,27 @@ static bool is_for(const rli_red_keeper *self, const rli_composite *set, const r
     return set->count == set_of(self)->count;
 }
 
+static rli_keepers *keepers_of(const rli_composite *set)
+{
+    return &rli_single_of(rli_composite_sorted(set)[0])->client->keepers;
+}
+
 static rli_red_keeper **bucket_of(const rli_composite *set)
 {
     const rli_single *first = rli_single_of(rli_composite_sorted(set)[0]);
-    return &buckets[rli_hash(first->names.name, first->names.length, 0) % BUCKETS];
+    uint32_t hash = rli_hash(first->names.name, first->names.length, 0);
+    return &first->client->keepers.buckets[hash % RLI_KEEPER_BUCKETS];
+}
+
+/* Locks the keepers of the clients of such locks, until unlock_keepers. */
+static void lock_keepers(const rli_composite *set)
+{
+    pthread_mutex_lock(&keepers_of(set)->mutex);
+}
+
+static void unlock_keepers(const rli_composite *set)
+{
+    pthread_mutex_unlock(&keepers_of(set)->mutex);
 }
 
 /* Mutex held. */
@@ -143,25 +152,25 @@ static void remove_from_bucket(rli_red_keeper *self)
     while (*at != self)
         at = &(*at)->next;
     *at = self->next;
-    atomic_fetch_sub(&keepers, 1);
+    atomic_fetch_sub(&keepers_of(set_of(self))->count, 1);
 }
 
 /* Leaves its bucket, but with a client that is open not if the owner has taken the lock since it looked. */
 static bool leave(rli_red_keeper *self, bool open)
 {
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set_of(self));
     bool leaves = !open || self->wanted == self->seen;
     if (leaves)
         remove_from_bucket(self);
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set_of(self));
     return leaves;
 }
 
 static unsigned releases(const rli_red_keeper *self)
 {
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set_of(self));
     unsigned count = self->releases;
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set_of(self));
     return count;
 }
 
@@ -169,9 +178,9 @@ static unsigned releases(const rli_red_keeper *self)
  * yet. */
 static bool met_release(const rli_red_keeper *self)
 {
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set_of(self));
     bool met = self->releasing > 0 || self->releases != self->began;
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set_of(self));
     return met;
 }
 
@@ -212,9 +221,9 @@ static void take_missing(rli_red_keeper *self)
 static rlock_status sleep_on(rli_red_keeper *self)
 {
     bool open = rli_operation_check(&self->async.op) == RLOCK_OK;
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set_of(self));
     self->seen = self->wanted;
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set_of(self));
     if (!open || !is_held(self)) {
         if (leave(self, open))
             become(self, ENDED);
@@ -313,11 +322,11 @@ static void forget(rli_red_keeper *self)
 /* Tells the owner's keeper, if there is one, that the lock was taken once more. */
 static bool want(const rli_composite *set, const rli_job *named)
 {
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set);
     rli_red_keeper *keeper = find(set, named);
     if (keeper)
         keeper->wanted++;
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set);
     return keeper;
 }
 
@@ -329,16 +338,16 @@ void rli_red_keep(rli_composite *set, const rli_job *job)
     rli_red_keeper *fresh = make(set, &named);
     if (!fresh)
         return;
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set);
     rli_red_keeper *other = find(set, &named); /* of another thread that acts for the same owner */
     if (other) {
         other->wanted++;
     } else {
         fresh->next = *bucket_of(set);
         *bucket_of(set) = fresh;
-        atomic_fetch_add(&keepers, 1);
+        atomic_fetch_add(&keepers_of(set)->count, 1);
     }
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set);
     if (other)
         forget(fresh);
     else
@@ -348,13 +357,13 @@ void rli_red_keep(rli_composite *set, const rli_job *job)
 static void tell(rli_composite *set, const rli_job *job, void (*news)(rli_red_keeper *keeper))
 {
     rli_job named;
-    if (atomic_load(&keepers) == 0 || !name_owner(set, job, &named))
+    if (atomic_load(&keepers_of(set)->count) == 0 || !name_owner(set, job, &named))
         return;
-    pthread_mutex_lock(&mutex);
+    lock_keepers(set);
     rli_red_keeper *keeper = find(set, &named);
     if (keeper)
         news(keeper);
-    pthread_mutex_unlock(&mutex);
+    unlock_keepers(set);
 }
 
 static void begins(rli_red_keeper *keeper)

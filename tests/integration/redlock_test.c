@@ -2,12 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/answers.h"
+#include "tests/integration/support/child.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/places.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 
 static void open_quick(void)
 {
@@ -340,4 +343,64 @@ Test(redlock, ends_with_its_clients)
     }
     assert_status(rlock_unlock(red), RLOCK_CLOSED);
     assert_all_free();
+}
+
+/* --- forks --- */
+
+#define OWNED 1000
+
+/* Red locks that have their first member in common. */
+static rlock *one_of_many(rlock_client *client, int number)
+{
+    char names[2][16];
+    rlock *members[3] = {rlock_get_token_lock(client, "a")};
+    for (int i = 0; i < 2; i++) {
+        snprintf(names[i], sizeof names[i], "%c%d", 'b' + i, number);
+        members[i + 1] = rlock_get_token_lock(client, names[i]);
+    }
+    rlock *red = rlock_get_red_lock(members, 3);
+    for (int i = 0; i < 3; i++)
+        rlock_free(members[i]);
+    return red;
+}
+
+static atomic_bool over;
+
+static void *lock_again_and_again(void *lock)
+{
+    while (!atomic_load(&over)) {
+        if (rlock_try_lock(lock, 0, LONG_MS) == RLOCK_OK)
+            assert_ok(rlock_unlock(lock));
+    }
+    return NULL;
+}
+
+static const char *lock_once(child *self)
+{
+    (void)self;
+    rlock_client *own = NULL;
+    child_check(rlock_client_open(&own, server_url(stage.server)) == RLOCK_OK);
+    rlock *members[] = {rlock_get_token_lock(own, "x"), rlock_get_token_lock(own, "y"), rlock_get_token_lock(own, "z")};
+    rlock *red = rlock_get_red_lock(members, 3);
+    child_check(rlock_try_lock(red, 10000, RLOCK_WATCHDOG) == RLOCK_OK);
+    child_check(rlock_unlock(red) == RLOCK_OK);
+    return NULL;
+}
+
+/* What its threads were at when it forked is nothing to the child's own clients. */
+RealTest(redlock, child_of_a_busy_process_takes_its_own)
+{
+    if (!CHILD_MAY_START_THREADS || !CHILD_MAY_ALLOCATE)
+        cr_skip_test("no sanitizer follows the child of a process whose threads are busy");
+    pthread_t threads[2];
+    for (int i = 0; i < OWNED; i++)
+        assert_ok(rlock_lock(keep_lock(one_of_many(stage.client, i))));
+    for (int i = 0; i < 2; i++)
+        cr_assert(pthread_create(&threads[i], NULL, lock_again_and_again,
+                                 keep_lock(one_of_many(stage.client, OWNED + i))) == 0);
+    for (int i = 0; i < 60; i++)
+        in_child(lock_once);
+    atomic_store(&over, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
 }
