@@ -77,6 +77,8 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
         session->cold->token = verdict->token;
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
+    if (attempt->asked->took)
+        *attempt->asked->took = session->number;
     if (attempt->entry->queues && attempt->asked->kind->parse_handoff &&
         attempt->asked->kind->queueing == RLI_BY_MESSAGE && session->count == 1)
         rli_yield_note_holder(&attempt->entry->queues->yield, session, gain->handed);

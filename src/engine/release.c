@@ -222,6 +222,14 @@ static rlock_status start(rli_releasing *release)
     return RLOCK_OK;
 }
 
+/* The owner's session is another than the one that is meant. Mutex held. */
+static rlock_status leave_turn(rli_releasing *release)
+{
+    rli_session_end_turn(release->session);
+    rli_session_drop_attempt(release->engine, release->session);
+    return not_owner(release->engine, release->names, &release->asked->owner);
+}
+
 /* Takes the turn of the owner's session, and begins there. Mutex held. */
 static rlock_status take_turn(rli_releasing *release)
 {
@@ -231,6 +239,8 @@ static rlock_status take_turn(rli_releasing *release)
                                                 RLI_NEVER, true, &release->session);
     if (status == RLI_WAITING)
         return status;
+    if (release->session && asked->only && release->session->number != asked->only)
+        return leave_turn(release);
     if (release->session && rli_local_handoff_offer(engine, release->session)) {
         rli_session_drop_attempt(engine, release->session);
         return RLOCK_OK;

@@ -16,6 +16,7 @@ typedef struct rli_release {
     const rli_names *names;
     rli_owner owner;
     int64_t answer_ms; /* how long to wait for the answer; RLI_NEVER: as long as the configured attempts take */
+    uint64_t only; /* gives back nothing but a hold of the session with that number; 0: of whichever the owner has */
 } rli_release;
 
 /* How far a release is. */

@@ -85,6 +85,7 @@ void rli_ballot_ask(rli_ballot *ballot, size_t member, const rli_job *job)
     rli_gate *gate = ballot->looped ? ballot->whole->gate : &asked->methods->place(asked).client->gate;
     rli_operation_begin_among(&vote->op, gate, ballot->whole, &ballot->parts);
     vote->job = *job;
+    vote->job.took = job->kind == RLI_JOB_ACQUIRE ? &vote->took : NULL;
     vote->answer = 0;
     vote->machine = asked->methods->begin(asked, &vote->job, &vote->op, ballot->rooms + member * ballot->room);
     ballot->under_way++;

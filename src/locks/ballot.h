@@ -15,6 +15,7 @@ typedef struct rli_vote {
     rli_job job;
     rlock_status status; /* with which it has ended */
     int64_t answer;
+    uint64_t took;          /* of an acquire that ended with RLOCK_OK: the number of its session */
     char why[RLI_VOTE_WHY]; /* the message of the status */
 } rli_vote;
 

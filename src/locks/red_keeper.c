@@ -258,8 +258,11 @@ static rlock_status take(rli_red_keeper *self)
     job.kind = RLI_JOB_RELEASE;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     for (size_t i = 0; i < set_of(self)->count; i++) {
-        if (self->ballot->votes[i].status == RLOCK_OK)
-            rli_ballot_ask(self->ballot, i, &job);
+        if (self->ballot->votes[i].status != RLOCK_OK)
+            continue;
+        /* That release may have given it back, and the owner have taken the lock again: that hold is another. */
+        job.only = self->ballot->votes[i].took;
+        rli_ballot_ask(self->ballot, i, &job);
     }
     become(self, GIVES_BACK);
     return RLOCK_OK;

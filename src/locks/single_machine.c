@@ -117,6 +117,7 @@ static rlock_status begin_acquiring(single_machine *on)
         .once = job->once,
         .back_off = &on->lock->back_off,
         .token = job->token,
+        .took = job->took,
     };
     rlock_status status = rli_acquire_begin(&self->attempt, &self->asked, &on->op);
     self->lead = (rli_lead){.pipe = NULL};
@@ -137,7 +138,8 @@ static rlock_status begin_releasing(single_machine *on)
                                 .kind = on->lock->kind,
                                 .names = &on->lock->names,
                                 .owner = on->owner,
-                                .answer_ms = on->job->answer_ms};
+                                .answer_ms = on->job->answer_ms,
+                                .only = on->job->only};
     rli_release_begin(&self->release, &self->asked, &on->op);
     return RLOCK_OK;
 }

@@ -300,6 +300,36 @@ TimedTest(redlock_outage, leaves_nothing_that_was_taken_anew_too_late)
     assert_all_free();
 }
 
+/* Its keeper has taken one member anew, and another does not answer yet, when the owner unlocks and locks again: what it
+ * gives back then must not be of the new hold. */
+TimedTest(redlock, taken_again_is_not_given_back_by_its_keeper)
+{
+    rlock *members[] = {lock_at(0, true, NAME), lock_at(0, true, NAME "2"), lock_at(0, true, NAME "3"),
+                        lock_at(1, true, NAME), lock_at(2, true, NAME)};
+    rlock *red = keep_lock(rlock_get_red_lock(members, 5));
+    assert_ok(rlock_lock(red));
+    come_back_empty(1);
+    come_back_empty(2);
+    for (size_t i = 3; i < 5; i++) {
+        bool locked = true;
+        while (rlock_valid_for(members[i]) > 0)
+            pass_ms(1); /* until a renewal finds out; the keeper comes a moment later */
+        assert_ok(rlock_is_locked(members[i], &locked));
+        cr_assert(!locked);
+    }
+    server_freeze(places[2].server);
+    cr_assert(is_taken_by(members[3], 1));
+    rlock_client_close(places[2].ours);
+    places[2].ours = NULL;
+    assert_ok(rlock_unlock(red));
+    assert_ok(rlock_try_lock(red, 0, LONG_MS));
+    cr_assert(held_at(1, NAME) && rlock_valid_for(members[3]) > 0);
+    pass_ms(500);
+    cr_assert(held_at(1, NAME) && rlock_valid_for(members[3]) > 0, "the keeper has given it back");
+    assert_ok(rlock_unlock(red));
+    cr_assert(wait_free_at(0, NAME, LONG_MS) && wait_free_at(1, NAME, LONG_MS));
+}
+
 static void *lock_and_end(void *lock)
 {
     assert_ok(rlock_lock(lock));
