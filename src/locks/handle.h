@@ -16,6 +16,13 @@ typedef struct rli_identity {
     bool several; /* the lock is a composite; this is its first member's place */
 } rli_identity;
 
+/* The holds of one owner on a member of a red lock. */
+typedef struct rli_levels {
+    int count, renewed;    /* how many there are, and how many of them the watchdog renews */
+    uint64_t renewed_bits; /* which: bit 0 is the innermost */
+    uint64_t missed_bits;  /* the holds of the red lock, bit 0 the innermost: 1 where it took one without this member */
+} rli_levels;
+
 /* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: who is meant. A named owner
  * is meant whatever the handle names; a thread only if the handle names nobody. NULL: the one that the handle names, or
  * the calling thread. */
@@ -41,6 +48,8 @@ typedef struct rli_methods {
     bool (*drop_missed)(rlock *lock, const rli_owner *owner);
     /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. */
     void (*forgive)(rlock *lock, const rli_owner *owner);
+    /* What the owner holds there now; false: nothing that it may rely on. */
+    bool (*levels)(rlock *lock, const rli_owner *owner, rli_levels *levels);
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
     rlock_status (*get_token)(rlock *lock, const rli_owner *owner, uint64_t *token); /* NULL: it has no tokens */
     rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */

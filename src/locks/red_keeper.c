@@ -132,15 +132,23 @@ static bool is_valid(const rli_red_keeper *self, size_t member)
     return of->methods->valid_for(of, owner_of(self)) > 0;
 }
 
-/* Returns whether a majority is held, without counting those that the ballot, if there is one, has just taken: then the
- * owner has never been without one. */
+/* Whether the owner holds it under the watchdog, at least once. */
+static bool is_renewed(const rli_red_keeper *self, size_t member)
+{
+    rlock *of = set_of(self)->members[member];
+    rli_levels levels;
+    return of->methods->levels(of, owner_of(self), &levels) && levels.renewed > 0;
+}
+
+/* Returns whether a majority is held under the watchdog, without counting those that the ballot, if there is one, has just
+ * taken: then the owner has never been without one. */
 static bool is_held(const rli_red_keeper *self)
 {
     size_t valid = 0;
     for (size_t i = 0; i < set_of(self)->count; i++) {
         bool taken = self->ballot && self->ballot->votes[i].job.kind == RLI_JOB_ACQUIRE &&
                      self->ballot->votes[i].status == RLOCK_OK;
-        valid += !taken && is_valid(self, i);
+        valid += !taken && is_renewed(self, i);
     }
     return valid >= rli_red_majority(set_of(self));
 }

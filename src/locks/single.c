@@ -63,6 +63,26 @@ static bool drop_missed(rlock *handle, const rli_owner *owner)
     return with_session(handle, owner, drop_missed_one);
 }
 
+static bool levels(rlock *handle, const rli_owner *given, rli_levels *out)
+{
+    rli_single *lock = rli_single_of(handle);
+    rli_engine *engine = &lock->client->engine;
+    rli_owner owner;
+    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
+        return false;
+    rli_engine_lock(engine);
+    rli_entry *entry = rli_entry_find(engine, &lock->names);
+    const rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
+    bool held = session && session->count > 0;
+    if (held)
+        *out = (rli_levels){.count = session->count,
+                            .renewed = rli_session_renewed_count(session),
+                            .renewed_bits = session->cold ? session->cold->renewed_levels : 1,
+                            .missed_bits = session->cold ? session->cold->missed_levels : 0};
+    rli_engine_unlock(engine);
+    return held;
+}
+
 static void forgive(rlock *handle, const rli_owner *given)
 {
     rli_single *lock = rli_single_of(handle);
@@ -231,7 +251,8 @@ static void end(rlock *handle)
 
 #define METHODS                                                                                                        \
     .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
-    .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed, .forgive = forgive,        \
+    .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
+    .forgive = forgive, .levels = levels,                                                                              \
     .valid_for = valid_for, .copy = copy, .for_owner = for_owner, .place = place, .name = name, .ref = ref,            \
     .free = end
 static const rli_methods plain = {METHODS};

@@ -273,6 +273,35 @@ TimedTest(redlock, without_a_majority_takes_nothing_anew)
     assert_all_free();
 }
 
+/* A lease of its own is left, when the hold inside it that was renewed has been given back. */
+TimedTest(redlock, left_with_a_lease_takes_no_member_anew)
+{
+    rlock *red = ours_red();
+    server_kill(places[1].server);
+    assert_ok(rlock_try_lock(red, 0, LONG_MS));
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+    server_restart(places[1].server);
+    cr_assert(!server_wait_exists(places[1].server, NAME, true, 10 * QUICK_MS));
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
+/* Within a lease, a member is taken anew for the hold that is renewed, and given back with it. */
+TimedTest(redlock, within_a_lease_takes_members_anew_for_the_renewed_hold)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 0, LONG_MS));
+    assert_ok(rlock_lock(red));
+    come_back_empty(1);
+    cr_assert(is_taken_at(1));
+    assert_ok(rlock_unlock(red));
+    cr_assert(wait_free_at(1, NAME, LONG_MS));
+    cr_assert(held_at(0, NAME) && held_at(2, NAME) && rlock_valid_for(red) > 0);
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
 TimedTest(redlock, does_not_take_what_another_holds)
 {
     rlock *red = ours_red();
