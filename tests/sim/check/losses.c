@@ -73,6 +73,8 @@ void losses_given_back(hold *held)
 {
     if (!held->gone_ns || held->unsure || held->calls > 0 || !run_is_gentle())
         return;
+    if (held->told_ns >= held->gone_ns) /* before the program heard how its release ended */
+        return;
     const char *options = run_of->clients[held->owner.client].options;
     if (strstr(options, "localHandOver=true")) /* it may be kept, and the next owner is told */
         return;
