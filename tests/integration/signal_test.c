@@ -1,6 +1,7 @@
 /* The signal-list lock: a release wakes the client that has waited longest, and no other. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/blocked.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
@@ -38,13 +39,6 @@ static void release_theirs(void)
     static const char script[] = "redis.call('del', KEYS[2]) redis.call('lpush', KEYS[2], 1) "
                                  "redis.call('pexpire', KEYS[2], 1000) return redis.call('del', KEYS[1])";
     cr_assert(server_integer(stage.server, "EVAL %s 2 " LOCK " " LIST, script) == 1);
-}
-
-/* So many connections wait in BLPOP. */
-static void await_blocked(int64_t count)
-{
-    for (int64_t end_ms = limit_end_ms(SOON_MS); server_info(stage.server, "blocked_clients") != count; pass_ms(1))
-        cr_assert(now_ms() < end_ms, "%lld connections wait", (long long)server_info(stage.server, "blocked_clients"));
 }
 
 /* --- what stands on the server --- */
@@ -178,8 +172,7 @@ Test(signal_list, release_wakes_the_client_that_has_waited_longest_and_no_other)
     take_theirs(0);
     for (int i = 0; i < 3; i++) {
         waiters[i] = actor_start();
-        actor_begin_lock(waiters[i], locks[i]);
-        await_blocked(i + 1);
+        begin_blocked(waiters[i], locks[i], i + 1);
     }
     release_theirs();
     for (int i = 0; i < 3; i++) {

@@ -1,10 +1,10 @@
 /* The signal-list lock beside python-redis-lock, for which a client of the tests stands (python_redis_lock/agent.py). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/blocked.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
-#include "tests/integration/support/traffic.h"
 #include "tests/interop/support/agent.h"
 #include "tests/interop/support/process.h"
 #include "tests/support/event.h"
@@ -54,29 +54,12 @@ static void assert_released_by(const char *thread)
     assert_result(ASK(python, thread, "release", NAME), "");
 }
 
-/* So many connections wait in BLPOP, in the order in which they came. */
-static void await_blocked(int64_t count)
-{
-    for (int64_t end_ms = limit_end_ms(SOON_MS); server_info(stage.server, "blocked_clients") != count; pass_ms(1))
-        cr_assert(now_ms() < end_ms, "%lld connections wait", (long long)server_info(stage.server, "blocked_clients"));
-}
-
 /* Begins a wait for as long as it takes, and waits until the server has it. The tag is agent_await's. */
 static int begin_theirs(const char *thread, int64_t blocked)
 {
     int tag = BEGIN(python, thread, "acquire", NAME, WITHOUT_END, UNTIL_SIGNALLED);
     await_blocked(blocked);
     return tag;
-}
-
-/* The same; and until it has asked once more since, after which it asks again in OWN_LOOK_MS at the earliest. */
-static void begin_ours(actor *waiter, rlock *lock, int64_t blocked)
-{
-    actor_begin_lock(waiter, lock);
-    await_blocked(blocked);
-    int64_t ran = scripts_run();
-    for (int64_t end_ms = limit_end_ms(SOON_MS); scripts_run() == ran; pass_ms(1))
-        cr_assert(now_ms() < end_ms, "it does not ask");
 }
 
 /* --- exclusion --- */
@@ -123,7 +106,7 @@ Test(signal_python, is_woken_by_ours_and_wakes_ours_turn_after_turn)
     actor *waiter = actor_start();
     assert_taken_by("t1", WITHOUT_END);
     for (int i = 0; i < TURNS; i++) {
-        begin_ours(waiter, lock, 1);
+        begin_blocked(waiter, lock, 1);
         assert_released_by("t1");
         assert_ok(actor_finish(waiter, SOON_MS));
         int tag = begin_theirs("t1", 1);
@@ -223,9 +206,9 @@ static bool are_served_in_order(actor *const waiters[QUEUED], rlock *const locks
     assert_taken_by("t3", WITHOUT_END);
     tags[0] = begin_theirs("t1", 1);
     int64_t since_ms = now_ms();
-    begin_ours(waiters[1], locks[1], 2);
+    begin_blocked(waiters[1], locks[1], 2);
     tags[2] = begin_theirs("t2", 3);
-    begin_ours(waiters[3], locks[3], 4);
+    begin_blocked(waiters[3], locks[3], 4);
     assert_released_by("t3");
     for (int i = 0; i < QUEUED; i++)
         in_order = serve_next(waiters, tags, locks, served) == i && in_order;
