@@ -448,4 +448,6 @@ help: ## lists the targets
 	@sed -n 's/^#   make/  make/p' Makefile
 
 .SECONDARY: # objects are kept
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# Those of the goals: to read all of them, and those of the build folders within this one, takes longer than to install.
+of_goals := $(if $(filter-out all install uninstall help clean,$(or $(MAKECMDGOALS),all)),tests sim virtual path) src watchdog lua
+-include $(shell find $(of_goals:%=$(B)/%) -name '*.d' 2>/dev/null)
