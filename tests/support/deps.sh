@@ -86,8 +86,13 @@ fi
 echo "Installing the Debian packages:$missing"
 install() {
     # shellcheck disable=SC2086 # words
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing </dev/null
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends \
+        $missing </dev/null
 }
+# make -j asks for the packages of several purposes at the same time, and the lists of packages have a lock that nobody waits for.
+mkdir -p "$bin"
+exec 9>"$bin/.installing"
+flock 9
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'exit 1' HUP INT TERM
