@@ -16,14 +16,15 @@
 
 #define THREADS 1024 /* at a time */
 #define STACK (1 << 20)
-/* A thread that never sleeps gives way now and then, whatever its priority. */
+/* A thread that goes on for so many steps without sleeping gives way, whatever its priority: it may look again and again
+ * for what another thread has yet to do, as a thread does that polls a connection while another reads from it. */
 #define PATIENCE 20000
 
 static struct {
     bool on, calm;
     schedule schedule;
     dice turns, chance; /* who runs next; what happens */
-    int64_t now_ns, steps, next_change, since_switch;
+    int64_t now_ns, steps, next_change, next_turn, next_stall;
     int64_t sleepers_due_ns; /* no sleeper's instant is earlier */
     int changes_left;
     uint64_t trace;
@@ -202,7 +203,6 @@ static void resume(void)
 
 static void give_turn(thread *next)
 {
-    world.since_switch = 0;
     world_note((uint64_t)next->index + ((uint64_t)world.now_ns << 10));
     sem_post(&next->gate);
 }
@@ -214,6 +214,13 @@ static void yield(void)
         return;
     give_turn(next);
     resume();
+}
+
+/* The step of the next event of which there is one in `one_in` steps. Drawn once for each event, as a draw at each step
+ * took a tenth of a run's time. */
+static int64_t draw_step(dice *from, int one_in)
+{
+    return world.steps + 1 + (int64_t)roll(from, (uint64_t)(2 * one_in - 1));
 }
 
 static bool changes_priority(void)
@@ -231,14 +238,26 @@ static bool should_yield(void)
 {
     if (!may_run(self))
         return true;
-    if (world.schedule.changes == 0)
-        return roll(&world.turns, (uint64_t)world.schedule.period) == 0;
-    if (world.since_switch++ > PATIENCE) {
-        world.since_switch = 0;
+    if (world.schedule.changes == 0) {
+        if (world.steps < world.next_turn)
+            return false;
+        world.next_turn = draw_step(&world.turns, world.schedule.period);
+        return true;
+    }
+    if (++self->awake > PATIENCE) {
+        self->awake = 0;
         self->priority = -1000 - world.steps;
         return true;
     }
     return changes_priority() || world.woken;
+}
+
+static bool should_stall(void)
+{
+    if (world.steps < world.next_stall || world.calm)
+        return false;
+    world.next_stall = draw_step(&world.chance, world.schedule.stalls);
+    return true;
 }
 
 /* Kept from running for some microseconds, or, rarely, some milliseconds. */
@@ -260,7 +279,7 @@ void sim_point(void)
     world.now_ns += 100 + (int64_t)(world.turns.state >> 20 & 1023);
     if (event_next_ns() <= world.now_ns || world.sleepers_due_ns <= world.now_ns)
         do_what_is_due();
-    if (world_happens(world.schedule.stalls))
+    if (should_stall())
         stall();
     if (should_yield())
         yield();
@@ -270,6 +289,7 @@ bool thread_sleep(const void *on, int64_t until_ns, unsigned mask, const char *w
 {
     self->state = ASLEEP;
     self->slept++;
+    self->awake = 0;
     self->on = on;
     self->mask = mask;
     self->until_ns = until_ns;
@@ -398,6 +418,7 @@ void world_begin(const schedule *by)
     world.sleepers_due_ns = WORLD_NEVER;
     world.changes_left = by->changes;
     world.next_change = by->changes ? (int64_t)roll(&world.turns, (uint64_t)by->steps + 1) : 0;
+    world.next_stall = by->stalls > 0 ? draw_step(&world.chance, by->stalls) : INT64_MAX;
     world.stacks = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (world.stacks == MAP_FAILED)

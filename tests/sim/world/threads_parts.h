@@ -20,6 +20,7 @@ struct thread {
     bool timed_out;
     bool held;     /* ready, and kept from running until let go on */
     long slept;    /* how often */
+    long awake;    /* steps since it slept */
     const void *on; /* asleep: by what it is woken… */
     unsigned mask;
     int64_t until_ns; /* …or at that instant */
