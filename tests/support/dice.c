@@ -18,7 +18,8 @@ static uint64_t next(dice *self)
 
 int dice_roll(dice *self, int sides)
 {
-    return (int)(next(self) % (uint64_t)sides);
+    /* A product instead of a remainder: the simulation rolls millions of times a second, and a division takes longest. */
+    return (int)((next(self) >> 32) * (uint64_t)sides >> 32);
 }
 
 int dice_weighted(dice *self, const int *weights, size_t count)

@@ -116,9 +116,10 @@ void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned la
     pthread_mutex_lock(&topology->mutex);
     bool may = !node || atomic_load(&node->in_service); /* an owner must be in service (nodes.h) */
     for (unsigned slot = first; may && slot <= last; slot++) {
-        rli_node *before = atomic_exchange(&topology->owners[slot], node);
+        rli_node *before = topology->owners[slot]; /* written under the mutex alone */
         if (before == node)
             continue;
+        atomic_store(&topology->owners[slot], node);
         topology->changed = true;
         if (before)
             before->left = true;

@@ -115,8 +115,11 @@ static void node_learns(const node *self)
             describe_node(view, &shard_number(i)->nodes[k]);
     }
     view->down = down && world_chance(2);
+    int8_t masters[SHARDS_MOST];
+    for (int i = 0; i < shard_count(); i++)
+        masters[i] = place_of(shard_number(i)->master);
     for (int slot = 0; slot < SIM_SLOTS; slot++) {
-        view->owner[slot] = place_of(shard_number(owners[slot])->master);
+        view->owner[slot] = masters[owners[slot]];
         if (view->owner[slot] != own)
             view->migrating_to[slot] = SIM_NOBODY;
         else
