@@ -131,6 +131,12 @@ bool rli_signal_is_over(const rli_signal_list *list)
     return list->references == 0 && list->state == RLI_SIGNAL_OFF && !list->passes;
 }
 
+void rli_signal_hurry(rli_signal_list *list)
+{
+    if (list->state == RLI_SIGNAL_OFF)
+        list->until_ms = rli_now_ms();
+}
+
 void rli_signal_rouse(rli_signal_list *list)
 {
     for (rli_listener *listener = list->listeners; listener; listener = listener->next) {
@@ -251,6 +257,8 @@ void rli_signals_stop(rli_signals *signals, bool orderly)
     signals->stop_by_ms = orderly ? rli_after_ms(signals->settings->timeout_ms) : rli_now_ms();
     if (!orderly)
         shut_all(signals);
+    for (rli_signal_list *list = signals->lists; list; list = list->next)
+        rli_signal_hurry(list);
     if (running)
         rli_signals_wake(signals);
     pthread_mutex_unlock(&signals->mutex);

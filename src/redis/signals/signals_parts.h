@@ -14,6 +14,8 @@
 void rli_signal_become(rli_signal_list *list, rli_signal_state state, int64_t until_ms);
 /* Sends BLPOP on the idle connection. */
 void rli_signal_block(const rli_signals *signals, rli_signal_list *list);
+/* If the list has no connection, ends the pause before the next attempt to connect. */
+void rli_signal_hurry(rli_signal_list *list);
 /* Wakes all listeners of the list. */
 void rli_signal_rouse(rli_signal_list *list);
 /* Interrupts the thread's poll. */

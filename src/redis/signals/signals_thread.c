@@ -117,7 +117,10 @@ static void reconnect(rli_signals *signals, rli_signal_list *list)
         status = RLOCK_UNAVAILABLE;
     }
     if (status != RLOCK_OK) {
-        grow_pause(list);
+        if (signals->stopping && patience.closed != &open)
+            rli_signal_hurry(list); /* the close has ended the attempt, and leaves time for another */
+        else
+            grow_pause(list);
         return;
     }
     list->connection = connection;
