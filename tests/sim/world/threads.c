@@ -8,7 +8,6 @@
 #include "tests/sim/world/threads_parts.h"
 #include "tests/support/dice.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,19 +191,16 @@ static thread *choose(void)
  * allocate and free beside us. */
 static void resume(void)
 {
-    while (sem_wait(&self->gate) != 0)
-        continue;
-    if (world.ending) {
-        pthread_join(world.ending->real, NULL);
-        world.taken[world.ending->place] = false;
-        world.ending = NULL;
-    }
+    if (!world.ending)
+        return;
+    turn_end(&world.ending->turn);
+    world.taken[world.ending->place] = false;
+    world.ending = NULL;
 }
 
-static void give_turn(thread *next)
+static void note_turn(const thread *next)
 {
     world_note((uint64_t)next->index + ((uint64_t)world.now_ns << 10));
-    sem_post(&next->gate);
 }
 
 static void yield(void)
@@ -212,7 +208,8 @@ static void yield(void)
     thread *next = choose();
     if (next == self)
         return;
-    give_turn(next);
+    note_turn(next);
+    turn_pass(&self->turn, &next->turn);
     resume();
 }
 
@@ -350,8 +347,6 @@ static thread *make(machine *on, const char *name)
     one->machine = on;
     one->number = on ? ++on->last_thread : 0;
     one->priority = 1 + (int64_t)roll(&world.turns, 1000000);
-    sem_init(&one->gate, 0, 0);
-    sem_init(&one->begun, 0, 0);
     world.alive[world.alive_count++] = one;
     world.woken = true;
     if (on)
@@ -370,10 +365,9 @@ static void bury(thread *one)
     }
 }
 
-static void *live(void *argument)
+static void live(void *argument)
 {
     self = argument;
-    sem_post(&self->begun);
     resume();
     self->result = self->body(self->argument);
     keys_end_values(self->values);
@@ -381,8 +375,8 @@ static void *live(void *argument)
     threads_wake(self, THREADS, ~0u);
     thread *next = choose();
     world.ending = self;
-    give_turn(next);
-    return NULL;
+    note_turn(next);
+    turn_leave(&next->turn);
 }
 
 thread *thread_start(machine *on, const char *name, void *(*body)(void *), void *argument)
@@ -390,14 +384,7 @@ thread *thread_start(machine *on, const char *name, void *(*body)(void *), void 
     thread *one = make(on, name);
     one->body = body;
     one->argument = argument;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, world.stacks + (size_t)one->place * STACK, STACK);
-    if (pthread_create(&one->real, &attributes, live, one) != 0)
-        abort();
-    pthread_attr_destroy(&attributes);
-    while (sem_wait(&one->begun) != 0)
-        continue;
+    turn_start(&one->turn, world.stacks + (size_t)one->place * STACK, STACK, live, one);
     return one;
 }
 
@@ -424,6 +411,7 @@ void world_begin(const schedule *by)
     if (world.stacks == MAP_FAILED)
         abort();
     self = make(NULL, NULL);
+    turn_begin(&self->turn);
     world.on = true;
 }
 

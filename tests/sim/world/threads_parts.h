@@ -4,9 +4,7 @@
 #define SIM_THREADS_PARTS_H
 
 #include "tests/sim/world/threads.h"
-
-#include <pthread.h>
-#include <semaphore.h>
+#include "tests/sim/world/turns.h"
 
 typedef enum state { READY, ASLEEP, ENDED } state;
 
@@ -14,8 +12,7 @@ struct thread {
     int index, place, number; /* of all that were made; of its stack; as its machine has it */
     machine *machine;
     char title[48];
-    pthread_t real;
-    sem_t gate, begun;
+    turn turn;
     state state;
     bool timed_out;
     bool held;     /* ready, and kept from running until let go on */
