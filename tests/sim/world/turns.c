@@ -9,7 +9,15 @@
 /* What the real thread needs that only rests, with its thread-local storage. */
 #define RESTING_STACK (64 << 10)
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+#if defined(__x86_64__) && defined(__linux__) && !SANITIZED
 #define CARRIES 1
 #define HAS_FSGSBASE 2 /* of AT_HWCAP2 */
 #else
