@@ -61,6 +61,10 @@ endif
 V   ?=
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-5s %s\n' $1 '$(@:$(B)/%=%)')
+ifneq ($(filter demo demo-picture,$(MAKECMDGOALS)),)
+  say = $(if $(V),,@[ -e $(B)/.said ] || { mkdir -p $(B) && touch $(B)/.said && echo 'Building librlock and the demo…'; })
+  $(shell rm -f $(B)/.said)
+endif
 
 lib_src  := $(filter-out src/cli/% src/net/tls_module/%,$(shell find src watchdog -name '*.c'))
 cli_src  := $(wildcard src/cli/*.c)
@@ -210,7 +214,7 @@ there     := $(call quote,$(if $(filter /%,$(B)),$(B),$(CURDIR)/$(B)))
 run_tests  = B=$(there) SAN='$(SAN)' CC=$(call quote,$(CC)) MAKE=$(call quote,$(MAKE)) ARGS=$(call quote,$(ARGS)) \
     HOSTILE_TIME=$(call quote,$(TIME)) HOSTILE_SEED=$(call quote,$(SEED)) sh tests/run
 
-interop stress demo: | deps-interop
+interop stress: | deps-interop
 test: | $(if $(SAN),,deps-interop)
 
 .PHONY: programs test valgrind
@@ -365,9 +369,13 @@ $(B)/tests/$1/%: $(B)/tests/$1/%.o $(patsubst %.c,$(B)/%.o,$(wildcard tests/$1/s
 endef
 $(eval $(call program,demo))
 
-.PHONY: demo
-demo: all $(call programs,demo) | deps-test ## shows processes taking turns under one lock, in half a minute
-	@B=$(there) tests/demo/run
+# JAVA=1 installs a JDK, for the Java process that takes part; JAVA=0 leaves that out although there is a JDK.
+.PHONY: demo demo-picture
+demo: all $(call programs,demo) | deps-test $(if $(filter 1,$(JAVA)),deps-interop) ## shows in half a minute what goes wrong without a lock, and what a lock does; JAVA=1: with a Java process
+	@B=$(there) JAVA='$(JAVA)' tests/demo/run
+
+demo-picture: all $(call programs,demo) | deps-test ## runs the demo and draws its output as docs/demo.svg
+	@B=$(there) JAVA='$(JAVA)' tests/demo/picture docs/demo.svg
 
 # --- The benchmark: a driver, and the programs that it has work (tests/bench/contestants) ---
 

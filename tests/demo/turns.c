@@ -1,9 +1,10 @@
-/* One process of the demo: threads that take turns under one lock on a counter in a file, which
- * nothing else protects, until it stands at a total. Prints how many turns were its own.
+/* One process of the demo: its threads issue numbers from a file, each in a turn, until the file holds a total. Nothing
+ * but the lock protects the file. Prints how many numbers this process issued.
  *
- *     turns URL NAME FILE TOTAL THREADS
+ *     turns URL KIND NAME FILE TOTAL THREADS
  *
- * The file holds one int64_t; the Java agent of the interop tests counts in the same way. */
+ * KIND is `lock`, `fair`, or `none`, which shows what happens without a lock. The file holds one int64_t; the Java agent
+ * of the interop tests counts in the same way. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 #define THREADS_MAX 64
 
-static rlock *lock;
+static rlock *lock; /* NULL: the turns go without one */
 static int counter_fd;
 static int64_t total;
 
@@ -29,12 +30,12 @@ static bool failed(const char *what, const char *why)
     return false;
 }
 
-/* One turn: what was read is old by the time it is written, unless the lock keeps all others out. */
+/* One turn. The number is out of date by the time it is written, unless the lock keeps all others out. */
 static bool count_one(bool *more)
 {
     int64_t value = 0;
     if (pread(counter_fd, &value, sizeof value, 0) != sizeof value)
-        return failed("the counter cannot be read", strerror(errno));
+        return failed("could not read the counter", strerror(errno));
     *more = value < total;
     if (!*more)
         return true;
@@ -42,20 +43,20 @@ static bool count_one(bool *more)
     nanosleep(&work, NULL);
     value++;
     if (pwrite(counter_fd, &value, sizeof value, 0) != sizeof value)
-        return failed("the counter cannot be written", strerror(errno));
+        return failed("could not write the counter", strerror(errno));
     return true;
 }
 
-/* Answers how many turns it took, in *argument; −1: something failed. */
+/* Stores the number of its turns in *argument; −1: a call failed. */
 static void *take_turns(void *argument)
 {
     int64_t *turns = argument;
     for (bool more = true; more;) {
-        if (rlock_lock(lock) != RLOCK_OK)
-            return failed("the lock cannot be taken", rlock_last_error()), *turns = -1, NULL;
+        if (lock && rlock_lock(lock) != RLOCK_OK)
+            return failed("could not lock", rlock_last_error()), *turns = -1, NULL;
         bool counted = count_one(&more);
-        if (rlock_unlock(lock) != RLOCK_OK)
-            counted = failed("the lock cannot be given back", rlock_last_error());
+        if (lock && rlock_unlock(lock) != RLOCK_OK)
+            counted = failed("could not unlock", rlock_last_error());
         if (!counted)
             return *turns = -1, NULL;
         *turns += more;
@@ -63,7 +64,7 @@ static void *take_turns(void *argument)
     return NULL;
 }
 
-/* Runs the threads; answers their turns together, −1: something failed. */
+/* Runs the threads. Returns the sum of their turns; −1: a call failed. */
 static int64_t run(int threads)
 {
     pthread_t ids[THREADS_MAX];
@@ -71,8 +72,8 @@ static int64_t run(int threads)
     for (int i = 0; i < threads; i++) {
         int error = pthread_create(&ids[i], NULL, take_turns, &turns[i]);
         if (error) {
-            failed("a thread cannot be started", strerror(error));
-            return -1; /* which ends the process, and so the others */
+            failed("could not start a thread", strerror(error));
+            return -1; /* main then ends the process, and with it the other threads */
         }
     }
     for (int i = 0; i < threads; i++) {
@@ -82,24 +83,32 @@ static int64_t run(int threads)
     return sum;
 }
 
+/* Opens a client and makes the lock, unless KIND is `none`. */
+static bool open_lock(rlock_client **client, const char *url, const char *kind, const char *name)
+{
+    if (strcmp(kind, "none") == 0)
+        return true;
+    if (rlock_client_open(client, url) != RLOCK_OK)
+        return failed("could not open a client", rlock_last_error());
+    lock = strcmp(kind, "fair") == 0 ? rlock_get_fair_lock(*client, name) : rlock_get_lock(*client, name);
+    return lock || failed("could not make the lock", rlock_last_error());
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 6)
-        return failed("usage", "turns URL NAME FILE TOTAL THREADS"), 2;
-    int threads = atoi(argv[5]);
-    total = strtoll(argv[4], NULL, 10);
-    counter_fd = open(argv[3], O_RDWR | O_CLOEXEC);
+    if (argc != 7)
+        return failed("usage", "turns URL KIND NAME FILE TOTAL THREADS"), 2;
+    int threads = atoi(argv[6]);
+    total = strtoll(argv[5], NULL, 10);
+    counter_fd = open(argv[4], O_RDWR | O_CLOEXEC);
     if (counter_fd < 0)
-        return failed(argv[3], strerror(errno)), 1;
+        return failed(argv[4], strerror(errno)), 1;
     if (threads < 1 || threads > THREADS_MAX)
-        return failed("THREADS", "from 1 to 64"), 2;
+        return failed("THREADS", "must be from 1 to 64"), 2;
 
-    rlock_client *client;
-    if (rlock_client_open(&client, argv[1]) != RLOCK_OK)
-        return failed("no client", rlock_last_error()), 1;
-    lock = rlock_get_lock(client, argv[2]);
-    if (!lock)
-        return failed("no lock", rlock_last_error()), 1;
+    rlock_client *client = NULL;
+    if (!open_lock(&client, argv[1], argv[2], argv[3]))
+        return 1;
     int64_t turns = run(threads);
     rlock_free(lock);
     rlock_client_close(client);
