@@ -25,7 +25,7 @@ const char *rli_host_port_read(rli_host_port *place, const char *text, size_t le
         *place = (rli_host_port){.host = text + 1, .length = (size_t)(close - text) - 1};
         colon = close + 1;
         if (colon < end && *colon != ':')
-            return "has something other than :port behind its ]";
+            return "has something other than :port after its ]";
     } else {
         colon = memchr(text, ':', length);
         if (colon && memchr(colon + 1, ':', (size_t)(end - colon) - 1))

@@ -20,7 +20,7 @@ rlock_status rli_ready_init(rli_ready *ready)
         return RLOCK_OK;
     if (ready->fd >= 0)
         close(ready->fd);
-    return rli_fail(RLOCK_NO_MEMORY, "no descriptor for async calls: %s", strerror(errno));
+    return rli_fail(RLOCK_NO_MEMORY, "could not create a descriptor for async calls: %s", strerror(errno));
 }
 
 void rli_ready_destroy(rli_ready *ready)

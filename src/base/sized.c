@@ -30,8 +30,8 @@ rlock_status rli_sized_read(void *full, const void *given, const rli_sized *size
                         sized->start);
     if (size > known && !is_zero((const char *)given + known, size - known))
         return rli_fail(RLOCK_INVALID,
-                        "%s->size is %zu, and a field behind the %zu bytes that this librlock knows is set: "
-                        "the program was built for a newer one",
+                        "%s->size is %zu, and a field after the %zu bytes that this librlock knows is set: the "
+                        "program was built for a newer librlock; install that",
                         sized->what, size, known);
     memcpy(full, given, size < known ? size : known);
     return RLOCK_OK;

@@ -16,7 +16,7 @@ rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)
     int error = pthread_create(thread, NULL, body, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
-        return rli_fail(RLOCK_NO_MEMORY, "no thread for %s: %s", name, strerror(error));
+        return rli_fail(RLOCK_NO_MEMORY, "could not start a thread for %s: %s", name, strerror(error));
     pthread_setname_np(*thread, name);
     return RLOCK_OK;
 }

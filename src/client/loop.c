@@ -56,7 +56,7 @@ static rlock_status open_all(rli_loop *loop)
     if (loop->epoll_fd >= 0 && loop->timer_fd >= 0 && rli_fd_track(loop->epoll_fd) && rli_fd_track(loop->timer_fd) &&
         watch(loop, loop->ready.fd) && watch(loop, loop->timer_fd))
         return RLOCK_OK;
-    status = rli_fail(RLOCK_NO_MEMORY, "no descriptor for async calls: %s", strerror(errno));
+    status = rli_fail(RLOCK_NO_MEMORY, "could not create a descriptor for async calls: %s", strerror(errno));
     close_all(loop);
     return status;
 }

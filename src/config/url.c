@@ -123,7 +123,7 @@ static rlock_status read_place(rli_settings *settings, const struct scheme *sche
     if (why)
         return rli_fail(RLOCK_INVALID,
                         "the server in the URL %s; it must be host, host:port or [IPv6 address]:port, and a password "
-                        "needs @host behind it",
+                        "needs @host after it",
                         why);
     rlock_status status = take(&at->host, place.host, place.length, "host");
     if (status == RLOCK_OK)
@@ -189,8 +189,8 @@ static rlock_status find_places(const struct scheme *scheme, const char *rest, c
     *end = rest + strcspn(rest, "/?");
     /* Otherwise parts of a password would be taken for a port or a parameter, and shown in a message. */
     if (strchr(*end, '@'))
-        return rli_fail(RLOCK_INVALID, "the URL has an @ behind a / or ?; write %%2F and %%3F for those in a user "
-                                       "or password, and %%40 for an @ in a parameter");
+        return rli_fail(RLOCK_INVALID, "the URL has an @ after a / or ?; write %%2F and %%3F for those in a user or "
+                                       "password, and %%40 for an @ in a parameter");
     int count = 0;
     for (const char *at = rest; at < *end; at++) {
         if (*at == '@') {
@@ -200,8 +200,8 @@ static rlock_status find_places(const struct scheme *scheme, const char *rest, c
     }
     /* Otherwise the first servers of a list would be taken for a part of the password. */
     if (count > 1 && scheme->mode != RLI_SINGLE)
-        return rli_fail(RLOCK_INVALID, "the URL has more than one @; one user:password@ goes for all servers (write "
-                                       "%%40 for an @ in it); rlock_config's addresses take one each");
+        return rli_fail(RLOCK_INVALID, "the URL has more than one @; one user:password@ is for all servers (write "
+                                       "%%40 for an @ in it); the addresses of rlock_config take one each");
     return RLOCK_OK;
 }
 

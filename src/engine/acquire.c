@@ -390,7 +390,8 @@ static rlock_status step(rli_attempt *attempt, rlock_status status)
 static rlock_status check_owner(const rli_acquire *asked)
 {
     if (asked->lease_ms == RLOCK_WATCHDOG && !asked->owner.named && !asked->owner.life)
-        return rli_fail(RLOCK_INVALID, "the thread is ending; a lock taken now needs a lease");
+        return rli_fail(RLOCK_INVALID, "the calling thread is ending, so the watchdog cannot renew this lock; give "
+                                       "it a lease");
     return RLOCK_OK;
 }
 

@@ -95,7 +95,7 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
 const char *rli_denial_reason(const rli_kind *kind)
 {
     if (kind->queueing == RLI_ON_SERVER)
-        return "held by another owner, or others wait for it before this one";
+        return "held by another owner, or other waiters come first";
     return kind->sharing == RLI_WRITING ? "held by another owner, or by this one for reading" : "held by another owner";
 }
 
@@ -153,7 +153,8 @@ static rlock_status may_take(const rli_attempt *attempt)
         return already_held(attempt->asked);
     int most = attempt->asked->kind->sharing == RLI_READING ? RLI_LEVELS_MAX : INT_MAX;
     if (session->count >= most)
-        return rli_fail(RLOCK_INVALID, "the lock is held %d times already by this owner, and cannot be held more often",
+        return rli_fail(RLOCK_INVALID, "this owner already holds the lock %d times, which is the limit; unlock it "
+                                       "first",
                         most);
     if (!rli_session_make_room(session))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");

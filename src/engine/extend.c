@@ -10,7 +10,7 @@
 static rlock_status not_held(const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it can't be extended",
+    return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it cannot be extended",
                     rli_show_name(names->name, shown));
 }
 
@@ -19,7 +19,7 @@ static rlock_status lost(rli_engine *engine, rli_session *session, rlock_lost_re
     char shown[RLI_NAME_SHOWN];
     if (session->phase == RLI_OPEN && session->count > 0)
         rli_session_declare_lost(engine, session, reason, true);
-    return rli_fail(RLOCK_LOST, "lock \"%s\" ran out or was forced open before it could be extended",
+    return rli_fail(RLOCK_LOST, "lock \"%s\" expired or was forced open before it could be extended",
                     rli_show_name(names->name, shown));
 }
 

@@ -14,8 +14,8 @@ rlock_status rli_grant_outer_lost(rli_attempt *attempt)
     if (session->phase == RLI_OPEN && session->count > 0)
         rli_session_declare_lost(attempt->engine, session, RLOCK_LOST_GONE, true);
     return rli_fail(RLOCK_LOST,
-                    "lock \"%s\" was held by this owner, but the hold has run out or was forced open; "
-                    "unlock it as often as it was locked, then lock anew",
+                    "lock \"%s\" expired or was forced open while this owner held it; unlock it as often as it was "
+                    "locked, then lock it again",
                     rli_show_name(attempt->asked->names->name, shown));
 }
 
@@ -52,7 +52,8 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
     }
     if (session->count == 0 && granted_in_vain(attempt, gain)) {
         rli_session_in_doubt(attempt->engine, session, gain->lease_ms);
-        return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms had ended before the server's answer came",
+        return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms ended before the server's reply arrived; use a longer "
+                                       "lease",
                         (long long)gain->lease_ms);
     }
     /* The outer holds have ended meanwhile, so the new one is worth nothing either. */

@@ -97,6 +97,6 @@ rlock_status rli_news_unconfirmed(const rli_news *news)
 {
     char trouble[200];
     rli_subscriber_trouble(subscriber_of(news), trouble, sizeof trouble);
-    return rli_fail(RLOCK_UNAVAILABLE, "no subscription within %lld ms%s%s",
+    return rli_fail(RLOCK_UNAVAILABLE, "could not subscribe within %lld ms%s%s",
                     (long long)subscriber_of(news)->settings->subscription_timeout_ms, *trouble ? ": " : "", trouble);
 }

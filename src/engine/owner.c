@@ -56,7 +56,7 @@ static rlock_status begin_life(void)
 {
     pthread_once(&once, make_key);
     if (!key_made)
-        return rli_fail(RLOCK_NO_MEMORY, "no thread-specific key is left in this process");
+        return rli_fail(RLOCK_NO_MEMORY, "this process has no free thread-specific key (pthread_key_create)");
     rli_thread_life *life = malloc(sizeof *life);
     if (!life || pthread_setspecific(key, life) != 0) {
         free(life);

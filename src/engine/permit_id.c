@@ -21,7 +21,7 @@ rlock_status rli_permit_ids_make(char *ids, size_t count)
     for (size_t left = count * RLI_PERMIT_ID; left > 0;) {
         ssize_t n = getrandom(ids, left, 0);
         if (n < 0 && errno != EINTR)
-            return rli_fail(RLOCK_UNSUPPORTED, "no random bytes for permit ids: %s", strerror(errno));
+            return rli_fail(RLOCK_UNSUPPORTED, "could not get random bytes for permit ids: %s", strerror(errno));
         if (n > 0) {
             ids += n;
             left -= (size_t)n;

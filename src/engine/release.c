@@ -27,9 +27,9 @@ static rlock_status not_owner(const rli_engine *engine, const rli_names *names, 
                         engine->client_id, number, shown, number);
     return rli_fail(
         RLOCK_NOT_OWNER,
-        "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; "
-        "lock \"%s\" is not held by this thread: unlock it in the thread that locked it, or lock it through "
-        "rlock_for_owner(), for an owner that is no thread",
+        "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; lock \"%s\" is not "
+        "held by this thread: unlock it in the thread that locked it, or lock it through rlock_for_owner(), whose "
+        "owner is not a thread",
         engine->client_id, number, shown);
 }
 
@@ -37,8 +37,8 @@ static rlock_status lost(const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_LOST,
-                    "lock \"%s\" was held by this owner, but it ran out or was forced open before this "
-                    "unlock; what it protects may have been changed by another",
+                    "lock \"%s\" expired or was forced open before this unlock; another owner may have changed what "
+                    "it protects",
                     rli_show_name(names->name, shown));
 }
 
@@ -51,8 +51,8 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
     if (session && !session->cold)
         rli_session_abandon_hold(engine, session);
     return rli_fail(RLOCK_NO_MEMORY,
-                    "out of memory for the release of lock \"%s\": it is no longer renewed, and is free when "
-                    "its lease has ended",
+                    "out of memory for the release of lock \"%s\": it is no longer renewed, and becomes free when "
+                    "its lease ends",
                     rli_show_name(names->name, shown));
 }
 

@@ -19,7 +19,7 @@ static rlock_status await_turn(rli_engine *engine, rli_session *session, rli_ope
         if (status != RLOCK_OK)
             return status;
         if (rli_now_ms() >= until_ms)
-            return rli_fail(RLOCK_TIMEOUT, "another call of the same owner was under way all the time given");
+            return rli_fail(RLOCK_TIMEOUT, "another call of the same owner used the lock during the whole wait");
         rli_turn_join(&session->cold->turns, &op->turn);
         rli_engine_unlock(engine);
         bool slept = rli_operation_sleep(op, until_ms);

@@ -8,8 +8,8 @@
 static rlock_status not_synced(const rli_settings *settings, int done)
 {
     return rli_fail(RLOCK_NOT_SYNCED,
-                    "no replica confirmed within %lld ms what was taken (%d %s), so it was given back; see "
-                    "whether they keep up with their master, raise slavesSyncTimeout, or set checkLockSyncedSlaves to "
+                    "no replica confirmed the acquisition within %lld ms (%d %s), so it was undone; check that the "
+                    "replicas keep up with their master, raise slavesSyncTimeout, or set checkLockSyncedSlaves to "
                     "false",
                     (long long)settings->sync_timeout_ms, done, done == 1 ? "attempt" : "attempts");
 }

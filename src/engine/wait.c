@@ -47,7 +47,7 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
     for (;;) {
         rli_node *node = rli_topology_ref_server(topology, wait->slot);
         if (!node)
-            return rli_fail(RLOCK_UNAVAILABLE, "no server serves slot %u", wait->slot);
+            return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves slot %u; see CLUSTER SLOTS", wait->slot);
         rlock_status status = rli_news_join(&wait->news, node, source);
         /* otherwise the node was given up meanwhile, and another one serves the slot */
         if (status != RLOCK_UNAVAILABLE)

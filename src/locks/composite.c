@@ -93,11 +93,11 @@ static rlock *finish(rli_composite *set)
 rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n)
 {
     if (!locks || n == 0) {
-        rli_fail(RLOCK_INVALID, "a %s of no locks; give it at least one", what);
+        rli_fail(RLOCK_INVALID, "a %s needs at least one lock", what);
         return NULL;
     }
     if (n > RLI_MEMBERS_MAX) {
-        rli_fail(RLOCK_INVALID, "a %s of %zu locks; %d are the most", what, n, RLI_MEMBERS_MAX);
+        rli_fail(RLOCK_INVALID, "a %s of %zu locks; the limit is %d", what, n, RLI_MEMBERS_MAX);
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {

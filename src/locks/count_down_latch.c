@@ -82,7 +82,7 @@ static rlock_status prepare_set(rli_object_call *asked, rlock_count_down_latch *
 {
     rlock_status status = check(latch);
     if (status == RLOCK_OK && count < 0)
-        status = rli_fail(RLOCK_INVALID, "a count of %lld; it must not be below 0", (long long)count);
+        status = rli_fail(RLOCK_INVALID, "the count is %lld; it must not be negative", (long long)count);
     if (status != RLOCK_OK)
         return status;
     *asked = (rli_object_call){.object = &latch->object,

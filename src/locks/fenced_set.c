@@ -51,16 +51,18 @@ static rlock_status run(rli_object *object, const void *value, size_t length, ui
     rlock_status status = rli_object_call_run_flag(&write.asked, &written);
     if (status != RLOCK_OK || written)
         return status;
-    return rli_fail(RLOCK_LOST, "\"%s\" was written with a newer token than %" PRIu64 ": the hold that had it is over",
+    return rli_fail(RLOCK_LOST,
+                    "\"%s\" was written with a newer token than %" PRIu64 ": the hold with this token has ended",
                     rli_show_name(object->names.name, shown), token);
 }
 
 rlock_status rlock_fenced_set(rlock_client *client, const char *key, const void *value, size_t length, uint64_t token)
 {
     if (!value && length > 0)
-        return rli_fail(RLOCK_INVALID, "the value is NULL, and %zu bytes long", length);
+        return rli_fail(RLOCK_INVALID, "the value is NULL, but its length is %zu", length);
     if (token == 0)
-        return rli_fail(RLOCK_INVALID, "0 is no fencing token; rlock_lock_and_get_token gives one");
+        return rli_fail(RLOCK_INVALID, "the token is 0, which is not a fencing token; use the one from "
+                                       "rlock_lock_and_get_token()");
     rlock_status status = rli_client_check(client);
     if (status != RLOCK_OK)
         return status;

@@ -60,7 +60,7 @@ rlock_status rli_handle_check_lease(int64_t lease_ms)
     if (lease_ms == RLOCK_WATCHDOG || (lease_ms >= 1 && lease_ms <= RLOCK_LEASE_MAX_MS))
         return RLOCK_OK;
     return rli_fail(RLOCK_INVALID,
-                    "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or RLOCK_WATCHDOG (-1)",
+                    "the lease is %lld ms; it must be from 1 ms to 100 years (%lld ms), or RLOCK_WATCHDOG (-1)",
                     (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
 }
 

@@ -141,8 +141,8 @@ static rlock_status ran_out(gathering *all)
 {
     all->in_vain = true;
     return rli_fail(RLOCK_TIMEOUT,
-                    "a multi lock of %zu: a lock that was taken first had run out, or was lost, "
-                    "before the last was taken",
+                    "a multi lock of %zu: a member expired or was lost before the last member was acquired; use a "
+                    "longer lease",
                     all->on.set->count);
 }
 
@@ -158,7 +158,7 @@ static rlock_status take(gathering *all, size_t i)
     job.wait_ms = member_wait(all, i, least_ms);
     if (all->on.job->wait_ms > 0 && job.wait_ms <= 0) {
         if (all->attempts > 0)
-            return rli_fail(RLOCK_TIMEOUT, "no time is left");
+            return rli_fail(RLOCK_TIMEOUT, "the wait has ended");
         job.wait_ms = 1; /* every member is asked at least once, however short the wait */
     }
     job.answer_ms = member_answer(all, i);
@@ -223,7 +223,7 @@ static rlock_status say(const gathering *all)
     rli_composite_format_member(row(all, all->refused), shown);
     if (wait_ms <= 0)
         return rli_fail(all->status,
-                        "a multi lock of %zu: lock %s is held by another owner, or others wait for it before this one",
+                        "a multi lock of %zu: lock %s is held by another owner, or other waiters come first",
                         all->on.set->count, shown);
     return rli_fail(all->status, "could not acquire a multi lock of %zu within %lld ms; lock %s was the last to refuse",
                     all->on.set->count, (long long)wait_ms, shown);

@@ -16,7 +16,7 @@ rlock_status rli_object_check_int(const rli_object *object, int64_t number)
 {
     char shown[RLI_NAME_SHOWN];
     if (number < INT_MIN || number > INT_MAX)
-        return rli_fail(RLOCK_SERVER, "%s \"%s\" has %lld permits, which no int holds; nothing was changed",
+        return rli_fail(RLOCK_SERVER, "%s \"%s\" has %lld permits, which do not fit into an int; nothing was changed",
                         object->what, rli_show_name(object->names.name, shown), (long long)number);
     return RLOCK_OK;
 }

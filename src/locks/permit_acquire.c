@@ -61,8 +61,8 @@ static rlock_status denied(const rli_waiting *waiting)
     int count = ((const acquiring *)(const void *)waiting)->asked->count;
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT,
-                    "semaphore \"%s\" does not have %d permit%s available; if nobody has made it yet, "
-                    "rlock_permit_semaphore_try_set_permits() does",
+                    "semaphore \"%s\" does not have %d permit%s available; if it does not exist yet, create it with "
+                    "rlock_permit_semaphore_try_set_permits()",
                     rli_show_name(waiting->object->names.name, shown), count, count == 1 ? "" : "s");
 }
 
@@ -134,7 +134,8 @@ static rlock_status replace(acquiring *attempt, ask_frame *asking)
     attempt->unanswered = asking->call.unanswered;
     /* Whatever was granted is released in the background, under the old or the new ids. */
     if (status == RLOCK_UNKNOWN && (status = rli_operation_check(wait->op)) == RLOCK_OK)
-        status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; what it granted is given back");
+        status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; permits that it granted are released in "
+                                             "the background");
     return status;
 }
 

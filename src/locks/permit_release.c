@@ -63,8 +63,8 @@ static rlock_status odd_answer(const rli_object *object, int64_t said)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_SERVER,
-                    "an unexpected answer (%lld) to a release of permits of semaphore \"%s\"; is there a proxy "
-                    "in between? The permits may be released",
+                    "unexpected reply (%lld) to a release of permits of semaphore \"%s\"; check for a proxy between. "
+                    "The permits may have been released",
                     (long long)said, rli_show_name(object->names.name, shown));
 }
 

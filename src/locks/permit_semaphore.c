@@ -72,7 +72,7 @@ static rlock_status prepare_change(rli_object_call *asked, rlock_permit_semaphor
 {
     rlock_status status = rli_permit_check(semaphore);
     if (status == RLOCK_OK && permits < 0)
-        status = rli_fail(RLOCK_INVALID, "%d permits; the number must not be below 0", permits);
+        status = rli_fail(RLOCK_INVALID, "the number of permits is %d; it must not be negative", permits);
     if (status == RLOCK_OK)
         *asked = change_of(semaphore, script, permits);
     return status;
@@ -263,8 +263,8 @@ rlock_status rli_permit_check_lease(int64_t lease_ms)
 {
     if (lease_ms != RLOCK_PERMIT_FOREVER && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
         return rli_fail(RLOCK_INVALID,
-                        "a lease of %lld ms; it must be from 1 ms to 100 years (%lld ms), or "
-                        "RLOCK_PERMIT_FOREVER (-1)",
+                        "the lease is %lld ms; it must be from 1 ms to 100 years (%lld ms), or RLOCK_PERMIT_FOREVER "
+                        "(-1)",
                         (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
     return RLOCK_OK;
 }
@@ -279,7 +279,8 @@ rlock_status rli_permit_check_count(const rlock_permit_semaphore *semaphore, int
 {
     rlock_status status = rli_permit_check(semaphore);
     if (status == RLOCK_OK && (count < 1 || count > RLOCK_PERMITS_AT_ONCE))
-        return rli_fail(RLOCK_INVALID, "%d permits; the number must be from 1 to %d", count, RLOCK_PERMITS_AT_ONCE);
+        return rli_fail(RLOCK_INVALID, "the number of permits is %d; it must be from 1 to %d", count,
+                        RLOCK_PERMITS_AT_ONCE);
     return status;
 }
 
@@ -333,7 +334,7 @@ rlock_status rlock_permit_semaphore_acquire_with_async(rlock_permit_semaphore *s
     rlock_permit_options full = RLOCK_PERMIT_OPTIONS_INIT;
     rlock_status status = rli_permit_check_count(semaphore, count);
     if (status == RLOCK_OK && !fn)
-        status = rli_fail(RLOCK_INVALID, "the function is NULL; nobody would learn the ids of the permits");
+        status = rli_fail(RLOCK_INVALID, "the callback must not be NULL, as it receives the ids of the permits");
     if (status == RLOCK_OK)
         status = read_options(options, &full);
     return status == RLOCK_OK ? rli_permits_acquire_async(&semaphore->object, count, &full, fn, arg) : status;

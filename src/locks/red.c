@@ -202,8 +202,8 @@ static bool check_votes(const rli_composite *set)
         rlock *const *settled = rli_composite_sorted(set);
         if (i > 0 && rli_composite_same_identity(settled[i - 1], settled[i])) {
             rli_fail(RLOCK_INVALID,
-                     "lock %s is twice among the locks of a red lock, on the same server; each must be "
-                     "on a server, or of a name, of its own",
+                     "lock %s occurs twice in a red lock, on the same server; each member must have a different "
+                     "server or name",
                      rli_composite_format_member(settled[i], shown));
             return false;
         }

@@ -61,7 +61,7 @@ static rlock_status check_permits(const rlock_semaphore *semaphore, int permits)
 {
     rlock_status status = check(semaphore);
     if (status == RLOCK_OK && permits < 0)
-        return rli_fail(RLOCK_INVALID, "%d permits; the number must not be below 0", permits);
+        return rli_fail(RLOCK_INVALID, "the number of permits is %d; it must not be negative", permits);
     return status;
 }
 
@@ -88,7 +88,7 @@ static rlock_status prepare_set_ttl(rli_object_call *asked, rlock_semaphore *sem
 {
     rlock_status status = check_permits(semaphore, permits);
     if (status == RLOCK_OK && (ttl_ms < 1 || ttl_ms > RLOCK_LEASE_MAX_MS))
-        status = rli_fail(RLOCK_INVALID, "a time to live of %lld ms; it must be from 1 ms to 100 years (%lld ms)",
+        status = rli_fail(RLOCK_INVALID, "the time to live is %lld ms; it must be from 1 ms to 100 years (%lld ms)",
                           (long long)ttl_ms, (long long)RLOCK_LEASE_MAX_MS);
     return status == RLOCK_OK ? prepare_set(asked, semaphore, permits, ttl_ms) : status;
 }
@@ -269,8 +269,8 @@ static rlock_status denied(const rli_waiting *waiting)
     const acquiring *attempt = (const acquiring *)(const void *)waiting;
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT,
-                    "semaphore \"%s\" does not have %d permit%s; if nobody has made it yet, "
-                    "rlock_semaphore_try_set_permits() does",
+                    "semaphore \"%s\" does not have %d permit%s available; if it does not exist yet, create it with "
+                    "rlock_semaphore_try_set_permits()",
                     rli_show_name(waiting->object->names.name, shown), attempt->permits,
                     attempt->permits == 1 ? "" : "s");
 }
@@ -330,7 +330,8 @@ static rlock_status end_request(const acquiring *attempt, ask_frame *asking, rlo
     else if (status == RLOCK_NOT_SYNCED && asking->call.unanswered)
         status = rli_fail(
             RLOCK_UNKNOWN,
-            "no replica confirmed the permits, and giving them back was not answered; check how many are available before you repeat it");
+            "no replica confirmed the permits, and the release of them was not answered; check how many are "
+            "available before you repeat the call");
     rli_call_clear(&asking->call);
     return status;
 }

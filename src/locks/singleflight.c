@@ -226,7 +226,7 @@ static rlock_status await(rlock_singleflight *self, flight *of, rli_operation *o
     rlock_status status = RLOCK_OK;
     while (of->phase == LOADING && (status = say_closed(rli_operation_check(op))) == RLOCK_OK) {
         if (rli_now_ms() >= until_ms)
-            return rli_fail(RLOCK_TIMEOUT, "another caller has not loaded \"%.100s\" in time", of->key);
+            return rli_fail(RLOCK_TIMEOUT, "another caller did not load \"%.100s\" in time", of->key);
         rli_turn_join(&of->waiters, &op->turn);
         pthread_mutex_unlock(&self->mutex);
         rli_operation_sleep(op, until_ms);
@@ -241,7 +241,8 @@ static rlock_status wait_for(rlock_singleflight *self, flight *of, const rlock_s
     rli_operation op;
     /* A loader that has ended leaves its id to whoever the system gives it to. */
     if (of->phase == LOADING && pthread_equal(of->loader, pthread_self()))
-        return rli_fail(RLOCK_INVALID, "this thread is just loading \"%.100s\"", of->key);
+        return rli_fail(RLOCK_INVALID, "this thread is already loading \"%.100s\"; a load function must not ask for "
+                                       "its own key", of->key);
     rlock_status status = say_closed(rli_operation_begin(&op, &self->gate, options->cancel));
     if (status != RLOCK_OK)
         return status;
@@ -265,7 +266,7 @@ static rlock_status check(const rlock_singleflight *self, const char *key, const
                         !self   ? "the singleflight"
                         : !key  ? "the key"
                         : !load ? "the load function"
-                                : "the place for what is loaded");
+                                : "the out-parameter");
     *full = (rlock_singleflight_options)RLOCK_SINGLEFLIGHT_OPTIONS_INIT;
     rlock_status status = options ? rli_sized_read(full, options, &sized) : RLOCK_OK;
     if (status == RLOCK_OK && rli_gate_is_forked(&self->gate))

@@ -57,8 +57,8 @@ rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_m
         return rli_fail_text(tally->final, tally->why);
     if (tally->in_vain)
         return rli_fail(RLOCK_TIMEOUT,
-                        "a red lock of %zu: the lease of %lld ms had ended before %zu of them were taken, or too little "
-                        "of it was left",
+                        "a red lock of %zu: the lease of %lld ms ended, or too little of it was left, before %zu "
+                        "members were acquired",
                         tally->members, (long long)lease_ms, tally->need);
     /* A member that was lost counts as refused while the others still make a majority. */
     bool fails = tally->failure != RLOCK_OK && (tally->failure != RLOCK_LOST || valid < tally->need);

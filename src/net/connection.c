@@ -77,12 +77,12 @@ static bool is_unknown_host(const char *why)
 
 static rlock_status unreachable(const rli_address *address, const char *why)
 {
-    const char *advice = "check that it runs there and may be reached";
+    const char *advice = "check that it runs there and that this host can reach it";
     if (is_want_of_descriptors(why))
-        advice = "close files that nobody needs, or raise the limit (ulimit -n)";
+        advice = "close unused files, or raise the limit (ulimit -n)";
     else if (is_unknown_host(why))
-        advice = "check the host's name, and that this machine can look it up";
-    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: %s; %s", address->text, why, advice);
+        advice = "check the name of the host, and that this machine can resolve it";
+    return rli_fail(RLOCK_UNAVAILABLE, "could not connect to Redis at %s: %s; %s", address->text, why, advice);
 }
 
 /* The address may contain a password, so do not show it: a user who forgets half of redis://:password@host writes
@@ -93,8 +93,8 @@ static rlock_status not_dialled(const rli_address *address, const char *why)
         return unreachable(address, why);
     return rli_fail(
         RLOCK_UNAVAILABLE,
-        "no connection to Redis: the host in the URL is unknown (%s). It is not shown because "
-        "it may be a password: then @host is missing behind it, and a colon before it; else write host:port",
+        "could not connect to Redis: the host in the URL is unknown (%s). It is not shown because it may be a "
+        "password: then write :password@host; otherwise write host:port",
         why);
 }
 
@@ -113,7 +113,8 @@ rlock_status rli_connection_explain_failure(const rli_connection *connection, co
     }
     const char *trouble = rli_connection_trouble(connection);
     if (trouble)
-        return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: it sent %s; check that Redis listens there",
+        return rli_fail(RLOCK_UNAVAILABLE, "could not connect to Redis at %s: it sent %s; check that Redis listens "
+                                           "there",
                         address->text, trouble);
     /* as Redis does when plain text arrives at its TLS port */
     if (!connection->tls && rli_connection_is_closed(connection))

@@ -62,7 +62,7 @@ static int dial_tcp(const rli_settings *settings, const rli_address *address, co
     rli_parker parker;
     rli_parker_init(&parker);
     if (!rli_lookup_begin(&lookup, address->host, address->port, &parker)) {
-        *why = "there is no memory or thread to look its name up";
+        *why = "there is no memory or thread for looking its name up";
         return -1;
     }
     const struct addrinfo *addresses = await_addresses(&lookup, patience, &parker, why);

@@ -73,7 +73,7 @@ static rlock_status not_yet(const rli_address *address, const char *said)
         const char *start, *advice;
     } advices[] = {
         {"BUSY ", "; a script there runs for too long, and SCRIPT KILL ends it if it has written nothing"},
-        {"ERR max number of clients", "; raise maxclients there, or close connections that nobody needs"},
+        {"ERR max number of clients", "; raise maxclients there, or close unused connections"},
         {"DENIED", "; give that server a password, or turn off its protected-mode"},
     };
     const char *advice = "";
@@ -88,11 +88,11 @@ static rlock_status not_yet(const rli_address *address, const char *said)
 static rlock_status locked_out(const rli_address *address, const char *said)
 {
     if (address->sentinel)
-        return rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", address->text,
-                        said);
+        return rli_fail(RLOCK_SERVER, "the sentinel at %s requires a password: set sentinelPassword (%s)",
+                        address->text, said);
     return rli_fail(RLOCK_SERVER,
-                    "Redis at %s wants a password; give it as redis://user:password@host, or as password in "
-                    "the configuration (%s)",
+                    "Redis at %s requires a password; write redis://user:password@host, or set password in the "
+                    "configuration (%s)",
                     address->text, said);
 }
 
@@ -108,19 +108,19 @@ static rlock_status refused_login(const rli_address *address, const redisReply *
 {
     if (strstr(reply->str, "unknown command"))
         return rli_fail(RLOCK_SERVER,
-                        "Redis at %s takes no password: %s; rename-command has renamed or removed AUTH there",
+                        "Redis at %s does not accept a password: %s; rename-command has renamed or removed AUTH there",
                         address->text, said);
     if (address->sentinel)
         return rli_fail(RLOCK_SERVER, "the sentinel at %s refused sentinelUsername or sentinelPassword: %s",
                         address->text, said);
     if (strstr(reply->str, "without any password configured"))
         return rli_fail(RLOCK_SERVER,
-                        "Redis at %s wants no password from the default user: leave the password out, or name "
-                        "another user beside it (%s)",
+                        "Redis at %s requires no password for the default user: leave the password out, or write the "
+                        "name of another user before it (%s)",
                         address->text, said);
     return rli_fail(RLOCK_SERVER,
-                    "Redis at %s refused the user or password: %s; they are given as "
-                    "redis://user:password@host, or as username and password in the configuration",
+                    "Redis at %s refused the user or password: %s; write them as redis://user:password@host, or set "
+                    "username and password in the configuration",
                     address->text, said);
 }
 

@@ -38,7 +38,7 @@ static void *create_array(const redisReadTask *task, array_size elements)
     if (depth_of(task) > RLI_REPLY_DEPTH) {
         self->trouble = "arrays nested more than " TEXT(RLI_REPLY_DEPTH) " deep";
     } else if ((size_t)elements > RLI_REPLY_ELEMENTS - self->elements) {
-        self->trouble = "an answer of more than two million elements";
+        self->trouble = "a reply of more than two million elements";
     } else {
         self->elements += (size_t)elements;
         return self->before->createArray(task, elements);
@@ -72,7 +72,7 @@ void rli_limits_clear(redisReader *reader)
 static const char *excess(const limits *self, const redisReader *reader, size_t left)
 {
     if (self->read + left > RLI_REPLY_BYTES)
-        return "an answer longer than 64 MiB";
+        return "a reply longer than 64 MiB";
     if (left > RLI_LINE_BYTES && !memmem(reader->buf + reader->pos, RLI_LINE_BYTES, "\r\n", 2))
         return "a line longer than 64 KiB";
     return NULL;
@@ -87,7 +87,7 @@ bool rli_limits_next(redisReader *reader, redisReply **reply)
         return false;
     if (redisReaderGetReply(reader, &whole) != REDIS_OK) {
         if (!self->trouble) /* create_array() may have set a reason */
-            self->trouble = reader->err == REDIS_ERR_OOM ? "an answer that is too large for the memory that is free"
+            self->trouble = reader->err == REDIS_ERR_OOM ? "a reply that is too large for the free memory"
                                                          : "something that is not Redis's protocol";
         return false;
     }

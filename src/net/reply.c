@@ -127,15 +127,15 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"CLUSTERDOWN", "a part of the cluster is down, or a slot is served by no node: see CLUSTER INFO and "
                         "CLUSTER SLOTS"},
         {"NOREPLICAS", "fewer replicas are connected than min-replicas-to-write asks for"},
-        {"max number of clients", "raise maxclients on the server, or close connections that nobody needs"},
+        {"max number of clients", "raise maxclients on the server, or close unused connections"},
         {"DENIED", "give the server a password, or turn off its protected-mode"},
-        {"BUSY", "a script of somebody else runs for too long; SCRIPT KILL ends it"},
+        {"BUSY", "a script of another program runs for too long; SCRIPT KILL ends it"},
         {"CROSSSLOT", "the server is a cluster; use a redis-cluster:// URL"},
         {"MOVED", "the server is part of a cluster; use a redis-cluster:// URL"},
         {"OOM", "the server is at its maxmemory"},
         {UNKNOWN_COMMAND,
-         "did rename-command take away one of those in docs/security.md? Or is shardedSubscriptionMode ON? "
-         "It must not be with servers before Redis 7.0"},
+         "check that rename-command has not removed a command of docs/security.md, and that shardedSubscriptionMode "
+         "is not ON with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
         {"unknown command `EVAL", SENTINEL_PERHAPS}, /* wording of Redis 6.2 */
@@ -173,7 +173,7 @@ rlock_status rli_reply_unexpected(const redisReply *reply, const char *key)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_SERVER,
-                    "an answer of type %d for \"%s\" that was not expected; is there a "
-                    "proxy between, or another kind of value under this name?",
+                    "unexpected reply of type %d for \"%s\"; check for a proxy between, and for another kind of "
+                    "value under this name",
                     reply->type, rli_show_name(key, shown));
 }

@@ -181,7 +181,7 @@ static step shake(rli_tls_stream *stream, const rli_patience *patience)
 
 static rlock_status unreachable(const rli_address *address, const char *why)
 {
-    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s: %s", address->text, why);
+    return rli_fail(RLOCK_UNAVAILABLE, "could not connect to Redis at %s: %s", address->text, why);
 }
 
 static rlock_status outcome(rli_tls_stream *stream, const rli_address *address, step came_to)
@@ -223,7 +223,8 @@ rlock_status rli_tls_check(rli_tls_stream *stream, const rli_address *address)
     pthread_mutex_lock(&stream->mutex);
     rlock_status status = RLOCK_OK;
     if (*stream->trouble.why)
-        status = rli_fail(RLOCK_SERVER, "no TLS with Redis at %s: %s", address->text, stream->trouble.why);
+        status = rli_fail(RLOCK_SERVER, "could not set up TLS with Redis at %s: %s", address->text,
+                          stream->trouble.why);
     pthread_mutex_unlock(&stream->mutex);
     return status;
 }

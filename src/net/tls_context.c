@@ -68,7 +68,7 @@ static rlock_status choose_protocols(SSL_CTX *shared, const char *list)
         highest = i > highest ? i : highest;
     }
     if (lowest == PROTOCOLS)
-        return rli_fail(RLOCK_INVALID, "sslProtocols names none; write for example TLSv1.2,TLSv1.3");
+        return rli_fail(RLOCK_INVALID, "sslProtocols is empty; write for example TLSv1.2,TLSv1.3");
     SSL_CTX_set_min_proto_version(shared, protocols[lowest].version);
     SSL_CTX_set_max_proto_version(shared, protocols[highest].version);
     for (size_t i = lowest; i < highest; i++) {
@@ -157,7 +157,7 @@ static rlock_status choose_ciphers(SSL_CTX *shared, const char *list)
     if (status != RLOCK_OK)
         return status;
     if (!older.length && !tls13.length)
-        return rli_fail(RLOCK_INVALID, "sslCiphers names none; leave it out for OpenSSL's own choice");
+        return rli_fail(RLOCK_INVALID, "sslCiphers is empty; leave it out for the default of OpenSSL");
     if (older.length && !SSL_CTX_set_cipher_list(shared, older.text))
         return unknown_cipher(older.text);
     if (!SSL_CTX_set_ciphersuites(shared, tls13.text))

@@ -151,7 +151,7 @@ static void note_certificate(rli_tls_trouble *trouble, X509_STORE_CTX *checked)
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
         note(trouble,
-             "its certificate is for %.100s, not for %.60s; name the server so, or leave the host out of the check "
+             "its certificate is for %.100s, not for %.60s; use that name, or leave the host out of the check "
              "with sslVerificationMode=CA_ONLY",
              hosts_of(certificate).bytes, trouble->host);
         break;
@@ -201,7 +201,7 @@ void rli_tls_trouble_attach(rli_tls_trouble *trouble, SSL *ssl)
 static void note_certificate_wanted(rli_tls_trouble *trouble)
 {
     note(trouble,
-         "it wants a certificate of its clients; name the file with the certificate and its key in sslKeystore");
+         "it requires a client certificate; name the file with the certificate and its key in sslKeystore");
 }
 
 /* Explains the alert that the server sent before it hung up. */
@@ -217,10 +217,11 @@ static void note_alert(rli_tls_trouble *trouble, int alert)
     else if (about_certificates && keystore)
         note(trouble, "it refuses the certificate in the sslKeystore \"%.100s\": %s", keystore, said);
     else if (alert == SSL_AD_PROTOCOL_VERSION)
-        note(trouble, "no version of TLS that it speaks is among ours (sslProtocols: %.60s)",
+        note(trouble, "it speaks none of the TLS versions of this client (sslProtocols: %.60s)",
              trouble->settings->protocols ? trouble->settings->protocols : "TLSv1.2,TLSv1.3");
     else if (alert == SSL_AD_HANDSHAKE_FAILURE)
-        note(trouble, "it refuses what we offer, perhaps because it has no cipher of ours (sslCiphers: %.60s)",
+        note(trouble,
+             "it refuses the TLS versions and ciphers of this client; compare its ciphers with sslCiphers (%.60s)",
              trouble->settings->ciphers ? trouble->settings->ciphers : "OpenSSL's own choice");
     else
         note(trouble, "it refuses: %s", said);

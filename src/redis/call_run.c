@@ -223,8 +223,7 @@ static rlock_status unavailable(const rli_call_progress *run, const char *why)
                         (long long)run->topology->settings->timeout_ms, run->done, word);
     if (run->outcome == RLI_DISCONNECTED && run->answer.garbled)
         return rli_fail(RLOCK_UNAVAILABLE,
-                        "Redis at %s sent %s; is there a proxy between, or another program on that "
-                        "port? (%d %s)",
+                        "Redis at %s sent %s; check for a proxy between, or another program on that port (%d %s)",
                         address, run->answer.garbled, run->done, word);
     if (run->outcome == RLI_DISCONNECTED)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s closed the connection before it answered (%d %s)", address,
@@ -241,7 +240,8 @@ static rlock_status failed(const rli_call *call, const rli_call_progress *run)
         return run->answer.status;
     if (call->once && call->unanswered)
         return rli_fail(RLOCK_UNKNOWN,
-                        "Redis at %s got the request, but its answer was lost; check the state before you repeat it",
+                        "Redis at %s got the request, but its reply was lost; check the state before you repeat the "
+                        "call",
                         run->node->address.text);
     /* A token ends the making of a connection, too, which then says that there is none. */
     bool gave_up = run->outcome == RLI_ABANDONED || run->outcome == RLI_UNSENT;

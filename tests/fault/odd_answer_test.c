@@ -57,7 +57,7 @@ static void release_two(const char *text)
     scene own = begin(&said);
     rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(own.client, NAME);
     assert_status(rlock_permit_semaphore_release_many(semaphore, 2, permits), RLOCK_SERVER);
-    assert_error("unexpected answer", NAME);
+    assert_error("unexpected reply", NAME);
     rlock_permit_semaphore_free(semaphore);
     end(&own);
 }
@@ -79,7 +79,7 @@ static void release_fair(const char *text)
     rlock *lock = rlock_get_fair_lock(own.client, NAME);
     assert_ok(rlock_try_lock(lock, 0, 60000));
     assert_status(rlock_unlock(lock), RLOCK_SERVER);
-    assert_error("not expected", NAME);
+    assert_error("unexpected reply", NAME);
     rlock_free(lock);
     end(&own);
 }

@@ -249,7 +249,7 @@ RealTest(async_object, refuses_bad_arguments_at_once)
     assert_status(rlock_permit_semaphore_acquire_async(NULL, 1, keep_result, &end), RLOCK_INVALID);
     assert_status(rlock_permit_semaphore_acquire_async(permits, 0, keep_result, &end), RLOCK_INVALID);
     assert_status(rlock_permit_semaphore_acquire_async(permits, 1000, NULL, NULL), RLOCK_INVALID);
-    assert_error("function", "NULL");
+    assert_error("callback", "NULL");
     assert_status(rlock_permit_semaphore_acquire_many_async(permits, 0, 1000, keep_result, &end), RLOCK_INVALID);
     assert_status(rlock_permit_semaphore_release_async(permits, NULL, keep_result, &end), RLOCK_INVALID);
     assert_status(rlock_permit_semaphore_release_many_async(permits, 1, &bad, keep_result, &end), RLOCK_INVALID);

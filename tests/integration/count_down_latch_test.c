@@ -371,7 +371,7 @@ Test(count_down_latch, refuses_bad_arguments)
     rlock_await_options options = RLOCK_AWAIT_OPTIONS_INIT;
     int64_t before = scripts_run();
     bool flag = true;
-    assert_invalid(rlock_count_down_latch_try_set_count(latch, -1, &flag), "a count of -1");
+    assert_invalid(rlock_count_down_latch_try_set_count(latch, -1, &flag), "the count is -1");
     assert_invalid(rlock_count_down_latch_get_count(latch, NULL), "NULL");
     assert_invalid(rlock_count_down_latch_await_with(latch, NULL), "RLOCK_AWAIT_OPTIONS_INIT");
     options.size = 0;

@@ -172,7 +172,7 @@ TimedTest(fair_queue, is_not_entered_by_a_try_without_wait)
     pass_ms(1710);
     foreign_queue(NAME, 1, 60000);
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
-    assert_error("others wait for it"); /* nobody holds it */
+    assert_error("other waiters come first"); /* nobody holds it */
     cr_assert(queue_length(NAME) == 1 && pttl_of(NAME) == -2);
     freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{f}"));
     assert_ok(rlock_try_lock(lock, 0, 1000));

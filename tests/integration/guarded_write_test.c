@@ -77,7 +77,7 @@ Test(guarded_write, takes_any_bytes)
 Test(guarded_write, of_wrong_arguments_is_refused)
 {
     assert_status(set("x", 0), RLOCK_INVALID);
-    assert_error("0 is no fencing token");
+    assert_error("0, which is not a fencing token");
     assert_status(rlock_fenced_set(stage.client, KEY, NULL, 1, 1), RLOCK_INVALID);
     assert_status(rlock_fenced_set(stage.client, NULL, "x", 1, 1), RLOCK_INVALID);
     assert_status(rlock_fenced_set(stage.client, "", "x", 1, 1), RLOCK_INVALID);

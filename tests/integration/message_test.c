@@ -105,7 +105,7 @@ Test(message, of_a_password_that_the_server_does_not_want_says_so)
     rlock_client *client;
     snprintf(url, sizeof url, "redis://:secret@127.0.0.1:%d", server_port(stage.server));
     assert_status(rlock_client_open(&client, url), RLOCK_SERVER);
-    assert_error("wants no password", "leave the password out", "user");
+    assert_error("requires no password", "leave the password out", "user");
     cr_assert(!strstr(rlock_last_error(), "secret"), "%s", rlock_last_error());
 }
 

@@ -543,15 +543,15 @@ EITHER(TimedTest, red_lock, of_none_or_null_or_the_same_twice_is_invalid)
     rlock *one = lock_at(0, true, NAME), *another = lock_at(1, true, NAME);
     rlock *holed[] = {one, NULL, another};
     cr_assert(rlock_get_red_lock(NULL, 0) == NULL);
-    assert_error("no locks");
+    assert_error("at least one lock");
     cr_assert(rlock_get_red_lock(holed, 3) == NULL);
     assert_error("locks[1]");
     rlock *twice[] = {one, another, one};
     cr_assert(rlock_get_red_lock(twice, 3) == NULL);
-    assert_error("\"" NAME "\" is twice");
+    assert_error("\"" NAME "\" occurs twice");
     rlock *by_two_clients[] = {one, another, lock_of(places[0].theirs, NAME)};
     cr_assert(rlock_get_red_lock(by_two_clients, 3) == NULL);
-    assert_error("is twice");
+    assert_error("occurs twice");
     rlock *for_two_owners[] = {owned_by(one, 1), owned_by(one, 2)};
     cr_assert(rlock_get_red_lock(for_two_owners, 2) == NULL);
     rlock *nested[] = {one, made_of(rlock_get_multi_lock, twice, 3)};
@@ -590,6 +590,6 @@ EITHER(TimedTest, red_lock, with_a_lease_that_ends_at_once_is_not_had)
     rlock *red = ours_red();
     assert_status(rlock_try_lock(red, 300, 1), RLOCK_TIMEOUT);
     assert_status(rlock_lock_lease(red, 1), RLOCK_TIMEOUT);
-    assert_error("had ended");
+    assert_error("ended");
     assert_nothing_comes();
 }

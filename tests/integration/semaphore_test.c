@@ -305,12 +305,12 @@ TimedTest(semaphore, refuses_bad_arguments)
     rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
     bool flag = true;
     int64_t before = scripts_run();
-    assert_invalid(rlock_semaphore_acquire(semaphore, -1), "-1 permits");
-    assert_invalid(rlock_semaphore_try_acquire(semaphore, INT_MIN, 1000), "below 0");
-    assert_invalid(rlock_semaphore_release(semaphore, -2), "-2 permits");
-    assert_invalid(rlock_semaphore_release_if_exists(semaphore, -2, &flag), "-2 permits");
-    assert_invalid(rlock_semaphore_try_set_permits(semaphore, -3, &flag), "-3 permits");
-    assert_invalid(rlock_semaphore_try_set_permits_ttl(semaphore, 3, 0, &flag), "a time to live of 0 ms");
+    assert_invalid(rlock_semaphore_acquire(semaphore, -1), "permits is -1");
+    assert_invalid(rlock_semaphore_try_acquire(semaphore, INT_MIN, 1000), "must not be negative");
+    assert_invalid(rlock_semaphore_release(semaphore, -2), "permits is -2");
+    assert_invalid(rlock_semaphore_release_if_exists(semaphore, -2, &flag), "permits is -2");
+    assert_invalid(rlock_semaphore_try_set_permits(semaphore, -3, &flag), "permits is -3");
+    assert_invalid(rlock_semaphore_try_set_permits_ttl(semaphore, 3, 0, &flag), "the time to live is 0 ms");
     assert_invalid(rlock_semaphore_try_set_permits_ttl(semaphore, 3, RLOCK_LEASE_MAX_MS + 1, &flag), "100 years");
     assert_invalid(rlock_semaphore_available_permits(semaphore, NULL), "NULL");
     assert_invalid(rlock_semaphore_acquire_with(semaphore, 1, NULL), "RLOCK_SEMAPHORE_OPTIONS_INIT");

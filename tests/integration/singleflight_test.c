@@ -320,7 +320,7 @@ static rlock_status load_itself(const char *key, void *arg, void **bytes, size_t
     (void)bytes;
     (void)length;
     assert_status(rlock_singleflight_do(flights, key, NULL, load_itself, arg, &loaded), RLOCK_INVALID);
-    assert_error("just loading", KEY);
+    assert_error("already loading", KEY);
     return RLOCK_OK;
 }
 

@@ -316,7 +316,7 @@ static const struct {
     {"redis-cluster://a?natMap=a:1=:2", RLOCK_INVALID, "no host"},
     {"redis-cluster://a?natMap=::1=b", RLOCK_INVALID, "[ ]"},
     {"redis-cluster://a?natMap=[::1=b", RLOCK_INVALID, "without a ]"},
-    {"redis-cluster://a?natMap=[::1]1=b:1", RLOCK_INVALID, "behind its ]"},
+    {"redis-cluster://a?natMap=[::1]1=b:1", RLOCK_INVALID, "after its ]"},
     {"redis-cluster://a?natMap=[]=b", RLOCK_INVALID, "no host"},
     {"redis-cluster://a?natMap=a=b,%20c=d", RLOCK_INVALID, "white space"},
     {"redis-cluster://a?natMap=a=b=c", RLOCK_INVALID, "more than one ="},

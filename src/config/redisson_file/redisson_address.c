@@ -96,8 +96,8 @@ static rlock_status read_tcp(rli_redisson_address *address, rli_mode mode, const
     const char *end = text + strcspn(text, "/?#"), *at = memchr(text, '@', (size_t)(end - text));
     if (strchr(at ? at + 1 : end, '@'))
         return rli_fail(RLOCK_INVALID,
-                        "the address has more than host and port behind its @, or an @, /, ? or # in its "
-                        "password; write %%40, %%2F, %%3F and %%23 there");
+                        "the address has more than host and port after its @, or an @, /, ? or # in its password; "
+                        "write %%40, %%2F, %%3F and %%23 there");
     const char *host = at ? at + 1 : text, *why = rli_host_port_split(&place, host, (size_t)(end - host));
     if (!why && !place.length)
         why = "has no host";

@@ -217,7 +217,7 @@ rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, 
         if (loader->draft.nat_map)
             return RLOCK_OK;
         return rli_yaml_warn(loader, rli_yaml_line(value),
-                             "%s is the Java class \"%.60s\", which cannot be followed here; "
+                             "%s is the Java class \"%.60s\", which this library cannot follow; "
                              "write it as a HostPortNatMapper or HostNatMapper, or set config->nat_map before loading",
                              key->name, class);
     }
@@ -242,6 +242,6 @@ rlock_status rli_yaml_use_java(rli_yaml_loader *loader, const rli_yaml_key *key,
                              "%s is the Java class \"%.60s\", which cannot run here; only "
                              "servers without renamed commands can be used",
                              key->name, class);
-    return rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s%.60s%s, which cannot be followed here", key->name,
+    return rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s%.60s%s, which this library cannot follow", key->name,
                          *class ? "the Java class \"" : "an object", class, *class ? "\"" : "");
 }

@@ -57,7 +57,7 @@ static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation
 
 rlock_status rli_connecting_not_in_time(const rli_pipeline *pipeline)
 {
-    return rli_fail(RLOCK_UNAVAILABLE, "no connection to Redis at %s in the time given", pipeline->address->text);
+    return rli_fail(RLOCK_UNAVAILABLE, "could not connect to Redis at %s in the time given", pipeline->address->text);
 }
 
 static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, int64_t deadline_ms)

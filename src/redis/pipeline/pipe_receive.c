@@ -119,7 +119,7 @@ rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t de
     bool alive = received != RLI_RECEIVED_BYTES || rli_pipe_flush(pipe, mutex);
     while (received == RLI_RECEIVED_BYTES && (count > 0 || garbled)) {
         if (!hand_over(pipe, mutex, replies, count))
-            pipe->garbled = "an answer that nobody asked for";
+            pipe->garbled = "a reply to no request";
         else if (garbled)
             pipe->garbled = rli_connection_trouble(&pipe->connection);
         else

@@ -222,8 +222,8 @@ rlock_status rli_pipeline_check_run(const rli_pipe *pipe, const rli_command *com
     uint64_t run = rli_pipe_run(pipe);
     if (!command->only_run || !run || run == command->only_run)
         return RLOCK_OK;
-    return rli_fail(RLOCK_UNKNOWN, "another server has taken over, or it was restarted, since it granted what was to be "
-                                   "given back; check the state before you repeat it");
+    return rli_fail(RLOCK_UNKNOWN, "the server was restarted or replaced after it granted what this call releases; "
+                                   "check the state before you repeat the call");
 }
 
 rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const rli_command *command, int64_t timeout_ms,

@@ -17,8 +17,8 @@ static rlock_status hear(rli_node *node, const redisReply *reply)
         return rli_fail(
             RLOCK_SERVER,
             "%s does not let the user ask whether it knows sharded messages: give it the right to "
-            "pubsub|shardnumsub, or set shardedSubscriptionMode to what all who share locks use, ON (as Redisson "
-            "does with Redis 7.0 and later) or OFF: %.120s",
+            "pubsub|shardnumsub, or set shardedSubscriptionMode to the value that all programs with these locks use, "
+            "ON (as Redisson does with Redis 7.0 and later) or OFF: %.120s",
             node->address.text, reply->str);
     return rli_fail(RLOCK_UNAVAILABLE, "%s does not tell whether it knows sharded messages: %.200s", node->address.text,
                     reply->str);

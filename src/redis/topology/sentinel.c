@@ -40,15 +40,15 @@ static const char *field(const redisReply *fields, const char *name)
 /* Sets the error message when a sentinel refuses to answer. */
 static void refused(const rli_topology *topology, const rli_node *sentinel, const redisReply *reply)
 {
-    const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "an unexpected answer";
+    const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str : "an unexpected reply";
     if (strstr(text, "No such master"))
         rli_fail(RLOCK_SERVER,
                  "the sentinel at %s watches no master named \"%s\"; check masterName (it is the name "
                  "after \"sentinel monitor\" in its configuration)",
                  sentinel->address.text, topology->settings->master_name);
     else if (strncmp(text, "NOAUTH", 6) == 0)
-        rli_fail(RLOCK_SERVER, "the sentinel at %s wants a password: set sentinelPassword (%s)", sentinel->address.text,
-                 text);
+        rli_fail(RLOCK_SERVER, "the sentinel at %s requires a password: set sentinelPassword (%s)",
+                 sentinel->address.text, text);
     else if (strstr(text, "unknown command"))
         rli_fail(
             RLOCK_SERVER,
@@ -286,7 +286,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
                         found.why);
     if (is_cut_off(topology, op, &found))
-        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer have not heard of the last failover");
+        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer do not know of the last failover");
     meet_others(topology, op, found.newest.by);
     listen_to_all(topology);
     return follow(topology, op, &found.newest);

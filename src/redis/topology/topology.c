@@ -342,7 +342,7 @@ static rlock_status connect_to_one(rli_topology *topology)
         any = true;
         status = connect_to(topology, node);
     }
-    return any ? status : rli_fail(RLOCK_UNAVAILABLE, "no server serves anything");
+    return any ? status : rli_fail(RLOCK_UNAVAILABLE, "no server serves any slot");
 }
 
 /* Starts the thread, if there is anything to watch. */
