@@ -9,7 +9,8 @@ int main(void)
         return fprintf(stderr, "%s\n", rlock_last_error()), 1;
     rlock *lock = rlock_get_lock(client, "order:42");
     RLOCK_WITH(lock) {
-        printf("mine for %lld ms, and renewed until the block ends\n", (long long)rlock_valid_for(lock));
+        printf("mine for %lld ms, and renewed until the block ends\n",
+               (long long)rlock_valid_for(lock));
     } else {
         fprintf(stderr, "%s\n", rlock_last_error());
     }

@@ -24,18 +24,24 @@ static void tear_down(void)
 
 TestSuite(example, .init = setup, .fini = tear_down);
 
-/* Compiles docs/examples/`name`.c into the scratch folder, with the test's server in place of the usual address. */
-static void compile(const char *name, const char *linking)
+/* Compiles `name`.c of the scratch folder. */
+static void compile_as(const char *name, const char *linking)
 {
     const char *san = environment("SAN", "");
     if (strcmp(san, "address") == 0)
         san = "address,undefined"; /* as in the Makefile */
-    shell_do("sed 's|redis://127.0.0.1:6379|%s|' 'docs/examples/%s.c' >'%s/%s.c'", server_tcp_url(own), name,
-             scratch_folder(), name);
     shell_do("%s -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror %s%s -Iinclude -o '%s/%s' '%s/%s.c' -L'%s' -lrlock "
              "-Wl,-rpath,\"$(cd '%s' && pwd)\" %s",
              environment("CC", "cc"), *san ? "-fsanitize=" : "", san, scratch_folder(), name, scratch_folder(), name,
              environment("B", "build"), environment("B", "build"), linking);
+}
+
+/* Compiles docs/examples/`name`.c there, with the test's server in place of the usual address. */
+static void compile(const char *name, const char *linking)
+{
+    shell_do("sed 's|redis://127.0.0.1:6379|%s|' 'docs/examples/%s.c' >'%s/%s.c'", server_tcp_url(own), name,
+             scratch_folder(), name);
+    compile_as(name, linking);
 }
 
 /* A shell command in the scratch folder must write `expected`. */
@@ -64,6 +70,17 @@ Test(example, readme_shows_the_lock_example)
     shell_do("awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' README.md >'%s/readme.c'; "
              "sed '/^\\/\\*.*\\*\\/$/d' docs/examples/lock.c | diff '%s/readme.c' -",
              scratch_folder(), scratch_folder());
+}
+
+/* The program of getting-started.md is taken from the page. Two processes of it never have a turn at the same time. */
+Test(example, program_of_getting_started_takes_turns)
+{
+    shell_do("awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' docs/getting-started.md | "
+             "sed 's|redis://127.0.0.1:6379|%s|; s/sleep(1)/usleep(1000)/' >'%s/one.c'",
+             server_tcp_url(own), scratch_folder());
+    compile_as("one", "");
+    shell_do("cd '%s' && { ./one >a & ./one >b & wait; }", scratch_folder());
+    assert_says("cat a b | awk '{ print $5 }' | sort | uniq -c | tr -s ' '", " 2 1\n 2 2\n 2 3\n 2 4\n 2 5\n");
 }
 
 Test(example, cron_job_runs_on_one_host)
