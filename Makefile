@@ -78,9 +78,9 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the libr
 
 # --- What a machine needs ---
 
-.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench
+.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-site
 deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages)
-deps-build deps-test deps-limits deps-interop deps-bench: deps-%:
+deps-build deps-test deps-limits deps-interop deps-bench deps-site: deps-%:
 	@sh tests/support/deps.sh $* $(B)/bin
 deps-test: | deps-build
 deps-interop: | deps-test
@@ -283,10 +283,22 @@ format: ## lays out the code as .clang-format says; needs clang-format (apt-get 
 	@command -v clang-format >/dev/null || { echo 'make format needs clang-format: apt-get install clang-format' >&2; exit 1; }
 	$(Q)find src watchdog include -name '*.[ch]' -exec clang-format -i {} +
 
+# --- The documentation as a web site (docs/site) ---
+
+.PHONY: site
+site: | deps-site ## makes the documentation, with the reference of all functions, as a web site in build/site
+	$(Q)mkdir -p $(B)/site.d
+	$(Q)/usr/bin/python3 docs/site/stage $(B)/site.d
+	$(Q)cd $(B)/site.d && mkdocs build --strict --quiet --site-dir ../site
+	@sh tests/support/site-links $(B)/site
+	@echo "The site begins with $(B)/site/index.html"
+
 .PHONY: layers
-layers: ## looks whether all includes point down, and whether docs/internals/map.md names all files
+layers: ## looks whether all includes point down, docs/internals/map.md names all files, and links and messages of the docs are right
 	@sh tests/support/layers
 	@sh tests/support/map
+	@sh tests/support/links
+	@sh tests/support/messages
 
 .PHONY: limits
 limits: | deps-limits ## looks whether all files and functions are small enough

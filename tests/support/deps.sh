@@ -1,7 +1,7 @@
 #!/bin/sh
-# deps.sh build|test|limits|interop|bench|ci BIN: installs what is missing to build, to test, to measure the code, to test
-# against Java, to measure beside others, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and
-# quick when nothing is missing.
+# deps.sh build|test|limits|interop|bench|site|ci BIN: installs what is missing to build, to test, to measure the code, to test
+# against Java, to measure beside others, to make the web site, or for the further checks of .ci/run. BIN: a folder for
+# programs, last in PATH. Silent and quick when nothing is missing.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
@@ -52,6 +52,12 @@ bench)
     need nodejs command -v node
     need npm command -v npm
     need gnuplot-nox command -v gnuplot
+    ;;
+site)
+    need python3 command -v /usr/bin/python3
+    need mkdocs command -v mkdocs
+    need mkdocs-material test -e /usr/share/mkdocs/themes/material/base.html
+    need mandoc command -v mandoc
     ;;
 ci)
     need clang command -v clang
