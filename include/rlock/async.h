@@ -194,7 +194,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_permits_async
                                                                                  rlock_result_fn *fn, void *arg);
 
 /* For the acquires of a permit-expirable semaphore: the permits are result->permits, valid while `fn` runs; copy what is
- * needed later. The calls also return RLOCK_INVALID if `fn` is NULL, because nobody would learn the ids, and
+ * needed later. The calls also return RLOCK_INVALID if `fn` is NULL, because the ids would be lost, and
  * RLOCK_UNSUPPORTED if the system has no random bytes for ids. */
 
 /* As rlock_permit_semaphore_acquire(): waits without a limit for one permit, leased for `lease_ms` milliseconds. Java:

@@ -75,7 +75,7 @@ typedef struct rlock_config {
      * one server; they are opened as the load needs them. In addition, a server has one connection for
      * messages while something waits, and one for renewals while something is renewed. */
     int connection_pool_size;
-    /* fairLockWaitTimeout: 1 ms to a year (300000). How long a waiter that has no wait time of its own keeps
+    /* fairLockWaitTimeout: 1 ms to a year (300000). How long a waiter without its own wait time keeps
      * its place in the queue of a fair lock when it is not heard of. */
     int64_t fair_lock_wait_timeout_ms;
     /* The fields from here on were added with rlock_config_init_size(). Every field begins where the one

@@ -64,7 +64,7 @@ RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name
 /* As rlock_get_lock, for a token lock: a string under the name itself, written as by SET NX PX, whose value is a token
  * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and
  * shares names with them; Redisson knows no such lock.
- * The server stores no hold count: that is this process's. Such programs tell nobody when they release, so waiters ask
+ * The server stores no hold count; this process counts. Such programs publish no message when they release, so waiters ask
  * repeatedly, with pauses of 50 ms at first and up to 200 ms, and when the token expires; a release by this library wakes
  * them at once. A token without expiry is waited for as long as it stands, and never broken. */
 RLOCK_API rlock *rlock_get_token_lock(rlock_client *client, const char *name);
@@ -75,8 +75,8 @@ RLOCK_API rlock *rlock_get_token_lock_with(rlock_client *client, const char *nam
 /* As rlock_get_lock, for a signal-list lock, the lock of python-redis-lock: a string "lock:NAME" whose value is a token
  * that no other owner has, and a list "lock-signal:NAME". It shares names with that library; Redisson knows no such
  * lock. Of the waiting clients, a release wakes the one that has waited longest, and no other: while threads of a client
- * wait, one connection of its own waits in BLPOP for the first of them. The others are served in their order.
- * The server stores no hold count: that is this process's. A lock that expires wakes nobody, so waiters also ask when the
+ * wait, a separate connection waits in BLPOP for the first of them. The others are served in their order.
+ * The server stores no hold count; this process counts. A lock that expires wakes no waiter, so waiters also ask when the
  * token that they saw expires, and every five seconds.
  * In a cluster the name must have a part in braces, as in "a{b}c": otherwise the two keys would be in different slots
  * (RLOCK_INVALID). */
@@ -118,8 +118,8 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * rlock_valid_for    is the least of its members'.
  * RLOCK_UNSUPPORTED  hold count, is-locked, time to live and force unlock: ask the members.
  * rlock_get_token    if one member at least is a fenced lock: the token of the first such one in the order by server and
- *                    name, which is the same for all multi locks of these members. It fences off whoever holds that
- *                    member, too, and no others.
+ *                    name, which is the same for all multi locks of these members. It excludes late writes of
+ *                    owners that hold that member, and of no other owners.
  * rlock_name         is NULL. rlock_on_lost reports the member that was lost, by its name.
  * NULL: RLOCK_INVALID (no locks, too many, or a NULL among them), RLOCK_NO_MEMORY, RLOCK_CLOSED or
  * RLOCK_FORKED; see rlock_last_error(). End it with rlock_free(). Any thread.
@@ -127,7 +127,7 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
 RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
 
 /* As rlock_get_multi_lock, for a red lock: it is held when more than half of its members (n/2 + 1) are held,
- * each on a server of its own. So it works while fewer than half of the servers are down. The wait for each
+ * each on a separate server. So it works while fewer than half of the servers are down. The wait for each
  * member is the n-th part of the whole wait.
  * The members must be single locks, and none may be given twice (the same name on the same server and
  * database); else RLOCK_INVALID.
@@ -140,13 +140,13 @@ RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
  *                    since a majority's counters are raised to it before the call returns.
  * If all members are token locks, it is the lock of npm's redlock and of other libraries that follow the description of
  * "Redlock". Then all members are asked at the same time, each for at most 250 ms (or its client's timeout, if that is
- * less), and not waited for: who gets no majority gives back what it got, and asks again after the back-off of the first
- * member. While its owner holds it under the watchdog, it takes a member anew whose server was down or came back empty.
+ * less), and no call waits at a server: without a majority, it releases its members and asks again after the back-off of
+ * the first member. While its owner holds it under the watchdog, it takes a member anew whose server was down or came back empty.
  * Java: RedissonRedLock(locks), which Redisson has deprecated. */
 RLOCK_API rlock *rlock_get_red_lock(rlock *const *locks, size_t n);
 
 /* How a red lock is acquired. min_valid_percent, 0 to 100: an acquisition after which the lock would be valid for less than
- * that part of its lease (under the watchdog: of lockWatchdogTimeout) is given back, and tried again or refused
+ * that part of its lease (under the watchdog: of lockWatchdogTimeout) is undone, and tried again or refused
  * (RLOCK_TIMEOUT). 0: it is enough if any of it is left. */
 typedef struct rlock_red_options {
     size_t size; /* sizeof(rlock_red_options) in the program */
@@ -253,10 +253,10 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock
  * instead. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *token);
 
-/* Writes the string `key` (with the client's prefix) in Redis, unless somebody with a newer fencing token has written it:
+/* Writes the string `key` (with the client's prefix) in Redis, unless a holder with a newer fencing token has written it:
  * a holder that was paused beyond its lease overwrites nothing that the next one wrote. `value` is `length` bytes of
- * any kind. The key rlock_fence:{key} remembers the token, without an end; both are in one cluster slot. Everybody who
- * writes the string must write it this way, or the way that docs/fenced-lock.md shows for other programs.
+ * any kind. The key rlock_fence:{key} keeps the token, without a time to live; both are in one cluster slot. Every
+ * program that writes the string must write it this way, or the way that docs/fenced-lock.md shows for other programs.
  * RLOCK_OK            written.
  * RLOCK_LOST          a newer token has written it: the hold that had this one is over. Nothing changed.
  * RLOCK_UNAVAILABLE   no answer: it may have been written, or may be written later, but not over a later write with this
@@ -289,7 +289,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, c
  *     likely to come before them; use a fair lock if that matters. */
 RLOCK_API rlock_status rlock_unlock(rlock *lock);
 
-/* Frees the lock, whoever holds it. *was_locked (may be NULL): whether it was held. Holds of this client on
+/* Frees the lock, whichever owner holds it. *was_locked (may be NULL): whether it was held. Holds of this client on
  * it are lost from then on. The request is sent only once: RLOCK_UNKNOWN if its answer was lost; then ask
  * rlock_is_locked(). Otherwise RLOCK_OK or as above. Java: forceUnlock(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_force_unlock(rlock *lock, bool *was_locked);

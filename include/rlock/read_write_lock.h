@@ -18,14 +18,14 @@ typedef struct rlock_read_write_lock rlock_read_write_lock;
  * org.redisson.RedissonReadWriteLock. */
 RLOCK_API rlock_read_write_lock *rlock_get_read_write_lock(rlock_client *client, const char *name);
 
-/* Its two sides: locks with all operations of <rlock/lock.h>. Each is a handle of its own that may outlive
+/* Its two sides: locks with all operations of <rlock/lock.h>. Each has its own handle, which may outlive
  * the read-write lock's handle; end it with rlock_free(). NULL: rlock_last_error() says why.
  *
  * Many owners may hold the read side at once, or one owner the write side. Both sides are reentrant. The
  * writer may take the read side as well, and keeps it when it releases the write side: a downgrade, at which
  * waiting readers get the lock too. There is no upgrade: an owner that reads and asks for the write side
  * waits for every reader, itself included.
- * Each read hold has a lease of its own: the read side is held as long as any of them lasts. Re-entering the
+ * Each read hold has its own lease: the read side is held as long as any of them lasts. Re-entering the
  * write side adds the lease to what is left of the first one.
  * rlock_is_locked says whether this side is held. rlock_force_unlock of the read side frees the lock if only
  * readers hold it; of the write side if a writer holds it, together with the read holds of that writer.

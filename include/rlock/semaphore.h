@@ -83,7 +83,7 @@ typedef struct rlock_semaphore_options {
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
                                                                      const rlock_semaphore_options *options);
 
-/* Releases `permits` (0 and up; 0 does nothing) and wakes waiters. Nothing checks who took how many: the call
+/* Releases `permits` (0 and up; 0 does nothing) and wakes waiters. Nothing checks how many each process took: the call
  * creates a semaphore that does not exist, and there is no upper limit. Java: release(permits). */
 RLOCK_API rlock_status rlock_semaphore_release(rlock_semaphore *semaphore, int permits);
 

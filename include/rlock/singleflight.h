@@ -21,10 +21,10 @@ typedef struct rlock_singleflight rlock_singleflight;
 RLOCK_API rlock_singleflight *rlock_singleflight_new(void);
 
 /* Callers that wait get RLOCK_CLOSED. A load that is under way goes on, and its own caller gets the result. NULL is
- * allowed. Any thread; afterwards nobody may begin a call with it. Does nothing in a forked child. */
+ * allowed. Any thread; afterwards no call may begin with it. Does nothing in a forked child. */
 RLOCK_API void rlock_singleflight_free(rlock_singleflight *flights);
 
-/* The answer of a load: bytes that all its callers share and that nobody changes. */
+/* The answer of a load: bytes that all its callers share and must not change. */
 typedef struct rlock_loaded rlock_loaded;
 
 /* The bytes, aligned as by malloc(), and how many there are; they stay until rlock_loaded_free. `length` may be NULL.
@@ -53,7 +53,7 @@ typedef struct rlock_singleflight_options {
     }
 
 /* Gets the value of `key`: by another caller's load if one is under way, else by `load`. When the thread of a load ends
- * without an answer, one of those that wait loads instead, with a function and argument of its own.
+ * without a result, one of the waiting callers loads instead, with its own function and argument.
  *
  * options NULL: waits as long as it takes. *loaded is set to this caller's share if the load gave bytes, to NULL else; end
  * it with rlock_loaded_free. Blocks. Any thread.
