@@ -289,7 +289,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, c
  *     likely to come before them; use a fair lock if that matters. */
 RLOCK_API rlock_status rlock_unlock(rlock *lock);
 
-/* Frees the lock, whichever owner holds it. *was_locked (may be NULL): whether it was held. Holds of this client on
+/* Frees the lock, whoever holds it. *was_locked (may be NULL): whether it was held. Holds of this client on
  * it are lost from then on. The request is sent only once: RLOCK_UNKNOWN if its answer was lost; then ask
  * rlock_is_locked(). Otherwise RLOCK_OK or as above. Java: forceUnlock(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_force_unlock(rlock *lock, bool *was_locked);

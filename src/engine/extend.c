@@ -10,7 +10,7 @@
 static rlock_status not_held(const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it cannot be extended",
+    return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it can't be extended",
                     rli_show_name(names->name, shown));
 }
 
