@@ -11,13 +11,13 @@ import sys
 
 WHO = {
     "rlock": "rlock, this library: one client for all threads of a process",
-    "raw": "a straightforward C program with hiredis: one connection a thread, which sends word for word the requests "
-           "that rlock sends for a turn, and waits for each answer. It never waits for a lock",
-    "redisson": "Java's Redisson 4.7.0 in a JVM that has been warmed up, with its default configuration",
-    "redis-py": "Python's redis-py and its `Lock`, whose waiters ask every 100 ms: on one name, who has just had the lock takes "
-                "it again while the others sleep, so that rates look better than waiting does",
-    "redlock": "npm's redlock 4.2.0 on ioredis, whose waiters ask every 200 ms or so, to the same effect; what are threads "
-               "elsewhere are concurrent loops in it",
+    "raw": "a straightforward C program with hiredis, with one connection for each thread. It sends exactly the requests "
+           "that rlock sends for a turn, and waits for each reply. It never waits for a lock",
+    "redisson": "Java's Redisson 4.7.0 in a warm JVM, with its default configuration",
+    "redis-py": "Python's redis-py and its `Lock`, whose waiters ask every 100 ms. On one name, the thread that released the lock "
+                "takes it again while the others sleep, so its rates look better than its waiting times",
+    "redlock": "npm's redlock 4.2.0 on ioredis, whose waiters ask about every 200 ms, to the same effect. It has concurrent loops "
+               "instead of threads",
 }
 ORDER = list(WHO)
 NAMES = {"redisson": "Redisson"}
@@ -36,9 +36,9 @@ SWEEPS = {
 }
 
 HOW = """\
-`make bench` starts a redis-server of its own and the programs that are compared, each in a process of its own, which
-all reach it the same way. It lets them work in turn, in slices of 5 to 100 ms (C) or 100 to 300 ms (those that need
-longer to show what they can), so that what drifts on the machine hits all of them alike: raw alone differs by a tenth
+`make bench` starts a private redis-server and the programs to compare, each in a separate process. All of them reach the
+server in the same way. They work in turn, in slices of 5 to 100 ms (C) or 100 to 300 ms (programs that need
+longer to reach their speed), so that drifts of the machine affect all of them alike: raw alone differs by a tenth
 from one second to the next. Each slice is divided by its neighbour's, and **the ratio is the median of these
 quotients**; between the limits in brackets the true median lies 95 times of 100, whatever the distribution, as far as
 slices are independent. There are at least 15 slices of each side, and up to 315 where C is compared with C. A target
@@ -49,20 +49,20 @@ a JVM's compilers and collectors included; *server CPU* is that of redis-server.
 waiting included. *Time without a core* is that in which the server, or the client that waits for it, was ready to run
 and the kernel let something else run (`/proc/PID/schedstat`).
 
-**Every slice checks mutual exclusion**: who holds a lock swaps its number into a word of memory that all
-processes share (redlock's loops, one of their own process), and finds it free, or the whole run fails. {violations}
+**Every slice checks mutual exclusion**: the holder of a lock swaps its number into a word of memory that all
+processes share (for redlock, all loops of its process). If the word is not free, the whole run fails. {violations}
 """
 
 RUN = """\
 ```sh
-make bench                                        # all of it, in less than ten minutes; writes this page
+make bench                                        # all rows, in less than ten minutes; writes this page
 make bench BENCH_ARGS='--only own-names'          # some rows; writes build/benchmarks.md instead
-build/tests/bench/speed --help                    # which rows there are
+build/tests/bench/speed --help                    # lists the rows
 ```
 
 It needs what `make deps-bench` installs (a JDK and Maven for Redisson, python3-redis, npm, gnuplot). What a machine
-has not got is left out, aloud. The rows with all their figures are in `build/bench.json`. How long servers are
-missed when they fail is measured by `make bench-failover`.
+does not have is left out, with a message. The rows with all their figures are in `build/bench.json`. `make bench-failover` measures
+failovers and outages.
 """
 
 
@@ -393,7 +393,7 @@ def machine(made, rows):
                       "together"),
         ("kernel", made.get("kernel")),
         ("server", f"Redis {made.get('redis')}, without persistence, on the same machine, over loopback TCP where a row "
-                   "says nothing else"),
+                   "does not say otherwise"),
     ]
     text = table([("", lambda line: line[0], False), ("", lambda line: str(line[1]), False)],
                  [line for line in lines if line[1]])
@@ -420,8 +420,8 @@ def page(bench, prose, folder):
     seen = sum(row.get("violations") or 0 for row in rows)
     violations = "There was no violation." if not seen else f"**There were {seen} violations.**"
     parts = ["# Benchmarks\n",
-             "What it costs to take locks and to give them back, beside what the same requests cost a plain C program, "
-             "and beside other lock clients. All of it comes out of one run of `make bench`.\n",
+             "The cost of acquiring and releasing locks, compared with the same requests of a plain C program, and with "
+             "other lock clients. All figures come from one run of `make bench`.\n",
              "## Where\n", machine(bench.get("made", {}), rows),
              "## What is reached\n", summary(rows),
              "## How\n", HOW.format(violations=violations)]
