@@ -56,7 +56,7 @@ bench)
 site)
     need python3 command -v /usr/bin/python3
     need mkdocs command -v mkdocs
-    need mkdocs-material test -e /usr/share/mkdocs/themes/material/base.html
+    need mkdocs-material /usr/bin/python3 -c 'from mkdocs.utils import get_theme_dir; get_theme_dir("material")'
     need mandoc command -v mandoc
     ;;
 ci)
