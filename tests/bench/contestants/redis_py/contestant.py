@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """redis-py's Lock as a contestant of the benchmark; see PROTOCOL.md."""
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import mmap
 import os
 import resource
@@ -21,14 +22,18 @@ class Claim:
         for octet in name.encode():
             value = (value ^ octet) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
         self.words = words
-        self.at = value % len(words)
+        self.at = value % (len(words) // 2) * 2  # two words: the holder, and the last one
         self.own = os.getpid() << 20 | thread + 1
-        self.violations = 0
+        self.violations = self.handed = 0
 
     def enter(self):
         if self.words[self.at] != 0:
             self.violations += 1
         self.words[self.at] = self.own
+        last = self.words[self.at + 1]
+        if last != self.own:
+            self.words[self.at + 1] = self.own
+            self.handed += last != 0
 
     def leave(self):
         if self.words[self.at] != self.own:
@@ -42,7 +47,8 @@ class Worker(threading.Thread):
     def __init__(self, crew, lock, claim):
         super().__init__(daemon=True)
         self.crew, self.lock, self.claim = crew, lock, claim
-        self.latencies_ns = []
+        self.latencies_ns, self.waits_ns = [], []  # of this slice
+        self.turns = 0  # since they were asked for
         self.ended_ns = 0
 
     def run(self):
@@ -59,10 +65,11 @@ class Worker(threading.Thread):
             self.crew.parked.wait()
 
     def take_turns(self):
-        lock, claim, crew, add = self.lock, self.claim, self.crew, self.latencies_ns.append
+        lock, claim, crew, add, waited = self.lock, self.claim, self.crew, self.latencies_ns.append, self.waits_ns.append
         before_ns = time.monotonic_ns()
         while not crew.stop:
             lock.acquire()
+            waited(time.monotonic_ns() - before_ns)
             claim.enter()
             claim.leave()
             lock.release()
@@ -77,13 +84,15 @@ class Crew:
         self.stop = self.ending = False
         self.failure = None
         self.workers = []
+        self.waits, self.longest_ns = collections.Counter(), 0  # since they were asked for
 
     def work(self, ms):
         """What `go` answers."""
         self.stop = False
         for worker in self.workers:
             worker.latencies_ns.clear()
-            worker.claim.violations = 0
+            worker.waits_ns.clear()
+            worker.claim.violations = worker.claim.handed = 0
         cpu_before_us, began_ns = cpu_us(), time.monotonic_ns()
         self.start.wait()
         time.sleep(ms / 1000)
@@ -95,13 +104,44 @@ class Crew:
         ended_ns = max(worker.ended_ns for worker in self.workers)
         latencies_ns = sorted(ns for worker in self.workers for ns in worker.latencies_ns)
         violations = sum(worker.claim.violations for worker in self.workers)
-        return "done %d %.6f %d %.2f %.2f %d" % (
+        handed = sum(worker.claim.handed for worker in self.workers)
+        for worker in self.workers:
+            worker.turns += len(worker.waits_ns)
+            self.waits.update(map(bucket, worker.waits_ns))
+            self.longest_ns = max([self.longest_ns, *worker.waits_ns])
+        return "done %d %.6f %d %.2f %.2f %d %d" % (
             len(latencies_ns), (ended_ns - began_ns) / 1e9, used_us,
-            quantile_us(latencies_ns, 0.5), quantile_us(latencies_ns, 0.99), violations)
+            quantile_us(latencies_ns, 0.5), quantile_us(latencies_ns, 0.99), violations, handed)
+
+    def stats(self):
+        """What `stats` says of all turns since it was last asked for."""
+        text = " longest_us=%.1f contenders=%s waits=%s" % (
+            self.longest_ns / 1000, ",".join(str(worker.turns) for worker in self.workers),
+            ",".join(f"{at}:{count}" for at, count in self.waits.items()))
+        self.waits, self.longest_ns = collections.Counter(), 0
+        for worker in self.workers:
+            worker.turns = 0
+        return text
 
     def end(self):
         self.ending = True
         self.start.wait()
+
+
+def bucket(ns):
+    """As support/histogram.h has them."""
+    shift = max(0, ns.bit_length() - 6)
+    return (shift << 5) + (ns >> shift)
+
+
+class NoLock:
+    """The kind "none": turns without a lock, which the check for violations has to catch."""
+
+    def acquire(self):
+        pass
+
+    def release(self):
+        pass
 
 
 def cpu_us():
@@ -135,12 +175,12 @@ class Contestant:
         if self.crew:
             self.crew.end()
             self.crew = None
-        if kind != "lock":
+        if kind not in ("lock", "none"):
             raise ValueError("redis-py has no kind " + kind)
         crew = Crew(threads)
         for i in range(threads):
             name = names[4:] if names.startswith("one:") else "bench:%d:%d" % (os.getpid(), i)
-            lock = self.client.lock(name, timeout=LEASE_S)
+            lock = self.client.lock(name, timeout=LEASE_S) if kind == "lock" else NoLock()
             crew.workers.append(Worker(crew, lock, Claim(self.words, name, i)))
         for worker in crew.workers:
             worker.start()
@@ -152,7 +192,7 @@ class Contestant:
             rss_kib = next(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
         connections = sum(int(fd) > 2 and is_socket(fd) for fd in os.listdir("/proc/self/fd"))
         return "stats rss_bytes=%d connections=%d threads=%d cpu_us=%d" % (
-            rss_kib * 1024, connections, threading.active_count(), cpu_us())
+            rss_kib * 1024, connections, threading.active_count(), cpu_us()) + (self.crew.stats() if self.crew else "")
 
     def answer(self, words):
         match words:

@@ -114,7 +114,7 @@ public final class Contestant {
     }
 
     private String stats() throws IOException {
-        return Usage.stats() + (crew == null ? "" : " latencies=" + crew.latencies());
+        return Usage.stats() + (crew == null ? "" : crew.stats());
     }
 
     private String hold(int count) throws Throwable {

@@ -14,17 +14,6 @@ final class Kinds {
     private Kinds() {
     }
 
-    /** What one thread takes and gives back. */
-    interface Taking {
-        void take() throws Exception;
-
-        void give() throws Exception;
-
-        /** Nobody takes it any more: another kind may have its name next. */
-        default void end() {
-        }
-    }
-
     interface Maker {
         Taking make(RedissonClient client, String name);
     }
@@ -109,7 +98,7 @@ final class Kinds {
         "permit", Kinds::permit);
 
     static Maker named(String kind) {
-        Maker maker = ALL.get(kind);
+        Maker maker = kind.equals("none") ? (client, name) -> Taking.NONE : ALL.get(kind);
         if (maker == null) {
             throw new IllegalArgumentException("Redisson has no kind " + kind);
         }

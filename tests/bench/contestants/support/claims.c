@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static struct {
-    bench_claim *words;
+    bench_claim *all;
     uint64_t count;
 } claims;
 
@@ -20,12 +20,12 @@ bool claims_map(const char *path)
     if (fd < 0)
         return false;
     bool right = fstat(fd, &about) == 0;
-    void *words = right ? mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    void *all = right ? mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     close(fd);
-    if (words == MAP_FAILED)
+    if (all == MAP_FAILED)
         return false;
-    claims.words = words;
-    claims.count = (uint64_t)about.st_size / sizeof *claims.words;
+    claims.all = all;
+    claims.count = (uint64_t)about.st_size / sizeof *claims.all;
     return claims.count > 0;
 }
 
@@ -34,7 +34,7 @@ bench_claim *claims_of(const char *name)
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (; *name; name++)
         hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return &claims.words[hash % claims.count];
+    return &claims.all[hash % claims.count];
 }
 
 uint64_t claims_id(int index)
@@ -45,10 +45,18 @@ uint64_t claims_id(int index)
 /* Swaps, instead of reads and writes: two holders cannot miss each other. */
 bool claims_enter(bench_claim *claim, uint64_t id)
 {
-    return atomic_exchange(claim, id) == 0;
+    return atomic_exchange(&claim->holder, id) == 0;
 }
 
 bool claims_leave(bench_claim *claim, uint64_t id)
 {
-    return atomic_exchange(claim, 0) == id;
+    return atomic_exchange(&claim->holder, 0) == id;
+}
+
+bool claims_handed(bench_claim *claim, uint64_t id)
+{
+    uint64_t last = atomic_load_explicit(&claim->last, memory_order_relaxed);
+    if (last != id)
+        atomic_store_explicit(&claim->last, id, memory_order_relaxed);
+    return last && last != id;
 }

@@ -4,6 +4,7 @@
 
 #include "tests/bench/contestants/support/claims.h"
 #include "tests/bench/contestants/support/crew.h"
+#include "tests/bench/contestants/support/tally.h"
 #include "tests/bench/contestants/support/trouble.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ typedef struct seat { /* of one thread */
     void *own;
     bench_claim *claim; /* NULL: its holds are shared */
     uint64_t id;
+    bench_tally tally; /* since the last `stats` */
 } seat;
 
 static struct {
@@ -36,14 +38,41 @@ static atomic_ullong violations; /* in this slice */
 
 static bool take_turn(void *arg)
 {
-    const seat *at = arg;
+    seat *at = arg;
+    uint64_t asked_ns = tally_now_ns();
     if (!at->player->take(at->own))
         return false;
+    tally_wait(&at->tally, tally_now_ns() - asked_ns);
     bool alone = !at->claim || claims_enter(at->claim, at->id);
+    at->tally.handed += at->claim && claims_handed(at->claim, at->id);
     if (at->claim && !(claims_leave(at->claim, at->id) && alone))
         atomic_fetch_add(&violations, 1);
+    at->tally.turns++;
     return at->player->give(at->own);
 }
+
+/* --- the kind "none": turns without a lock, which the check for violations has to catch --- */
+
+static void *join_none(const char *kind, const char *name)
+{
+    (void)kind;
+    (void)name;
+    static char something;
+    return &something;
+}
+
+static bool pass(void *own)
+{
+    (void)own;
+    return true;
+}
+
+static void leave_none(void *own)
+{
+    (void)own;
+}
+
+static const bench_player none = {.join = join_none, .take = pass, .give = pass, .leave = leave_none};
 
 /* --- the crew --- */
 
@@ -82,11 +111,15 @@ static bool seat_one(const bench_player *player, const char *kind, const char *n
     bool one = strncmp(names, "one:", 4) == 0;
     if (!one)
         find_name(name, index);
+    if (strcmp(kind, "none") == 0)
+        player = &none;
     void *own = player->join(kind, one ? names + 4 : name);
     if (!own)
         return false;
-    *at = (seat){player, own, one && strcmp(kind, "read") == 0 ? NULL : claims_of(one ? names + 4 : name),
-                 claims_id(index)};
+    *at = (seat){.player = player,
+                 .own = own,
+                 .claim = one && strcmp(kind, "read") == 0 ? NULL : claims_of(one ? names + 4 : name),
+                 .id = claims_id(index)};
     table.own[index] = at;
     table.threads = index + 1;
     return true;
@@ -116,14 +149,22 @@ static bool gather(const bench_player *player, const char *line)
 }
 
 /* The first seat's, by the main thread, outside of any slice. */
-static bool hold(const bench_player *player, bool take)
+static bool hold(bool take)
 {
     if (table.threads < 1)
         return trouble("there is no crew");
-    return (take ? player->take : player->give)(table.seats[0].own);
+    return (take ? table.seats[0].player->take : table.seats[0].player->give)(table.seats[0].own);
 }
 
 /* --- answers --- */
+
+static uint64_t handed(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < table.threads; i++)
+        sum += table.seats[i].tally.handed;
+    return sum;
+}
 
 static void answer_go(const char *line)
 {
@@ -135,13 +176,14 @@ static void answer_go(const char *line)
     static bench_histogram of_slice;
     of_slice = (bench_histogram){0};
     atomic_store(&violations, 0);
+    uint64_t handed_before = handed();
     bench_slice slice = crew_work(table.crew, ms);
     crew_latencies(table.crew, &of_slice);
     histogram_merge(&table.latencies, &of_slice);
     if (!*trouble_text())
-        printf("done %llu %.9f %.1f %.2f %.2f %llu\n", (unsigned long long)slice.turns, slice.seconds, slice.cpu_us,
+        printf("done %llu %.9f %.1f %.2f %.2f %llu %llu\n", (unsigned long long)slice.turns, slice.seconds, slice.cpu_us,
                histogram_quantile_us(&of_slice, 0.5), histogram_quantile_us(&of_slice, 0.99),
-               (unsigned long long)atomic_load(&violations));
+               (unsigned long long)atomic_load(&violations), (unsigned long long)(handed() - handed_before));
 }
 
 static long long rss_bytes(void)
@@ -156,10 +198,24 @@ static long long rss_bytes(void)
     return kib * 1024;
 }
 
+static void print_tallies(void)
+{
+    bench_tally **tallies = calloc((size_t)table.threads + 1, sizeof *tallies);
+    if (!tallies)
+        abort();
+    for (int i = 0; i < table.threads; i++)
+        tallies[i] = &table.seats[i].tally;
+    tally_print(tallies, table.threads, stdout);
+    for (int i = 0; i < table.threads; i++)
+        *tallies[i] = (bench_tally){0};
+    free(tallies);
+}
+
 static void answer_stats(void)
 {
     printf("stats rss_bytes=%lld latencies=", rss_bytes());
     histogram_print(&table.latencies, stdout);
+    print_tallies();
     putchar('\n');
     table.latencies = (bench_histogram){0};
 }
@@ -183,8 +239,8 @@ static void answer(const bench_player *player, const char *line)
         answer_stats();
     else if (strncmp(line, "open ", 5) == 0 ? open_up(player, line)
              : strncmp(line, "crew ", 5) == 0 ? gather(player, line)
-             : strcmp(line, "take") == 0      ? hold(player, true)
-             : strcmp(line, "give") == 0      ? hold(player, false)
+             : strcmp(line, "take") == 0      ? hold(true)
+             : strcmp(line, "give") == 0      ? hold(false)
                                               : trouble("not understood: %s", line))
         puts("ok");
     if (*trouble_text())

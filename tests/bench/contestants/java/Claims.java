@@ -1,4 +1,4 @@
-// Claims: words of memory shared by all contestants, in which whoever holds a lock writes that it does.
+// Claims: memory shared by all contestants, in which the holder of a lock says that it is, and that it was the last.
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.bench;
 
@@ -15,6 +15,8 @@ import java.nio.file.StandardOpenOption;
 final class Claims {
     private static final VarHandle WORD =
         MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private static final int BYTES = 2 * Long.BYTES; // of a claim
 
     private final ByteBuffer words;
 
@@ -35,6 +37,7 @@ final class Claims {
     /** One thread's, for as long as it lives. */
     static class Claim {
         long violations; // that it has seen
+        long handed;     // how often the lock came from another contender
 
         /** With the lock held, and before it is given back. */
         void check() {
@@ -54,6 +57,11 @@ final class Claims {
         @Override
         void check() {
             boolean alone = (long) WORD.getAndSet(words, at, own) == 0;
+            long last = (long) WORD.getOpaque(words, at + Long.BYTES);
+            if (last != own) {
+                WORD.setOpaque(words, at + Long.BYTES, own);
+                handed += last == 0 ? 0 : 1;
+            }
             alone &= (long) WORD.getAndSet(words, at, 0L) == own;
             if (!alone) {
                 violations++;
@@ -61,13 +69,14 @@ final class Claims {
         }
     }
 
+    /** The number of a name's claim, which is two words: the holder, and the last one. */
     int word(String name) {
-        return (int) Long.remainderUnsigned(fnv1a(name), words.capacity() / Long.BYTES);
+        return (int) Long.remainderUnsigned(fnv1a(name), words.capacity() / BYTES);
     }
 
     /** Of a thread, counted from 0, on the lock of that name. */
     Claim of(String name, int thread) {
-        return new Exclusive(word(name) * Long.BYTES, Usage.PID << 20 | (thread + 1));
+        return new Exclusive(word(name) * BYTES, Usage.PID << 20 | (thread + 1));
     }
 
     /** For what may have many holders. */

@@ -4,6 +4,8 @@ package org.rlock.bench;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.StringJoiner;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -17,12 +19,16 @@ final class Crew {
     private volatile boolean ending;
 
     private final class Worker extends Thread {
-        private final Kinds.Taking taking;
+        private final Taking taking;
         private final Claims.Claim claim;
-        private final Histogram latencies = new Histogram();
+        private final Histogram latencies = new Histogram(); // of this slice
         private long endedNs;
+        /* since they were asked for */
+        private final Histogram waits = new Histogram();
+        private long longestNs;
+        private long turns;
 
-        Worker(Kinds.Taking taking, Claims.Claim claim) {
+        Worker(Taking taking, Claims.Claim claim) {
             this.taking = taking;
             this.claim = claim;
             setDaemon(true);
@@ -46,8 +52,12 @@ final class Crew {
             long beforeNs = System.nanoTime();
             while (!stop) {
                 taking.take();
+                long waitedNs = System.nanoTime() - beforeNs;
+                waits.add(waitedNs);
+                longestNs = Math.max(longestNs, waitedNs);
                 claim.check();
                 taking.give();
+                turns++;
                 long afterNs = System.nanoTime();
                 latencies.add(afterNs - beforeNs);
                 beforeNs = afterNs;
@@ -55,7 +65,7 @@ final class Crew {
         }
     }
 
-    void add(Kinds.Taking taking, Claims.Claim claim) {
+    void add(Taking taking, Claims.Claim claim) {
         Worker worker = new Worker(taking, claim);
         workers.add(worker);
         start.register();
@@ -69,6 +79,7 @@ final class Crew {
         for (Worker worker : workers) {
             worker.latencies.clear();
             worker.claim.violations = 0;
+            worker.claim.handed = 0;
         }
         long cpuBeforeNs = Usage.cpuNs();
         long beganNs = System.nanoTime();
@@ -82,19 +93,33 @@ final class Crew {
         }
         long endedNs = beganNs;
         long violations = 0;
+        long handed = 0;
         Histogram ofSlice = new Histogram();
         for (Worker worker : workers) {
             endedNs = Math.max(endedNs, worker.endedNs);
             violations += worker.claim.violations;
+            handed += worker.claim.handed;
             ofSlice.merge(worker.latencies);
         }
         latencies.merge(ofSlice);
-        return Usage.done(ofSlice.total(), endedNs - beganNs, cpuNs, ofSlice, violations);
+        return Usage.done(ofSlice.total(), endedNs - beganNs, cpuNs, ofSlice, violations) + " " + handed;
     }
 
-    /** Of all turns since they were last asked for. */
-    String latencies() {
-        String text = latencies.toString();
+    /** What `stats` says of all turns since it was last asked for. */
+    String stats() {
+        Histogram waits = new Histogram();
+        long longestNs = 0;
+        StringJoiner turns = new StringJoiner(",");
+        for (Worker worker : workers) {
+            waits.merge(worker.waits);
+            longestNs = Math.max(longestNs, worker.longestNs);
+            turns.add(Long.toString(worker.turns));
+            worker.waits.clear();
+            worker.longestNs = 0;
+            worker.turns = 0;
+        }
+        String text = String.format(Locale.ROOT, " latencies=%s longest_us=%.1f contenders=%s waits=%s", latencies,
+                                    longestNs / 1e3, turns, waits);
         latencies.clear();
         return text;
     }
