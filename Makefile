@@ -78,13 +78,14 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the libr
 
 # --- What a machine needs ---
 
-.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-site
+.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site
 deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages)
-deps-build deps-test deps-limits deps-interop deps-bench deps-site: deps-%:
+deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site: deps-%:
 	@sh tests/support/deps.sh $* $(B)/bin
 deps-test: | deps-build
 deps-interop: | deps-test
 deps-bench: | deps-interop
+deps-peers: | deps-bench
 export PATH := $(PATH):$(abspath $(B))/bin
 
 # --- The library and the command ---
@@ -224,7 +225,8 @@ test: layers limits all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make un
 	@$(if $(RUNS),SIM_RUNS=$(RUNS)) $(run_tests) $(tested)
 
 # What the tests are made of, and the library as the simulation has it, are only looked through.
-looked_at := $(patsubst %.c,$(B)/%.looked,$(shell find tests -name '*.c') $(filter-out src/net/tls%,$(lib_src)))
+# Contestants of other products need headers that the rest does not; they are compiled when they are made ready.
+looked_at := $(patsubst %.c,$(B)/%.looked,$(filter-out tests/bench/contestants/%/contestant.c,$(shell find tests -name '*.c')) $(filter-out src/net/tls%,$(lib_src)))
 $(B)/%.looked: %.c | deps-test
 	@mkdir -p $(@D)
 	$(call say,LOOK)
@@ -411,8 +413,8 @@ $(bench_shared): %: %.o $(B)/$(soname)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../..' -o $@ $< -L$(B) -lrlock -lpthread
 
 .PHONY: bench
-bench: all $(speed) $(contestants) | deps-bench ## measures speed beside raw hiredis and other lock clients; makes docs/benchmarks.md
-	@B=$(B) tests/bench/run
+bench: all $(speed) $(contestants) | $(if $(PEERS),deps-peers,deps-bench) ## measures speed beside other products that lock; makes docs/benchmarks.md; PEERS=all: beside all of them
+	@B=$(B) CC=$(call quote,$(CC)) PEERS=$(call quote,$(PEERS)) BENCH_ARGS=$(call quote,$(BENCH_ARGS)) tests/bench/run
 
 # Made of what the tests are made of: clusters, sentinels, and Java's Redisson.
 failover := $(B)/tests/bench/failover/measure
