@@ -5,6 +5,7 @@
 #include "tests/bench/support/bench.h"
 #include "tests/bench/support/contestant.h"
 #include "tests/bench/support/report.h"
+#include "tests/bench/support/server.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -22,14 +23,16 @@
 typedef struct arguments {
     const char *only, *without; /* words between commas; NULL: all, and nobody */
     const char *json, *contestants, *scratch;
-    bool unix_socket;
+    bool unix_socket, all_peers;
 } arguments;
 
 static void usage(FILE *to)
 {
-    fputs("usage: speed [--only ROWS] [--without CONTESTANTS] [--unix] [--json FILE] --contestants FOLDER SCRATCH\n"
+    fputs("usage: speed [--only ROWS] [--without CONTESTANTS] [--unix] [--peers all] [--json FILE]\n"
+          "             --contestants FOLDER SCRATCH\n"
           "Runs a redis-server of its own in the folder SCRATCH, and has the programs in FOLDER work on it.\n"
           "--unix: those that can connect to its unix socket, else all come over loopback.\n"
+          "--peers all: in the rows beside other products, all of them, else a few.\n"
           "ROWS and CONTESTANTS are words between commas. Rows:\n",
           to);
     for (const bench_row *const *row = rows; *row; row++)
@@ -70,6 +73,7 @@ static arguments parse_arguments(int argc, char **argv)
                                           {"without", required_argument, NULL, 'w'},
                                           {"json", required_argument, NULL, 'j'},
                                           {"contestants", required_argument, NULL, 'c'},
+                                          {"peers", required_argument, NULL, 'p'},
                                           {"unix", no_argument, NULL, 'u'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
@@ -80,6 +84,7 @@ static arguments parse_arguments(int argc, char **argv)
         case 'w': given.without = optarg; break;
         case 'j': given.json = optarg; break;
         case 'c': given.contestants = optarg; break;
+        case 'p': given.all_peers = strcmp(optarg, "all") == 0; break;
         case 'u': given.unix_socket = true; break;
         case 'h': usage(stdout); exit(0);
         default: refuse();
@@ -112,7 +117,8 @@ static void set_up(bench_run *bench, const arguments *given)
     bench->folder = given->contestants;
     bench->scratch = given->scratch;
     bench->without = given->without;
-    report_open(&bench->report, given->json, "make bench", version);
+    bench->all_peers = given->all_peers;
+    report_open(&bench->report, given->json, given->all_peers ? "make bench PEERS=all" : "make bench", version);
 }
 
 static bool measure_all(bench_run *bench, const char *only)
@@ -137,6 +143,7 @@ int main(int argc, char **argv)
     set_up(&bench, &given);
     bool right = measure_all(&bench, given.only);
     contestant_end_all();
+    server_end_all();
     report_close(&bench.report);
     redis_stop(&bench.redis);
     if (bench.report.missed)

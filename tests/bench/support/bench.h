@@ -15,6 +15,7 @@ typedef struct bench_run {
     const char *folder;   /* where the contestants' programs are */
     const char *scratch;  /* a folder for what a row writes; it goes with all that is in it */
     const char *without;  /* contestants that are to stay out, words between commas; NULL: none */
+    bool all_peers;       /* other products than the usual ones take part, too */
     char claims[64];      /* the path of the file of claims */
 } bench_run;
 

@@ -9,13 +9,14 @@
 #include "tests/bench/support/histogram.h"
 #include "tests/bench/support/median.h"
 #include "tests/bench/support/report.h"
+#include "tests/bench/support/server.h"
 #include "tests/bench/support/target.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define CONTEST_BLOCKS 15
-#define CONTEST_PROCESSES_MAX 64
+#define CONTEST_PROCESSES_MAX 128
 
 typedef struct bench_side {
     /* to be set; the rest is zeroed */
@@ -28,6 +29,9 @@ typedef struct bench_side {
                           7 of 20 ms for more; for others 1 of 200 ms */
     int warm_up_ms;    /* 0: 50 ms for C, 3000 ms for others, 300 ms for those that are warm */
     double scripts;    /* that a turn takes at least; the contest fails when there were fewer in the warm-up */
+    bool unix_socket;  /* it reaches its server over one; else over loopback, or as the whole run does */
+    int core;          /* that it and its server are pinned to, counted from 1; 0: to none */
+    bool confirmed;    /* the server's own counters have to confirm its turns */
     /* for contest_report(), where this side differs from what is said there; NULL: it does not */
     const char *what;
     const bench_target *target;
@@ -37,11 +41,17 @@ typedef struct bench_side {
     bench_contestant *processes_at[CONTEST_PROCESSES_MAX];
     int done;                 /* slices; the first, which warms up, is never counted */
     double *per_s;            /* of each slice, all processes together */
+    double *handed_per_s;     /* of those, the turns whose lock another contender had before */
     double *p50s_us, *p99s_us;
     uint64_t turns, violations;
     double cpu_us, server_us; /* of all slices */
     int connections;          /* the most seen */
-    bench_histogram latencies;
+    bench_histogram latencies, waits;
+    double longest_us;        /* wait */
+    uint64_t least, most;     /* turns of one contender */
+    bench_server *server;
+    uint64_t all_turns;       /* with those of the warm-up */
+    long long counted;        /* locks given back, as the server says: in all of it, or, of Redis, in the slices */
 } bench_side;
 
 /* Lets the sides (rlock, raw, redisson …) work, interleaved, in `blocks` blocks (0: CONTEST_BLOCKS). Those
@@ -55,6 +65,8 @@ const bench_side *contest_side(const bench_side *sides, int count, const char *w
 /* Of the rates of two sides: slice by slice when both have as many, else block by block. All 0 when one of them
  * was left out. */
 bench_ratio contest_ratio(const bench_side *over, const bench_side *under);
+/* The same of the turns that were handed on. */
+bench_ratio contest_handed_ratio(const bench_side *over, const bench_side *under);
 /* What came out for the side at `index` as a row of the report; its ratios are those to raw and redisson. */
 bench_result contest_result(const bench_side *sides, int count, int index, const char *what);
 /* Reports all sides; `target` is that of the side called rlock, NULL: it has none. */

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define OPEN_MS 60000 /* a JVM on a loaded machine */
-#define QUIT_MS 5000
-#define KEPT_MAX 16
+#define QUIT_MS 10000
+#define KEPT_MAX 32
 
 struct bench_contestant {
     char who[32], url[160];
@@ -253,7 +253,7 @@ static void finish(bench_contestant *contestant)
 {
     close(contestant->in);
     if (contestant->pid > 0) {
-        if (contestant->broken || !ends(contestant))
+        if (!ends(contestant)) /* also one that is broken may have files to remove */
             kill(contestant->pid, SIGKILL);
         waitpid(contestant->pid, NULL, 0);
     }
@@ -262,9 +262,19 @@ static void finish(bench_contestant *contestant)
     free(contestant);
 }
 
+static bool is_jvm(const char *who)
+{
+    static const char *const jvms[] = {"redisson", "zookeeper", "hazelcast", "etcd", NULL};
+    for (const char *const *jvm = jvms; *jvm; jvm++) {
+        if (strcmp(*jvm, who) == 0)
+            return true;
+    }
+    return false;
+}
+
 void contestant_end(bench_contestant *contestant)
 {
-    bool lasts = strcmp(contestant->who, "redisson") == 0 && !contestant->broken;
+    bool lasts = is_jvm(contestant->who) && !contestant->broken;
     for (int i = 0; lasts && i < KEPT_MAX; i++) {
         if (!kept[i]) {
             kept[i] = contestant;

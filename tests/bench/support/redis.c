@@ -135,6 +135,7 @@ redisContext *redis_connect(const bench_redis *redis, const char *client_name)
     redisContext *context = redisConnectUnix(redis->socket);
     if (!context || context->err)
         die(redis->socket, context ? context->errstr : "out of memory");
+    fcntl(context->fd, F_SETFD, FD_CLOEXEC); /* which hiredis 0.14 does not: contestants would have it, too */
     redisReply *reply = redisCommand(context, "CLIENT SETNAME %s", client_name);
     if (!reply || reply->type != REDIS_REPLY_STATUS)
         die("CLIENT SETNAME", "refused");

@@ -43,6 +43,20 @@ static void write_ratio(FILE *json, bool *first, const char *name, const bench_r
     json_number(json, first, part, ratio->high);
 }
 
+/* In JSON for rows of peers alone. */
+static void write_peer(FILE *json, bool *first, const bench_result *result)
+{
+    write_ratio(json, first, "ratio_rlock", &result->ratio_rlock);
+    json_text(json, first, "kind", result->kind);
+    json_exactly(json, first, "handed_per_s", result->handed_per_s);
+    json_number(json, first, "wait_p50_us", result->wait_p50_us);
+    json_number(json, first, "wait_p99_us", result->wait_p99_us);
+    json_number(json, first, "longest_us", result->longest_us);
+    json_exactly(json, first, "least", result->least);
+    json_number(json, first, "most", result->most);
+    json_number(json, first, "counted", result->counted);
+}
+
 static void write_row(const bench_report *report, const bench_result *result)
 {
     FILE *json = report->json;
@@ -62,6 +76,8 @@ static void write_row(const bench_report *report, const bench_result *result)
     json_number(json, &first, "connections", result->connections);
     json_number(json, &first, "p50_us", result->p50_us);
     json_number(json, &first, "p99_us", result->p99_us);
+    if (result->peer)
+        write_peer(json, &first, result);
     if (result->unit)
         json_exactly(json, &first, "value", result->value);
     else
@@ -86,8 +102,8 @@ static void print_heading(const char *text)
 {
     printf("\n%s\n"
            /* "µ" is two bytes wide for printf, one column for people */
-           "%7s %5s  %-9s %9s  %-18s  %-20s %7s %7s %6s %8s %8s\n"
-           "%7s %5s  %-9s %9s  %-18s  %-20s %8s %8s %6s %9s %9s\n",
+           "%7s %5s  %-10s %9s  %-18s  %-20s %7s %7s %6s %8s %8s\n"
+           "%7s %5s  %-10s %9s  %-18s  %-20s %8s %8s %6s %9s %9s\n",
            text, "", "pro-", "", "", "× raw", " × Redisson", "client", "server", "connec", "p50", "p99",
            "threads", "cesses", "", "a second", "(95 % within)", "(95 % within)", "CPU µs", "CPU µs", "-tions", "µs", "µs");
 }
@@ -127,18 +143,24 @@ static void print_what(bench_report *report, const char *what)
 static void print_rate(bench_report *report, const bench_result *result)
 {
     print_what(report, result->what);
-    printf("%7d %5d  %-9s %9.0f  ", result->threads, result->processes, result->who, result->per_s);
+    printf("%7d %5d  %-10s %9.0f  ", result->threads, result->processes, result->who, result->per_s);
     print_ratio(&result->ratio_raw, 18);
     fputs("  ", stdout);
     print_ratio(&result->ratio_redisson, 20);
     printf(" %7.1f %7.1f %6d %8.0f %8.0f", result->cpu_us, result->server_cpu_us, result->connections, result->p50_us,
            result->p99_us);
+    if (result->peer) {
+        printf("  handed on %.0f, waits %.0f, %.0f, longest %.0f µs, turns of one %.2f to %.2f", result->handed_per_s,
+               result->wait_p50_us, result->wait_p99_us, result->longest_us, result->least, result->most);
+        if (result->ratio_rlock.median > 0)
+            printf(", rlock %.2f ×", result->ratio_rlock.median);
+    }
 }
 
 static void print_value(bench_report *report, const bench_result *result)
 {
     *report->what = '\0';
-    printf("%7d %5d  %-9s %s: %.6g %s", result->threads, result->processes, result->who, result->what, result->value,
+    printf("%7d %5d  %-10s %s: %.6g %s", result->threads, result->processes, result->who, result->what, result->value,
            result->unit);
     if (result->ratio_raw.median > 0)
         printf(", %.3g × raw", result->ratio_raw.median);
@@ -150,7 +172,7 @@ static void print_value(bench_report *report, const bench_result *result)
 
 void report_open(bench_report *report, const char *json_path, const char *command, const char *redis)
 {
-    *report = (bench_report){0};
+    *report = (bench_report){.began = time(NULL)};
     if (!json_path)
         return;
     report->json = fopen(json_path, "we");
@@ -184,7 +206,7 @@ void report_close(bench_report *report)
 {
     if (!report->json)
         return;
-    fputs("\n]}\n", report->json);
+    fprintf(report->json, "\n],\n \"seconds\": %ld}\n", (long)(time(NULL) - report->began));
     if (fclose(report->json) != 0) {
         perror("the JSON file");
         exit(1);

@@ -5,8 +5,10 @@
 
 #include "tests/bench/support/median.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 typedef enum bench_verdict { VERDICT_NONE, VERDICT_MISSED, VERDICT_MET } bench_verdict;
 
@@ -17,10 +19,19 @@ typedef struct bench_result {
 
     double per_s; /* pairs of lock and unlock, of all together */
     bench_ratio ratio_raw, ratio_redisson;
+    bench_ratio ratio_rlock; /* how many times this contestant's turns rlock makes, in a contest of peers */
     double cpu_us, server_cpu_us; /* CPU time a pair, the contestant's and the server's */
     int connections;
     double p50_us, p99_us; /* of a pair */
     uint64_t violations;
+
+    /* of a contest of peers */
+    bool peer;
+    const char *kind;       /* the contestant's: lock, fair, token */
+    double handed_per_s;    /* of the pairs, those whose lock another contender had before */
+    double wait_p50_us, wait_p99_us, longest_us; /* from asking for the lock until it was granted */
+    double least, most;     /* turns of the least and of the most lucky contender, for each 1 of the average */
+    double counted;         /* locks given back, as the server says, for each 1 that the contestant says */
 
     /* a row that is no rate; `unit` NULL: it is one */
     double value;
@@ -37,6 +48,7 @@ typedef struct bench_report {
     char what[128]; /* of the last row of the table */
     const char *group, *about;
     int rows, missed;
+    time_t began;
 } bench_report;
 
 /* What the figures were made with: `redis` is the server's version. Exits the program when the file cannot be
