@@ -9,6 +9,9 @@ import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # of the module beside this one: the source tree stays as it is
+import report_peers  # noqa: E402  pylint: disable=wrong-import-position
+
 WHO = {
     "rlock": "rlock, this library: one client for all threads of a process",
     "raw": "a straightforward C program with hiredis, with one connection for each thread. It sends exactly the requests "
@@ -20,7 +23,8 @@ WHO = {
                "instead of threads",
 }
 ORDER = list(WHO)
-NAMES = {"redisson": "Redisson"}
+WHO.update(report_peers.WHO)
+NAMES = report_peers.NAMES
 
 # Of a sweep's plot: its title, its x; one that is not here has its own name for a title.
 SWEEPS = {
@@ -50,19 +54,20 @@ waiting included. *Time without a core* is that in which the server, or the clie
 and the kernel let something else run (`/proc/PID/schedstat`).
 
 **Every slice checks mutual exclusion**: the holder of a lock swaps its number into a word of memory that all
-processes share (for redlock, all loops of its process). If the word is not free, the whole run fails. {violations}
+processes share. If the word is not free, the whole run fails. {violations}
 """
 
 RUN = """\
 ```sh
-make bench                                        # all rows, in less than ten minutes; writes this page
+make bench PEERS=all                              # all rows; writes this page and the table in choosing.md
+make bench                                        # the same without the slower of the other products
 make bench BENCH_ARGS='--only own-names'          # some rows; writes build/benchmarks.md instead
 build/tests/bench/speed --help                    # lists the rows
 ```
 
-It needs what `make deps-bench` installs (a JDK and Maven for Redisson, python3-redis, npm, gnuplot). What a machine
-does not have is left out, with a message. The rows with all their figures are in `build/bench.json`. `make bench-failover` measures
-failovers and outages.
+It needs what `make deps-bench` and `make deps-peers` install (a JDK and Maven for the clients in Java, PostgreSQL,
+memcached, etcd, python3-redis, npm, gnuplot). What a machine does not have is left out, with a message.{took} The rows
+with all their figures are in `build/bench.json`. `make bench-failover` measures failovers and outages.
 """
 
 
@@ -141,6 +146,11 @@ def measured(row):
         if text:
             words.append(f"{text} × {name_of(over)}")
     target = row["target"].lower()
+    if row.get("ratio_rlock"):
+        words = [f"{ratio(row, 'rlock')} × {name_of(row['who'])}"]
+    if "p99 wait" in row["target"]:
+        words = [f"p99 wait {figure(row['wait_p99_us'])} µs", f"{figure(row['cpu_us'] + row['server_cpu_us'])} µs of CPU a pair"]
+        return ", ".join(words)
     if not is_value(row) and not words and row.get("per_s"):
         words.append(f"{whole(row['per_s'])} a second")
     if "cpu" in target and row.get("cpu_us") and not is_value(row):
@@ -171,7 +181,8 @@ def groups(rows):
     found = {}
     for row in rows:
         found.setdefault(group(row), []).append(row)
-    return {name: of for name, of in found.items() if not all(row.get("plot") for row in of)}
+    return {name: of for name, of in found.items()
+            if not all(row.get("plot") for row in of) and not any(report_peers.is_peer(row) for row in of)}
 
 
 def sentence(text):
@@ -227,6 +238,12 @@ def group_table(rows):
     return "\n".join(parts)
 
 
+def section_of(row, shown):
+    if report_peers.is_peer(row):
+        return "Beside other products"
+    return group(row) if group(row) in shown else "How cost grows"
+
+
 def summary(rows):
     judged = [row for row in rows if row.get("target")]
     if not judged:
@@ -240,7 +257,7 @@ def summary(rows):
         said += f". {counts[False]} {'is' if counts[False] == 1 else 'are'} missed: " \
                 "[why](#what-is-not-reached-and-why)"
     columns = [
-        ("what", lambda row: f"[{row['what']}](#{anchor(group(row) if group(row) in shown else 'How cost grows')})", False),
+        ("what", lambda row: f"[{row['what']}](#{anchor(section_of(row, shown))})", False),
         ("", threads, False),
         ("target", lambda row: row["target"], False),
         ("measured", measured, False),
@@ -392,13 +409,13 @@ def machine(made, rows):
         ("processor", f"{made.get('cpu') or 'unknown'}, {made.get('cores') or '?'} cores, for clients and server "
                       "together"),
         ("kernel", made.get("kernel")),
-        ("server", f"Redis {made.get('redis')}, without persistence, on the same machine, over loopback TCP where a row "
-                   "does not say otherwise"),
+        ("server", f"Redis {made.get('redis')} for the clients of Redis, without persistence, on the same machine, over "
+                   "loopback TCP where a row does not say otherwise"),
     ]
     text = table([("", lambda line: line[0], False), ("", lambda line: str(line[1]), False)],
                  [line for line in lines if line[1]])
     # Columns without titles are empty to the left of their rows: both are wanted.
-    who = "".join(f"- **{name_of(each)}**: {WHO[each]}.\n" for each in ORDER if each in present)
+    who = "".join(f"- **{name_of(each)}**: {WHO[each]}.\n" for each in WHO if each in present)
     return f"{text}\n{who}"
 
 
@@ -418,19 +435,24 @@ def limits(path, rows):
 def page(bench, prose, folder):
     rows = bench.get("rows", [])
     seen = sum(row.get("violations") or 0 for row in rows)
+    seconds = bench.get("seconds")
+    took = f" This run took {round(seconds / 60, 1):g} min." if seconds else ""
     violations = "There was no violation." if not seen else f"**There were {seen} violations.**"
     parts = ["# Benchmarks\n",
              "The cost of acquiring and releasing locks, compared with the same requests of a plain C program, and with "
              "other lock clients. All figures come from one run of `make bench`.\n",
              "## Where\n", machine(bench.get("made", {}), rows),
-             "## What is reached\n", summary(rows),
+             ]
+    tools = {"table": table, "figure": figure, "whole": whole, "ratio": ratio, "verdict": verdict}
+    parts += report_peers.section(rows, folder, tools)
+    parts += ["## What is reached\n", summary(rows),
              "## How\n", HOW.format(violations=violations)]
     for name, of in groups(rows).items():
         parts += [f"## {title_of(name)}\n", sentence(of[0].get("about") or ""), group_table(of)]
     grown = sweep_sections(rows, folder)
     if grown:
         parts += ["## How cost grows\n"] + grown
-    parts += ["## What is not reached, and why\n", limits(prose, rows), "## Run it yourself\n", RUN]
+    parts += ["## What is not reached, and why\n", limits(prose, rows), "## Run it yourself\n", RUN.replace("{took}", took)]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts if part)
 
 
@@ -445,6 +467,7 @@ def main():
         old.unlink()
     text = page(bench, pathlib.Path(sys.argv[2]), folder)
     (docs / "benchmarks.md").write_text(text, encoding="utf-8")
+    report_peers.write_choosing(docs / "choosing.md", bench.get("rows", []), bench.get("made", {}), table)
 
 
 main()
