@@ -62,8 +62,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *clien
  * freed at once. `arg` is passed on.
  * The status of the result is one that the blocking call of that name returns.
  *
- * Multi, red and sharded locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async. Each member must name
- * an owner, unless the call does. `fn` is called from rlock_client_process() of the first member's client, or of the first one
+ * Multi and red locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async; sharded locks have all calls on
+ * locks. What follows is about all three. Each member must name an owner, unless the call does. `fn` is called from rlock_client_process() of the first member's client, or of the first one
  * whose client is open when the call begins. Process the clients of all members: requests to a client that is not
  * processed go on in the background only.
  * If that client is closed meanwhile, the call ends within rlock_client_close(). An acquire ends with RLOCK_CLOSED, and

@@ -234,7 +234,7 @@ static void judge_confirmed(const call *self, validity by)
     /* A process that stood still has not looked since who follows its master. */
     if (of->machine->stopped_until_ns > 0 && self->began_ns < of->machine->stopped_until_ns + LOOKS_NS)
         return;
-    if (gone || object_is_composite(kind_of(self)) || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
+    if (gone || object_is_composite(kind_of(self)) || kind_of(self) == SHARDED || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
         return;
     if (shards_lack(name, self->began_ns))
         finding("%s was granted, and no replica has heard of it", self->title);
@@ -335,6 +335,8 @@ void judge_unlock(call *self, validity by)
             losses_given_back(held);
         break;
     case RLOCK_LOST:
+        if (held->side == PART_SIDE && held->to_tell > 0 && held->count > 0 && !may_be_lost(self))
+            finding("%s was of a part that was lost before, and not of the one that its owner holds", self->title);
         if (held->to_tell > 0 && (held->count == 0 || held->lost_ns == 0)) {
             held->to_tell--;
             return; /* of a former hold */

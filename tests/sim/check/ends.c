@@ -49,7 +49,7 @@ static void abandon(int resource, int64_t lease_ms)
 void ends_abandon(hold *held, int64_t watchdog_ms)
 {
     held->left = true;
-    if (held->side != EXCLUSIVE_SIDE) /* a read hold lengthens a write hold, for good */
+    if (held->side == READ_SIDE || held->side == WRITE_SIDE) /* a read hold lengthens a write hold, for good */
         ends_abandon_all(watchdog_ms);
     else if (held->count > 0 || held->unsure)
         abandon(held->resource, held->lease_ms > watchdog_ms ? held->lease_ms : watchdog_ms);
@@ -95,7 +95,7 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument)
              lost->hold_count, lost->named_owner ? "owner" : "thread", (long long)lost->owner, (int)lost->reason);
     bool any = false;
     for (hold *held = ledger_first(); held; held = held->next) {
-        bool is_of = held->owner.client == self->index && strcmp(object_called(&run_of->objects[held->resource]), lost->name) == 0;
+        bool is_of = held->owner.client == self->index && run_is_called(held->resource, lost->name);
         any |= is_of;
         if (is_of && held->gone_ns && (held->owner.number < 0) == lost->named_owner)
             held->told_ns = world_now_ns();

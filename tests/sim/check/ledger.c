@@ -40,12 +40,12 @@ static bool exclude(const hold *a, const hold *b)
 {
     if (a->resource != b->resource || (a->owner.client == b->owner.client && a->owner.number == b->owner.number))
         return false;
-    return a->side != READ_SIDE || b->side != READ_SIDE;
+    return a->side != PART_SIDE && (a->side != READ_SIDE || b->side != READ_SIDE);
 }
 
 static const char *side_word(side which)
 {
-    static const char *const words[] = {"", " for reading", " for writing"};
+    static const char *const words[] = {"", " for reading", " for writing", " in part"};
     return words[which];
 }
 
@@ -85,6 +85,10 @@ void ledger_drop(hold *self)
 {
     self->claimed_until_ns = 0;
     self->dropped_ns = world_now_ns();
+    for (hold *one = holds; one; one = one->next) {
+        if (one->whole == self)
+            ledger_drop(one);
+    }
 }
 
 unsigned ledger_inherited(const hold *of, unsigned epoch)

@@ -14,7 +14,10 @@ typedef struct validity {
 } validity;
 
 /* What excludes what: kinds of lock that share a hash are one resource. */
-typedef enum side { EXCLUSIVE_SIDE, READ_SIDE, WRITE_SIDE } side;
+typedef enum side {
+    EXCLUSIVE_SIDE, READ_SIDE, WRITE_SIDE,
+    PART_SIDE /* of a sharded lock, which excludes nobody: its part does, for which the owner has a hold, too */
+} side;
 
 /* An owner: a thread of the plan, or a named one of its client. */
 typedef struct owner {
@@ -44,6 +47,7 @@ typedef struct hold {
     int64_t gone_ns;         /* when foreign hands took it away, for certain; 0: they have not */
     int64_t given_up_ns;     /* by its client, which forced the lock open; 0: not */
     uint64_t token;          /* of its last acquire, as that said; 0: it did not */
+    struct hold *whole;      /* of a part: the hold of the sharded lock; NULL: it is none */
     bool partly;             /* a lock of several: an unlock gave back some members of what another call was just taking */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;

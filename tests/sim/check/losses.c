@@ -61,7 +61,7 @@ void losses_told(int client, const rlock_lost_event *lost)
 {
     for (int i = 0; i < AWAITED; i++) {
         if (awaited[i].by_ns && awaited[i].client == client && awaited[i].named == lost->named_owner &&
-            strcmp(object_called(&run_of->objects[awaited[i].resource]), lost->name) == 0) {
+            run_is_called(awaited[i].resource, lost->name)) {
             awaited[i].by_ns = 0;
             return;
         }

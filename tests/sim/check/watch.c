@@ -148,6 +148,19 @@ static void check_waiter(int resource, const thread *who, int waits_for, int64_t
             run_of->objects[resource].name, free_ns / MS);
 }
 
+/* …or for any part of a sharded lock. */
+static void check_waiter_for_parts(int resource, const worker *one)
+{
+    const plan_object *whole = one->waits_for < 0 ? NULL : &run_of->objects[one->waits_for];
+    bool is_part = false;
+    for (int i = 0; whole && whole->kind == SHARDED && i < whole->member_count; i++)
+        is_part |= run_resource(run_of, whole->members[i]) == resource;
+    int64_t from_ns = free_since_ns[resource] > one->waits_since_ns ? free_since_ns[resource] : one->waits_since_ns;
+    if (is_part && world_now_ns() - from_ns > bound_ms(resource) * MS)
+        finding("%s waits for sharded lock \"%s\", of which part \"%s\" has been free for %" PRId64 " ms",
+                thread_title(one->thread), whole->name, run_of->objects[resource].name, (world_now_ns() - from_ns) / MS);
+}
+
 /* Redisson's waiters sleep until the time to live ends, where nobody tells them of the end: unlocking a spin lock does not,
  * and in a fair queue a place that was left behind is before theirs. */
 static bool may_sleep_on(int resource)
@@ -178,6 +191,7 @@ static void check_waiters(int resource)
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
         check_waiter(resource, one->thread, one->waits_for, one->waits_since_ns);
+        check_waiter_for_parts(resource, one);
     }
 }
 
@@ -268,7 +282,7 @@ static void look(void *again)
     wire_look_at_holds();
     for (int i = 0; i < run_of->object_count; i++) {
         if (run_resource(run_of, i) != i || !object_is_lock(run_of->objects[i].kind) ||
-            object_is_composite(run_of->objects[i].kind))
+            object_is_composite(run_of->objects[i].kind) || run_of->objects[i].kind == SHARDED)
             continue;
         if (now.there[i])
             free_since_ns[i] = world_now_ns();

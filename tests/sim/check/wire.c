@@ -422,7 +422,7 @@ static bool begins_with(const char *name, size_t length, const char *with)
 
 static bool is_beside(const char *name, size_t length, const char *of)
 {
-    static const char *const before[] = {"redisson_lock_queue:", "redisson_lock_timeout:", "redisson_lock_token:"};
+    static const char *const before[] = {"redisson_lock_queue:", "redisson_lock_timeout:", "redisson_lock_token:", "rlock_fence:"};
     char own[TEXT_SIZE];
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         snprintf(own, sizeof own, "%s{%s}", before[i], of);
@@ -472,7 +472,7 @@ void wire_look_at_holds(void)
 {
     for (const hold *one = ledger_first(); one; one = one->next) {
         const plan_object *object = &run_of->objects[one->resource];
-        if (run_of->topology != SINGLE || object_is_composite(object->kind) || one->claimed_until_ns <= world_now_ns() ||
+        if (run_of->topology != SINGLE || object_is_composite(object->kind) || one->side == PART_SIDE || one->claimed_until_ns <= world_now_ns() ||
             one->epoch != ledger_epoch(one->resource) || run_has_odd_field(one->resource))
             continue;
         const host *at = servers_host(one->resource);

@@ -75,8 +75,10 @@ static void judge(lock_operation *self, uint64_t token)
     case LOCK:
         base->worker->waits_for = base->step.async & ASYNC_GOES_ON ? base->worker->waits_for : -1;
         judge_acquire(own, step_validity(base->worker, self->lock));
-        if (own->status == RLOCK_OK && token)
+        if (own->status == RLOCK_OK && token) {
             judge_token(own, token);
+            base->worker->token = token;
+        }
         break;
     case UNLOCK: judge_unlock(own, step_validity(base->worker, self->lock)); break;
     case FORCE: judge_force(own); break;

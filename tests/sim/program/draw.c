@@ -120,6 +120,20 @@ static void add_composite(drawing *self, object_kind kind)
     one->member_count = count;
 }
 
+/* Its parts have names of their own. */
+static void add_sharded(drawing *self)
+{
+    int members[PLAN_MEMBERS], count = 1 + draw_roll(self, PLAN_MEMBERS);
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "h:%d", i);
+        members[i] = add_object(self, REENTRANT, name);
+    }
+    plan_object *one = &self->plan->objects[add_object(self, SHARDED, "h")];
+    memcpy(one->members, members, sizeof members);
+    one->member_count = count;
+}
+
 static void add_read_write(drawing *self, const char *name)
 {
     add_object(self, READ, name);
@@ -155,8 +169,27 @@ static void draw_counted(drawing *self)
         add_object(self, LATCH, "l");
 }
 
+/* Some runs are about these alone, by the seed: what is drawn of the others stays as it was. */
+static bool draw_rarer_objects(drawing *self)
+{
+    switch (self->plan->seed % 16) {
+    case 5: add_sharded(self); break;
+    case 11:
+        add_object(self, FENCED, "a");
+        add_object(self, GUARDED, "w");
+        break;
+    case 14: add_object(self, FLIGHT, "f"); break;
+    default: return false;
+    }
+    if (draw_one_in(self, 4))
+        draw_locks(self, false, 2);
+    return true;
+}
+
 static void draw_objects(drawing *self)
 {
+    if (draw_rarer_objects(self))
+        return;
     static const int weights[FLAVOURS] = {[PLAIN] = 5, [FAIR_ONES] = 3, [TOKENS] = 2, [SIGNALS] = 2, [READ_WRITES] = 4,
                                           [COMPOSITES] = 3, [COUNTED] = 4, [MIXED] = 2};
     int names = draw_one_in(self, 2) ? 1 : 2;

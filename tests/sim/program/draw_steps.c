@@ -107,13 +107,23 @@ static void draw_question(drawing *self, plan_thread *to, int object, int owner)
     add_step(to, questions[draw_roll(self, 9)], object)->owner = owner;
 }
 
+static bool is_member(const plan *of, int object)
+{
+    bool is = false;
+    for (int i = 0; i < of->object_count; i++) {
+        for (int k = 0; k < of->objects[i].member_count; k++)
+            is |= of->objects[i].members[k] == object;
+    }
+    return is;
+}
+
 /* Any but a member of another, which only that one takes. */
 static int draw_object(drawing *self)
 {
     int object;
     do
         object = draw_roll(self, self->plan->object_count);
-    while (self->plan->objects[object].name[0] == 'm');
+    while (is_member(self->plan, object));
     return object;
 }
 
@@ -202,6 +212,34 @@ static void draw_latch_turn(drawing *self, plan_thread *to, int object)
     one->cancel_ms = one->kind == LATCH_AWAIT ? draw_cancel(self) : -1;
 }
 
+/* A holder of a fenced lock writes: in its time, or when that is over. */
+static void draw_guarded_turn(drawing *self, plan_thread *to, int object)
+{
+    int fenced = 0;
+    while (self->plan->objects[fenced].kind != FENCED)
+        fenced++;
+    plan_step *taken = add_step(to, TOKEN, fenced);
+    draw_acquire(self, taken);
+    add_pause_of_lease(self, to, taken->lease_ms);
+    for (int writes = 1 + draw_roll(self, 3); writes > 0; writes--)
+        add_step(to, GUARDED_SET, object);
+    add_pause(self, to);
+    add_step(to, UNLOCK, fenced);
+    if (draw_one_in(self, 4)) {
+        add_pause(self, to);
+        add_step(to, GUARDED_SET, object);
+    }
+}
+
+static void draw_flight_turn(drawing *self, plan_thread *to, int object)
+{
+    plan_step *one = add_step(to, FLIGHT_DO, object);
+    draw_acquire(self, one);
+    one->lease_ms = -1;
+    one->pause_ms = draw_one_in(self, 4) ? 0 : draw_span(self, 1, 1 + self->mood.pause_ms);
+    one->count = draw_roll(self, 2 * (draw_one_in(self, 2) ? LOAD_ENDS : 1));
+}
+
 static void draw_turn(drawing *self, plan_thread *to)
 {
     int object = draw_object(self);
@@ -212,6 +250,10 @@ static void draw_turn(drawing *self, plan_thread *to)
         draw_semaphore_turn(self, to, object);
     else if (kind == PERMITS)
         draw_permit_turn(self, to, object);
+    else if (kind == GUARDED)
+        draw_guarded_turn(self, to, object);
+    else if (kind == FLIGHT)
+        draw_flight_turn(self, to, object);
     else
         draw_latch_turn(self, to, object);
 }

@@ -15,7 +15,9 @@
 
 static int object_of(const plan_fault *fault)
 {
-    return fault->who % run_of->object_count;
+    int object = fault->who % run_of->object_count;
+    const plan_object *of = &run_of->objects[object];
+    return of->kind == SHARDED ? of->members[fault->count % of->member_count] : object;
 }
 
 static const char *name_of(const plan_fault *fault)

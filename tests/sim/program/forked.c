@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/losses.h"
+#include "tests/sim/program/flights.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/world/finding.h"
@@ -43,6 +44,7 @@ static void call_in_child(worker *self, const plan_step *step)
     if (lock && (rlock_try_lock(lock, 0, 1000) != RLOCK_FORKED || rlock_unlock(lock) != RLOCK_FORKED ||
                  rlock_valid_for(lock) != 0))
         finding("a forked child may use its parent's lock");
+    flights_in_child(self->of);
     use_own_client(self);
     fflush(stdout);
     _exit(RUN_WELL);

@@ -6,6 +6,8 @@
 #include "tests/sim/check/counted.h"
 #include "tests/sim/check/permits.h"
 #include "tests/sim/program/firing.h"
+#include "tests/sim/program/flights.h"
+#include "tests/sim/program/guarded.h"
 #include "tests/sim/program/moment.h"
 #include "tests/sim/program/objects_parts.h"
 
@@ -290,6 +292,10 @@ void object_step(worker *self, const plan_step *step)
         permit_step(self, step);
     else if (kind == LATCH && step->kind >= LATCH_SET && step->kind <= LATCH_COUNT)
         latch_step(self, step);
+    else if (kind == GUARDED && step->kind == GUARDED_SET)
+        guarded_step(self, step);
+    else if (kind == FLIGHT && step->kind == FLIGHT_DO)
+        flight_step(self, step);
 }
 
 static void give_all_back(worker *self)

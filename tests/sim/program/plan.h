@@ -21,8 +21,11 @@
 typedef enum topology_kind { SINGLE, REPLICATED, SENTINEL, CLUSTER, TOPOLOGIES } topology_kind;
 
 typedef enum object_kind {
-    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, TOKEN_LOCK, SIGNAL_LOCK, READ, WRITE, MULTI, RED,
-    SEMAPHORE, PERMITS, LATCH, OBJECT_KINDS
+    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, TOKEN_LOCK, SIGNAL_LOCK, READ, WRITE, MULTI, RED, SHARDED,
+    SEMAPHORE, PERMITS, LATCH,
+    GUARDED, /* a string that holders of the run's fenced locks write with rlock_fenced_set */
+    FLIGHT,  /* a singleflight, of which each client's process has its own */
+    OBJECT_KINDS
 } object_kind;
 
 typedef enum step_kind {
@@ -36,6 +39,8 @@ typedef enum step_kind {
     SEM_SET, SEM_ACQUIRE, SEM_RELEASE, SEM_ADD, SEM_DRAIN, SEM_AVAILABLE,
     PERMIT_SET, PERMIT_ACQUIRE, PERMIT_RELEASE, PERMIT_UPDATE, PERMIT_STATE,
     LATCH_SET, LATCH_DOWN, LATCH_AWAIT, LATCH_COUNT,
+    GUARDED_SET, /* with the token that the thread got last */
+    FLIGHT_DO,   /* key `count` % 2; if it loads, for pause_ms, and `count` / 2 is a load_end */
     LEAVE,       /* the thread ends, whatever it holds */
     CLOSE,       /* closes its client */
     FORK,        /* a child calls, and opens a client of its own */
@@ -69,6 +74,15 @@ typedef enum fault_kind {
     FAULT_KINDS
 } fault_kind;
 
+/* How a load of a singleflight ends. */
+typedef enum load_end {
+    LOAD_ANSWERS,
+    LOAD_HAS_NONE, /* no bytes */
+    LOAD_FAILS,
+    LOAD_DIES,     /* its thread ends */
+    LOAD_ENDS
+} load_end;
+
 /* How an async call is made, by a named owner. */
 typedef enum async_way {
     ASYNC = 1,
@@ -97,7 +111,7 @@ typedef struct plan_client {
 typedef struct plan_object {
     object_kind kind;
     char name[16];
-    int members[PLAN_MEMBERS], member_count; /* of a multi or red lock */
+    int members[PLAN_MEMBERS], member_count; /* of a multi, red or sharded lock */
 } plan_object;
 
 typedef struct plan_step {

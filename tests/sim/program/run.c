@@ -5,6 +5,7 @@
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
 #include "tests/sim/program/faults.h"
+#include "tests/sim/program/flights.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/loops.h"
 #include "tests/sim/program/operations.h"
@@ -96,6 +97,12 @@ bool run_is_of(int object, const char *name, size_t length)
     for (int i = 0; i < one->member_count && !is; i++)
         is = run_is_of(one->members[i], name, length);
     return is;
+}
+
+bool run_is_called(int object, const char *name)
+{
+    const plan_object *one = &run_of->objects[object];
+    return strcmp(object_called(one), name) == 0 || (one->kind == SHARDED && run_is_of(object, name, strlen(name)));
 }
 
 bool run_is_of_one_kind(int resource)
@@ -275,8 +282,11 @@ static void release_named(process *self)
     for (int i = 0; i < self->plan->object_count && !self->closed; i++) {
         for (int number = 1; number < PLAN_OWN_NAME && object_is_lock(self->plan->objects[i].kind); number++) {
             plan_step step = {.kind = UNLOCK, .object = i, .owner = number, .wait_ms = -1, .lease_ms = -1};
-            for (int most = 60; most > 0 && ends_is_held_by(self->index, run_resource(self->plan, i), -number); most--)
+            for (int most = 60; most > 0 && ends_is_held_by(self->index, run_resource(self->plan, i), -number); most--) {
                 step_take(own, &step);
+                if (memory_failures() > 0) /* there may be none for the handle, for a while */
+                    thread_sleep(own, world_now_ns() + SECOND, 0, "memory");
+            }
         }
     }
     /* Without memory for a handle, nothing could be given back. */
@@ -317,6 +327,7 @@ static void *live(void *argument)
     }
     if (as->reports)
         rlock_on_lost(self->client, ends_note_loss, self);
+    flights_begin(self);
     rlock *keeps = rlock_get_lock(self->client, "keeps the client"); /* other threads may close it */
     loop_begin(self);
     for (int i = 0; i < worker_count; i++) {
@@ -330,6 +341,7 @@ static void *live(void *argument)
         if (workers[i].of == self)
             thread_join(workers[i].thread);
     }
+    flights_end(self);
     release_named(self);
     operations_await_all(self);
     linger(self);

@@ -21,6 +21,7 @@ typedef struct process {
     rlock_client *client; /* NULL: it could not be opened */
     bool closed;
     thread *main;
+    rlock_singleflight *flights; /* NULL: the plan has none, or no memory */
     int told;             /* losses, so far */
     bool doubts; /* a call of it did not succeed */
 } process;
@@ -45,6 +46,7 @@ typedef struct worker {
     bool waits_named;        /* as a named owner, who may wait in several threads */
     int64_t waits_until_ns;  /* it gives up then */
     int64_t waits_since_ns, could_since_ns; /* it could have what it waits for, whenever the checker looked */
+    uint64_t token;          /* of the last fenced lock that it took; 0: it took none */
     bool left;               /* it ended, whatever it held */
 } worker;
 
@@ -79,6 +81,8 @@ bool run_has_fault(fault_kind kind);
 bool run_only_stops(void);
 /* Whether a lock has that key on a server, or a member of it has. */
 bool run_is_of(int object, const char *name, size_t length);
+/* Whether rlock_on_lost calls it so: by its own name, or by that of a part of it. */
+bool run_is_called(int object, const char *name);
 /* Foreign hands were at that lock, and so at all that are made of it: see ledger_void. */
 void run_void(int object, const char *why);
 int run_worker_count(void);

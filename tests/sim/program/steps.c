@@ -3,6 +3,7 @@
 #include "tests/sim/program/steps.h"
 
 #include "tests/sim/check/ends.h"
+#include "tests/sim/check/parts.h"
 #include "tests/sim/program/async_steps.h"
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/forked.h"
@@ -64,6 +65,7 @@ static rlock *make_lock(worker *self, int object)
     case WRITE: return make_side(self, object, of);
     case MULTI:
     case RED: return make_composite(self, of);
+    case SHARDED: return rlock_get_sharded_lock(client, of->name, of->member_count);
     default: return rlock_get_lock(client, of->name);
     }
 }
@@ -95,7 +97,7 @@ static owner owner_of(const worker *self, int number)
 
 hold *step_hold(const worker *self, const plan_step *step)
 {
-    static const side sides[OBJECT_KINDS] = {[READ] = READ_SIDE, [WRITE] = WRITE_SIDE};
+    static const side sides[OBJECT_KINDS] = {[READ] = READ_SIDE, [WRITE] = WRITE_SIDE, [SHARDED] = PART_SIDE};
     const owner own = owner_of(self, step->owner);
     return ledger_hold(run_resource(self->of->plan, step->object), sides[object_of(self, step)->kind], &own);
 }
@@ -115,6 +117,8 @@ void step_check_members(const call *of, rlock *const *members)
     hold *held = of->hold;
     const plan_object *object = object_of(of->worker, of->step);
     int64_t asked_ns = world_now_ns();
+    if (object->kind == SHARDED)
+        parts_check(of, members);
     /* Another thread's acquire for the same owner, whose members this call gave back in part. */
     held->partly |= of->gives_back && (held->gains != of->gains || held->calls > 0);
     if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
@@ -131,12 +135,17 @@ void step_check_members(const call *of, rlock *const *members)
     held->partly &= any; /* until all are given back */
 }
 
+static void find_members(worker *self, const plan_step *step, rlock *members[static PLAN_MEMBERS])
+{
+    const plan_object *object = object_of(self, step);
+    for (int i = 0; i < PLAN_MEMBERS; i++)
+        members[i] = i < object->member_count ? worker_lock(self, object->members[i], step->owner) : NULL;
+}
+
 static void check_members(worker *self, const call *of)
 {
-    const plan_object *object = object_of(self, of->step);
-    rlock *members[PLAN_MEMBERS] = {NULL};
-    for (int i = 0; i < object->member_count; i++)
-        members[i] = worker_lock(self, object->members[i], of->step->owner);
+    rlock *members[PLAN_MEMBERS];
+    find_members(self, of->step, members);
     step_check_members(of, members);
 }
 
@@ -194,8 +203,10 @@ static void take(worker *self, const plan_step *planned)
     own.cancelled_ns = cancel.fired_ns;
     call_end(&own, status);
     judge_acquire(&own, step_validity(self, lock));
-    if (wants_token && status == RLOCK_OK)
+    if (wants_token && status == RLOCK_OK) {
         judge_token(&own, token);
+        self->token = token;
+    }
     firing_end(&cancel);
     check_members(self, &own);
 }
@@ -277,9 +288,15 @@ static void ask(worker *self, const plan_step *step)
     object_kind kind = object_of(self, step)->kind;
     if (!lock || (object_is_composite(kind) && step->kind != IS_HELD && step->kind != VALID_FOR))
         return;
+    hold *held = step_hold(self, step);
+    if (step->kind == GET_TOKEN && kind == SHARDED) {
+        rlock *members[PLAN_MEMBERS];
+        find_members(self, step, members);
+        parts_ask(self, lock, members, held);
+        return;
+    }
     if (step->kind == GET_TOKEN && kind != FENCED)
         return;
-    hold *held = step_hold(self, step);
     if (step->kind == VALID_FOR) {
         validity now = step_validity(self, lock);
         timeline(thread_title(self->thread), "valid for %lld ms", (long long)now.ms);

@@ -365,11 +365,10 @@ static void bury(thread *one)
     }
 }
 
-static void live(void *argument)
+/* Its body has returned, or has ended its thread with pthread_exit. */
+static void leave(void *unused)
 {
-    self = argument;
-    resume();
-    self->result = self->body(self->argument);
+    (void)unused;
     keys_end_values(self->values);
     bury(self);
     threads_wake(self, THREADS, ~0u);
@@ -377,6 +376,15 @@ static void live(void *argument)
     world.ending = self;
     note_turn(next);
     turn_leave(&next->turn);
+}
+
+static void live(void *argument)
+{
+    self = argument;
+    resume();
+    pthread_cleanup_push(leave, NULL);
+    self->result = self->body(self->argument);
+    pthread_cleanup_pop(1);
 }
 
 thread *thread_start(machine *on, const char *name, void *(*body)(void *), void *argument)

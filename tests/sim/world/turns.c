@@ -2,9 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/world/turns.h"
 
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* What the real thread needs that only rests, with its thread-local storage. */
 #define RESTING_STACK (64 << 10)
@@ -96,12 +99,14 @@ static void prepare(turn *own, char *stack, size_t size)
     own->stack = &top[-2 - KEPT];
 }
 
+/* Not in sem_wait: its cleanup for a cancellation would be carried out when the thread ends by pthread_exit elsewhere. */
 static void *rest(void *of)
 {
     turn *own = of;
     own->storage = storage_of_caller();
     sem_post(&own->begun);
-    wait_at(&own->over);
+    while (!atomic_load(&own->over))
+        syscall(SYS_futex, &own->over, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
     return NULL;
 }
 
@@ -141,7 +146,7 @@ static void init(turn *own)
 {
     sem_init(&own->gate, 0, 0);
     sem_init(&own->begun, 0, 0);
-    sem_init(&own->over, 0, 0);
+    atomic_init(&own->over, 0);
 }
 
 void turn_begin(turn *own)
@@ -198,7 +203,9 @@ void turn_leave(turn *to)
 
 void turn_end(turn *left)
 {
-    if (carries())
-        sem_post(&left->over);
+    if (carries()) {
+        atomic_store(&left->over, 1);
+        syscall(SYS_futex, &left->over, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    }
     pthread_join(left->real, NULL);
 }

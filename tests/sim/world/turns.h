@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@
 typedef struct turn {
     void *stack; /* where it goes on, when another thread carries it */
     uintptr_t storage;
-    sem_t gate, begun, over;
+    sem_t gate, begun;
+    atomic_int over; /* a futex */
     pthread_t real;
     void (*body)(void *);
     void *argument;
