@@ -6,6 +6,7 @@
 #include "client/client.h"
 #include "engine/back_off.h"
 #include "locks/composite_machine.h"
+#include "locks/single.h"
 #include "locks/sweep.h"
 
 #include <stdio.h>
@@ -15,11 +16,10 @@
 /* How long it waits for one part before it looks for another. */
 static const rlock_back_off slices = {sizeof slices, 20, 200, 2, 50};
 
-/* Others stand in for a part whose server is silent, so it is not waited for. When none of so many answers, the server of
- * all may be in trouble: then one is asked with all the time that the client has. In a cluster the parts have several
- * servers. */
-#define SILENT_MOST            3
-#define SILENT_MOST_IN_CLUSTER 16
+/* Others stand in for a part whose server is silent, so it is waited for only briefly, and after so many such parts the
+ * server is not asked for more of them in the same pass. */
+#define SILENT_MOST 3
+#define SERVERS     8 /* that are watched for this */
 
 /* --- asking --- */
 
@@ -66,8 +66,13 @@ typedef struct seeking {
     rlock *held;              /* the part that the owner holds already; NULL: none */
     size_t from, stride;      /* the order of this pass: from, from + stride, … around */
     size_t asked, refused;    /* of this pass */
+    rlock *busy;              /* the last that was refused in it */
+    struct {
+        const void *node;     /* as an identity: it may be gone */
+        int parts;
+    } silent[SERVERS];        /* in this pass */
     bool patient;             /* this pass asks one part alone, and waits for its answer */
-    bool waits;               /* for the last part of the pass */
+    bool waits;               /* for `busy`, at the end of the pass */
     int passes;
     rlock_status failure;     /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
     char why[512];
@@ -96,15 +101,64 @@ static void begin_pass(seeking *self)
     while (common(self->stride, count) > 1)
         self->stride = self->stride % count + 1;
     self->asked = self->refused = 0;
+    self->busy = NULL;
+    memset(self->silent, 0, sizeof self->silent);
     self->waits = false;
     self->failure = RLOCK_OK;
 }
 
 static rlock *part_asked(const seeking *self)
 {
-    size_t last = self->asked < self->on.set->count ? self->asked : self->on.set->count - 1;
-    return self->on.set->members[(self->from + last * self->stride) % self->on.set->count];
+    return self->waits ? self->busy
+                       : self->on.set->members[(self->from + self->asked * self->stride) % self->on.set->count];
 }
+
+/* --- servers that are silent --- */
+
+static const void *server_of(rlock *part)
+{
+    const rli_single *single = rli_single_of(part);
+    rli_topology *topology = &single->client->topology;
+    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, single->names.name, single->names.length));
+    if (node)
+        rli_node_unref(node);
+    return node;
+}
+
+static int *silent_parts_of(seeking *self, const void *node)
+{
+    for (size_t i = 0; i < SERVERS; i++) {
+        if (!self->silent[i].node)
+            self->silent[i].node = node;
+        if (self->silent[i].node == node)
+            return &self->silent[i].parts;
+    }
+    return NULL;
+}
+
+static void note_silence(seeking *self)
+{
+    const void *node = server_of(part_asked(self));
+    int *parts = node ? silent_parts_of(self, node) : NULL;
+    if (parts)
+        ++*parts;
+}
+
+static bool is_silent(seeking *self)
+{
+    const void *node = server_of(part_asked(self));
+    const int *parts = node ? silent_parts_of(self, node) : NULL;
+    return parts && *parts >= SILENT_MOST;
+}
+
+/* Goes on to a part whose server may answer. */
+static void pass_over_silent(seeking *self)
+{
+    while (self->failure != RLOCK_OK && self->asked < self->on.set->count && is_silent(self))
+        self->asked++;
+}
+
+/* --- a pass --- */
 
 static int64_t left_ms(const seeking *self)
 {
@@ -117,7 +171,7 @@ static rlock_status begin_asking(seeking *self)
     if (self->held)
         return rli_composite_begin_part(&self->on, self->held, &job);
     job.wait_ms = self->waits ? rli_earlier(left_ms(self), rli_back_off_ms(&slices, self->passes)) : 0;
-    if (!self->patient && self->on.set->count > 1)
+    if (!self->patient)
         job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     return rli_composite_begin_part(&self->on, part_asked(self), &job);
 }
@@ -134,10 +188,10 @@ static rlock_status say(const seeking *self)
 /* The pass has found nothing. */
 static rlock_status end_pass(seeking *self)
 {
-    bool all_fail = self->failure != RLOCK_OK && self->refused == 0, was_patient = self->patient;
-    self->patient = all_fail && !was_patient;
-    if (!self->patient && (self->on.job->wait_ms <= 0 || all_fail || left_ms(self) <= 0))
+    bool all_fail = self->failure != RLOCK_OK && self->refused == 0, more_patient = all_fail && !self->patient;
+    if (!more_patient && (self->on.job->wait_ms <= 0 || all_fail || left_ms(self) <= 0))
         return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, say(self));
+    self->patient = more_patient || self->on.set->count == 1;
     self->passes++;
     begin_pass(self);
     return rli_composite_next(&self->on, RLI_COMPOSITE_ASKS, RLOCK_OK);
@@ -152,17 +206,16 @@ static bool may_be_replaced(rlock_status status)
 
 static void note(seeking *self, rlock_status status)
 {
-    self->refused += status == RLOCK_TIMEOUT && !self->waits;
+    if (status == RLOCK_TIMEOUT && !self->waits) {
+        self->refused++;
+        self->busy = part_asked(self);
+    }
+    if (status == RLOCK_UNAVAILABLE || status == RLOCK_NOT_SYNCED)
+        note_silence(self);
     if (status == RLOCK_TIMEOUT)
         return;
     self->failure = status;
     snprintf(self->why, sizeof self->why, "%s", rlock_last_error());
-}
-
-static size_t silent_most(const seeking *self)
-{
-    bool cluster = rli_composite_home(&self->on.set->base)->settings.mode == RLI_CLUSTER;
-    return self->patient ? 1 : cluster ? SILENT_MOST_IN_CLUSTER : SILENT_MOST;
 }
 
 static rlock_status ask(rli_composite_machine *on)
@@ -176,11 +229,11 @@ static rlock_status ask(rli_composite_machine *on)
     note(self, status);
     if (self->waits)
         return end_pass(self);
-    self->asked++;
-    bool silent = self->refused == 0 && self->asked >= silent_most(self);
-    if (self->asked < on->set->count && !silent)
+    self->asked = self->patient ? on->set->count : self->asked + 1;
+    pass_over_silent(self);
+    if (self->asked < on->set->count)
         return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
-    self->waits = status == RLOCK_TIMEOUT && on->job->wait_ms > 0 && left_ms(self) > 0;
+    self->waits = self->busy && on->job->wait_ms > 0 && left_ms(self) > 0;
     return self->waits ? rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK) : end_pass(self);
 }
 
@@ -193,7 +246,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     self->deadline_ms = rli_after_ms(job->wait_ms);
     self->held = part_of(handle, rli_composite_owner(&self->on), &number);
     self->passes = 0;
-    self->patient = false;
+    self->patient = self->on.set->count == 1;
     begin_pass(self);
     return &self->on.base;
 }

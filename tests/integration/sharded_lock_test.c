@@ -210,6 +210,21 @@ TimedTest(sharded, is_taken_though_the_server_stalls)
     actor_end(taker);
 }
 
+/* They stand aside for the one that can be asked. */
+Test(sharded, parts_that_are_something_else_are_passed_over)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    for (int i = 1; i < SHARDS; i++)
+        freeReplyObject(server_command(stage.server, "RPUSH " NAME ":%d x", i));
+    for (int i = 0; i < 20; i++) {
+        assert_ok(rlock_try_lock(lock, 0, 60000));
+        cr_assert(shard_of(lock) == 0);
+        assert_ok(rlock_unlock(lock));
+    }
+    freeReplyObject(server_command(stage.server, "SET " NAME ":0 x"));
+    assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_SERVER);
+}
+
 /* --- async --- */
 
 RealTest(sharded, is_taken_and_given_back_without_a_thread)

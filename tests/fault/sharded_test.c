@@ -1,0 +1,111 @@
+/* The sharded lock while answers are lost, its server is silent, dead or restarted. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/losses.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+
+TestSuite(sharded_fault, .init = scene_watchdog, .fini = scene_close);
+
+#define NAME "stock"
+#define SHARDS 4
+#define MANY 64
+#define SOON_MS 10000
+
+static rlock *sharded_of(rlock_client *client, int shards)
+{
+    return stage_keep(rlock_get_sharded_lock(client, NAME, shards));
+}
+
+static void assert_all_parts_free(void)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, NAME ":%d", i);
+        cr_assert(server_wait_exists(stage.server, name, false, SOON_MS), "part %d is held", i);
+    }
+}
+
+/* It takes a part, this one or another, and leaves none. */
+Test(sharded_fault, lost_answer_of_an_acquire_leaves_no_second_part)
+{
+    rlock *lock = sharded_of(scene.client, SHARDS);
+    on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_lock(lock));
+    int count = 0;
+    assert_ok(rlock_get_hold_count(lock, &count));
+    cr_assert(count == 1);
+    assert_ok(rlock_unlock(lock));
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_all_parts_free();
+}
+
+Test(sharded_fault, lost_answer_of_a_release_is_a_success)
+{
+    rlock *lock = sharded_of(scene.client, SHARDS);
+    assert_ok(rlock_lock(lock));
+    int rule = on_script(&rli_script_lock_release, PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(seen_by(rule) >= 1);
+    assert_all_parts_free();
+}
+
+/* There is no other part to stand in, so no second look at all of them. */
+Test(sharded_fault, of_one_part_asks_a_dead_server_no_more_often_than_a_lock)
+{
+    rlock *lock = lock_of(scene.client, "plain"), *sharded = sharded_of(scene.client, 1);
+    int rule = on_script(&rli_script_lock_acquire, PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    int plain = seen_by(rule);
+    assert_status(rlock_lock(sharded), RLOCK_UNAVAILABLE);
+    cr_assert(seen_by(rule) == 2 * plain, "%d requests, and %d of a lock", seen_by(rule) - plain, plain);
+}
+
+/* The first part is refused, as all would be, and then nothing is answered any more. */
+TimedTest(sharded_fault, of_many_parts_does_not_ask_a_silent_server_for_each)
+{
+    rlock *lock = sharded_of(scene.client, MANY), *theirs = sharded_of(stage.other, MANY);
+    for (int i = 0; i < MANY; i++)
+        assert_ok(rlock_try_lock(owned_by(theirs, i), 0, 60000));
+    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = NAME ":", .skip = 1});
+    int64_t began_ms = now_ms();
+    assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_TIMEOUT);
+    cr_assert(now_ms() - began_ms <= at_most_ms(2000), "took %lld ms", (long long)(now_ms() - began_ms));
+    proxy_release(scene.proxy, rule);
+}
+
+/* One that was refused is waited for, though the last one that was asked could not be. */
+TimedTest(sharded_fault, waits_for_a_part_that_answers)
+{
+    rlock *lock = sharded_of(scene.client, SHARDS), *theirs = lock_of(stage.other, NAME ":0");
+    assert_ok(rlock_lock(theirs));
+    for (int i = 1; i < SHARDS; i++)
+        freeReplyObject(server_command(stage.server, "RPUSH " NAME ":%d x", i));
+    int rule = on_text(NAME ":", PROXY_NOTE, 0);
+    assert_status(rlock_try_lock(lock, 2000, 60000), RLOCK_TIMEOUT);
+    cr_assert(seen_by(rule) < 200, "%d requests in two seconds", seen_by(rule));
+    assert_ok(rlock_unlock(theirs));
+}
+
+/* A server that was restarted without its data. */
+Test(sharded_fault, restart_during_a_hold_is_told_and_another_part_can_be_taken)
+{
+    static losses lost;
+    losses_init(&lost);
+    rlock_on_lost(scene.client, losses_note, &lost);
+    rlock *lock = sharded_of(scene.client, SHARDS);
+    int shard = -1;
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_get_shard(lock, &shard));
+    server_restart(stage.server);
+    cr_assert(event_wait_ms(&lost.came, SOON_MS), "the loss was not told");
+    assert_status(rlock_get_shard(lock, &shard), RLOCK_NOT_OWNER);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_all_parts_free();
+}
