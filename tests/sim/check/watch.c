@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
+#include "tests/sim/check/guarded.h"
 #include "tests/sim/check/losses.h"
 #include "tests/sim/check/wire.h"
 #include "tests/sim/program/run.h"
@@ -296,6 +297,10 @@ static void look(void *again)
     for (int i = 0; i < run_worker_count() && run_is_calm(); i++) {
         if (run_worker(i)->waits_for >= 0)
             check_worker(run_worker(i));
+    }
+    for (int i = 0; i < run_of->object_count; i++) {
+        if (run_of->objects[i].kind == GUARDED)
+            guarded_look(i);
     }
     losses_look();
     if (again)

@@ -221,8 +221,11 @@ static void draw_guarded_turn(drawing *self, plan_thread *to, int object)
     plan_step *taken = add_step(to, TOKEN, fenced);
     draw_acquire(self, taken);
     add_pause_of_lease(self, to, taken->lease_ms);
-    for (int writes = 1 + draw_roll(self, 3); writes > 0; writes--)
+    for (int writes = 1 + draw_roll(self, draw_one_in(self, 3) ? 12 : 3); writes > 0; writes--) {
         add_step(to, GUARDED_SET, object);
+        if (draw_one_in(self, 4))
+            add_pause(self, to);
+    }
     add_pause(self, to);
     add_step(to, UNLOCK, fenced);
     if (draw_one_in(self, 4)) {
