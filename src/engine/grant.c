@@ -42,9 +42,9 @@ static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
         rli_session_declare_lost(attempt->engine, writer, RLOCK_LOST_GONE, true);
 }
 
-rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain)
+/* Returns why the grant is worth nothing, and has what it took given back; RLOCK_OK: it counts. */
+static rlock_status refuse_worthless(rli_attempt *attempt, const rli_grant_info *gain)
 {
-    const rli_acquire_result *verdict = gain->verdict;
     rli_session *session = attempt->session;
     if (session->phase != RLI_OPEN) { /* declared lost while the request was under way */
         rli_session_in_doubt_if_held(attempt->engine, session, gain->lease_ms);
@@ -62,6 +62,16 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
         rli_session_declare_lost(attempt->engine, session, RLOCK_LOST_EXPIRED, true);
         return rli_grant_outer_lost(attempt);
     }
+    return RLOCK_OK;
+}
+
+rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain)
+{
+    const rli_acquire_result *verdict = gain->verdict;
+    rli_session *session = attempt->session;
+    rlock_status status = refuse_worthless(attempt, gain);
+    if (status != RLOCK_OK)
+        return status;
     rli_session_add_hold(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
     /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
     if (attempt->asked->kind->queueing == RLI_ON_SERVER && session->count == 1)

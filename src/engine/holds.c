@@ -355,6 +355,21 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     rli_session_settle(engine, session);
 }
 
+/* Returns whether something of the session is in doubt, which will be released in the background from now on. */
+static bool begin_compensating(rli_engine *engine, rli_session *session)
+{
+    rli_cold_fields *cold = session->cold;
+    if (session->phase == RLI_COMPENSATING || !cold || cold->in_doubt_ms <= 0)
+        return false;
+    int64_t from_ms = rli_now_ms() < cold->release_from_ms ? cold->release_from_ms : rli_now_ms();
+    rli_session_become(session, RLI_COMPENSATING);
+    cold->release_until_ms = from_ms + cold->in_doubt_ms;
+    bool later = cold->unheard && cold->in_doubt_ms == RLI_UNHEARD_DOUBT_MS;
+    cold->in_doubt_ms = 0;
+    rli_timer_heap_set(&engine->timers, &session->timer, later ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
+    return true;
+}
+
 void rli_session_settle(rli_engine *engine, rli_session *session)
 {
     if (session->phase == RLI_LOST)
@@ -370,18 +385,10 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
         session->deadline_ms = 0;
         session->timer = (rli_timer){0};
     }
-    rli_cold_fields *cold = session->cold;
     place_in_doubt(engine, session);
-    if (session->phase != RLI_COMPENSATING && cold && cold->in_doubt_ms > 0) {
-        int64_t from_ms = rli_now_ms() < cold->release_from_ms ? cold->release_from_ms : rli_now_ms();
-        rli_session_become(session, RLI_COMPENSATING);
-        cold->release_until_ms = from_ms + cold->in_doubt_ms;
-        bool later = cold->unheard && cold->in_doubt_ms == RLI_UNHEARD_DOUBT_MS;
-        cold->in_doubt_ms = 0;
-        rli_timer_heap_set(&engine->timers, &session->timer, later ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
+    if (begin_compensating(engine, session))
         return;
-    }
-    if (session->phase == RLI_COMPENSATING && rli_now_ms() < cold->release_until_ms)
+    if (session->phase == RLI_COMPENSATING && rli_now_ms() < session->cold->release_until_ms)
         return;
     end(engine, session);
 }
