@@ -4,6 +4,7 @@
 
 #include "tests/sim/check/losses.h"
 #include "tests/sim/check/order.h"
+#include "tests/sim/check/parts.h"
 #include "tests/sim/program/known.h"
 #include "tests/sim/program/loops.h"
 #include "tests/sim/program/plan.h"
@@ -27,6 +28,7 @@ void call_resume(call *self)
     self->epoch = held ? ledger_epoch(held->resource) : 0;
     self->stopped_ns = self->worker->of->machine->stood_still_ns;
     self->gains = held ? held->gains : 0;
+    self->free_parts = held && held->side == PART_SIDE ? parts_free(self) : 0;
     if (!held)
         return;
     held->unsure |= held->calls++ > 0;

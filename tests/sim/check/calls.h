@@ -16,6 +16,7 @@ typedef struct call {
     unsigned epoch, gains; /* of the resource and of the hold, when it began */
     int64_t valid_before_ms; /* of the hold */
     bool gives_back;
+    unsigned free_parts;     /* of a sharded lock, when it began: a bit each */
     bool cancelled;          /* its token was fired… */
     int64_t cancelled_ns;    /* …then */
     bool is_async, not_begun; /* an async call that answered at once: nothing has changed */

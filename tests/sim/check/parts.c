@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/parts.h"
 
+#include "tests/sim/check/wire_parts.h"
+#include "tests/sim/program/servers.h"
 #include "tests/sim/world/finding.h"
 
 #include <inttypes.h>
@@ -30,22 +32,50 @@ static void claim(hold *whole, int resource, validity by)
     ledger_claim(part, by);
 }
 
+static const plan_object *object_of(const call *of)
+{
+    return &of->worker->of->plan->objects[of->step->object];
+}
+
+unsigned parts_free(const call *of)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < object_of(of)->member_count; i++) {
+        int part = object_of(of)->members[i];
+        if (!wire_value(servers_host(part), run_of->objects[part].name))
+            bits |= 1u << i;
+    }
+    return bits;
+}
+
+/* While a part is free, whoever asks gets one. */
+static void judge_refusal(const call *of)
+{
+    for (int i = 0; i < object_of(of)->member_count; i++) {
+        int resource = run_resource(run_of, object_of(of)->members[i]);
+        bool free = of->free_parts & 1u << i && wire_taken_ns(resource) < of->began_ns;
+        if (free)
+            finding("%s was refused, and \"%s\" was free all the time", of->title, run_of->objects[resource].name);
+    }
+}
+
 void parts_check(const call *of, rlock *const *parts)
 {
     hold *whole = of->hold;
-    const plan *in = of->worker->of->plan;
-    const plan_object *object = &in->objects[of->step->object];
+    const plan_object *object = object_of(of);
     int64_t began_ns = world_now_ns();
     int held = 0;
+    bool alone = whole->calls == 0 && !whole->unsure;
+    if (of->status == RLOCK_TIMEOUT && run_is_calm() && alone && whole->count == 0)
+        judge_refusal(of);
     for (int i = 0; i < object->member_count; i++) {
         validity by = {0};
         if (parts[i])
             by = ask(of->worker, parts[i]);
         held += by.ms > 0;
-        claim(whole, run_resource(in, object->members[i]), by);
+        claim(whole, run_resource(run_of, object->members[i]), by);
     }
-    bool alone = whole->calls == 0 && !whole->unsure && whole->granted_ns <= began_ns;
-    if (held > 1 && alone)
+    if (held > 1 && alone && whole->calls == 0 && whole->granted_ns <= began_ns)
         finding("%s holds %d parts of sharded lock \"%s\" at a time", whole->owner.title, held, object->name);
 }
 

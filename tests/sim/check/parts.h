@@ -5,6 +5,8 @@
 
 #include "tests/sim/check/calls.h"
 
+/* Which parts of its lock are free on the server, a bit each. */
+unsigned parts_free(const call *of);
 /* A call on a sharded lock has ended: of its parts the owner holds one, or none, and relies on it alone. `parts`: handles of
  * the same owner. */
 void parts_check(const call *of, rlock *const *parts);

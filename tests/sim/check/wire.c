@@ -19,11 +19,16 @@
 
 wire_run wire_now;
 
-static int64_t freed_ns[PLAN_OBJECTS];
+static int64_t freed_ns[PLAN_OBJECTS], taken_ns[PLAN_OBJECTS];
 
 int64_t wire_freed_ns(int resource)
 {
     return freed_ns[resource];
+}
+
+int64_t wire_taken_ns(int resource)
+{
+    return taken_ns[resource];
 }
 
 static bool freed_last[PLAN_OBJECTS]; /* and no script has taken it since */
@@ -386,6 +391,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
     const wire_state after = look(at, name);
     if (wire_now.before.lock || after.lock)
         freed_last[run_resource(run_of, object)] = !after.lock;
+    if (!wire_now.before.lock && after.lock)
+        taken_ns[run_resource(run_of, object)] = world_now_ns();
     if (which == OTHERS)
         return;
     if (wire_now.before.lock && !after.lock)

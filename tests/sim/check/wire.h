@@ -12,6 +12,7 @@ void wire_begins(host *at, const sim_run *run);
 void wire_published(const char *channel, size_t channel_length, const char *message, size_t message_length);
 void wire_ran(host *at, const sim_run *run, const char *script);
 int64_t wire_freed_ns(int resource); /* when a script freed that lock last; what ends by its lease is not freed */
+int64_t wire_taken_ns(int resource); /* …and took it, when it was free */
 bool wire_is_freed(int resource); /* a script freed it, and none has taken it since */
 /* Now and then: each key that there is, and each hold that somebody relies on. */
 void wire_look_at_key(const char *name, size_t length);
