@@ -73,7 +73,7 @@ typedef struct seeking {
     } silent[SERVERS];        /* in this pass */
     bool patient;             /* this pass asks one part alone, and waits for its answer */
     bool waits;               /* for `busy`, at the end of the pass */
-    int passes;
+    int passes, unheard;      /* unheard: those with patience, one after the other, in which nothing answered */
     rlock_status failure;     /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
     char why[512];
 } seeking;
@@ -185,13 +185,24 @@ static rlock_status say(const seeking *self)
                     self->refused);
 }
 
+/* No part could be asked. One of them is then asked with patience, and again as often as a lock of one name would be if
+ * the caller waits. */
+static bool is_worth_another(const seeking *self)
+{
+    bool waits = self->on.job->wait_ms > 0 && left_ms(self) > 0 && self->failure == RLOCK_UNAVAILABLE;
+    int attempts = rli_composite_home(&self->on.set->base)->settings.retry_attempts + 1;
+    return self->unheard < (waits ? attempts : 1);
+}
+
 /* The pass has found nothing. */
 static rlock_status end_pass(seeking *self)
 {
-    bool all_fail = self->failure != RLOCK_OK && self->refused == 0, more_patient = all_fail && !self->patient;
-    if (!more_patient && (self->on.job->wait_ms <= 0 || all_fail || left_ms(self) <= 0))
+    bool all_fail = self->failure != RLOCK_OK && self->refused == 0;
+    self->unheard = all_fail ? self->unheard + self->patient : 0;
+    bool again = all_fail ? is_worth_another(self) : self->on.job->wait_ms > 0 && left_ms(self) > 0;
+    if (!again)
         return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, say(self));
-    self->patient = more_patient || self->on.set->count == 1;
+    self->patient = all_fail || self->on.set->count == 1;
     self->passes++;
     begin_pass(self);
     return rli_composite_next(&self->on, RLI_COMPOSITE_ASKS, RLOCK_OK);
@@ -245,7 +256,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     rli_composite_prepare(&self->on, handle, job, whole, RLI_MACHINE_SIZE(seeking), acquiring);
     self->deadline_ms = rli_after_ms(job->wait_ms);
     self->held = part_of(handle, rli_composite_owner(&self->on), &number);
-    self->passes = 0;
+    self->passes = self->unheard = 0;
     self->patient = self->on.set->count == 1;
     begin_pass(self);
     return &self->on.base;

@@ -122,6 +122,8 @@ Test(cut_many, read_under_write_and_downgrade_leave_the_other_side_however_they_
 /* --- multi lock and red lock --- */
 
 #define TWO "N hash O=1\nN:b hash O=1\n"
+#define TOKENS "N string O\nN:b string O\nN:c string O\n"
+#define PART "N:0 hash O=1\n"
 #define THREE "N hash O=1\nN:b hash O=1\nN:c hash O=1\n"
 
 static void make_multi(cell *self)
@@ -133,13 +135,29 @@ static void make_multi(cell *self)
     cr_assert(self->lock != NULL, "%s", rlock_last_error());
 }
 
-static void make_red(cell *self)
+static void make_red_of(cell *self, rlock *(*get)(rlock_client *client, const char *name))
 {
-    rlock *members[3] = {rlock_get_lock(self->client, self->name), rlock_get_lock(self->client, self->second),
-                         rlock_get_lock(self->client, self->third)};
+    rlock *members[3] = {get(self->client, self->name), get(self->client, self->second), get(self->client, self->third)};
     self->lock = rlock_get_red_lock(members, 3);
     for (int i = 0; i < 3; i++)
         rlock_free(members[i]);
+    cr_assert(self->lock != NULL, "%s", rlock_last_error());
+}
+
+static void make_red(cell *self)
+{
+    make_red_of(self, rlock_get_lock);
+}
+
+static void make_redlock(cell *self)
+{
+    make_red_of(self, rlock_get_token_lock);
+}
+
+/* Of one part, so that it is known which one it takes. */
+static void make_sharded(cell *self)
+{
+    self->lock = rlock_get_sharded_lock(self->client, self->name, 1);
     cr_assert(self->lock != NULL, "%s", rlock_last_error());
 }
 
@@ -152,6 +170,12 @@ static void multi_held(cell *self)
 static void red_held(cell *self)
 {
     make_red(self);
+    assert_ok(rlock_lock(self->lock));
+}
+
+static void sharded_held(cell *self)
+{
+    make_sharded(self);
     assert_ok(rlock_lock(self->lock));
 }
 
@@ -194,6 +218,28 @@ Test(cut_many, red_lock_is_had_by_all_its_members_however_it_is_cut)
          .becomes = THREE},
         {"red unlock", NULL, red_held, unlock, after_release, .ends = true, .most = true, .says = -1, .is = THREE,
          .becomes = ""},
+    };
+    cut_operations(table, COUNT(table));
+}
+
+Test(cut_many, red_lock_over_token_locks_is_had_by_all_its_members_however_it_is_cut)
+{
+    static const operation table[] = {
+        {"redlock", NULL, make_redlock, lock, after_acquire, .undone = true, .most = true, .says = -1, .is = "",
+         .becomes = TOKENS},
+    };
+    cut_operations(table, COUNT(table));
+}
+
+Test(cut_many, sharded_lock_is_had_whole_or_not_at_all_however_it_is_cut)
+{
+    static const operation table[] = {
+        {"sharded lock", NULL, make_sharded, lock, after_acquire, .undone = true, .says = -1, .is = "", .becomes = PART},
+        {"sharded try", NULL, make_sharded, try_lock, after_acquire, .undone = true, .brief = true, .says = -1, .is = "",
+         .becomes = PART},
+        {"sharded unlock", NULL, sharded_held, unlock, after_release, .ends = true, .brief = true, .says = -1, .is = PART,
+         .becomes = ""},
+        {"sharded question", NULL, sharded_held, is_held, after_question, .says = 1, .is = PART, .becomes = PART},
     };
     cut_operations(table, COUNT(table));
 }

@@ -58,9 +58,9 @@ Test(sharded_fault, of_one_part_asks_a_dead_server_no_more_often_than_a_lock)
 {
     rlock *lock = lock_of(scene.client, "plain"), *sharded = sharded_of(scene.client, 1);
     int rule = on_script(&rli_script_lock_acquire, PROXY_CUT_BEFORE, 0);
-    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_UNAVAILABLE);
     int plain = seen_by(rule);
-    assert_status(rlock_lock(sharded), RLOCK_UNAVAILABLE);
+    assert_status(rlock_try_lock(sharded, 0, 60000), RLOCK_UNAVAILABLE);
     cr_assert(seen_by(rule) == 2 * plain, "%d requests, and %d of a lock", seen_by(rule) - plain, plain);
 }
 
@@ -75,6 +75,22 @@ TimedTest(sharded_fault, of_many_parts_does_not_ask_a_silent_server_for_each)
     assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_TIMEOUT);
     cr_assert(now_ms() - began_ms <= at_most_ms(2000), "took %lld ms", (long long)(now_ms() - began_ms));
     proxy_release(scene.proxy, rule);
+}
+
+/* For all attempts that a client makes for a lock of one name. */
+TimedTest(sharded_fault, waits_for_a_silent_server_as_long_as_a_lock)
+{
+    rlock_client *patient = scene_client("timeout=400&retryAttempts=9&retryBaseDelay=50&retryMaxDelay=100");
+    rlock *lock = sharded_of(patient, SHARDS);
+    actor *taker = actor_start();
+    server_freeze(stage.server);
+    actor_begin_try(taker, lock, 60000, 60000);
+    pass_ms(3000);
+    server_thaw(stage.server);
+    assert_ok(actor_finish(taker, SOON_MS));
+    assert_ok(actor_unlock(taker, lock));
+    assert_all_parts_free();
+    actor_end(taker);
 }
 
 /* One that was refused is waited for, though the last one that was asked could not be. */
