@@ -6,10 +6,15 @@
 
 static const struct kinds_case {
     const char *kind;
-    int scripts; /* of a turn */
+    int scripts;     /* of a turn */
+    bool untargeted; /* its row is there to be read, beside the others */
 } cases[] = {
-    {"spin", 2}, {"token", 2}, {"fenced", 2}, {"non-reentrant", 2}, {"read", 2}, {"write", 2},
-    {"fair", 2}, {"semaphore", 2}, {"permit", 2}, {"multi", 6},
+    {.kind = "spin", .scripts = 2}, {.kind = "token", .scripts = 2}, {.kind = "signal", .scripts = 2},
+    {.kind = "fenced", .scripts = 2}, {.kind = "non-reentrant", .scripts = 2}, {.kind = "read", .scripts = 2},
+    {.kind = "write", .scripts = 2}, {.kind = "fair", .scripts = 2}, {.kind = "semaphore", .scripts = 2},
+    {.kind = "permit", .scripts = 2}, {.kind = "multi", .scripts = 6},
+    {.kind = "redlock", .scripts = 6, .untargeted = true}, {.kind = "sharded", .scripts = 2, .untargeted = true},
+    {.kind = "guarded-write", .scripts = 3, .untargeted = true},
 };
 
 static const int thread_counts[] = {1, 8};
@@ -26,12 +31,19 @@ static bool measure_one(bench_run *bench, const struct kinds_case *at, int threa
          .scripts = at->scripts},
     };
     snprintf(what, sizeof what, "own names, %s", at->kind);
-    return contest_measure(bench, sides, 2, what, &target);
+    return contest_measure(bench, sides, 2, what, at->untargeted ? NULL : &target);
+}
+
+/* Beside nothing: no request is sent. */
+static bool measure_singleflight(bench_run *bench)
+{
+    bench_side side = {.who = "rlock", .kind = "singleflight", .threads = 8, .names = "own", .slices = 6, .ms = 10};
+    return contest_measure(bench, &side, 1, "own keys, singleflight, a load that is done at once", NULL);
 }
 
 static bool measure(bench_run *bench)
 {
-    bool right = true;
+    bool right = measure_singleflight(bench);
     for (size_t i = 0; right && i < sizeof cases / sizeof *cases; i++) {
         for (size_t k = 0; right && k < sizeof thread_counts / sizeof *thread_counts; k++)
             right = measure_one(bench, &cases[i], thread_counts[k]);

@@ -12,8 +12,10 @@ typedef struct bench_object bench_object;
 typedef struct bench_kind {
     const char *name;
     int requests;  /* of one turn */
-    rlock *(*lock)(rlock_client *client, const char *name); /* NULL: a semaphore */
+    rlock *(*lock)(rlock_client *client, const char *name); /* NULL: a semaphore, or a singleflight */
     bool permits;  /* that is one with permit ids */
+    bool writes;   /* its holder writes a guarded string */
+    bool loads;    /* a singleflight, which has no server */
 } bench_kind;
 
 /* The kind called `name`; NULL: there is none, which is trouble(). */
