@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/operation.h"
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/parts.h"
 #include "base/ready.h"
@@ -119,6 +120,7 @@ static bool list(rli_operation *op)
 
 bool rli_operation_sleep(rli_operation *op, int64_t until_ms)
 {
+    rli_check(!rli_wakes_are_gathered());
     if (!list(op)) {
         op->parker->wake_ms = 0;
         return !rli_operation_is_async(op);

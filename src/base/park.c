@@ -213,6 +213,11 @@ void rli_wakes_gather(rli_wake_batch *batch)
     gathering = batch;
 }
 
+bool rli_wakes_are_gathered(void)
+{
+    return gathering;
+}
+
 void rli_unpark_flags(rli_parker *parker, unsigned news)
 {
     rli_wake_batch batch = {0};

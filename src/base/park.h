@@ -80,6 +80,8 @@ void rli_wake_batch_end(rli_wake_batch *batch);
 /* Until the next call, this thread's rli_unpark and rli_unpark_flags add to `batch`, which the thread ends when it has
  * released a mutex that the woken threads need. NULL: they wake at once. */
 void rli_wakes_gather(rli_wake_batch *batch);
+/* Whether it does so: the thread holds an engine's mutex, with which nothing may be sent or awaited. */
+bool rli_wakes_are_gathered(void);
 /* Whether any of these news bits is set. */
 bool rli_parker_has(const rli_parker *parker, unsigned news);
 /* Whether any of these news bits was set; clears them. */

@@ -88,13 +88,15 @@ rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind)
 
 rli_job rli_handle_acquire_job(const rlock_lock_options *options)
 {
-    return (rli_job){.kind = RLI_JOB_ACQUIRE,
-                     .has_owner = options->named_owner,
-                     .owner = rli_owner_named(options->owner),
-                     .wait_ms = options->wait_ms,
-                     .lease_ms = options->lease_ms,
-                     .answer_ms = RLI_NEVER,
-                     .cancel = options->cancel};
+    rli_job job = {.kind = RLI_JOB_ACQUIRE,
+                   .has_owner = options->named_owner,
+                   .wait_ms = options->wait_ms,
+                   .lease_ms = options->lease_ms,
+                   .answer_ms = RLI_NEVER,
+                   .cancel = options->cancel};
+    if (options->named_owner)
+        job.owner = rli_owner_named(options->owner);
+    return job;
 }
 
 static rlock_status run(rlock *lock, const rli_job *job, int64_t *answer)

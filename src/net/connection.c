@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/connection.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/forked.h"
+#include "base/park.h"
 #include "net/greeting.h"
 #include "net/limits.h"
 
@@ -33,6 +35,7 @@ static ssize_t send_plain(int fd, const char *bytes, size_t length)
 
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length)
 {
+    rli_check(!rli_wakes_are_gathered());
     ssize_t sent = connection->tls ? rli_tls_send(connection->tls, bytes, length)
                                    : send_plain(connection->fd, bytes, length);
     /* Shut the socket down: a part of the bytes may have left before the error, and the error may pass (ENOBUFS), so
