@@ -63,9 +63,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *clien
  * The status of the result is one that the blocking call of that name returns.
  *
  * Multi and red locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async; sharded locks have all calls on
- * locks. What follows is about all three. Each member must name an owner, unless the call does. `fn` is called from rlock_client_process() of the first member's client, or of the first one
- * whose client is open when the call begins. Process the clients of all members: requests to a client that is not
- * processed go on in the background only.
+ * locks. For all three: each member must name an owner, unless the call does. `fn` is called from rlock_client_process()
+ * of the first member's client, or of the first one whose client is open when the call begins. Process the clients of all
+ * members: requests to a client that is not processed go on in the background only.
  * If that client is closed meanwhile, the call ends within rlock_client_close(). An acquire ends with RLOCK_CLOSED, and
  * gives back what it has taken through the other clients. An unlock still releases the members of the other clients; its
  * status is RLOCK_OK if all members (of a red lock: a majority) were released, else that of a member that was not, as

@@ -22,7 +22,7 @@
 -- Repeatable: it changes nothing.
 local name, queue, timeouts, permits, token, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
 local NO_END, LEVELS_MAX, TOKEN_MAX = 922337203685477, 10000, 1024
-local budget = 100000 -- so many levels of read holds are looked at in all
+local budget = 100000 -- the number of levels of read holds that are looked at in all
 
 local function is(key, expected)
     return redis.call('type', key).ok == expected

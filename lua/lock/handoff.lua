@@ -48,7 +48,7 @@ if redis.call('hexists', lock, owner) == 0 then
         return nil
     end
     if redis.call('pttl', lock) < tonumber(lease_ms) then
-        redis.call('pexpire', lock, lease_ms) -- a late question of its own may have set another
+        redis.call('pexpire', lock, lease_ms) -- a late request of the same owner may have set another
     end
     return not counter and 3 or draw_token() and { 3, redis.call('get', counter) } or nil
 end

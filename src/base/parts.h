@@ -1,4 +1,4 @@
-/* Parts: operations without a thread that are parts of one whole and wait at the same time, each at a parker of its own.
+/* Parts: operations without a thread that are parts of one whole and wait at the same time, each at its own parker.
  * A part that is woken is put on the list of its whole, and the whole is woken, too. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PARTS_H
@@ -9,8 +9,9 @@
 #include <pthread.h>
 
 typedef struct rli_parts {
-    /* Held while a part is put on the list and the whole is woken. Who carries out the whole takes parts from the list
-     * under it, so nobody touches the whole any more when its last part was taken and has ended. */
+    /* Held while a part is put on the list and the whole is woken. The thread that carries out the
+     * whole takes parts from the list under it, so nobody touches the whole any more when its last part was taken and
+     * has ended. */
     pthread_mutex_t mutex;
     rli_parker *last;  /* the part that was put there last; it leads to the one before */
     rli_parker *whole; /* an operation without a thread, too */

@@ -216,7 +216,7 @@ static int warn(const bench *self, const cli_settings *settings)
     return get_consent(text, self->agreed);
 }
 
-/* Uses a client of its own, so that nothing of the previous run is left. */
+/* Uses another client, so that nothing of the previous run is left. */
 static int measure(const cli_load *load, const cli_settings *settings, const cli_signals *signals,
                    cli_load_result *result)
 {

@@ -13,7 +13,7 @@ int inspect_command(char **argv);
 int force_unlock_command(char **argv);
 int bench_command(char **argv);
 
-/* What a sub-command is that asks about one object and prints the answer. */
+/* A sub-command that asks about one object and prints the answer. */
 typedef struct cli_question {
     const char *help;
     bool of_kind; /* accepts --kind, with the name of a lock kind */

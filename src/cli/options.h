@@ -43,7 +43,7 @@ typedef struct cli_words {
     const char *help;    /* what --help prints */
     bool nameless;       /* it takes no NAME */
     const char *name;    /* NAME of the lock */
-    /* What follows a "--" after NAME; NULL: there is no such "--". */
+    /* The words after a "--" that follows NAME; NULL: there is no such "--". */
     char **rest;
 } cli_words;
 

@@ -37,7 +37,7 @@ int64_t permits_valid_for(cli_permits *permits);
 /* Releases the permits. RLOCK_LOST: at least one of them was no longer there. */
 rlock_status permits_give_back(cli_permits *permits);
 
-/* From now on renews the permits, unless they have a lease of their own; writes to gone_fd, an eventfd, when
+/* From now on renews the permits, unless they were acquired with a lease; writes to gone_fd, an eventfd, when
  * one of them is gone. False: errno says why. permits_keep_no_more ends that, after a renewal that is under
  * way. */
 bool permits_keep(cli_permits *permits, int gone_fd);

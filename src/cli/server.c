@@ -17,7 +17,7 @@ static const char *from_environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Writes each warning as a line of its own, like other messages. */
+/* Writes each warning on its own line, like other messages. */
 static void show_warnings(const rlock_config *config)
 {
     for (const char *line = rlock_config_warnings(config); *line;) {

@@ -102,8 +102,8 @@ void rlock_client_close(rlock_client *client)
     }
     int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
     rli_async_releases_await(&client->engine, rli_after_ms(patience_ms));
-    /* What has been answered by now ends as answered, even if the program has not processed it: otherwise a request that
-     * takes plain permits would be in doubt. */
+    /* A call that has been answered by now ends as answered, even if the program has not processed it: otherwise a
+     * request that takes plain permits would be in doubt. */
     rli_topology_collect(&client->topology, rli_now_ms());
     rli_gate_close(&client->gate);
     rli_topology_close(&client->topology);

@@ -18,7 +18,7 @@
 struct rli_red_keeper;
 
 /* The keepers of red locks (locks/red_keeper.h) whose first member, in the order that all handles on them agree on, is of
- * this client. A child that forked has clients of its own, so it meets no mutex that a thread of its parent held. */
+ * this client. A forked child opens other clients, so it meets no mutex that a thread of its parent held. */
 #define RLI_KEEPER_BUCKETS 64
 typedef struct rli_keepers {
     pthread_mutex_t mutex; /* held for a moment when such a lock is taken under the watchdog or released */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Settings of a config that are not query parameters of a URL; in a URL they have places of their own. */
+/* Settings of a config that are not query parameters of a URL; a URL has other places for them. */
 static const struct {
     const char *name;
     size_t offset;

@@ -24,7 +24,7 @@ rlock_status rli_settings_copy(char **field, const char *text, size_t length)
     return RLOCK_OK;
 }
 
-/* Redisson has settings of these names, but in a URL they have a place of their own. */
+/* Redisson has settings of these names, but a URL has other places for them. */
 static bool is_user_info(const char *name)
 {
     return strcmp(name, "username") == 0 || strcmp(name, "password") == 0;

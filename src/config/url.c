@@ -280,7 +280,7 @@ rlock_status rli_settings_read_url(rli_settings *settings, const char *url)
     return read_tcp(settings, scheme, rest);
 }
 
-/* Reads a single server, with a user of its own. */
+/* Reads a single server with its user. */
 static rlock_status read_one(rli_settings *settings, const struct scheme *scheme, const char *rest)
 {
     const char *place, *end;

@@ -20,8 +20,8 @@
 /* The pauses between two requests while the lock is free and another waiter is next. */
 static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2, 0};
 
-/* After so long without a signal a waiter asks: signals may be lost with whom they were for, and a lock that expires, or
- * is deleted, signals nobody. */
+/* A waiter asks after this time without a signal: signals may be lost with the client that received them, and a lock that
+ * expires, or is deleted, signals nobody. */
 #define SIGNAL_LOST_MS 5000
 
 /* Continues the wait in another session, because the attempt's session has ended. */
@@ -176,7 +176,7 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     if (kind->queueing != RLI_BY_MESSAGE || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
     rli_attempt_note_listening(attempt);
-    /* Do not defer if the attempt may have the lock already (a late request of its own, or another thread of its
+    /* Do not defer if the attempt may have the lock already (by a late request, or through another thread of its
      * owner), if a hold is offered, or if its session has ended: then nobody can hand it the lock until it asks in
      * another session. */
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
@@ -252,10 +252,10 @@ static void take_back(rli_call *call, const void *what)
 }
 
 /* A place in the server's queue does not expire by itself. So, also after a short lease and a short wait, a request in
- * doubt that may leave one is looked after for so long: networks deliver late. */
+ * doubt that may leave one is looked after for this time: networks deliver late. */
 #define PLACE_DOUBT_MS 12000
 
-/* What one request needs while it is under way. */
+/* The state of one request under way. */
 typedef struct ask_frame {
     rli_ask_owners texts;
     rli_request request;

@@ -55,7 +55,7 @@ typedef struct rli_attempt {
     bool moved;     /* its session changed, and the new one listens on another channel */
     bool postpones; /* it does not ask before it waits: others of this process are before it in the server's queue */
     /* The request under way was sent only because the server refused another local waiter (waiter.prompted),
-     * provided that its answer comes before this instant. 0: it has a reason of its own. */
+     * provided that its answer comes before this instant. 0: it has another reason. */
     int64_t prompted_until_ms;
     /* The unheard head of the server's queue (kind.h); NULL: none. */
     char *unheard;

@@ -15,7 +15,7 @@ struct rli_async_release;
 struct rli_kind;
 struct rli_waiter;
 
-/* One hold of a reader. Each has a timeout of its own on the server. */
+/* One hold of a reader. Each has its own timeout on the server. */
 typedef struct rli_read_level {
     int64_t end_ms;    /* until when it may be relied on */
     int64_t stands_ms; /* until when the server may keep it, if nothing extends it */
@@ -25,7 +25,7 @@ typedef struct rli_cold_fields {
     struct rli_cold_fields *next; /* in the list of spare ones */
     int attempts;                 /* operations under way that acquire, release or extend */
     int highest;                  /* the highest count requested so far */
-    int renewed;                  /* holds without a lease of their own */
+    int renewed;                  /* holds that were taken without a lease */
     /* Read holds only: the allocated length of `levels`. */
     int level_room;
     /* Read holds only: each hold, the outermost first. */

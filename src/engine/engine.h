@@ -1,6 +1,6 @@
 /* Engine: the state that all locks of one client share, and what is due when.
  *
- * The engine sends through its client's topology. It has no thread of its own: the threads of callers and the
+ * The engine sends through its client's topology. It has no thread: the threads of callers and the
  * watchdog carry out what it decides. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ENGINE_H

@@ -9,7 +9,7 @@
 /* How long a waiter that gives up waits for the server to answer. The rest is done in the background. */
 #define GIVE_UP_MS 250
 
-/* What the request to leave the server's queue needs while it is under way. */
+/* The state of a request to leave the server's queue. */
 typedef struct leave_frame {
     rli_ask_owners texts;
     rli_request request;

@@ -138,7 +138,7 @@ static void take(rli_waiter *waiter, const rli_grant_info *gain)
     if (rli_attempt_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
-        waiter->look = true; /* too late for the lease: it asks, as after a late answer of its own */
+        waiter->look = true; /* too late for the lease: it asks, as after a late answer to its own request */
     rli_unpark(waiter->parker);
 }
 

@@ -108,7 +108,7 @@ void rli_entry_unref(rli_engine *engine, rli_entry *entry);
 /* Returns the entry for a name without a reference; NULL: there is none. */
 rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names);
 
-/* Returns the owner's open session of the same field (kinds that write have one of their own). If its deadline has
+/* Returns the owner's open session of the same field (kinds that write have another one). If its deadline has
  * passed, first declares it lost. NULL: none. */
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */

@@ -41,7 +41,7 @@ typedef struct rli_request {
     const char *calm;
 } rli_request;
 
-/* What an acquire answered. */
+/* The answer of an acquire. */
 typedef enum rli_acquire_outcome {
     RLI_GRANTED,
     RLI_DENIED,         /* another owner holds the lock, or comes first */
@@ -64,14 +64,14 @@ typedef struct rli_acquire_result {
     const char *unheard;
 } rli_acquire_result;
 
-/* What a release answered. */
+/* The answer of a release. */
 typedef enum rli_release_outcome {
     RLI_RELEASED,         /* the hold was given back */
     RLI_NOT_HELD,         /* the owner holds nothing; nothing changed */
     RLI_RELEASE_MALFORMED /* not an answer of that script */
 } rli_release_outcome;
 
-/* What a renewal answers when a hold's keys are not where its lock is, because a cluster moves their slot. */
+/* The answer of a renewal when a hold's keys are not where its lock is, because a cluster moves their slot. */
 #define RLI_NOT_HERE (-1)
 
 /* Where its waiters queue, and how they learn that they may ask again. */
@@ -81,15 +81,15 @@ typedef enum rli_queueing {
     RLI_BY_BACK_OFF, /* in a local queue; the queue leader asks with a back-off, and after pub/sub messages */
     RLI_BY_SIGNAL,   /* in a local queue; the queue leader asks after each element of the signal list (keys[0]) that it
                         gets, and with a back-off while it is not connected to that */
-    RLI_ON_SERVER,   /* on the server, each with a channel of its own, and each asks for itself */
-    RLI_QUEUES,      /* so many of these are local lists of waiters */
+    RLI_ON_SERVER,   /* on the server, each with its own channel, and each asks for itself */
+    RLI_QUEUES,      /* how many of these are local lists of waiters */
     RLI_IN_NO_QUEUE  /* nowhere: all ask, after messages */
 } rli_queueing;
 
-/* Who may hold it beside an owner. */
+/* The other owners that may hold it at the same time. */
 typedef enum rli_sharing {
     RLI_EXCLUSIVE, /* nobody */
-    RLI_READING,   /* other readers. Each hold has an expiry of its own, which a re-entry does not extend */
+    RLI_READING,   /* other readers. Each hold has its own expiry, which a re-entry does not extend */
     RLI_WRITING    /* the same owner, for reading. Its field is OWNER:write, apart from the owner's other holds */
 } rli_sharing;
 
@@ -116,7 +116,7 @@ typedef struct rli_kind {
     /* Leaves the server's queue. NULL: there is none. parse_release reads its answer. */
     void (*give_up)(rli_call *call, const rli_request *request);
 
-    /* These three read answers. What they point to belongs to the reply. */
+    /* These three read answers. Their pointers lead into the reply. */
     rli_acquire_result (*parse_acquire)(const redisReply *reply);
     /* *unheard: the unheard head; NULL: none. */
     rli_release_outcome (*parse_release)(const redisReply *reply, const char **unheard);
@@ -141,7 +141,7 @@ extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin,
     rli_kind_signal;
 extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read, rli_kind_write;
 
-/* What the key of a signal-list lock has before the name. */
+/* The prefix of a signal-list lock's key. */
 #define RLI_SIGNAL_LOCK "lock:"
 
 /* --- shared by token and signal-list locks (token.c) --- */

@@ -20,7 +20,7 @@ static rli_session *offered_of(const rli_entry *entry)
     return entry->queues ? entry->queues->offered : NULL;
 }
 
-/* Returns whether the attempt may take an offered hold of that kind. A hold with a lease of its own would end on
+/* Returns whether the attempt may take an offered hold of that kind. A hold with its own lease would end on
  * the server at another time than the offered one. And the session takes over another number, so nothing may be
  * left to clean up under its present one. */
 static bool can_take(const rli_attempt *attempt, const rli_kind *kind)

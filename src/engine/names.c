@@ -59,7 +59,7 @@ static size_t longest_addition(const rli_naming *naming)
     return longest + 3; /* a colon, and braces around the name */
 }
 
-/* The name with another prefix instead of its own. */
+/* The name with another prefix. */
 static char *twin(const rli_names *names, const rli_naming *naming, size_t *length)
 {
     size_t own = strlen(naming->name_prefix);

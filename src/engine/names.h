@@ -21,8 +21,8 @@ typedef struct rli_naming {
     bool braces_always;
     const char *key_prefixes[RLI_NAMES_MORE]; /* of the further keys; NULL: none */
     const char *key_suffix;                   /* of the first further key, when it has no prefix; NULL: none */
-    /* What the object's own key has before the name, and the first further key has in its place. Neither adds braces, so
-     * in a cluster the name must have some. NULL: nothing. */
+    /* The prefix of the object's own key, and the one that the first further key has in its place. Neither adds
+     * braces, so in a cluster the name must have some. NULL: nothing. */
     const char *name_prefix, *twin_prefix;
 } rli_naming;
 

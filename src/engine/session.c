@@ -167,7 +167,7 @@ int rli_session_renewed_count(const rli_session *session)
 
 bool rli_session_needs_renewal(const rli_session *session)
 {
-    /* A hold with a lease of its own needs care, too: another client's renewal may cut the PTTL of the key below
+    /* A hold with its own lease needs care, too: another client's renewal may cut the PTTL of the key below
      * it. */
     return session->count > 0 && (rli_session_renewed_count(session) > 0 || session->kind->sharing == RLI_READING);
 }

@@ -42,7 +42,7 @@ void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t 
  * did, and by its own clock, so that is later than our deadline by 1 % of the lease. The session has cold fields. */
 int64_t rli_session_end_on_server(const rli_engine *engine, const rli_session *session);
 
-/* Returns how many of its holds the watchdog renews (those without a lease of their own). */
+/* Returns how many of its holds the watchdog renews (those that were taken without a lease). */
 int rli_session_renewed_count(const rli_session *session);
 /* Returns whether the watchdog has something to send for the session before its deadline. */
 bool rli_session_needs_renewal(const rli_session *session);

@@ -28,7 +28,7 @@ typedef struct rli_yield {
     bool listening;
 } rli_yield;
 
-/* What one waiter remembers; all zero at first. */
+/* The memory of one waiter; all zero at first. */
 typedef struct rli_yield_seen {
     unsigned aside; /* the yield that it knows of: yields at that time… */
     int signs;      /* …and how many messages or other news it heard since */
@@ -37,7 +37,7 @@ typedef struct rli_yield_seen {
 /* Starts anew, as if others had just had their chance. */
 void rli_yield_begin(rli_yield *yield);
 
-/* Notes that the session has the lock. handed: by a handoff, not by a request of its own. */
+/* Notes that the session has the lock. handed: by a handoff, not by its own request. */
 void rli_yield_note_holder(rli_yield *yield, struct rli_session *holder, bool handed);
 /* Notes that, as far as this process knows, the session holds the lock no longer. */
 void rli_yield_drop_holder(rli_yield *yield, const struct rli_session *holder);

@@ -8,7 +8,7 @@
 
 #define RLI_VOTE_WHY 200
 
-/* What one member is asked, and what it answered. */
+/* The question to one member, and its answer. */
 typedef struct rli_vote {
     rli_operation op;     /* a part of the whole, which the member's machine is a part of; begun while `machine` is set */
     rli_machine *machine; /* NULL: none is under way */

@@ -48,7 +48,7 @@ typedef struct rli_methods {
     bool (*drop_missed)(rlock *lock, const rli_owner *owner);
     /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. */
     void (*forgive)(rlock *lock, const rli_owner *owner);
-    /* What the owner holds there now; false: nothing that it may rely on. */
+    /* The owner's holds there now; false: nothing that it may rely on. */
     bool (*levels)(rlock *lock, const rli_owner *owner, rli_levels *levels);
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
     rlock_status (*get_token)(rlock *lock, const rli_owner *owner, uint64_t *token); /* NULL: it has no tokens */

@@ -32,7 +32,7 @@ typedef struct rli_job {
     rli_owner owner;
     bool once;        /* an acquire: RLOCK_ALREADY_HELD if the owner holds the lock already */
     int64_t wait_ms;  /* of an acquire */
-    int64_t lease_ms; /* of an acquire; an extension makes the hold last for at least so long from now */
+    int64_t lease_ms; /* of an acquire; an extension makes the hold last for at least this long from now */
     /* An acquire waits for the answer to a request for at least that long, even if its wait ends sooner; RLI_NEVER: for
      * the configured timeout. A release or an extension waits for the answer for at most that long; RLI_NEVER: for the
      * configured attempts. If no answer to a release comes, the hold is over in this process, and is released again in

@@ -10,7 +10,7 @@
 #include <rlock/async.h>
 #include <stdbool.h>
 
-/* What is requested. It may be copied, unlike an rli_call, which must not move once it has begun. */
+/* One request's arguments. It may be copied, unlike an rli_call, which must not move once it has begun. */
 typedef struct rli_object_call {
     rli_object *object;
     const rli_script *script;

@@ -36,7 +36,7 @@ typedef struct rli_waiting {
  * RLOCK_FORKED; and what rli_wait_join and rli_wait_run return. */
 rlock_status rli_object_wait(rli_waiting *waiting, rlock_cancel *cancel);
 
-/* An async wait. What an async call allocates begins with it, and has its rli_waiting further on. */
+/* An async wait. The memory of an async call begins with it, and has its rli_waiting further on. */
 typedef struct rli_async_waiting {
     rli_async async;      /* first */
     rli_waiting *waiting; /* in the same allocation */

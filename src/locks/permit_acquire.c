@@ -89,7 +89,7 @@ static void take_back(rli_call *call, const void *what)
     rli_call_add(call, attempt->asked->ids, (size_t)attempt->asked->count * RLI_PERMIT_ID);
 }
 
-/* What one request needs while it is under way. */
+/* The state of one request under way. */
 typedef struct ask_frame {
     rli_grantable grantable;
     rli_doubtful_permits *fresh; /* the permits are being replaced by these; NULL: they are being requested */

@@ -112,7 +112,7 @@ static rlock_status judge_released(rli_sweep *sweep)
     size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;
-    /* What one member released was held, by too few. */
+    /* Some members were released, so the lock was held, but by too few. */
     if (sweep->good > 0 && sweep->failed == RLOCK_NOT_OWNER)
         sweep->failed = RLOCK_LOST;
     return rli_fail(sweep->failed, "a red lock: %zu of %zu released, %zu needed; %s", sweep->good, members, need,

@@ -1,4 +1,4 @@
-/* Red lock: held while more than half of its members are held. What its two ways to acquire have in common: one member
+/* Red lock: held while more than half of its members are held. Shared by its two ways to acquire: one member
  * after the other (red_in_turn.c), and all at the same time (red_at_once.c). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_RED_H
@@ -9,7 +9,7 @@
 
 /* The methods of a red lock over token locks; over fenced locks; over others. */
 extern const rli_methods rli_red_at_once, rli_red_fenced, rli_red_in_turn;
-/* What makes each job but an acquire one of a red lock. */
+/* The rules of a red lock for each job but an acquire. */
 extern const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS];
 
 size_t rli_red_majority(const rli_composite *set);

@@ -101,7 +101,7 @@ static rlock_status end(acquiring *self, rlock_status status)
     return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
 }
 
-/* What nobody has heard of was granted perhaps: the engine takes it back in the background. */
+/* A member that did not answer may have been taken: the engine gives it back in the background. */
 static rlock_status give_back(rli_composite_machine *on)
 {
     acquiring *self = acquiring_of(on);

@@ -20,7 +20,7 @@ typedef struct voting {
     bool again;             /* the owner holds the red lock already */
     size_t next;            /* index of the member that the present stage is at */
     uint64_t token;         /* of a red lock over fenced locks; 0: not known yet */
-    size_t raised;          /* so many members have it */
+    size_t raised;          /* how many members have it */
     bool taken[RLI_MEMBERS_MAX];
     rli_tally tally; /* of this pass */
     int rounds;

@@ -8,7 +8,7 @@
 #include "locks/composite.h"
 
 /* The job has taken the lock under the watchdog: has it kept until its owner holds it no more. Where memory or
- * descriptors are short, the lock is held all the same, and lost members are not taken anew. */
+ * descriptors are short, the lock is held nevertheless, and lost members are not taken anew. */
 void rli_red_keep(rli_composite *set, const rli_job *job);
 /* The job, a release, begins: what a keeper takes from here on for that owner, it gives back. */
 void rli_red_release_begins(rli_composite *set, const rli_job *job);

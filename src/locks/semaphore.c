@@ -299,7 +299,7 @@ static void take_back(rli_call *call, const void *what)
     call->synced = released.synced;
 }
 
-/* What one request needs while it is under way. */
+/* The state of one request under way. */
 typedef struct ask_frame {
     rli_grantable grantable;
     rlock_cancel *cancel; /* of the operation */

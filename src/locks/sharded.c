@@ -1,4 +1,4 @@
-/* Sharded lock: a hot resource in parts, each with a lock of its own; an owner takes any part that is free. */
+/* Sharded lock: a hot resource in parts, each with its own lock; an owner takes any part that is free. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,8 +16,8 @@
 /* How long it waits for one part before it looks for another. */
 static const rlock_back_off slices = {sizeof slices, 20, 200, 2, 50};
 
-/* Others stand in for a part whose server is silent, so it is waited for only briefly, and after so many such parts the
- * server is not asked for more of them in the same pass. */
+/* Other parts stand in for one whose server is silent, so the wait for its answer is short. After this number of silent
+ * parts, the server is not asked for more of them in the same pass. */
 #define SILENT_MOST 3
 #define SERVERS     8 /* that are watched for this */
 
@@ -379,7 +379,7 @@ static const rli_methods methods = {
     RLI_COMPOSITE_METHODS,
 };
 
-/* A part has the name NAME:number: of its own, so that a cluster spreads the parts over its masters. */
+/* Each part has another name, NAME:number, so that a cluster spreads the parts over its masters. */
 static rlock *make_part(rlock_client *client, const char *name, size_t number)
 {
     size_t size = strlen(name) + 8;

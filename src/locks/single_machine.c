@@ -53,7 +53,7 @@ static const bool legal[STAGES][STAGES] = {
     [UNDER_WAY] = {[ENDED] = true},
 };
 
-/* What all jobs have in common. */
+/* The state that all jobs have. */
 typedef struct single_machine {
     rli_machine base; /* first */
     rli_single *lock;

@@ -37,7 +37,7 @@ typedef struct flight {
     int callers;      /* the loader, and those that wait; the last one frees it */
     rli_turn *waiters;
     rlock_status status;
-    rlock_loaded *loaded; /* a share of its own; NULL: there are no bytes */
+    rlock_loaded *loaded; /* the flight's own share; NULL: there are no bytes */
     char message[MESSAGE_SIZE];
     char key[];
 } flight;

@@ -10,7 +10,7 @@ typedef struct rli_sweep rli_sweep;
 
 typedef enum rli_swept { RLI_SWEEP_ON, RLI_SWEEP_ENOUGH } rli_swept;
 
-/* What makes it a job of a multi lock, or of a red lock. */
+/* The rules by which it is a job of a multi lock, or of a red lock. */
 typedef struct rli_sweep_rules {
     /* Whether the job is not needed on the member; *status is what it would have returned. NULL: it is always. */
     bool (*skips)(rli_sweep *sweep, rlock *member, rlock_status *status);

@@ -202,7 +202,7 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
     return status;
 }
 
-/* Chooses the login. As in Redisson, a sentinel without a password of its own in the settings gets the servers'
+/* Chooses the login. As in Redisson, a sentinel for which the settings have no password gets the servers'
  * password if it asks for one. */
 static login login_to(rli_connection *connection, const rli_settings *settings, const rli_address *address,
                       const rli_patience *patience)

@@ -1,4 +1,4 @@
-/* Lookups: resolving a host name on a thread of its own. */
+/* Lookups: resolving a host name on its own thread. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/lookup.h"
 

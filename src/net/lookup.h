@@ -1,4 +1,4 @@
-/* Lookups: resolving a host name on a thread of its own.
+/* Lookups: resolving a host name on its own thread.
  *
  * getaddrinfo() can neither be interrupted nor limited in time, and takes half a minute when the resolver is down. A
  * caller waits while its own patience lasts, then leaves the lookup to its thread. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the caller has to do about a reply. */
+/* How the caller has to treat a reply. */
 typedef enum rli_reply_action {
     RLI_TAKE,    /* use it: it is no error */
     RLI_REFUSED, /* fail: the error is permanent */

@@ -7,7 +7,7 @@
 
 #include <openssl/ssl.h>
 
-/* What is known about one connection. */
+/* The facts that are known about one connection. */
 typedef struct rli_tls_trouble {
     const rli_tls *settings;
     const char *host;

@@ -20,7 +20,7 @@ static const struct {
     {"valkeys://", true, false}, {"redis+uds://", false, true}, {"valkey+uds://", false, true},
 };
 
-/* What follows the scheme of `text`; NULL: not one of Redisson's schemes. */
+/* The rest of `text` after its scheme; NULL: not one of Redisson's schemes. */
 static const char *read_scheme(const char *text, bool *tls, bool *is_socket)
 {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {

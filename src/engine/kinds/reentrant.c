@@ -25,7 +25,7 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
     rli_start_acquire(call, request, &rli_script_lock_acquire);
 }
 
-/* What a handoff answers when the successor holds the lock. */
+/* The answer of a handoff when the successor holds the lock. */
 #define HANDED_OFF      2
 #define SUCCESSOR_HOLDS 3       /* an earlier attempt handed it over */
 #define HEARD_MAX       1000000 /* caps the reported number of subscribers */

@@ -1,4 +1,4 @@
-/* What the parts of a pipe share: requests and their end (pipe.c), and their replies (pipe_receive.c). */
+/* The shared internals of a pipe: requests and their end (pipe.c), and their replies (pipe_receive.c). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PIPE_PARTS_H
 #define RLI_PIPE_PARTS_H

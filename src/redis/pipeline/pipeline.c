@@ -249,7 +249,7 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
 /* A limit, because a thread that waits for its own answer must not have to wait for any number of these. */
 #define MOST_POSTS 100
 
-/* Leads without a request of its own, while `more` is true and until `until_ms`; does nothing if another thread leads.
+/* Leads although it has no request, while `more` is true and until `until_ms`; does nothing if another thread leads.
  * Mutex held on entry and return. */
 static void tend(rli_pipeline *pipeline, rli_pipe *pipe, bool (*more)(const rli_pipe *), int64_t until_ms)
 {

@@ -1,4 +1,4 @@
-/* What the parts of a pipeline share: requests with a thread (pipeline.c) and without one (async_request.c). The
+/* The shared internals of a pipeline: requests with a thread (pipeline.c) and without one (async_request.c). The
  * pipeline's mutex is held. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_PIPELINE_PARTS_H

@@ -1,7 +1,7 @@
 /* Signals: elements that releases leave in lists, one for one waiter. Redis gives an element to whoever has waited for
  * it longest in BLPOP.
  *
- * A list that is waited for has a connection of its own, since BLPOP blocks it; one thread reads those of a server. A
+ * A list that is waited for has its own connection, since BLPOP blocks it; one thread reads those of a server. A
  * connection that no BLPOP blocks is kept for a while. A signal says that asking may be worth it, and no more: it may
  * come late, or be lost with a connection. */
 /* SPDX-License-Identifier: Apache-2.0 */
@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* So many lists of a server are waited for at a time. Waiters for more of them ask with a back-off. */
+/* The number of lists of a server that are waited for at a time. Waiters for more of them ask with a back-off. */
 #define RLI_SIGNAL_LISTS_MAX 64
 
-/* What a list's connection does. signals_thread.c has the table of the legal transitions. */
+/* The state of a list's connection. signals_thread.c has the table of the legal transitions. */
 typedef enum rli_signal_state {
     RLI_SIGNAL_OFF,     /* there is none */
     RLI_SIGNAL_IDLE,    /* nothing is under way on it */

@@ -15,7 +15,7 @@ static int64_t needed_ms(const rli_settings *settings)
 }
 
 /* Until the cluster's map is read again, a node that was not known as a master is taken to have as many replicas as the
- * one that redirects to it. What is written there is acknowledged, then: the server tells how many there are. */
+ * one that redirects to it. Writes there are acknowledged then: the server tells how many there are. */
 static void assume_replicas(const rli_node *from, rli_node *to)
 {
     int none = 0, as_many = atomic_load(&from->replicas);

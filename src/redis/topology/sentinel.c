@@ -20,7 +20,7 @@ typedef struct heard {
     rli_listener listener;
 } heard;
 
-/* What a sentinel says about the master. */
+/* A sentinel's answer about the master. */
 typedef struct saying {
     char host[256];
     int port;
