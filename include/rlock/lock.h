@@ -260,8 +260,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *t
  * program that writes the string must write it this way, or the way that docs/fenced-lock.md shows for other programs.
  * RLOCK_OK            written.
  * RLOCK_LOST          a newer token has written it: the hold that had this one is over. Nothing changed.
- * RLOCK_UNAVAILABLE   no answer: it may have been written, or may be written later, but not over a later write with this
- *                     or a newer token.
+ * RLOCK_UNAVAILABLE   no answer: it may have been written, or may be written later, but not over a write with a newer
+ *                     token, nor over a later write of this client with this token. It may come after a write that
+ *                     another client made with the same token.
  * RLOCK_SERVER        the server refused. WRONGTYPE: the key is of another type.
  * RLOCK_INVALID (also: a token of 0), RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, const char *key, const void *value,

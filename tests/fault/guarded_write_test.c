@@ -64,6 +64,16 @@ Test(guarded_fault, whose_repetition_comes_behind_a_newer_holder_is_refused)
     assert_value("newer");
 }
 
+/* Nobody knows which of the two is the later one: docs/fenced-lock.md says so. */
+Test(guarded_fault, that_comes_late_may_undo_that_of_another_client_with_the_same_token)
+{
+    int rule = on_script(&rli_script_fenced_set, PROXY_HOLD_REQUEST, 0);
+    assert_status(set(scene.client, "early", 7), RLOCK_UNAVAILABLE);
+    assert_ok(set(stage.other, "later", 7));
+    let_through(rule);
+    assert_value("early");
+}
+
 /* docs/fenced-lock.md: what a server forgets, the fence forgets, too. */
 Test(guarded_fault, of_a_server_that_was_restarted_empty_is_done_with_any_token)
 {
