@@ -1,15 +1,18 @@
 /* The sharded lock: as many owners as it has parts, each with another one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/child.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/poll_loop.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
 #include <rlock/async.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 TestSuite(sharded, .init = stage_quick, .fini = stage_close);
 
@@ -223,6 +226,34 @@ Test(sharded, parts_that_are_something_else_are_passed_over)
     }
     freeReplyObject(server_command(stage.server, "SET " NAME ":0 x"));
     assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_SERVER);
+}
+
+/* --- a process that is killed --- */
+
+static const char *hold_the_only_part(child *self)
+{
+    rlock_client *client;
+    child_check(rlock_client_open(&client, server_url(stage.server)) == RLOCK_OK);
+    rlock *lock = rlock_get_sharded_lock(client, NAME, 1);
+    child_check(lock && rlock_try_lock(lock, 0, 500) == RLOCK_OK);
+    raise(SIGSTOP);
+    child_await(self);
+    return NULL;
+}
+
+/* Nobody renews its part, which is taken when its lease has ended. */
+RealTest(sharded, part_of_a_killed_process_is_taken_when_its_lease_has_ended)
+{
+    if (!CHILD_MAY_ALLOCATE || !CHILD_MAY_START_THREADS)
+        cr_skip_test("the child cannot use a client under this sanitizer");
+    int how = 0;
+    rlock *lock = sharded_of(stage.other, 1);
+    child killed = child_start(hold_the_only_part);
+    cr_assert(waitpid(killed.pid, &how, WUNTRACED) == killed.pid && WIFSTOPPED(how), "it did not stop");
+    kill(killed.pid, SIGKILL);
+    cr_assert(waitpid(killed.pid, &how, 0) == killed.pid && WIFSIGNALED(how));
+    assert_ok(rlock_try_lock(lock, 60000, 60000));
+    assert_ok(rlock_unlock(lock));
 }
 
 /* --- async --- */
