@@ -44,16 +44,16 @@ typedef struct compensation {
     rlock_status released; /* the outcome of the release; RLOCK_UNAVAILABLE: not sent */
 } compensation;
 
-static rlock_status leave_queue(const compensation *self)
+static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
 {
     rli_call call;
     rli_names names;
     rli_request request = self->request;
-    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->queue_kind->naming);
+    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &kind->naming);
     if (status != RLOCK_OK)
         return status;
     request.names = &names;
-    self->queue_kind->give_up(&call, &request);
+    kind->give_up(&call, &request);
     call.whole = self->whole;
     status = send(self->watchdog, &call, self->answer_by_ms);
     rli_call_clear(&call);
@@ -81,11 +81,13 @@ static rlock_status release_again(compensation *self)
 static bool compensate_both(compensation *self)
 {
     bool answered = true;
+    if (self->request.registered_ms && !self->kind->registers)
+        answered = is_answer(leave_queue(self, &rli_kind_reentrant));
     if (self->queue_kind && !self->release_first)
-        answered = is_answer(leave_queue(self));
+        answered = answered && is_answer(leave_queue(self, self->queue_kind));
     answered = answered && is_answer(release_again(self));
     if (self->queue_kind && self->release_first)
-        answered = answered && is_answer(leave_queue(self));
+        answered = answered && is_answer(leave_queue(self, self->queue_kind));
     return answered;
 }
 
@@ -130,7 +132,7 @@ static void go_on(rli_engine *engine, rli_session *session, bool answered)
 static compensation begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
 {
     const rli_cold_fields *cold = session->cold;
-    const rli_kind *own = session->kind->give_up ? session->kind : NULL;
+    const rli_kind *own = session->kind->queueing == RLI_ON_SERVER ? session->kind : NULL;
     return (compensation){
         .watchdog = watchdog,
         .entry = session->entry,
@@ -142,6 +144,7 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
                 .lease_ms = 1,
                 .highest = cold->highest,
                 .place_ms = cold->place_ms,
+                .registered_ms = cold->registered_ms,
                 .unheard = telling ? cold->unheard : "",
             },
         .answer_by_ms = rli_watchdog_compensation_answer_by(watchdog),

@@ -6,18 +6,22 @@
 --       2 lease, ms
 --       3 hold count after this acquire
 --       4 owner of a session that is over and whose field this acquire replaces, or ''
---       5 channel; present only together with 4
+--       5 channel; present only together with 4 or 6
+--       6 and 7 as for lock/acquire
 -- Answers:
 --   { token }  the owner holds the lock with that hold count
 --   n >= -1    another owner holds it; its PTTL in ms (-1: no expiry)
+--   { n, place, foreign, since }  the same, and the owner is registered: see lock/acquire
 --   -3         the hold count is above 1, but the outer holds are gone; nothing changed
--- Publishes `0` when it replaced a field: waiters sleep for the PTTL that they were told, which may have been longer.
+-- Publishes `0` when it replaced a field, as lock/acquire.
 -- Repeatable: it sets the hold count instead of adding to it and never lowers the PTTL. A token whose answer was
 -- lost is skipped.
 -- The token is answered as text, because Lua's numbers are not exact above 2^53, and a counter may start at a time
 -- in nanoseconds.
 local lock, counter = KEYS[1], KEYS[2]
 local owner, lease_ms, count, over, channel = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local member, since = ARGV[6] and owner .. ' ' .. ARGV[6], ARGV[7]
+--@include lock/registered.inc
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count ~= '1' then
@@ -29,17 +33,24 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
         redis.call('hdel', lock, over)
     end
     redis.call('pexpire', lock, lease_ms)
+    leave_registry()
     if pttl ~= -2 then
+        --@include lock/waiters.inc
         redis.call('publish', channel, '0')
+        call_waiter()
     end
     return { redis.call('get', counter) }
 end
-if redis.call('hexists', lock, owner) == 0 then
-    return count ~= '1' and -3 or pttl
+if redis.call('hexists', lock, owner) == 1 then
+    redis.call('incr', counter)
+    redis.call('hset', lock, owner, count)
+    if pttl < tonumber(lease_ms) then
+        redis.call('pexpire', lock, lease_ms)
+    end
+    leave_registry()
+    return { redis.call('get', counter) }
 end
-redis.call('incr', counter)
-redis.call('hset', lock, owner, count)
-if pttl < tonumber(lease_ms) then
-    redis.call('pexpire', lock, lease_ms)
+if count ~= '1' then
+    return -3
 end
-return { redis.call('get', counter) }
+--@include lock/register.inc

@@ -6,41 +6,60 @@
 --       2 owner, which releases
 --       3 successor: the owner that receives the lock
 --       4 lease that the successor asked for, ms
---       5 how many of the channel's subscribers belong to the releaser's process. If there are more, the lock is
---         freed instead, so that other processes get their turn. '': do not look for others
+--       5 how many of the channel's subscribers belong to the releaser's process, without those that listen to the
+--         channel `guards` as well (waiters.inc). If others wait, the lock goes to them instead, so that they get their
+--         turn. '': do not look for others
+--       6 lease with which the successor stands in the registry of waiters (waiters.inc), or is to; '': it never did
+--       7 register the successor if the lock goes to a registered waiter: since when it has waited, by the server's
+--         clock in us, or 0: from now; '': it is not to be registered
 -- Answers:
 --   2            the successor holds the lock with hold count 1
 --   3            the owner does not hold the lock, but the successor does, for that lease at least
 --   { n, token } n: 2 or 3; the same, for a successor that waits through a fenced lock
---   n <= 0       the lock was freed; -n subscribers heard `0`. Where the count is incomplete, -n is one more than
---                the releaser's own subscribers
+--   4            the lock is offered to a registered waiter; the successor is registered, too, if that was asked for
+--   n <= 0       the lock was freed; -n subscribers, without guards, heard `0`. Where the count is incomplete, -n is one
+--                more than the releaser's own subscribers
 --   nil          neither the owner nor the successor holds the lock; nothing changed
 -- Publishes `0` when it freed the lock, and when the successor's lease may end before the owner's would have:
--- waiters sleep for the PTTL that they were told, and must learn of the shorter one.
+-- waiters sleep for the PTTL that they were told, and must learn of the shorter one. With that, or with an offer, `0` is
+-- published on the channel of the client of the first registered waiter that hears.
 -- Repeatable: only a run that finds the owner's field hands the lock over, which happens once. A second run finds
 -- the successor's field or nothing. A token whose answer was lost is skipped.
 local lock, counter = KEYS[1], KEYS[2]
 local channel, owner, heir, lease_ms, ours = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local place_ms, since = ARGV[6], ARGV[7]
+local member = heir .. ' ' .. place_ms
+--@include lock/waiters.inc
 
--- Whether PUBLISH counts every subscriber. In pub/sub mode scattered it does not, because subscribers may be
--- connected to other servers: lua/embed.sh writes false here.
-local counted = true
-
-local function free()
+local function free(waited_for)
     redis.call('del', lock)
     local heard = redis.call('publish', channel, '0')
-    return -(counted and heard or 1 + (ours or 0))
-end
-
--- If the user has no right to PUBSUB, others are assumed: the lock is freed, and PUBLISH counts the subscribers.
-local function others_listen()
-    local count = counted and redis.pcall('pubsub', 'numsub', channel)[2]
-    return not count or count > ours
+    if waited_for then
+        call_waiter(member)
+    end
+    return -(counted and (others_listen() or heard) or 1 + (ours or 0))
 end
 
 -- Answers false if the counter is a key of another type.
 local function draw_token()
     return type(redis.pcall('incr', counter)) == 'number'
+end
+
+-- Gives the lock to others if there are any. Answers nil if there are none.
+local function yield()
+    local first = registrant(0)
+    local waited_for = first and (first ~= member or registrant(1))
+    local others = counted and others_listen() or 1 + ours -- mode scattered, or no right to ask: assume one
+    if waited_for and others <= ours and offer(owner, member) then
+        if since ~= '' then
+            local time = redis.call('time')
+            since = since ~= '0' and since or string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
+            redis.call('zadd', waiters, 'NX', since, member)
+            redis.call('pexpire', waiters, 90000)
+        end
+        return 4
+    end
+    return others > ours and free(waited_for) or nil
 end
 
 if redis.call('hexists', lock, owner) == 0 then
@@ -52,17 +71,23 @@ if redis.call('hexists', lock, owner) == 0 then
     end
     return not counter and 3 or draw_token() and { 3, redis.call('get', counter) } or nil
 end
-if (ours and others_listen()) or (counter and not draw_token()) then
-    return free()
+local yielded = ours and yield()
+if yielded then
+    return yielded
+end
+if counter and not draw_token() then
+    return free(registrant(0))
 end
 local pttl = redis.call('pttl', lock)
--- The order of the writes matters. A server at its maxmemory refuses HSET to a script that has written nothing,
--- but not to one that has already written with a command that needs no memory. And while a slot is moved, a script
--- cannot create a deleted key again, so the successor's field is written before the owner's is deleted.
+-- The order of the writes matters: see offer() in waiters.inc.
 redis.call('pexpire', lock, lease_ms)
 redis.call('hset', lock, heir, '1')
 redis.call('hdel', lock, owner)
+if place_ms ~= '' then
+    redis.pcall('zrem', waiters, member)
+end
 if tonumber(lease_ms) < pttl then
     redis.call('publish', channel, '0')
+    call_waiter()
 end
 return counter and { 2, redis.call('get', counter) } or 2

@@ -1,17 +1,24 @@
--- lock/release: release one hold of a lock, or free it with the last one.
+-- lock/release: release one hold of a lock; with the last one free it, or offer it to a waiter.
 -- docs/internals/wire.md, RLock/release
 -- KEYS  1 lock hash
 -- ARGV  1 channel (an argument and not a key: a missing key would stop the script while its slot is moved)
 --       2 owner
 --       3 hold count after this release; 0: free the lock
 --       4 lease, ms
+--       5 lease with which the owner may stand in the registry of waiters (waiters.inc), which it then leaves; present
+--         only in a release by an owner that waits no more
 -- Answers:
---   nil  the owner does not hold the lock; nothing changed
+--   nil  the owner does not hold the lock; nothing changed but the registry
 --   0    the owner still holds the lock
---   1    freed
--- Publishes `0` when it freed the lock.
+--   1    freed, or offered to a registered waiter
+-- Publishes `0` on the channel when it freed the lock, and `0` on the channel of the client of the registered waiter
+-- that is to have it next.
 -- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
 local lock, channel, owner, count, lease_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+--@include lock/waiters.inc
+if ARGV[5] then
+    redis.pcall('zrem', waiters, owner .. ' ' .. ARGV[5])
+end
 if redis.call('hexists', lock, owner) == 0 then
     return nil
 end
@@ -22,6 +29,13 @@ if count ~= '0' then
     end
     return 0
 end
+local waited_for = registrant(0)
+if waited_for and others_listen() == 0 and offer(owner) then
+    return 1
+end
 redis.call('del', lock)
 redis.call('publish', channel, '0')
+if waited_for then
+    call_waiter()
+end
 return 1

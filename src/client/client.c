@@ -58,6 +58,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
         goto err_after_settings;
     uuid_t id;
     uuid_generate_random(id);
+    id[6] = (unsigned char)(0x80 | (id[6] & 0x0f)); /* version 8: scripts tell our fields from those of Redisson */
     uuid_unparse_lower(id, client->id);
     rli_connection_name_write(client->settings.own_name, client->id);
     rli_gate_init(&client->gate, destroy);

@@ -9,6 +9,7 @@
 #include "engine/give_up.h"
 #include "engine/handoff.h"
 #include "engine/local_handoff.h"
+#include "engine/registry.h"
 #include "engine/release.h"
 
 #include <stdlib.h>
@@ -35,6 +36,8 @@ static bool may_ask(rli_wait *wait)
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
+    if (attempt->own_channel && !attempt->waiter.hears)
+        rli_attempt_note_listening(attempt);
     bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.look || attempt->waiter.handed;
     attempt->waiter.look = false;
     attempt->waiter.asleep = !may && attempt->waiter.lead;
@@ -120,11 +123,12 @@ static rlock_status join_channel(rli_attempt *attempt)
     attempt->moved = false;
     if (attempt->asked->kind->queueing == RLI_BY_SPINNING)
         return RLOCK_OK;
-    rli_source source = {.name = names->channel, .length = names->channel_length};
-    if (attempt->asked->kind->queueing == RLI_BY_SIGNAL)
-        source = (rli_source){names->keys[0], names->key_lengths[0], names->name, names->length};
+    if (attempt->asked->kind->queueing == RLI_BY_SIGNAL) {
+        const rli_source list = {names->keys[0], names->key_lengths[0], names->name, names->length};
+        return rli_wait_join(&attempt->wait, names->name, names->length, &list);
+    }
     if (attempt->asked->kind->queueing != RLI_ON_SERVER)
-        return rli_wait_join(&attempt->wait, names->name, names->length, &source);
+        return rli_registry_join(attempt);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->engine->client_id, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
@@ -134,7 +138,7 @@ static rlock_status join_channel(rli_attempt *attempt)
     memcpy(channel, names->channel, names->channel_length);
     channel[names->channel_length] = ':';
     memcpy(channel + names->channel_length + 1, own, strlen(own) + 1);
-    source = (rli_source){.name = channel, .length = length};
+    const rli_source source = {.name = channel, .length = length};
     rlock_status status = rli_wait_join(&attempt->wait, names->name, names->length, &source);
     free(channel);
     return status;
@@ -221,6 +225,15 @@ static void join_queue(rli_attempt *attempt)
         rli_queue_join_without_leader(queue_of(attempt), &attempt->waiter, attempt->session, attempt->op->parker);
 }
 
+/* A fair waiter with local rivals will have to queue anyway. It subscribes first and asks then, so that it need not ask
+ * again in case a message came before the subscription. */
+static bool subscribes_first(rli_attempt *attempt)
+{
+    const rli_acquire *asked = attempt->asked;
+    return asked->wait_ms > 0 && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
+           has_rivals(attempt);
+}
+
 /* Mutex held on entry, not on return. */
 static rlock_status begin(rli_attempt *attempt)
 {
@@ -232,10 +245,9 @@ static rlock_status begin(rli_attempt *attempt)
                  rli_local_handoff_take(attempt);
     if (queue_first && !taken)
         join_queue(attempt);
-    /* A fair waiter with local rivals will have to queue anyway. It subscribes first and asks then, so that it need
-     * not ask again in case a message came before the subscription. */
-    bool rivals = waits && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
-                  has_rivals(attempt);
+    bool rivals = subscribes_first(attempt);
+    int64_t own_until_ms = attempt->engine->own_channels_until_ms;
+    bool heard_before = waits && own_until_ms > 0 && rli_now_ms() < own_until_ms;
     rli_engine_unlock(attempt->engine);
     if (taken)
         return next(attempt, RLI_ACQUIRE_DONE, RLOCK_OK);
@@ -243,6 +255,8 @@ static rlock_status begin(rli_attempt *attempt)
         return next(attempt, RLI_ACQUIRE_SUBSCRIBES, RLOCK_OK);
     attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
     attempt->postpones = rivals && attempt->wait.again_ms < attempt->wait.deadline_ms;
+    if (heard_before)
+        rli_registry_rejoin(attempt);
     return next(attempt, RLI_ACQUIRE_ASKS_FIRST, RLOCK_OK);
 }
 
@@ -258,6 +272,8 @@ static rlock_status begin_waiting(rli_attempt *attempt)
         join_queue(attempt);
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
+    /* It may be told that it is its turn, so it must listen, also if it is not queue leader. */
+    attempt->waiter.look = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.leader;
     rli_engine_unlock(attempt->engine);
     return status;
 }
@@ -416,7 +432,7 @@ static rlock_status start(rli_attempt *attempt)
     attempt->wait.topology = asked->engine->topology;
     attempt->wait.ask = rli_ask;
     attempt->wait.look = may_ask;
-    attempt->wait.alone = asked->kind->queueing == RLI_ON_SERVER;
+    attempt->wait.leaving = asked->kind->queueing == RLI_ON_SERVER ? RLI_LEAVE_SOON : RLI_LEAVE_AT_ONCE;
     attempt->wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
     rli_engine_lock(attempt->engine);
     rlock_status status = join(attempt);
@@ -429,7 +445,11 @@ static rlock_status start(rli_attempt *attempt)
 /* Leaves the session and the name. */
 static void end(rli_attempt *attempt)
 {
+    bool own_channel = attempt->own_channel;
+    rli_wait_leave(&attempt->wait); /* what it listened to before its first request */
     rli_engine_lock(attempt->engine);
+    if (own_channel)
+        attempt->engine->own_channels_until_ms = rli_after_ms(RLI_LINGER_MS + RLI_LINGER_MS);
     if (attempt->session)
         rli_session_drop_attempt(attempt->engine, attempt->session);
     if (attempt->entry)

@@ -8,6 +8,7 @@
 #include "engine/grant.h"
 #include "engine/handoff.h"
 #include "engine/local_handoff.h"
+#include "engine/registry.h"
 #include "engine/session.h"
 #include "engine/synced.h"
 #include "net/reply.h"
@@ -89,7 +90,8 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
         int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
         return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
     }
-    return verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
+    int64_t ends_ms = verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
+    return verdict->registered ? rli_earlier(ends_ms, rli_registry_ask_again_ms(verdict)) : ends_ms;
 }
 
 const char *rli_denial_reason(const rli_kind *kind)
@@ -125,6 +127,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
         return rli_attempt_granted(attempt, &gain);
     case RLI_DENIED:
         suspect(attempt, verdict.unheard);
+        rli_registry_note_denied(attempt, &verdict, call->unanswered);
         *again_ms = ask_again_ms(attempt, &verdict);
         if (attempt->entry->in_doubt && !is_prompted(attempt, call))
             rli_queue_let_doubtful_ask(attempt->entry, attempt->session);
@@ -164,8 +167,14 @@ static rlock_status may_take(const rli_attempt *attempt)
 void rli_attempt_note_listening(rli_attempt *attempt)
 {
     const rli_news *news = &attempt->wait.news;
-    if (news->channel)
-        attempt->entry->queues->yield.listening = rli_channel_is_asked_for(&news->node->subscriber, news->channel);
+    rli_yield *yield = &attempt->entry->queues->yield;
+    if (!news->channel)
+        return;
+    rli_subscriber *subscriber = &news->node->subscriber;
+    attempt->waiter.hears = attempt->own_channel && rli_channel_is_confirmed(subscriber, news->channel);
+    yield->listening = attempt->own_channel ? rli_news_hears_common(news)
+                                            : rli_channel_is_asked_for(subscriber, news->channel);
+    yield->guards = news->guards;
 }
 
 /* Returns whether asking now would be in vain or out of turn; then sets *again_ms. Mutex held. */
@@ -207,7 +216,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
                                                       : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
-    return (rli_request){
+    rli_request request = {
         .names = asked->names,
         .owner = texts->own,
         .lease_ms = lease_ms,
@@ -221,6 +230,8 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                                     : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
+    rli_registry_request(attempt, &request);
+    return request;
 }
 
 /* --- one request --- */
@@ -376,7 +387,10 @@ static rlock_status go_on(rli_attempt *attempt, ask_frame *asking, int64_t *agai
     status = end_request(attempt, asking, status, again_ms);
     rli_engine_unlock(attempt->engine);
     rli_call_clear(&asking->call);
-    return status;
+    if (status != RLOCK_TIMEOUT || !attempt->own_channel)
+        return status;
+    rlock_status listens = rli_registry_listen(attempt, again_ms);
+    return listens == RLOCK_OK ? status : listens;
 }
 
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)

@@ -50,6 +50,12 @@ typedef struct rli_attempt {
     rli_yield_seen chance;
     /* Reads: the number of the owner's write session that its latest request named; 0: there was none. */
     uint64_t writer;
+    /* Registered waiters: it listens to its client's own channel; since when it has waited, by the server's clock, 0: it
+     * was not registered yet; and it has to listen to the lock's channel, too, as a guard if a holder of another library
+     * releases next, otherwise because it cannot be registered. */
+    bool own_channel;
+    int64_t since_us;
+    enum { RLI_OWN_CHANNEL_IS_ENOUGH, RLI_WANTS_TO_GUARD, RLI_WANTS_COMMON } wants;
     /* How many answers in a row let it ask again soon; determines the back-off. */
     int denied;
     bool moved;     /* its session changed, and the new one listens on another channel */

@@ -56,6 +56,9 @@ typedef struct rli_cold_fields {
     const struct rli_kind *queue_kind;
     /* The timeout of its place in the server's queue that it requested, ms. */
     int64_t place_ms;
+    /* The lease with which it is, was or may be registered among the waiters on the server (lua/lock/waiters.inc); 0: it
+     * never registered. */
+    int64_t registered_ms;
     /* Its position among the places that this process requested: a lower number asked first. */
     uint64_t place;
     /* The waiter of this session to which another session's release may hand the lock; NULL: none. */

@@ -39,6 +39,8 @@ struct rli_engine {
     rli_table entries, sessions;
     rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_place;
+    /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
+    int64_t own_channels_until_ms;
     rli_timer_heap timers;
     /* The lost sessions, the oldest first, and how many there are. */
     rli_session *first_over, *last_over;

@@ -49,6 +49,15 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
     return RLOCK_OK;
 }
 
+/* Returns whether the session may have a place on the server that a waiter of this kind leaves: in the queue, or in the
+ * registry of waiters. */
+static bool has_place(const rli_session *session, const rli_kind *kind)
+{
+    if (kind->queueing == RLI_ON_SERVER)
+        return session->queued;
+    return kind->registers && session->registered && session->count == 0;
+}
+
 /* Gives up in the session's turn. Leaving in the turn lets another thread of the owner that comes now queue after this
  * request, not before it. If the request may run late, that thread must not wait in this session, because the request
  * would take its place away. If the owner holds the lock, as of another kind, the session goes on, and the place is left
@@ -56,16 +65,19 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
 static rlock_status give_up_in_turn(rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
+    const rli_kind *kind = attempt->asked->kind;
     bool left = true;
-    if (!attempt->waiter.handed && session->queued) {
+    if (attempt->gives_up == RLI_GIVES_UP_PLACE || (!attempt->waiter.handed && has_place(session, kind))) {
         attempt->gives_up = RLI_GIVES_UP_PLACE;
         if (leave_queue(attempt, &left) == RLI_WAITING)
             return RLI_WAITING;
     }
     if (attempt->waiter.handed)
         attempt->status = RLOCK_OK;
-    else if (left)
+    else if (left && kind->queueing == RLI_ON_SERVER)
         session->queued = false;
+    else if (left)
+        session->registered &= attempt->gives_up != RLI_GIVES_UP_PLACE;
     else if (session->phase == RLI_OPEN && session->count == 0)
         rli_session_become(session, RLI_DONE);
     rli_session_end_turn(session);
@@ -85,8 +97,10 @@ static bool begin_giving_up(rli_attempt *attempt)
     attempt->gives_up = RLI_GIVES_UP_AFTER_TURN;
     /* If this kind has no queue on the server, the place belongs to another kind: the compensating release leaves
      * that queue. */
-    bool last = session->cold->attempts == 1 && attempt->asked->kind->give_up;
-    return session->queued ? last : session->cold->taker == &attempt->waiter;
+    const rli_kind *kind = attempt->asked->kind;
+    bool leaves = session->cold->attempts == 1 && has_place(session, kind);
+    bool waits_for_release = !session->queued && session->cold->taker == &attempt->waiter;
+    return leaves || waits_for_release;
 }
 
 rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why)

@@ -83,6 +83,8 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
         rli_session_extend_deadline(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
     session->cold->replaces = 0;
+    if (attempt->asked->kind->registers)
+        session->registered = false;
     /* Other kinds share the field, but have no token. */
     if (attempt->asked->kind->fenced)
         session->cold->token = verdict->token;

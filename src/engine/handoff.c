@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/grant.h"
+#include "engine/registry.h"
 #include "engine/session.h"
 #include "redis/pipeline/pending.h"
 
@@ -65,13 +66,15 @@ static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session 
 }
 
 /* Adds what the script needs only where waiters queue locally. */
-static void begin_here(rli_entry *entry, rli_request *request)
+static void begin_here(rli_entry *entry, rli_waiter *successor, rli_request *request)
 {
     rli_yield *yield = &entry->queues->yield;
+    bool due = rli_yield_is_due(yield);
     request->listening = -1;
-    if (!rli_yield_is_due(yield))
+    rli_registry_request_handoff(successor, request, due);
+    if (!due)
         return;
-    request->listening = yield->listening;
+    request->listening = yield->listening && !yield->guards;
     rli_yield_to_others(yield);
 }
 
@@ -142,6 +145,17 @@ static void take(rli_waiter *waiter, const rli_grant_info *gain)
     rli_unpark(waiter->parker);
 }
 
+/* The successor does not have the lock as far as is known. Lets its waiters ask if it may have it, or if nobody else will
+ * wake them. */
+static void pass_over(const rli_handoff *over, rli_session *successor, rlock_status status, bool granted, bool offered)
+{
+    /* The successor may have had the lock and lost it since, or the script may have been refused midway. */
+    bool queues = over->kind->queueing == RLI_ON_SERVER;
+    bool hears = offered && over->request->heir_registers; /* when its turn comes */
+    if (!hears && (granted || over->call->unanswered || status == RLOCK_SERVER || !queues))
+        rli_queue_owner_granted(successor->entry, successor);
+}
+
 /* Settles the handoff: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex held. */
 static void settle(rli_handoff *over, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
 {
@@ -165,12 +179,11 @@ static void settle(rli_handoff *over, rlock_status status, const rli_acquire_res
     /* Once the request was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
         rli_session_in_doubt(over->engine, successor, request->heir_lease_ms + request->heir_place_ms);
+    successor->registered |= request->heir_registers && !granted;
     if (granted && taker)
         take(taker, &gain);
-    /* The successor may have had the lock and lost it since, or the script may have been refused midway: its
-     * waiters ask. */
-    else if (granted || call->unanswered || status == RLOCK_SERVER || !queues)
-        rli_queue_owner_granted(successor->entry, successor);
+    else
+        pass_over(over, successor, status, granted, verdict->registered);
     rli_session_settle(over->engine, successor);
 }
 
@@ -221,7 +234,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     if (kind->queueing == RLI_ON_SERVER)
         begin_there(engine, entry, successor, request, over);
     else
-        begin_here(entry, request);
+        begin_here(entry, waiter, request);
     return true;
 }
 

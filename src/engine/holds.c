@@ -311,19 +311,21 @@ static void end(rli_engine *engine, rli_session *session)
 static void slim(rli_engine *engine, rli_session *session)
 {
     if (session->cold && session->phase == RLI_OPEN && session->count == 1 && !session->busy && !session->queued &&
-        rli_cold_fields_are_plain(session->cold)) {
+        !session->registered && rli_cold_fields_are_plain(session->cold)) {
         rli_cold_fields_return(&engine->cold_fields_pool, session->cold);
         session->cold = NULL;
     }
 }
 
-/* Adds the session's place in the server's queue, if it may have one, to what is in doubt: the compensating release
- * leaves the queue, too. */
+/* Adds the session's place in the server's queue, or in the registry of waiters, if it may have one, to what is in doubt:
+ * the compensating release leaves both, too. */
 static void place_in_doubt(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
         rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_DOUBT_MS);
-    session->queued = false;
+    if (session->registered)
+        rli_session_in_doubt(engine, session, session->cold->registered_ms);
+    session->queued = session->registered = false;
 }
 
 /* A lost session stays until its owner has unlocked. But what the server may still keep for it is released at once,
@@ -346,6 +348,7 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     session->cold->highest = cold->highest;
     session->cold->queue_kind = cold->queue_kind;
     session->cold->place_ms = cold->place_ms;
+    session->cold->registered_ms = cold->registered_ms;
     session->cold->in_doubt_ms = cold->in_doubt_ms;
     session->cold->release_from_ms = cold->release_from_ms;
     session->cold->unheard = cold->unheard;

@@ -75,12 +75,13 @@ typedef struct rli_session {
     bool has_life : 1, named : 1;
     /* A read hold of the same owner has taken this write hold's number. */
     bool lent : 1;
-    bool busy : 1;      /* somebody has its turn: a request may be under way */
-    bool releasing : 1; /* that request is the last release */
-    bool forced : 1;    /* it was held when a force release by this process began */
-    bool renewing : 1;  /* it is in a renewal batch that is under way */
-    bool queued : 1;    /* it may have a place in the server's queue */
-    bool reporting : 1; /* its loss is being reported */
+    bool busy : 1;       /* somebody has its turn: a request may be under way */
+    bool releasing : 1;  /* that request is the last release */
+    bool forced : 1;     /* it was held when a force release by this process began */
+    bool renewing : 1;   /* it is in a renewal batch that is under way */
+    bool queued : 1;     /* it may have a place in the server's queue */
+    bool registered : 1; /* it may stand in the registry of waiters (lua/lock/waiters.inc) */
+    bool reporting : 1;  /* its loss is being reported */
 } rli_session;
 
 typedef struct rli_entry {

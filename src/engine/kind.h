@@ -19,6 +19,12 @@ typedef struct rli_request {
     /* Acquire: the wire owner of an ended session whose field this acquire replaces, or "". */
     const char *over;
     const char *writer; /* Acquire: the wire owner of the same owner's write hold, or "". */
+    /* The lease with which the session stands in the registry of waiters (lua/lock/waiters.inc), or is to stand there once
+     * it is refused (`registers`, with the time since when it has waited by the server's clock; 0: from now). The script
+     * removes it where it waits no more. 0: it was never registered. */
+    int64_t registered_ms;
+    bool registers;
+    int64_t since_us;
     /* Fair acquire: the timeout of its place in the server's queue, counted from now, ms; 0: it does not queue. */
     int64_t wait_ms;
     /* Fair locks: the timeout that the session requested when it first queued, ms. */
@@ -33,8 +39,13 @@ typedef struct rli_request {
     /* The key from which the script draws the successor's fencing token; NULL: no token. */
     const char *heir_counter;
     size_t heir_counter_length;
-    /* How many of the channel's subscribers belong to this process. If there are more, the script frees the lock
-     * instead of handing it off. -1: the script does not ask. */
+    /* As registered_ms, registers and since_us, of the successor: it is to be registered if others get the lock. */
+    int64_t heir_registered_ms;
+    bool heir_registers;
+    int64_t heir_since_us;
+    /* How many of the channel's subscribers belong to this process and are no guards. If there are more, or waiters of
+     * other clients are registered, the script gives the lock to others instead of handing it off. -1: the script does
+     * not ask. */
     int64_t listening;
     /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can
      * end, and so needs no message; NULL: none. */
@@ -60,6 +71,10 @@ typedef struct rli_acquire_result {
     bool free;
     /* Handoff answers with `free` set: how many subscribers the script reports for the channel. */
     int heard;
+    /* RLI_DENIED, and the owner is registered: how many were registered before it; since when it has waited, by the
+     * server's clock; and whether the holder is of another library, so that its release is published for all. */
+    bool registered, foreign;
+    int64_t place, since_us;
     /* RLI_DENIED with `free` set: the unheard head, pointing into the reply; NULL: none. */
     const char *unheard;
 } rli_acquire_result;
@@ -103,8 +118,9 @@ typedef struct rli_kind {
 
     rli_queueing queueing;
     rli_sharing sharing;
-    bool once;   /* non-reentrant: the owner cannot take it again */
-    bool fenced; /* each grant carries a fencing token */
+    bool once;      /* non-reentrant: the owner cannot take it again */
+    bool fenced;    /* each grant carries a fencing token */
+    bool registers; /* its waiters register on the server where they can, and are told one at a time */
 
     /* These five start `call` with the script and its arguments. */
     void (*acquire)(rli_call *call, const rli_request *request);
@@ -162,6 +178,8 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request);
 void rli_reentrant_release(rli_call *call, const rli_request *request);
 void rli_reentrant_force(rli_call *call, const rli_names *names);
 void rli_reentrant_state(rli_call *call, const rli_names *names, const char *owner);
+/* Sends the release with the registration, so that the owner stands nowhere afterwards. */
+void rli_reentrant_give_up(rli_call *call, const rli_request *request);
 rli_acquire_result rli_reentrant_parse_acquire(const redisReply *reply);
 rli_release_outcome rli_reentrant_parse_release(const redisReply *reply, const char **unheard);
 rli_acquire_result rli_reentrant_parse_handoff(const redisReply *reply);

@@ -5,6 +5,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static rli_subscriber *subscriber_of(const rli_news *news)
 {
     return &news->node->subscriber;
@@ -17,10 +20,10 @@ static rli_signals *signals_of(const rli_news *news)
 
 rlock_status rli_news_join(rli_news *news, rli_node *node, const rli_source *source)
 {
-    rlock_status status =
-        source->list_of ? rli_signals_join(&node->signals, source->name, source->length, source->list_of,
-                                           source->list_of_length, &news->list)
-                        : rli_subscriber_join(&node->subscriber, source->name, source->length, &news->channel);
+    rlock_status status = source->list_of
+                              ? rli_signals_join(&node->signals, source->name, source->length, source->list_of,
+                                                 source->list_of_length, &news->list)
+                              : rli_subscriber_join(&node->subscriber, source->name, source->length, &news->channel);
     if (status == RLOCK_OK && (news->list || news->channel))
         news->node = node;
     else
@@ -28,10 +31,56 @@ rlock_status rli_news_join(rli_news *news, rli_node *node, const rli_source *sou
     return status;
 }
 
-void rli_news_leave(rli_news *news, bool later)
+bool rli_news_rejoin(rli_news *news, rli_node *node, const rli_source *source)
 {
+    news->channel = rli_subscriber_rejoin(&node->subscriber, source->name, source->length);
     if (news->channel)
-        rli_subscriber_leave(subscriber_of(news), news->channel, later);
+        news->node = node;
+    return news->channel;
+}
+
+static rlock_status join_guards(rli_news *news, const rli_source *common)
+{
+    static const char behind[] = ":guards";
+    char *name = malloc(common->length + sizeof behind);
+    if (!name)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a channel's name");
+    memcpy(name, common->name, common->length);
+    memcpy(name + common->length, behind, sizeof behind);
+    rlock_status status = rli_subscriber_join(subscriber_of(news), name, common->length + sizeof behind - 1,
+                                              &news->guards);
+    free(name);
+    return status;
+}
+
+rlock_status rli_news_join_common(rli_news *news, const rli_source *common, bool guard)
+{
+    rlock_status status = RLOCK_OK;
+    if (!news->common) {
+        status = rli_subscriber_join(subscriber_of(news), common->name, common->length, &news->common);
+        if (status == RLOCK_OK && news->parker)
+            rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, news->parker);
+    }
+    if (status == RLOCK_OK && guard && !news->guards)
+        status = join_guards(news, common);
+    return status;
+}
+
+bool rli_news_hears_common(const rli_news *news)
+{
+    return news->common && rli_channel_is_asked_for(subscriber_of(news), news->common);
+}
+
+void rli_news_leave(rli_news *news, rli_leaving how)
+{
+    rli_news_unlisten(news);
+    if (news->guards)
+        rli_subscriber_leave(subscriber_of(news), news->guards, RLI_LEAVE_LINGER);
+    /* Who is no guard would be counted as another's listener for as long as the channel lingers. */
+    if (news->common)
+        rli_subscriber_leave(subscriber_of(news), news->common, news->guards ? RLI_LEAVE_LINGER : RLI_LEAVE_AT_ONCE);
+    if (news->channel)
+        rli_subscriber_leave(subscriber_of(news), news->channel, how);
     if (news->list)
         rli_signals_leave(signals_of(news), news->list, news->unused);
     rli_node_unref(news->node);
@@ -49,6 +98,9 @@ rli_source rli_news_source(const rli_news *news)
 
 void rli_news_listen(rli_news *news, rli_parker *parker)
 {
+    news->parker = parker;
+    if (news->common)
+        rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, parker);
     if (news->channel)
         rli_channel_listen(subscriber_of(news), news->channel, &news->listener, parker);
     if (news->list)
@@ -57,6 +109,11 @@ void rli_news_listen(rli_news *news, rli_parker *parker)
 
 void rli_news_unlisten(rli_news *news)
 {
+    if (!news->parker)
+        return;
+    news->parker = NULL;
+    if (news->common)
+        rli_channel_unlisten(subscriber_of(news), news->common, &news->common_listener);
     if (news->channel)
         rli_channel_unlisten(subscriber_of(news), news->channel, &news->listener);
     if (news->list)
@@ -65,8 +122,10 @@ void rli_news_unlisten(rli_news *news)
 
 bool rli_news_take(rli_news *news)
 {
-    if (news->channel)
-        return rli_listener_take(subscriber_of(news), &news->listener);
+    if (news->channel) {
+        bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener);
+        return rli_listener_take(subscriber_of(news), &news->listener) || heard;
+    }
     bool signalled = false;
     bool reason = news->list && rli_signal_take(signals_of(news), news->list, &news->listener, &signalled);
     news->unused = news->unused || signalled;
@@ -77,13 +136,15 @@ rlock_status rli_news_await(rli_news *news)
 {
     if (news->list)
         rli_signal_want(signals_of(news), news->list);
-    return news->channel ? rli_channel_check(subscriber_of(news), news->channel) : RLOCK_OK;
+    rlock_status status = news->channel ? rli_channel_check(subscriber_of(news), news->channel) : RLOCK_OK;
+    return status == RLOCK_OK && news->common ? rli_channel_check(subscriber_of(news), news->common) : status;
 }
 
 bool rli_news_is_confirmed(const rli_news *news)
 {
     if (news->channel)
-        return rli_channel_is_confirmed(subscriber_of(news), news->channel);
+        return rli_channel_is_confirmed(subscriber_of(news), news->channel) &&
+               (!news->common || rli_channel_is_confirmed(subscriber_of(news), news->common));
     return news->list && rli_signal_works(signals_of(news), news->list);
 }
 

@@ -23,13 +23,26 @@ typedef struct rli_news {
     rli_signal_list *list;
     rli_listener listener;
     bool unused; /* a signal was taken, and nobody has asked since */
+    /* A second channel (rli_news_join_common), and the one that says that we are no other's listener there; NULL: none. */
+    rli_channel *common, *guards;
+    rli_listener common_listener;
+    rli_parker *parker; /* of rli_news_listen; NULL: nobody listens */
 } rli_news;
 
 /* Begins to hear of the source at `node`. Takes over the caller's reference to the node, also on failure. With RLOCK_OK,
  * end it with rli_news_leave. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the node was given up. */
 rlock_status rli_news_join(rli_news *news, rli_node *node, const rli_source *source);
-/* later: unsubscribing may be delayed. */
-void rli_news_leave(rli_news *news, bool later);
+/* Begins to hear of the channel at `node` if that is subscribed already. Takes over the caller's reference to the node
+ * with true only. */
+bool rli_news_rejoin(rli_news *news, rli_node *node, const rli_source *source);
+/* Hears of a second channel, too, at the same node. guard: this waiter is registered, and who counts the listeners of that
+ * channel must not count it: it joins CHANNEL:guards as well. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED,
+ * RLOCK_UNAVAILABLE. */
+rlock_status rli_news_join_common(rli_news *news, const rli_source *common, bool guard);
+/* Whether releases that are published for everybody are heard. */
+bool rli_news_hears_common(const rli_news *news);
+/* Ends listening, if need be. `how`: when to unsubscribe from the first channel. */
+void rli_news_leave(rli_news *news, rli_leaving how);
 /* Returns the source that was joined; it lives until that is left. */
 rli_source rli_news_source(const rli_news *news);
 

@@ -20,7 +20,8 @@ static void make_leader(rli_waiter *waiter)
 
 void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
-    *waiter = (rli_waiter){.session = session, .parker = parker, .queued_ms = rli_now_ms(), .lead = waiter->lead};
+    *waiter = (rli_waiter){
+        .session = session, .parker = parker, .queued_ms = rli_now_ms(), .lead = waiter->lead, .hears = waiter->hears};
     RLI_QUEUE_APPEND(queue, waiter);
 }
 

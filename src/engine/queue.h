@@ -25,6 +25,8 @@ typedef struct rli_waiter {
     bool asleep; /* its thread may be given the lead of a pipeline, which then is in `lead` */
     /* Its wake-up as queue leader is deferred: it wakes by itself in a moment. */
     bool deferred;
+    /* It hears its client's own channel: it may be registered on the server. */
+    bool hears;
     bool ended; /* removed from the queue, because the server is out of reach */
     /* The lead of a pipeline (handoff.h), on the thread's stack; NULL: the operation has no thread. */
     rli_lead *lead;

@@ -57,7 +57,17 @@ rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, c
 
 void rli_wait_leave(rli_wait *wait)
 {
-    rli_news_leave(&wait->news, wait->alone);
+    rli_news_leave(&wait->news, wait->leaving);
+}
+
+void rli_wait_rejoin(rli_wait *wait, const char *key, size_t key_length, const rli_source *source)
+{
+    wait->slot = rli_topology_slot(wait->topology, key, key_length);
+    rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);
+    if (node && rli_news_rejoin(&wait->news, node, source))
+        rli_news_listen(&wait->news, wait->op->parker);
+    else
+        rli_node_unref(node);
 }
 
 /* Moves if another node serves the object by now. When no node serves it, or memory is short, the wait stays where it
@@ -74,7 +84,7 @@ static bool follow(rli_wait *wait)
     if (rli_news_join(&news, node, &source) != RLOCK_OK || !news.node)
         return false;
     rli_news_unlisten(&wait->news);
-    rli_news_leave(&wait->news, false);
+    rli_news_leave(&wait->news, RLI_LEAVE_AT_ONCE);
     wait->news = news;
     rli_news_listen(&wait->news, wait->op->parker);
     return true;
@@ -180,9 +190,11 @@ static void begin(rli_wait *wait)
 {
     become(wait, RLI_WAIT_LOOKS);
     wait->confirm_by_ms = confirm_by(wait);
-    rli_news_listen(&wait->news, wait->op->parker);
+    bool listened = wait->news.parker; /* since before the last request: nothing was missed */
+    if (!listened)
+        rli_news_listen(&wait->news, wait->op->parker);
     /* A confirmation that came before this listener was added will not wake it, so ask now. (Signals stay in their list.) */
-    if (wait->asked && wait->news.channel && rli_news_is_confirmed(&wait->news))
+    if (!listened && wait->asked && wait->news.channel && rli_news_is_confirmed(&wait->news))
         wait->asked = false;
 }
 

@@ -24,8 +24,8 @@ typedef struct rli_wait {
     unsigned slot;
     rli_operation *op;
     rli_topology *topology; /* finds the node that serves the object */
-    rli_news news; /* from the node that serves the object; set by rli_wait_join. Without, only time passes */
-    int64_t deadline_ms; /* RLI_NEVER: no limit */
+    rli_news news;          /* from the node that serves the object; set by rli_wait_join. Without, only time passes */
+    int64_t deadline_ms;    /* RLI_NEVER: no limit */
     /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and
      * *again_ms is when to ask again without a message (RLI_NEVER: only after a message). Any other status ends the
      * wait. */
@@ -34,13 +34,11 @@ typedef struct rli_wait {
     bool (*look)(struct rli_wait *wait);
     /* By then the subscription must be confirmed; RLI_NEVER: it need not be, or it was. */
     int64_t confirm_by_ms;
-    int64_t until_ms; /* RLI_WAIT_SLEEPS: when it ends without a reason */
-    /* Only this wait uses the channel, and no publisher counts its subscribers after the wait: unsubscribing may be
-     * delayed. */
-    bool alone;
-    bool heard;       /* a message or other news came since the last request */
-    bool asked;       /* the caller asked just before the wait began… */
-    int64_t again_ms; /* …and this is when to ask again */
+    int64_t until_ms;    /* RLI_WAIT_SLEEPS: when it ends without a reason */
+    rli_leaving leaving; /* when to unsubscribe from the channel that nobody else uses */
+    bool heard;          /* a message or other news came since the last request */
+    bool asked;          /* the caller asked just before the wait began… */
+    int64_t again_ms;    /* …and this is when to ask again */
 } rli_wait;
 
 /* Listens to the source at the node that serves the key, until rli_wait_leave. Does not wait for the confirmation.
@@ -48,6 +46,9 @@ typedef struct rli_wait {
 rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const rli_source *source);
 /* Leaves what it listens to, if anything. */
 void rli_wait_leave(rli_wait *wait);
+/* As rli_wait_join, and listens from now on, if the source is a channel that the client is subscribed to already. Else it
+ * does nothing. So nothing is missed from the first request on. */
+void rli_wait_rejoin(rli_wait *wait, const char *key, size_t key_length, const rli_source *source);
 
 /* Runs the loop. RLI_WAITING: the operation has no thread and must wait; call it again. Otherwise returns what the last
  * `ask` answered; RLOCK_TIMEOUT: the deadline passed; RLOCK_UNAVAILABLE: a wait without a deadline did not get its

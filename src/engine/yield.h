@@ -26,6 +26,8 @@ typedef struct rli_yield {
     int turns_owed;         /* how many others have yet to get a turn in this yield */
     /* The server counts this process among the channel's subscribers, as far as is known. */
     bool listening;
+    /* It is a guard there (registry.h), whom the scripts do not count as another. */
+    bool guards;
 } rli_yield;
 
 /* The memory of one waiter; all zero at first. */

@@ -124,8 +124,8 @@ static void run_hand_over(int64_t pttl_ms, int64_t lease_ms)
     freeReplyObject(server_command(stage.server, "PEXPIRE " NAME " %lld", (long long)pttl_ms));
     size_t length;
     char *text = rli_script_text(&rli_script_lock_handoff, RLI_COUNTED, &length);
-    cr_assert(server_integer(stage.server, "EVAL %s 1 " NAME " %s from to %lld ", text, channel_of(NAME),
-                             (long long)lease_ms) == 2);
+    cr_assert(server_integer(stage.server, "EVAL %s 1 " NAME " %s from to %lld %s %s %s", text, channel_of(NAME),
+                             (long long)lease_ms, "", "", "") == 2);
     free(text);
     cr_assert(server_integer(stage.server, "HGET " NAME " to") == 1 && server_integer(stage.server, "HLEN " NAME) == 1);
     assert_between(pttl_of(NAME), lease_ms - at_most_ms(1000), lease_ms);

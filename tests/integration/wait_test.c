@@ -35,17 +35,20 @@ TimedTest(wait, sends_nothing_while_it_sleeps)
 {
     rlock *lock = lock_of(stage.client, NAME);
     actor *waiter = actor_start();
-    foreign_hold(NAME, 60000);
+    rlock *held = lock_of(stage.other, NAME);
+    assert_ok(rlock_lock(held));
+    assert_ok(rlock_unlock(held));
+    assert_ok(rlock_lock_lease(held, 60000));
     assert_status(rlock_try_lock(lock, 0, 5000), RLOCK_TIMEOUT);
     int64_t before = scripts_run();
     actor_begin_lock(waiter, lock);
     cr_assert(wait_listened(NAME, 5000));
     cr_assert(actor_asleep(waiter, 5000));
     cr_assert(scripts_run() - before == 2);
-    cr_assert(commands_within(500) == 0);
-    foreign_release(NAME);
+    cr_assert(commands_within(400) == 0);
+    assert_ok(rlock_unlock(held));
     assert_ok(actor_finish(waiter, 5000));
-    cr_assert(scripts_run() - before == 3);
+    cr_assert(scripts_run() - before == 4);
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
 }

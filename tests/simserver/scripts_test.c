@@ -15,12 +15,19 @@ TestSuite(model_scripts);
 #define B "bbbbbbbbbbbbbbbb"
 #define C "cccccccccccccccc"
 #define D "dddddddddddddddd"
+#define OWNER_A "aaaaaaaa-aaaa-8aaa-8aaa-aaaaaaaaaaaa"
+#define OWNER_B "bbbbbbbb-bbbb-8bbb-8bbb-bbbbbbbbbbbb"
 
 static const hunt_blank blanks[] = {
     {'l', CHOICES("order", "order", "other")},
     {'F', CHOICES("1", "2", "9", "10", "99", "9007199254740993", "9007199254740992")},
     {'T', CHOICES("tok", "tok", "tok", "tok", "order")},
     {'o', CHOICES("c1:1", "c1:2", "c2:1", "c2:2")},
+    {'W', CHOICES("w")},                                       /* a lock with a registry of waiters… */
+    {'C', CHOICES("redisson_lock__channel:{w}")},
+    {'O', CHOICES(OWNER_A ":1", OWNER_A ":2", OWNER_B ":1")},
+    {'V', CHOICES("~", "$O")},
+    {'g', CHOICES("30000", "30000", "500", "15000")},          /* …and the lease with which one registers */
     {'v', CHOICES("~", "~", "~", "$o")},                       /* an owner to replace */
     {'h', CHOICES("~", "~", "$o")},
     {'m', CHOICES("1", "10", "1000", "30000", "60000", "3153600000000")},
@@ -48,16 +55,24 @@ static const struct {
 } runs[] = {
     {&rli_script_lock_acquire, "1 $l $o $m $c $v ch", 8},
     {&rli_script_lock_acquire, "1 $l $o $m $c ~", 2},
+    {&rli_script_lock_acquire, "1 $W $O $m $c ~ $C $g 0", 8},
+    {&rli_script_lock_acquire, "1 $W $O $m $c $V $C $g 1893456000000000", 4},
     {&rli_script_lock_release, "1 $l ch $o $r $m", 6},
-    {&rli_script_lock_handoff, "1 $l ch $o $o $m $u", 4},
-    {&rli_script_lock_handoff, "2 $l token ch $o $o $m $u", 3},
+    {&rli_script_lock_release, "1 $W $C $O $r $m", 6},
+    {&rli_script_lock_release, "1 $W $C $O 0 $m $g", 4},
+    {&rli_script_lock_handoff, "1 $l ch $o $o $m $u ~ ~", 4},
+    {&rli_script_lock_handoff, "2 $l token ch $o $o $m $u ~ ~", 3},
+    {&rli_script_lock_handoff, "1 $W $C $O $O $m $u $g 0", 6},
+    {&rli_script_lock_handoff, "1 $W $C $O $O $m $u ~ ~", 3},
     {&rli_script_lock_renew, "1 $l $m $o", 2},
     {&rli_script_lock_renew, "2 order other $m $o $o", 2},
     {&rli_script_lock_force, "1 $l ch", 1},
+    {&rli_script_lock_force, "1 $W $C", 2},
     {&rli_script_lock_state, "1 $l $o", 2},
     {&rli_script_spin_release, "1 $l $o $r $m", 2},
     {&rli_script_spin_force, "1 $l", 1},
     {&rli_script_fenced_acquire, "2 $l token $o $m $c $v ch", 4},
+    {&rli_script_fenced_acquire, "2 $W token $O $m $c ~ $C $g 0", 3},
     {&rli_script_fenced_raise, "2 $l token $o $F", 3},
     {&rli_script_fenced_set, "2 row fence a $F $o $F", 5},
     {&rli_script_token_acquire, "1 $T $o $m $c $v ch", 8},
@@ -120,6 +135,10 @@ static const struct {
 static const hunt_phrase hands[] = {
     {"SET row x", 1}, {"RPUSH row x", 1}, {"DEL row", 2}, {"DEL fence", 1}, {"SET fence x", 1},
     {"DEL tok", 1}, {"LPOP signals", 2}, {"SET signals x", 1}, {"DEL signals", 1}, {"SET tok $o PX $m", 1}, {"SET tok $x", 1}, {"PERSIST tok", 1}, {"PEXPIRE tok $m", 1},
+    {"SUBSCRIBE $C:" OWNER_A, 3}, {"UNSUBSCRIBE $C:" OWNER_A, 2}, {"SUBSCRIBE $C:" OWNER_B, 2}, {"SUBSCRIBE $C", 1},
+    {"UNSUBSCRIBE $C", 2}, {"SUBSCRIBE $C:guards", 1}, {"UNSUBSCRIBE $C:guards", 1}, {"SSUBSCRIBE $C:" OWNER_A, 2},
+    {"DEL rlock_waiters:{w}", 1}, {"ZADD rlock_waiters:{w} $a x", 1}, {"SET rlock_waiters:{w} x", 1}, {"DEL $W", 1},
+    {"HSET $W $o 1", 1},
     {"DEL $l", 2}, {"DEL oq", 1}, {"DEL ot", 1}, {"DEL sem", 1}, {"HSET $l $o $x", 2}, {"HSET order mode read", 2},
     {"HSET order mode write", 2}, {"HSET order mode $x", 1}, {"HSET order $o:write $x", 2}, {"HDEL order $o", 1},
     {"HDEL order mode", 1}, {"PEXPIRE $l $m", 3}, {"PERSIST $l", 1}, {"SET $l $x", 1}, {"SET token $x", 1}, {"SET sem $n", 3}, {"SET sem $x", 1},

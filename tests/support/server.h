@@ -79,6 +79,8 @@ char *server_heard_all(server *server);
  * serves the channel's slot, until that moves away. Not after a restart. */
 void server_listen_shard(server *server, const char *channel);
 
+/* How many listen to the channel or are registered to hear of it on channels of their own. */
+int64_t server_count_waiting(server *, const char *channel);
 /* Waits until the named thing is so, for at most ms; polls every millisecond. */
 bool server_wait_subscribers(server *server, const char *channel, int64_t count, int64_t ms);
 bool server_wait_exists(server *server, const char *key, bool exists, int64_t ms);

@@ -195,12 +195,21 @@ int64_t server_times(server *self, const char *command)
     return times;
 }
 
+int64_t server_count_waiting(server *self, const char *channel)
+{
+    static const char prefix[] = "redisson_lock__channel";
+    redisReply *reply = server_command(self, "PUBSUB NUMSUB %s %s:guards", channel, channel);
+    int64_t count = reply->elements == 4 ? reply->element[1]->integer - reply->element[3]->integer : -1;
+    freeReplyObject(reply);
+    if (strncmp(channel, prefix, sizeof prefix - 1) == 0)
+        count += server_integer(self, "ZCARD rlock_waiters%s", channel + sizeof prefix - 1);
+    return count;
+}
+
 bool server_wait_subscribers(server *self, const char *channel, int64_t count, int64_t ms)
 {
     for (int64_t deadline_ms = limit_end_ms(ms);; pass_ms(1)) {
-        redisReply *reply = server_command(self, "PUBSUB NUMSUB %s", channel);
-        bool so = reply->elements == 2 && reply->element[1]->integer == count;
-        freeReplyObject(reply);
+        bool so = server_count_waiting(self, channel) == count;
         if (so || now_ms() >= deadline_ms)
             return so;
     }

@@ -19,7 +19,7 @@ static void acquire(rli_call *call, const rli_request *request)
 static rli_acquire_result parse_acquire(const redisReply *reply)
 {
     int64_t token = 0;
-    if (reply->type != REDIS_REPLY_ARRAY)
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 4)
         return rli_reentrant_parse_acquire(reply);
     if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &token))
         return (rli_acquire_result){.grant = RLI_GRANT_MALFORMED};
@@ -31,10 +31,12 @@ const rli_kind rli_kind_fenced = {
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL, .key_prefixes = {"redisson_lock_token"}},
     .renew = &rli_script_lock_renew,
     .fenced = true,
+    .registers = true,
     .acquire = acquire,
     .release = rli_reentrant_release,
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
+    .give_up = rli_reentrant_give_up,
     .parse_acquire = parse_acquire,
     .parse_release = rli_reentrant_parse_release,
     .parse_handoff = rli_reentrant_parse_handoff,

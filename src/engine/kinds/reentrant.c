@@ -6,8 +6,12 @@
 void rli_reentrant_add_replaced(rli_call *call, const rli_request *request)
 {
     rli_call_add_text(call, request->over);
-    if (*request->over && request->names->channel)
+    if ((*request->over || request->registered_ms) && request->names->channel)
         rli_call_add(call, request->names->channel, request->names->channel_length);
+    if (request->registered_ms)
+        rli_call_add_number(call, request->registered_ms);
+    if (request->registered_ms && request->registers)
+        rli_call_add_number(call, request->since_us);
 }
 
 void rli_start_acquire(rli_call *call, const rli_request *request, const rli_script *script)
@@ -28,6 +32,7 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 /* The answer of a handoff when the successor holds the lock. */
 #define HANDED_OFF      2
 #define SUCCESSOR_HOLDS 3       /* an earlier attempt handed it over */
+#define OFFERED         4       /* to a waiter of another client */
 #define HEARD_MAX       1000000 /* caps the reported number of subscribers */
 
 static void hand_over(rli_call *call, const rli_request *request)
@@ -45,6 +50,14 @@ static void hand_over(rli_call *call, const rli_request *request)
         rli_call_add_text(call, "");
     else
         rli_call_add_number(call, request->listening);
+    if (request->heir_registered_ms)
+        rli_call_add_number(call, request->heir_registered_ms);
+    else
+        rli_call_add_text(call, "");
+    if (request->heir_registers)
+        rli_call_add_number(call, request->heir_since_us);
+    else
+        rli_call_add_text(call, "");
 }
 
 void rli_start_release(rli_call *call, const rli_request *request, const rli_script *script)
@@ -55,6 +68,15 @@ void rli_start_release(rli_call *call, const rli_request *request, const rli_scr
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->count);
     rli_call_add_number(call, request->lease_ms);
+    if (request->registered_ms)
+        rli_call_add_number(call, request->registered_ms);
+}
+
+void rli_reentrant_give_up(rli_call *call, const rli_request *request)
+{
+    rli_request release = *request;
+    release.count = 0;
+    rli_start_release(call, &release, &rli_script_lock_release);
 }
 
 void rli_reentrant_release(rli_call *call, const rli_request *request)
@@ -90,9 +112,25 @@ void rli_reentrant_state(rli_call *call, const rli_names *names, const char *own
     rli_start_state(call, names, owner, &rli_script_lock_state);
 }
 
+/* Reads { PTTL, place, foreign, since }. */
+static rli_acquire_result parse_registered(const redisReply *reply)
+{
+    rli_acquire_result verdict = {.grant = RLI_DENIED, .registered = true};
+    int64_t foreign = 0;
+    if (!rli_reply_integer(reply->element[0], &verdict.pttl_ms) ||
+        !rli_reply_integer(reply->element[1], &verdict.place) || !rli_reply_integer(reply->element[2], &foreign) ||
+        !rli_reply_integer(reply->element[3], &verdict.since_us) || verdict.pttl_ms < -1 || verdict.place < 0 ||
+        verdict.since_us <= 0)
+        verdict.grant = RLI_GRANT_MALFORMED;
+    verdict.foreign = foreign != 0;
+    return verdict;
+}
+
 rli_acquire_result rli_reentrant_parse_acquire(const redisReply *reply)
 {
     int64_t pttl_ms = 0;
+    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 4)
+        return parse_registered(reply);
     if (rli_reply_is_nil(reply))
         return (rli_acquire_result){.grant = RLI_GRANTED};
     if (!rli_reply_integer(reply, &pttl_ms) || pttl_ms < -3 || pttl_ms == -2)
@@ -130,6 +168,7 @@ rli_acquire_result rli_reentrant_parse_handoff(const redisReply *reply)
     return (rli_acquire_result){.grant = is_held ? RLI_GRANTED : RLI_DENIED,
                                 .token = (uint64_t)token,
                                 .free = how <= 0,
+                                .registered = how == OFFERED,
                                 .heard = how > 0            ? 0
                                          : how < -HEARD_MAX ? HEARD_MAX
                                                             : (int)-how};
@@ -139,10 +178,12 @@ const rli_kind rli_kind_reentrant = {
     .name = "lock",
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
     .renew = &rli_script_lock_renew,
+    .registers = true,
     .acquire = rli_reentrant_acquire,
     .release = rli_reentrant_release,
     .force = rli_reentrant_force,
     .state = rli_reentrant_state,
+    .give_up = rli_reentrant_give_up,
     .parse_acquire = rli_reentrant_parse_acquire,
     .parse_release = rli_reentrant_parse_release,
     .parse_handoff = rli_reentrant_parse_handoff,

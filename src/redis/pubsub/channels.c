@@ -54,8 +54,14 @@ static void discard(rli_channels *channels, rli_channel *channel)
 
 void rli_channels_settle(rli_channels *channels, rli_channel *channel)
 {
-    if (channel->references == 0 && channel->unconfirmed == 0)
+    if (channel->references == 0 && channel->unconfirmed == 0 && channel->lingers_until_ms == 0)
         discard(channels, channel);
+}
+
+void rli_channels_linger(rli_channels *channels, rli_channel *channel, int64_t until_ms)
+{
+    channels->lingering += (until_ms != 0) - (channel->lingers_until_ms != 0);
+    channel->lingers_until_ms = until_ms;
 }
 
 bool rli_channels_each(rli_channels *channels, bool (*act)(void *, rli_channel *), void *argument)
@@ -142,6 +148,7 @@ static bool after_loss(void *argument, rli_channel *channel)
 {
     rli_channel_signal(channel);
     channel->adrift = false;
+    rli_channels_linger(argument, channel, 0);
     rli_channels_settle(argument, channel);
     return true;
 }

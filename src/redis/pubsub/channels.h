@@ -22,10 +22,11 @@ typedef struct rli_listener {
 /* A channel that is in use; subscribed only once, whatever the number of listeners. */
 typedef struct rli_channel {
     rli_link link;
-    int references;  /* 0: being unsubscribed */
-    int unconfirmed; /* commands sent for it that are not confirmed yet */
-    char *refusal;   /* the server's words if it refused the subscription; else NULL */
-    bool adrift;     /* the server does not serve this channel at present; it will be asked again */
+    int references;           /* 0: being unsubscribed, or lingering */
+    int unconfirmed;          /* commands sent for it that are not confirmed yet */
+    char *refusal;            /* the server's words if it refused the subscription; else NULL */
+    bool adrift;              /* the server does not serve this channel at present; it will be asked again */
+    int64_t lingers_until_ms; /* nobody uses it, and it stays subscribed until then; 0: it does not linger */
     rli_listener *listeners;
     size_t length;
     char name[];
@@ -42,14 +43,17 @@ typedef struct rli_expected {
 typedef struct rli_channels {
     rli_table table;
     rli_expected *first, *last; /* expected confirmations in order */
+    int lingering;              /* how many channels linger */
 } rli_channels;
 
 /* NULL: no such channel. */
 rli_channel *rli_channels_find(const rli_channels *channels, const char *name, size_t length);
 /* Finds or creates a channel; a new one has no references. NULL: out of memory. */
 rli_channel *rli_channels_get(rli_channels *channels, const char *name, size_t length);
-/* Frees the channel if it has no references and no unconfirmed commands. */
+/* Frees the channel if it has no references and no unconfirmed commands, and does not linger. */
 void rli_channels_settle(rli_channels *channels, rli_channel *channel);
+/* The channel, which nobody uses, stays subscribed until then (0: no longer). Settle it after that. */
+void rli_channels_linger(rli_channels *channels, rli_channel *channel, int64_t until_ms);
 /* Calls `act` for each channel until it returns false; it may settle the channel it gets. Returns whether all were
  * visited. */
 bool rli_channels_each(rli_channels *channels, bool (*act)(void *, rli_channel *), void *argument);

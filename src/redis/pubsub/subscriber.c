@@ -31,7 +31,8 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
                                    .connection = {.fd = -1},
                                    .wake_fd = -1,
                                    .drifted_ms = RLI_NEVER,
-                                   .send_by_ms = RLI_NEVER};
+                                   .send_by_ms = RLI_NEVER,
+                                   .sweep_ms = RLI_NEVER};
     pthread_mutex_init(&subscriber->mutex, NULL);
 }
 
@@ -104,6 +105,8 @@ static void lose_channel(rli_subscriber *subscriber, rli_channel *channel)
     if (subscriber->drifted_ms == RLI_NEVER)
         subscriber->drifted_ms = rli_after_ms(ADRIFT_MS);
     rli_channel_signal(channel);
+    rli_channels_linger(&subscriber->channels, channel, 0);
+    rli_channels_settle(&subscriber->channels, channel);
 }
 
 static bool is_one_of(const char *text, const char *plain)
@@ -238,6 +241,7 @@ static int64_t ping_at(const rli_subscriber *subscriber)
 static int64_t next_look(const rli_subscriber *subscriber)
 {
     int64_t at_ms = rli_earlier(rli_earlier(ping_at(subscriber), subscriber->drifted_ms), subscriber->send_by_ms);
+    at_ms = rli_earlier(at_ms, subscriber->sweep_ms);
     if (rli_now_ms() < subscriber->restless_until_ms)
         at_ms = rli_earlier(at_ms, subscriber->restless_until_ms);
     if (subscriber->channels.first)
@@ -277,11 +281,37 @@ static void look_at_time(rli_subscriber *subscriber)
     }
 }
 
+/* Unsubscribes from a channel that has lingered long enough. */
+static bool end_lingering(void *argument, rli_channel *channel)
+{
+    rli_subscriber *subscriber = argument;
+    if (channel->lingers_until_ms == 0)
+        return true;
+    if (rli_now_ms() < channel->lingers_until_ms) {
+        subscriber->sweep_ms = rli_earlier(subscriber->sweep_ms, channel->lingers_until_ms);
+        return true;
+    }
+    /* If memory is short for the command, stay subscribed until the connection ends. */
+    rli_subscriber_say(subscriber, false, channel);
+    rli_channels_linger(&subscriber->channels, channel, 0);
+    rli_channels_settle(&subscriber->channels, channel);
+    return true;
+}
+
+static void sweep(rli_subscriber *subscriber)
+{
+    subscriber->sweep_ms = RLI_NEVER;
+    rli_channels_each(&subscriber->channels, end_lingering, subscriber);
+    rli_subscriber_flush(subscriber);
+}
+
 static void read_and_write(rli_subscriber *subscriber)
 {
     short ready = wait_for_bytes(subscriber, next_look(subscriber));
     if (!subscriber->connection.context)
         return;
+    if (rli_now_ms() >= subscriber->sweep_ms)
+        sweep(subscriber);
     if (rli_now_ms() >= subscriber->send_by_ms)
         rli_subscriber_flush(subscriber);
     if (!ready)

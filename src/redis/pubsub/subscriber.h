@@ -37,6 +37,7 @@ typedef struct rli_subscriber {
     int64_t drifted_ms; /* when channels that are adrift are requested again; RLI_NEVER: there are none */
     int64_t heard_ms;   /* when bytes were last received */
     bool pinged;        /* a PING was sent since then */
+    int64_t sweep_ms;   /* when to look for channels that have lingered long enough; RLI_NEVER: none lingers */
     char trouble[200];  /* the latest error of server or connection, for messages; "": none */
 } rli_subscriber;
 
@@ -44,12 +45,23 @@ typedef struct rli_subscriber {
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
                          const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed);
 
+/* When the last one that uses a channel leaves it, the client unsubscribes. */
+typedef enum rli_leaving {
+    RLI_LEAVE_AT_ONCE,
+    RLI_LEAVE_SOON,  /* together with the next command, at most about 10 ms later */
+    RLI_LEAVE_LINGER /* some seconds later, if nobody has joined it again by then */
+} rli_leaving;
+
+/* How long a channel lingers. */
+#define RLI_LINGER_MS 2000
+
 /* Subscribes to the channel, unless that has been done. The confirmation comes later: rli_channel_is_confirmed. Each
- * join needs an rli_subscriber_leave; the last leave unsubscribes at once, or, if `later`, together with the next
- * command, at most about 10 ms later. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the subscriber was
+ * join needs an rli_subscriber_leave. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the subscriber was
  * stopped, because its server must not be used any more. */
 rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **channel);
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later);
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how);
+/* Joins the channel if it is subscribed and confirmed already. NULL: it is not. */
+rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name, size_t length);
 
 /* From now until rli_channel_unlisten, the parker is woken by each message, by the confirmation, and when the
  * connection is lost, since a message may have been lost, too. Check the awaited condition again in each case. */

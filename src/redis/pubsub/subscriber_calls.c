@@ -54,7 +54,8 @@ static void put_off(rli_subscriber *subscriber)
 /* Whether a subscribe command must be sent (again) for the channel. */
 static bool is_wanting(const rli_channel *channel)
 {
-    return channel->references == 0 || ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
+    return (channel->references == 0 && channel->lingers_until_ms == 0) ||
+           ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
 }
 
 rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **out)
@@ -69,6 +70,7 @@ rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, s
     }
     if (status == RLOCK_OK) {
         channel->references++;
+        rli_channels_linger(&subscriber->channels, channel, 0);
         if (subscriber->connection.context)
             rli_subscriber_flush(subscriber);
         else
@@ -81,14 +83,55 @@ rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, s
     return status;
 }
 
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, bool later)
+static bool is_asked_for(const rli_subscriber *subscriber, const rli_channel *channel)
+{
+    return subscriber->connection.context && !channel->refusal && !channel->adrift;
+}
+
+static bool is_confirmed(const rli_subscriber *subscriber, const rli_channel *channel)
+{
+    return is_asked_for(subscriber, channel) && channel->unconfirmed == 0;
+}
+
+rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name, size_t length)
 {
     pthread_mutex_lock(&subscriber->mutex);
-    if (--channel->references == 0) {
+    rli_channel *channel = rli_channels_find(&subscriber->channels, name, length);
+    if (channel && !(is_confirmed(subscriber, channel) && (channel->references > 0 || channel->lingers_until_ms)))
+        channel = NULL;
+    if (channel) {
+        channel->references++;
+        rli_channels_linger(&subscriber->channels, channel, 0);
+    }
+    pthread_mutex_unlock(&subscriber->mutex);
+    return channel;
+}
+
+/* At most so many channels linger. */
+#define LINGERING_MAX 64
+
+/* Whether the channel, which nobody uses any more, lingers. The thread is woken for the first of them only: it then looks
+ * for the others in time. */
+static bool lingers(rli_subscriber *subscriber, rli_channel *channel)
+{
+    if (!is_confirmed(subscriber, channel) || subscriber->stopping || subscriber->channels.lingering >= LINGERING_MAX)
+        return false;
+    int64_t until_ms = rli_after_ms(RLI_LINGER_MS);
+    rli_channels_linger(&subscriber->channels, channel, until_ms);
+    subscriber->sweep_ms = rli_earlier(subscriber->sweep_ms, until_ms);
+    if (subscriber->polls_until_ms > until_ms)
+        rli_subscriber_wake(subscriber);
+    return true;
+}
+
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    if (--channel->references == 0 && !(how == RLI_LEAVE_LINGER && lingers(subscriber, channel))) {
         bool sends = rli_subscriber_waits_for_room(subscriber);
         /* If memory is short for the command, stay subscribed until the connection ends. */
         bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;
-        if (said && later && !sends)
+        if (said && how == RLI_LEAVE_SOON && !sends)
             put_off(subscriber);
         else if (said)
             rli_subscriber_flush(subscriber);
@@ -113,11 +156,6 @@ void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
-static bool is_asked_for(const rli_subscriber *subscriber, const rli_channel *channel)
-{
-    return subscriber->connection.context && !channel->refusal && !channel->adrift;
-}
-
 bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel)
 {
     pthread_mutex_lock(&subscriber->mutex);
@@ -129,7 +167,7 @@ bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *cha
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel)
 {
     pthread_mutex_lock(&subscriber->mutex);
-    bool confirmed = is_asked_for(subscriber, channel) && channel->unconfirmed == 0;
+    bool confirmed = is_confirmed(subscriber, channel);
     pthread_mutex_unlock(&subscriber->mutex);
     return confirmed;
 }

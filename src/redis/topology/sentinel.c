@@ -149,7 +149,7 @@ static void stop_listening(heard **own)
     heard *gone = *own;
     *own = gone->next;
     rli_channel_unlisten(&gone->sentinel->subscriber, gone->channel, &gone->listener);
-    rli_subscriber_leave(&gone->sentinel->subscriber, gone->channel, false);
+    rli_subscriber_leave(&gone->sentinel->subscriber, gone->channel, RLI_LEAVE_AT_ONCE);
     free(gone);
 }
 

@@ -122,7 +122,7 @@ static const char look[] =
     "    value = table.concat(parts, ' ') "
     "    if redis.call('PTTL', key) == -1 then value = value .. ' for ever' end "
     "  end "
-    "  if not key:find('redisson_lock_token', 1, true) and not key:find('lock-signal:', 1, true) then "
+    "  if not key:find('redisson_lock_token', 1, true) and not key:find('lock-signal:', 1, true) and not key:find('rlock_waiters', 1, true) then "
     "    lines[#lines + 1] = plain(key) .. ' ' .. kind .. ' ' .. value .. '\\n' "
     "  end "
     "end "

@@ -94,23 +94,27 @@ int seen_by(int rule)
     return proxy_count(scene.proxy, rule, PROXY_SEEN);
 }
 
-static int heard_so_far(const char *line)
+/* On the lock's channel, or on that of a client that is registered for it. */
+static int heard_so_far(const char *channel, const char *message)
 {
     char *all = server_heard_all(stage.server);
+    size_t length = strlen(channel), said = strlen(message);
     int count = 0;
-    for (const char *at = all; (at = strstr(at, line)); at += strlen(line))
-        count++;
+    for (const char *at = all; (at = strstr(at, channel)); at += length) {
+        const char *behind = at + length;
+        if (*behind == ':' && strcspn(behind, " ") == 37)
+            behind += 37;
+        count += *behind == ' ' && strncmp(behind + 1, message, said) == 0 && behind[1 + said] == '\n';
+    }
     free(all);
     return count;
 }
 
 bool heard_times(const char *name, const char *message, int times, int64_t ms)
 {
-    char line[512];
-    snprintf(line, sizeof line, "%s %s\n", channel_of(name), message);
     for (int64_t until_ms = limit_end_ms(ms); now_ms() < until_ms; pass_ms(1)) {
-        if (heard_so_far(line) >= times)
+        if (heard_so_far(channel_of(name), message) >= times)
             return true;
     }
-    return heard_so_far(line) >= times;
+    return heard_so_far(channel_of(name), message) >= times;
 }

@@ -40,6 +40,16 @@ int64_t wire_number(const char *name, rlock_client *client)
     return number;
 }
 
+/* The registry of those that wait for it; the caller frees the text. */
+static char *waiters_of(const char *name)
+{
+    size_t size = strlen(name) + sizeof "rlock_waiters:{}";
+    char *key = malloc(size);
+    cr_assert(key != NULL);
+    snprintf(key, size, strchr(name, '{') ? "rlock_waiters:%s" : "rlock_waiters:{%s}", name);
+    return key;
+}
+
 int64_t assert_held_alone(const char *name, rlock_client *client, int count,
                           int64_t lease_ms, int64_t since_ms)
 {
@@ -53,7 +63,10 @@ int64_t assert_held_alone(const char *name, rlock_client *client, int count,
     int64_t ttl_ms = pttl_of(name);
     /* The server's clock and ours may each be cut off to the millisecond. */
     assert_between(ttl_ms, lease_ms - (now_ms() - since_ms) - 2, lease_ms);
-    cr_assert(server_integer(stage.server, "DBSIZE") == 1, "there are other keys beside the lock");
+    char *registry = waiters_of(name);
+    int64_t waiters = server_integer(stage.server, "EXISTS %s", registry);
+    free(registry);
+    cr_assert(server_integer(stage.server, "DBSIZE") == 1 + waiters, "there are other keys beside the lock");
     return number;
 }
 
@@ -118,12 +131,22 @@ const char *channel_of(const char *name)
 
 bool wait_listened(const char *name, int64_t ms)
 {
-    return server_wait_subscribers(stage.server, channel_of(name), 1, ms);
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(1)) {
+        bool waits = server_count_waiting(stage.server, channel_of(name)) > 0;
+        if (waits || now_ms() >= end_ms)
+            return waits;
+    }
 }
 
 bool wait_unlistened(const char *name, int64_t ms)
 {
-    return server_wait_subscribers(stage.server, channel_of(name), 0, ms);
+    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(1)) {
+        redisReply *heard = server_command(stage.server, "PUBSUB CHANNELS %s*", channel_of(name));
+        bool none = heard->elements == 0;
+        freeReplyObject(heard);
+        if (none || now_ms() >= end_ms)
+            return none;
+    }
 }
 
 /* A server before 7.0 refuses the question for the sharded ones, of which it has none. */

@@ -140,7 +140,10 @@ static bool places_are_left(void)
 static void check_place(const char *name, size_t length)
 {
     static const char prefix[] = "redisson_lock_queue:{";
-    if (length > sizeof prefix && memcmp(name, prefix, sizeof prefix - 1) == 0 && places_are_left())
+    static const char registry[] = "rlock_waiters:{";
+    bool queue = length > sizeof prefix && memcmp(name, prefix, sizeof prefix - 1) == 0;
+    bool waiters = length > sizeof registry && memcmp(name, registry, sizeof registry - 1) == 0;
+    if ((queue || waiters) && places_are_left())
         finding("nobody waits any more, and \"%.*s\" has places", (int)length, name);
 }
 

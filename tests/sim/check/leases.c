@@ -47,6 +47,18 @@ static void check_permit(const leases_run *self)
         finding("%s had a permit of \"%s\" expire earlier than before, and published nothing", self->script, self->name);
 }
 
+/* It was offered to a waiter, which was told; those that wait behind it ask by themselves. */
+static bool is_offered(const leases_run *self)
+{
+    char channel[TEXT_SIZE];
+    wire_channel(self->which, self->name, channel);
+    for (int i = 0; i < wire_now.count; i++) {
+        if (strncmp(wire_now.told[i].channel, channel, strlen(channel)) == 0 && wire_now.told[i].channel[strlen(channel)] == ':')
+            return strcmp(self->script, "lock/release") == 0 || strcmp(self->script, "lock/handoff") == 0;
+    }
+    return false;
+}
+
 /* An exclusive lock that another owner has, or its own for a shorter lease, ends earlier than waiters were told. */
 static void check_shortened(const leases_run *self, const wire_state *after)
 {
@@ -54,7 +66,7 @@ static void check_shortened(const leases_run *self, const wire_state *after)
     char channel[TEXT_SIZE];
     bool spins = strcmp(self->script, "lock/acquire") == 0 && self->run->count < self->run->keys + 5; /* no channel */
     if (spins || !before->lock || !after->lock || before->mode || after->mode || before->ends_ms < 0 || after->ends_ms < 0 ||
-        after->ends_ms + SLIGHT_MS >= before->ends_ms)
+        after->ends_ms + SLIGHT_MS >= before->ends_ms || is_offered(self))
         return;
     wire_channel(self->which, self->name, channel);
     wire_must_tell(self->script, before, after, channel, "0");

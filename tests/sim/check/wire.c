@@ -228,6 +228,12 @@ static void check_count_told(const char *script, wire_family which, const char *
         wire_must_tell(script, before, after, channel, "1");
 }
 
+/* Of a client of this library, which waits for the lock: "8d3f0f5c-35e0-8d4a-9f0e-5f2f6b0c7a11". */
+static bool is_client(const char *behind)
+{
+    return *behind == ':' && strlen(behind) == 37 && behind[15] == '8';
+}
+
 /* Nobody of Redisson's listens elsewhere, and it reads numbers. */
 static void check_messages(const char *script, wire_family which, const char *name)
 {
@@ -237,7 +243,8 @@ static void check_messages(const char *script, wire_family which, const char *na
     for (int i = 0; i < wire_now.count; i++) {
         const wire_message *one = &wire_now.told[i];
         const char *behind = one->channel + length;
-        bool ours = strncmp(one->channel, channel, length) == 0 && (which == QUEUED ? *behind == ':' : *behind == 0);
+        bool ours = strncmp(one->channel, channel, length) == 0 &&
+                    (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
         bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
                      ((which == READING || which == WRITING || which == LATCHES) && strcmp(one->text, "1") == 0);
         if (!ours || !known || !is_number(one->text))
@@ -429,7 +436,8 @@ static bool begins_with(const char *name, size_t length, const char *with)
 
 static bool is_beside(const char *name, size_t length, const char *of)
 {
-    static const char *const before[] = {"redisson_lock_queue:", "redisson_lock_timeout:", "redisson_lock_token:", "rlock_fence:"};
+    static const char *const before[] = {"redisson_lock_queue:", "redisson_lock_timeout:", "redisson_lock_token:", "rlock_fence:",
+                                         "rlock_waiters:"};
     char own[TEXT_SIZE];
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         snprintf(own, sizeof own, "%s{%s}", before[i], of);

@@ -1,0 +1,227 @@
+/* The registry: of the waiters of many processes, a release tells one; and what becomes of waiters that are told and do not
+ * answer, of messages and of the registry itself is no reason to wait for long. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+#include "tests/support/scripts.h"
+#include "tests/support/server_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(registry, .init = stage_open, .fini = stage_close);
+
+#define NAME     "order"
+#define REGISTRY "rlock_waiters:{" NAME "}"
+#define GHOST    "00000000-0000-8000-8000-000000000000"
+#define CLIENTS  6
+/* An offer ends after 3 s, and the next waiter asks within 1 s and 250 ms for each before it. */
+#define LAPSED_MS (3000 + 1000 + 250 * CLIENTS + 200)
+
+static rlock *held_elsewhere(void)
+{
+    rlock *held = lock_of(stage.other, NAME);
+    for (int i = 0; i < 2; i++) { /* the server knows the scripts then */
+        assert_ok(rlock_lock(held));
+        if (i == 0)
+            assert_ok(rlock_unlock(held));
+    }
+    return held;
+}
+
+static actor *waiter_of(rlock *lock)
+{
+    int64_t before = server_count_waiting(stage.server, channel_of(NAME));
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(server_wait_subscribers(stage.server, channel_of(NAME), before + 1, 5000) && actor_asleep(waiter, 5000));
+    return waiter;
+}
+
+/* One listens to the lock's channel. */
+static bool wait_listened_to_all(void)
+{
+    for (int64_t end_ms = limit_end_ms(5000);; pass_ms(1)) {
+        redisReply *reply = server_command(stage.server, "PUBSUB NUMSUB redisson_lock__channel:{" NAME "}");
+        bool listens = reply->elements == 2 && reply->element[1]->integer == 1;
+        freeReplyObject(reply);
+        if (listens || now_ms() >= end_ms)
+            return listens;
+    }
+}
+
+static void say(const char *command)
+{
+    redisReply *reply = server_command(stage.server, command);
+    cr_assert(reply && reply->type != REDIS_REPLY_ERROR, "%s", command);
+    freeReplyObject(reply);
+}
+
+/* One after the other, in the order in which they came; the others sleep on. */
+Test(registry, release_wakes_the_one_that_has_waited_longest)
+{
+    rlock *held = held_elsewhere(), *locks[CLIENTS];
+    actor *waiters[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        locks[i] = lock_of(stage_client(""), NAME);
+        waiters[i] = waiter_of(locks[i]);
+    }
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == CLIENTS);
+    assert_ok(rlock_unlock(held));
+    for (int i = 0; i < CLIENTS; i++) {
+        assert_ok(actor_finish(waiters[i], 5000));
+        cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == CLIENTS - 1 - i);
+        for (int k = i + 1; k < CLIENTS; k++)
+            cr_assert(!actor_ended(waiters[k], 0));
+        assert_ok(actor_unlock(waiters[i], locks[i]));
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        actor_end(waiters[i]);
+    assert_no_keys();
+}
+
+/* One request of the waiter and one release; nothing of those that are not told. */
+TimedTest(registry, release_causes_no_request_of_the_others)
+{
+    rlock *held = held_elsewhere(), *locks[CLIENTS];
+    actor *waiters[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        locks[i] = lock_of(stage_client(""), NAME);
+        waiters[i] = waiter_of(locks[i]);
+    }
+    int64_t before = scripts_run();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiters[0], 5000));
+    pass_ms(100);
+    cr_assert(scripts_run() - before == 2, "%lld", (long long)(scripts_run() - before));
+    for (int i = 0; i < CLIENTS; i++) {
+        if (i > 0)
+            assert_ok(actor_finish(waiters[i], 5000));
+        assert_ok(actor_unlock(waiters[i], locks[i]));
+        actor_end(waiters[i]);
+    }
+}
+
+/* It is registered, and not subscribed any more: its process has died. */
+TimedTest(registry, dead_waiter_is_passed_over)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    freeReplyObject(server_command(stage.server, "ZADD " REGISTRY " 1 %s", GHOST ":1 30000"));
+    actor *waiter = waiter_of(lock);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(100));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    assert_no_keys();
+}
+
+/* It is subscribed, and does not answer: its process has stopped. The offer ends, and the next one finds that. */
+TimedTest(registry, stopped_waiter_holds_the_others_up_for_a_moment)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    freeReplyObject(server_command(stage.server, "ZADD " REGISTRY " 1 %s", GHOST ":1 30000"));
+    actor *waiter = waiter_of(lock);
+    int64_t since_ms = now_ms();
+    redisContext *stopped = server_connect(stage.server);
+    freeReplyObject(redisCommand(stopped, "SUBSCRIBE redisson_lock__channel:{" NAME "}:" GHOST));
+    assert_ok(rlock_unlock(held));
+    cr_assert(server_integer(stage.server, "HEXISTS " NAME " " GHOST ":1") == 1);
+    assert_between(pttl_of(NAME), 1, 3000);
+    assert_ok(actor_finish(waiter, 20000));
+    assert_between(actor_ended_at(waiter) - since_ms, 1000, LAPSED_MS);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    redisFree(stopped);
+    assert_no_keys();
+}
+
+/* Foreign hands delete it: a release finds nobody to tell. */
+TimedTest(registry, that_is_lost_costs_a_moment)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    actor *waiter = waiter_of(lock);
+    say("DEL " REGISTRY);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 20000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, 1250);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    assert_no_keys();
+}
+
+/* What stands there is none of ours. */
+Test(registry, of_another_type_is_left_alone)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    say("SET " REGISTRY " mine");
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened_to_all() && actor_asleep(waiter, 5000));
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    char *value = server_text(stage.server, "GET " REGISTRY);
+    cr_assert(strcmp(value, "mine") == 0);
+    free(value);
+}
+
+/* A wait that ends leaves no place behind, so nothing is offered to it. */
+Test(registry, is_left_by_a_waiter_that_gives_up)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    assert_status(actor_try(waiter, lock, 300, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    cr_assert(server_integer(stage.server, "EXISTS " REGISTRY) == 0);
+    rlock_cancel *cancel = rlock_cancel_new();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = cancel;
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    rlock_cancel_fire(cancel);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
+    cr_assert(server_integer(stage.server, "EXISTS " REGISTRY) == 0);
+    assert_ok(rlock_unlock(held));
+    rlock_cancel_free(cancel);
+    actor_end(waiter);
+    assert_no_keys();
+}
+
+/* Redisson's waiters hear of a lock that is free, also while waiters of ours are registered. */
+Test(registry, release_is_published_while_others_listen)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    actor *waiter = waiter_of(lock);
+    redisContext *theirs = server_connect(stage.server);
+    freeReplyObject(redisCommand(theirs, "SUBSCRIBE redisson_lock__channel:{" NAME "}"));
+    assert_ok(rlock_unlock(held));
+    redisReply *heard = NULL;
+    cr_assert(redisGetReply(theirs, (void **)&heard) == REDIS_OK && heard->elements == 3 &&
+              strcmp(heard->element[2]->str, "0") == 0);
+    freeReplyObject(heard);
+    assert_ok(actor_finish(waiter, 5000));
+    redisFree(theirs);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* Its release is told on the lock's channel alone, to which a waiter of ours then listens. */
+Test(registry, waiter_hears_the_release_of_another_library)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    foreign_hold(NAME, 60000);
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened_to_all() && actor_asleep(waiter, 5000));
+    foreign_release(NAME);
+    assert_ok(actor_finish_soon(waiter, 900));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
