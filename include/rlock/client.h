@@ -63,7 +63,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
  * child's copies of the sockets and frees nothing that the parent needs. */
 RLOCK_API void rlock_client_close(rlock_client *client);
 
-/* The client's id: a UUID of 36 characters, owned by the client. NULL for NULL. */
+/* The client's id: a UUID of version 8, in 36 characters, owned by the client. NULL for NULL. */
 RLOCK_API const char *rlock_client_id(const rlock_client *client);
 
 /* Why a hold was lost. */

@@ -141,8 +141,11 @@ bool wait_listened(const char *name, int64_t ms)
 bool wait_unlistened(const char *name, int64_t ms)
 {
     for (int64_t end_ms = limit_end_ms(ms);; pass_ms(1)) {
-        redisReply *heard = server_command(stage.server, "PUBSUB CHANNELS %s*", channel_of(name));
-        bool none = heard->elements == 0;
+        redisReply *heard = server_command(stage.server, "PUBSUB CHANNELS");
+        const char *channel = channel_of(name);
+        bool none = true;
+        for (size_t i = 0; i < heard->elements; i++)
+            none &= strncmp(heard->element[i]->str, channel, strlen(channel)) != 0;
         freeReplyObject(heard);
         if (none || now_ms() >= end_ms)
             return none;

@@ -20,6 +20,8 @@ typedef struct parity_difference {
     bool number_a_name;   /* one owner has other numbers at other locks */
     bool sharded;         /* a cluster's messages: what is noted, with an S before it */
 } parity_difference;
+/* Removes the ids of clients from the channels that waiters of ours have beside Redisson's. */
+void parity_hide_own_channels(char *messages);
 void assert_parity(const char *section, const parity_step *steps, size_t count, const parity_difference *ours);
 #define ASSERT_PARITY(section, steps, ours) \
     assert_parity(section, steps, sizeof(steps) / sizeof *(steps), ours)
