@@ -30,7 +30,7 @@ static void make_index(void)
     const sim_command *const all[] = {string_commands, hash_commands, list_commands, blocking_commands, set_commands, zset_commands,
                                   key_commands, expiry_commands, pubsub_commands, script_commands, link_commands,
                                   server_commands, multi_commands, replication_commands, cluster_commands,
-                                  sentinel_commands, monitor_commands, setting_commands};
+                                  sentinel_commands, monitor_commands, setting_commands, tracking_commands};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         for (const sim_command *one = all[i]; one->name; one++) {
             size_t place = place_in_index(one->name, strlen(one->name));
@@ -357,6 +357,7 @@ void command_run(sim_call *call)
         statistics_ran(call->server, call->command);
     }
     call->command->run(call);
+    tracking_ran(call);
 }
 
 void pause_look(sim_server *server)

@@ -39,7 +39,7 @@ typedef struct sim_command {
 
 extern const sim_command string_commands[], hash_commands[], list_commands[], blocking_commands[], set_commands[], zset_commands[], key_commands[],
     expiry_commands[], pubsub_commands[], script_commands[], link_commands[], server_commands[], multi_commands[],
-    replication_commands[], cluster_commands[], sentinel_commands[], monitor_commands[], setting_commands[]; /* each ended by a name NULL */
+    replication_commands[], cluster_commands[], sentinel_commands[], monitor_commands[], setting_commands[], tracking_commands[]; /* each ended by a name NULL */
 
 /* NULL: the server knows none. */
 const sim_command *command_find(sim_server *server, const text *words, int count);

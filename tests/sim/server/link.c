@@ -72,6 +72,7 @@ void link_hang_up(sim_link *link)
     link->hung_up = true;
     link->waits = link->pops = link->postponed = false;
     unsubscribe_all(link);
+    tracking_end(link);
     link_clear_queue(link);
     if (!link->muted && hooks->hung_up)
         hooks->hung_up(hooks->world, link);
@@ -96,6 +97,11 @@ void sim_link_close(sim_link *link)
 size_t sim_link_waiting(const sim_link *link)
 {
     return link->out.length;
+}
+
+uint64_t sim_link_id(const sim_link *link)
+{
+    return link->id;
 }
 
 size_t sim_link_take(sim_link *link, char *to, size_t most)

@@ -45,6 +45,7 @@ struct sim_server {
     statistics statistics;
     int64_t most_links, idle_s; /* maxclients, and timeout; 0: none */
     bool monitors;              /* some link does */
+    int trackers;               /* so many links track keys */
     bool notifies;              /* of what becomes of keys */
     bool changed; /* the present command has written, or published */
     char host[64], user[64], password[64];
@@ -111,6 +112,9 @@ struct sim_link {
     int64_t wait_until_ms, wait_for;
     bool postponed;  /* by a pause */
     bool monitors;   /* it is told of all commands */
+    bool tracks, no_loop; /* CLIENT TRACKING is on; without its own changes */
+    uint64_t redirect;    /* which link is told; 0: none */
+    table tracked;        /* keys that it has read and that have not changed since */
     int64_t heard_us; /* when it said something last */
 };
 
@@ -161,6 +165,13 @@ int64_t idle_due_us(const sim_server *server); /* when the next link has been id
 void idle_look(sim_server *server);            /* ends those that have */
 
 void monitors_tell(const sim_call *call); /* monitor.c */
+
+/* --- CLIENT TRACKING (tracking.c) --- */
+
+void tracking_ran(const sim_call *call); /* notes what it has read */
+void tracking_changed(sim_server *server, text key);
+void tracking_flushed(sim_server *server);
+void tracking_end(sim_link *link);
 
 /* --- notifications (notify.c); without a listener's wish all do nothing --- */
 

@@ -45,6 +45,7 @@ void note_change(sim_server *server, int database, text key)
 {
     log_unit *open = &server->log.open;
     server->changed = true;
+    tracking_changed(server, key);
     if (!server->replicas)
         return;
     for (size_t i = 0; i < open->count; i++) {

@@ -76,6 +76,7 @@ void *sim_link_peer(const sim_link *link);
 /* Bytes in any cuts. Runs whole commands at once, in order, but none while the server is paused, or while this link is
  * in WAIT. Nothing once it has hung up. */
 void sim_link_hear(sim_link *link, const char *bytes, size_t count);
+uint64_t sim_link_id(const sim_link *link); /* as CLIENT ID says */
 /* Takes up to `most` bytes that the server says; how many. */
 size_t sim_link_take(sim_link *link, char *bytes, size_t most);
 size_t sim_link_waiting(const sim_link *link); /* how many there are to take */
