@@ -426,6 +426,15 @@ $(failover): $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/failover/*.c)) $(B)/
 bench-failover: all $(failover) | deps-interop ## measures failovers and outages beside Java's Redisson, in some minutes; BENCH_RUNS=5 failovers of each kind
 	@B=$(there) BENCH_RUNS='$(BENCH_RUNS)' ARGS=$(call quote,$(ARGS)) tests/bench/failover/run
 
+loss := $(B)/tests/bench/loss/measure
+$(loss): $(B)/tests/bench/loss/measure.o $(B)/tests/support.a $(B)/librlock.a
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+.PHONY: bench-loss
+bench-loss: all $(loss) | deps-test ## measures how soon a deleted lock is told to its holder
+	@PATH="$$PATH" $(loss) --live
+
 # --- Installing ---
 
 # Words of the shell: PREFIX and DESTDIR may have spaces and quotes.

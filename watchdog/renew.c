@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "engine/session.h"
 #include "net/reply.h"
+#include "watchdog/look.h"
 #include "watchdog/renewal_batch.h"
+#include "watchdog/tracking.h"
 
 #include <stdlib.h>
 
@@ -47,7 +49,7 @@ static rli_session *next_like(const rli_watchdog *watchdog, const rli_renewal_ba
     if (!first || first->at_ms > due_ms || first == &watchdog->engine->permits_in_doubt.timer)
         return NULL;
     rli_session *session = RLI_ITEM(rli_session, first, timer);
-    bool fits = session->phase == RLI_OPEN && !session->renewing && rli_session_needs_renewal(session) &&
+    bool fits = session->phase == RLI_OPEN && !session->renewing && !session->aging && rli_session_needs_renewal(session) &&
                 rli_now_ms() < session->deadline_ms && is_like(watchdog, batch, session);
     return fits ? session : NULL;
 }
@@ -88,16 +90,18 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
 typedef char owner_text[RLI_OWNER_TEXT];
 
 /* Writes the request. Needs no mutex: the sessions keep their names and numbers while they are marked as
- * `renewing`. Returns false when out of memory. In both cases the caller clears the call, then frees the texts. */
+ * `renewing` or `looking`. Returns false when out of memory. In both cases the caller clears the call, then frees the texts. */
 static bool word(const rli_renewal_batch *batch, rli_call *call, owner_text **texts)
 {
     rli_engine *engine = batch->watchdog->engine;
     owner_text *owners = malloc((size_t)batch->count * sizeof *owners);
     *texts = owners;
-    rli_call_script(call, batch->sessions[0]->kind->renew, batch->count);
+    const rli_kind *kind = batch->sessions[0]->kind;
+    rli_call_script(call, batch->looks ? kind->look : kind->renew, batch->count);
     for (int i = 0; i < batch->count; i++)
         rli_call_add(call, batch->sessions[i]->entry->name, batch->sessions[i]->entry->length);
-    rli_call_add_number(call, batch->lengthens ? engine->settings->watchdog_timeout_ms : 0);
+    if (!batch->looks)
+        rli_call_add_number(call, batch->lengthens ? engine->settings->watchdog_timeout_ms : 0);
     for (int i = 0; owners && i < batch->count; i++)
         rli_call_add_text(call, rli_owner_text(engine->client_id, batch->sessions[i]->number, owners[i]));
     return owners && !call->no_memory;
@@ -144,6 +148,16 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 
 /* --- the answer --- */
 
+/* Whoever is renewed is old enough to be tracked. With a short watchdog timeout that comes before its age is noticed. */
+static void grow_old(rli_engine *engine, rli_session *session)
+{
+    if (session->old || !engine->watch.on)
+        return;
+    session->old = true;
+    engine->watch.rereads = true;
+    rli_watch_expect(engine, rli_now_ms());
+}
+
 /* Applies the answer for one session. NULL: none came, or RLI_NOT_HERE: it is renewed again at again_ms. */
 static void apply(rli_engine *engine, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
@@ -162,6 +176,7 @@ static void apply(rli_engine *engine, rli_session *session, bool lengthened, int
             rli_session_extend_deadline(session, sent_ms, watchdog_ms);
         if (lengthened && writer)
             rli_session_extend_deadline(writer, sent_ms, watchdog_ms);
+        grow_old(engine, session);
         rli_session_schedule(engine, session, sent_ms);
     } else {
         rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
@@ -182,7 +197,11 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
     int64_t again_ms = rli_after_ms(part_of_timeout(batch->watchdog, 30) + 1);
     for (int i = 0; i < batch->count; i++) {
         rli_session *session = batch->sessions[i];
-        apply(engine, session, batch->lengthens, sent_ms, whole ? reply->element[i] : NULL, again_ms);
+        const redisReply *answer = whole ? reply->element[i] : NULL;
+        if (batch->looks)
+            rli_look_judge(engine, batch, session, answer, sent_ms);
+        else
+            apply(engine, session, batch->lengthens, sent_ms, answer, again_ms);
         rli_session_settle(engine, session);
     }
     discard(batch);
@@ -286,29 +305,17 @@ static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *
 /* Allocates a batch and takes over the caller's hold on the node. NULL: out of memory; the session is put off. */
 static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, rli_session *timer)
 {
-    size_t most = (size_t)watchdog->engine->settings->batch_size;
-    rli_renewal_batch *batch = malloc(sizeof *batch + most * sizeof(rli_session *));
-    if (batch)
-        *batch = (rli_renewal_batch){.watchdog = watchdog, .node = node, .ends_ms = RLI_NEVER};
-    else
+    rli_renewal_batch *batch = rli_renewal_batch_make(watchdog, node);
+    if (!batch)
         put_off(watchdog->engine, timer, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
     return batch;
 }
 
-void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
+void rli_renew_dispatch(rli_renewal_batch *batch)
 {
+    rli_watchdog *watchdog = batch->watchdog;
     rli_engine *engine = watchdog->engine;
-    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, slot_of(watchdog, timer));
-    rli_renewal_batch *batch = may_send(watchdog, node, timer) ? make(watchdog, node, timer) : NULL;
-    if (!batch) {
-        rli_node_unref(node);
-        return;
-    }
-    fill(watchdog, batch);
-    if (batch->count == 0) {
-        discard(batch);
-        return;
-    }
+    rli_node *node = batch->node;
     rli_engine_unlock(engine);
     rli_call call;
     owner_text *owners;
@@ -319,8 +326,25 @@ void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
     if (!sent)
         rli_topology_suspect(watchdog->engine->topology);
     rli_engine_lock(engine);
+    if (sent)
+        rli_tracking_check(engine, node);
     if (!sent && node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
         note_silence(watchdog, node);
     if (!sent)
         close_batch(batch, NULL, since_ms);
+}
+
+void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
+{
+    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, slot_of(watchdog, timer));
+    rli_renewal_batch *batch = may_send(watchdog, node, timer) ? make(watchdog, node, timer) : NULL;
+    if (!batch) {
+        rli_node_unref(node);
+        return;
+    }
+    fill(watchdog, batch);
+    if (batch->count > 0)
+        rli_renew_dispatch(batch);
+    else
+        discard(batch);
 }

@@ -20,6 +20,15 @@ bool rli_renewal_batch_is_full(const rli_node *node, bool late)
     return node->renewals.batches >= MOST_BATCHES || node->renewals.names >= (late ? MOST_NAMES_LATE : MOST_NAMES);
 }
 
+rli_renewal_batch *rli_renewal_batch_make(rli_watchdog *watchdog, rli_node *node)
+{
+    size_t most = (size_t)watchdog->engine->settings->batch_size;
+    rli_renewal_batch *batch = malloc(sizeof *batch + most * sizeof(struct rli_session *));
+    if (batch)
+        *batch = (rli_renewal_batch){.watchdog = watchdog, .node = node, .ends_ms = RLI_NEVER};
+    return batch;
+}
+
 /* rli_pending.done: the batch has its outcome. Called by whichever thread reads the answer. */
 static void come_back(rli_pending *pending)
 {

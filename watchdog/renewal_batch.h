@@ -1,5 +1,5 @@
-/* Renewal batch: renewals of several holds in one request under way; there may be several batches, to several
- * servers. */
+/* Renewal batch: renewals of several holds, or looks at them, in one request under way; there may be several batches, to
+ * several servers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_RENEWAL_BATCH_H
 #define RLI_RENEWAL_BATCH_H
@@ -23,9 +23,15 @@ typedef struct rli_renewal_batch {
     int64_t ends_ms; /* the first deadline of its sessions */
     /* It extends the holds. Otherwise it only ensures that the locks' keys last as long as the holds. */
     bool lengthens;
+    bool looks;  /* it renews nothing but reads the holds (look.h) */
+    bool alarm;  /* a look that a report of the name's key caused */
+    bool judged; /* a look that counts as a false alarm if it finds nothing */
     int count;
-    struct rli_session *sessions[]; /* marked as `renewing` */
+    struct rli_session *sessions[]; /* marked as `renewing`, or as `looking` */
 } rli_renewal_batch;
+
+/* Allocates a batch and takes over the caller's hold on the node. NULL: out of memory. */
+rli_renewal_batch *rli_renewal_batch_make(rli_watchdog *watchdog, rli_node *node);
 
 /* Returns whether so much is under way to the server that more would keep its other clients waiting. late: renewals
  * are late, so other clients must wait longer. */

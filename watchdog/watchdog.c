@@ -11,6 +11,7 @@
 #include "watchdog/permits.h"
 #include "watchdog/renew.h"
 #include "watchdog/compensate.h"
+#include "watchdog/look.h"
 
 void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 {
@@ -33,9 +34,9 @@ static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
     /* The timer that woke us was removed before we ran. Stay awake for it this long, so that the next one need not
      * wake us. */
     else if (called)
-        until_ms = rli_after_ms(rli_renewal_period_ms(engine->settings));
-    if (engine->collect_at_ms < until_ms)
-        until_ms = engine->collect_at_ms;
+        until_ms = rli_after_ms(rli_earlier(rli_renewal_period_ms(engine->settings),
+                                            engine->watch.on ? RLI_WATCH_AGE_MS : RLI_NEVER));
+    until_ms = rli_earlier(until_ms, rli_earlier(engine->collect_at_ms, engine->watch.due_ms));
     timers->awake_at_ms = until_ms;
     bool called_again = rli_engine_await(engine, &timers->earlier, until_ms);
     timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to wake this thread */
@@ -56,7 +57,7 @@ int64_t rli_watchdog_put_off(rli_watchdog *watchdog)
     return rli_now_ms() < watchdog->compensate_after_ms ? watchdog->compensate_after_ms + watchdog->put_off++ : 0;
 }
 
-/* Does what is due for the session. */
+/* Does what is due for the session. With `aging` set, its timer is not for a renewal. */
 static void attend_session(rli_watchdog *watchdog, rli_session *session)
 {
     rli_engine *engine = watchdog->engine;
@@ -67,6 +68,8 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
         rli_compensate(watchdog, session);
     else if (rli_now_ms() >= session->deadline_ms)
         rli_session_declare_lost(engine, session, RLOCK_LOST_EXPIRED, true);
+    else if (session->aging && session->phase == RLI_OPEN && session->count > 0)
+        rli_look_at_old(watchdog, session);
     else if (rli_session_needs_renewal(session) && !session->renewing)
         rli_renew_due(watchdog, session);
     else
@@ -122,7 +125,9 @@ static bool rest(rli_watchdog *watchdog, const rli_timer *first, bool called)
     rli_engine *engine = watchdog->engine;
     if (!watchdog->batches.first)
         return sleep_on(engine, first, called);
-    int64_t until_ms = first && first->at_ms < engine->collect_at_ms ? first->at_ms : engine->collect_at_ms;
+    int64_t until_ms = rli_earlier(engine->collect_at_ms, engine->watch.due_ms);
+    if (first)
+        until_ms = rli_earlier(until_ms, first->at_ms);
     rli_engine_unlock(engine);
     rli_renewal_batch_await(watchdog, until_ms);
     rli_engine_lock(engine);
@@ -142,6 +147,8 @@ static void *run(void *argument)
         int64_t now_ms = rli_now_ms();
         if (engine->collect_at_ms <= now_ms)
             rli_collect(watchdog);
+        else if (engine->watch.due_ms <= now_ms)
+            rli_look_due(watchdog);
         else if (!first || first->at_ms > now_ms)
             called = rest(watchdog, first, called);
         else if (first == &engine->permits_in_doubt.timer)

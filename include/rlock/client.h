@@ -90,6 +90,24 @@ typedef struct rlock_lost_event {
 
 typedef void rlock_lost_fn(const rlock_lost_event *event, void *arg);
 
+/* Whether servers report changes that others make to this client's locks, so that a loss is told at once: rlock_on_lost is
+ * called, rlock_valid_for() is 0 and the unlock returns RLOCK_LOST. In all other states, and for holds younger than a
+ * second, a loss is found at the next renewal (a third of lockWatchdogTimeout) or when the lease has ended. */
+typedef enum rlock_tracking {
+    RLOCK_TRACKING_IDLE = 0,          /* no hold has been older than a second: nothing is tracked yet */
+    RLOCK_TRACKING_ON = 1,            /* holds that are older than a second are tracked */
+    RLOCK_TRACKING_CONNECTING = 2,    /* it is being set up, or set up anew after a connection ended */
+    RLOCK_TRACKING_DISABLED = 3,      /* lossTracking is false */
+    RLOCK_TRACKING_REFUSED = 4,       /* a server lacks it (Redis before 6.0, a proxy), or the user has no right to it */
+    RLOCK_TRACKING_TOO_MANY_HOLDS = 5,/* the client has more holds than lossTrackingMaxHolds */
+    RLOCK_TRACKING_FALSE_ALARMS = 6   /* most reports were no loss: tracking rests for five minutes */
+} rlock_tracking;
+
+/* Sets *tracking to the present state; with several servers to the worst of theirs. In the states from
+ * RLOCK_TRACKING_CONNECTING on, rlock_last_error() then says why.
+ * RLOCK_OK; RLOCK_INVALID: a pointer is NULL; RLOCK_CLOSED; RLOCK_FORKED. Does not block. Any thread. */
+RLOCK_API rlock_status rlock_client_tracking(rlock_client *client, rlock_tracking *tracking);
+
 /* Calls `fn` once for each hold that is lost from now on; with unlock_waits = false also for each release
  * that the server refused. `fn` runs on a thread of the library that holds no mutex of the library. It may
  * use locks, but must not close the client.

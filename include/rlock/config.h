@@ -139,8 +139,16 @@ typedef struct rlock_config {
      * returns once the release is on its way; see rlock_unlock(). rlock_on_lost reports a release that the
      * server refused. */
     bool unlock_waits;
-    bool unused[4];
+    /* lossTracking (true; not a setting of Redisson): the server reports changes that others make to locks held for
+     * longer than a second (CLIENT TRACKING), so that a loss is told at once instead of at the next renewal. false: no
+     * tracking, and no connection for it. rlock_client_tracking() tells whether it works. */
+    bool loss_tracking;
+    bool unused[3];
     void *owned; /* internal: what rlock_config_free() frees */
+    /* lossTrackingMaxHolds: 1 to 2147483647 (100000; not a setting of Redisson). While the client has more holds than
+     * this, none are tracked. */
+    int loss_tracking_max_holds;
+    int unused_number;
 } rlock_config;
 
 /* Fills `config` with the defaults given above. NULL is allowed. Any thread.

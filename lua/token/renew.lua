@@ -15,6 +15,8 @@ for i, lock in ipairs(KEYS) do
     if redis.pcall('get', lock) == ARGV[i + 1] then
         if redis.call('pttl', lock) < tonumber(lease_ms) then
             redis.call('pexpire', lock, lease_ms)
+            -- The server forgets that this connection tracks the key when it reports a write; this read tells it again.
+            redis.call('exists', lock)
         end
         answers[i] = 1
     end

@@ -20,6 +20,8 @@ for i, lock in ipairs(KEYS) do
             redis.call('pttl', lock) < tonumber(lease_ms) then
             redis.call('pexpire', lock, lease_ms)
         end
+        -- The server forgets that this connection tracks the key when it reports a write; this read tells it again.
+        redis.call('exists', lock)
         answers[i] = 1
     end
 end

@@ -62,7 +62,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     uuid_unparse_lower(id, client->id);
     rli_connection_name_write(client->settings.own_name, client->id);
     rli_gate_init(&client->gate, destroy);
-    rli_topology_init(&client->topology, &client->settings, &client->gate);
+    rli_topology_init(&client->topology, &client->settings, &client->gate, &client->engine.watch.ear);
     rli_engine_init(&client->engine, &client->settings, client->id, &client->gate, &client->topology, attend, tend);
     rli_loop_init(&client->loop);
     pthread_mutex_init(&client->keepers.mutex, NULL);
@@ -118,6 +118,22 @@ void rlock_client_close(rlock_client *client)
 const char *rlock_client_id(const rlock_client *client)
 {
     return client ? client->id : NULL;
+}
+
+rlock_status rlock_client_tracking(rlock_client *client, rlock_tracking *tracking)
+{
+    rlock_status status = rli_client_check(client);
+    if (status != RLOCK_OK)
+        return status;
+    if (!tracking)
+        return rli_fail(RLOCK_INVALID, "the pointer for the state of tracking must not be NULL");
+    rli_engine *engine = &client->engine;
+    rli_engine_lock(engine);
+    *tracking = engine->watch.state;
+    if (engine->watch.state != RLOCK_TRACKING_ON && engine->watch.state != RLOCK_TRACKING_IDLE)
+        rli_fail_text(RLOCK_OK, engine->watch.why);
+    rli_engine_unlock(engine);
+    return RLOCK_OK;
 }
 
 void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)

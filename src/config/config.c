@@ -16,7 +16,7 @@
 
 _Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),
                "what an older program has behind its last field is not taken for a newer one");
-_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, owned) + sizeof(void *), "nor what this one has");
+_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, unused_number) + sizeof(int), "nor what this one has");
 
 static const rlock_config defaults = {
     .lock_watchdog_timeout_ms = 30000,
@@ -35,6 +35,8 @@ static const rlock_config defaults = {
     .check_lock_synced_slaves = true,
     .tcp_keep_alive = true,
     .unlock_waits = true,
+    .loss_tracking = true,
+    .loss_tracking_max_holds = 100000,
 };
 
 void rlock_config_init_size(rlock_config *config, size_t size)

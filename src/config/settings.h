@@ -64,6 +64,8 @@ typedef struct rli_settings {
     bool check_synced;       /* checkLockSyncedSlaves */
     bool local_hand_over;    /* localHandOver */
     bool unlock_waits;       /* unlockWaits */
+    bool loss_tracking;      /* lossTracking */
+    int loss_tracking_max_holds;
     int64_t sync_timeout_ms; /* slavesSyncTimeout */
     /* scanInterval, dnsMonitoringInterval, pingConnectionInterval; 0: never. */
     int64_t scan_interval_ms, dns_interval_ms, ping_interval_ms;

@@ -13,6 +13,7 @@
 #include "engine/permits_in_doubt.h"
 #include "engine/cold_fields.h"
 #include "engine/holds.h"
+#include "engine/watch.h"
 #include "redis/topology/topology.h"
 
 #include <pthread.h>
@@ -59,6 +60,7 @@ struct rli_engine {
     /* While the client is being closed: until when close waits for async releases. 0: it is not being closed. */
     int64_t closes_ms;
     rli_permits_in_doubt permits_in_doubt;
+    rli_watch watch;
 };
 
 /* Initializes the engine. `settings`, `client_id`, `gate` and `topology` must outlive it. */

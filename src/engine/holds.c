@@ -48,15 +48,20 @@ void rli_holds_init(rli_engine *engine)
 
 /* --- entries --- */
 
-rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names)
+rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_t length)
 {
-    uint32_t hash = rli_hash(names->name, names->length, 0);
+    uint32_t hash = rli_hash(name, length, 0);
     for (rli_link *link = rli_table_chain(&engine->entries, hash); link; link = link->next) {
         rli_entry *entry = RLI_ITEM(rli_entry, link, link);
-        if (entry->length == names->length && memcmp(entry->name, names->name, names->length) == 0)
+        if (entry->length == length && memcmp(entry->name, name, length) == 0)
             return entry;
     }
     return NULL;
+}
+
+rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names)
+{
+    return rli_entry_find_name(engine, names->name, names->length);
 }
 
 rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names)
@@ -377,8 +382,8 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
 {
     if (session->phase == RLI_LOST)
         release_lost(engine, session);
-    if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->reporting ||
-        session->phase == RLI_RELEASING_ASYNC) {
+    if (rli_session_attempts(session) || session->count || session->busy || session->renewing || session->looking ||
+        session->reporting || session->phase == RLI_RELEASING_ASYNC) {
         slim(engine, session);
         return;
     }

@@ -82,6 +82,10 @@ typedef struct rli_session {
     bool queued : 1;     /* it may have a place in the server's queue */
     bool registered : 1; /* it may stand in the registry of waiters (lua/lock/waiters.inc) */
     bool reporting : 1;  /* its loss is being reported */
+    /* aging: its timer is set for the instant at which it is old enough to be tracked (watch.h). old: it has been. */
+    bool aging : 1, old : 1;
+    bool suspect : 1;    /* it is to be looked at */
+    bool looking : 1;    /* it is in a batch of looks that is under way */
 } rli_session;
 
 typedef struct rli_entry {
@@ -108,6 +112,8 @@ rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names);
 void rli_entry_unref(rli_engine *engine, rli_entry *entry);
 /* Returns the entry for a name without a reference; NULL: there is none. */
 rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names);
+/* The same for the bytes of the name with the client's prefix. */
+rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_t length);
 
 /* Returns the owner's open session of the same field (kinds that write have another one). If its deadline has
  * passed, first declares it lost. NULL: none. */

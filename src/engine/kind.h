@@ -89,6 +89,13 @@ typedef enum rli_release_outcome {
 /* The answer of a renewal when a hold's keys are not where its lock is, because a cluster moves their slot. */
 #define RLI_NOT_HERE (-1)
 
+/* What a look answers beside a number of ms. */
+typedef enum rli_look_answer {
+    RLI_LOOK_ENDLESS = -1, /* the server keeps the hold without expiry */
+    RLI_LOOK_GONE = -2,    /* the owner does not hold the lock */
+    RLI_LOOK_NOT_HERE = -3 /* as RLI_NOT_HERE */
+} rli_look_answer;
+
 /* Where its waiters queue, and how they learn that they may ask again. */
 typedef enum rli_queueing {
     RLI_BY_MESSAGE,  /* in a local queue; the queue leader asks for all, after pub/sub messages */
@@ -115,6 +122,9 @@ typedef struct rli_kind {
      * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; RLI_NOT_HERE, ask
      * again. */
     const rli_script *renew;
+    /* KEYS: the lock names. ARGV: the wire owner for each name. Answers a list with one number a name: how many ms the
+     * server keeps the hold, or one of rli_look_answer. */
+    const rli_script *look;
 
     rli_queueing queueing;
     rli_sharing sharing;

@@ -190,13 +190,23 @@ static int64_t with_its_slot(const rli_engine *engine, const rli_entry *entry, i
     return renew_ms - (renew_ms - phase_ms) % span_ms;
 }
 
+/* Returns when the session is old enough to be tracked, if that is to be noticed before at_ms; else at_ms. */
+static int64_t until_old(const rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t at_ms)
+{
+    int64_t old_ms = sent_ms + RLI_WATCH_AGE_MS;
+    if (session->aging && session->timer.place) /* a later request of the same owner does not make it younger */
+        old_ms = rli_earlier(old_ms, session->timer.at_ms);
+    session->aging = engine->watch.on && !session->old && session->count > 0 && old_ms < at_ms;
+    return session->aging ? old_ms : at_ms;
+}
+
 void rli_session_schedule(rli_engine *engine, rli_session *session, int64_t sent_ms)
 {
     int64_t at_ms = session->deadline_ms;
     int64_t renew_ms = with_its_slot(engine, session->entry, sent_ms + renewal_span_ms(engine));
     if (rli_session_renewed_count(session) > 0 || (rli_session_needs_renewal(session) && renew_ms < at_ms))
         at_ms = renew_ms;
-    rli_timer_heap_set(&engine->timers, &session->timer, at_ms);
+    rli_timer_heap_set(&engine->timers, &session->timer, until_old(engine, session, sent_ms, at_ms));
 }
 
 /* --- holds --- */

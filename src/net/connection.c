@@ -211,11 +211,43 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
     return status;
 }
 
+rli_shared_socket *rli_connection_share(rli_connection *connection)
+{
+    rli_shared_socket *shared = connection->shared;
+    int alone = 1;
+    if (shared) /* again, after the other thread has let go of it */
+        return atomic_compare_exchange_strong(&shared->users, &alone, 2) ? shared : NULL;
+    shared = malloc(sizeof *shared);
+    if (!shared)
+        return NULL;
+    shared->fd = connection->fd;
+    atomic_init(&shared->users, 2);
+    connection->shared = shared;
+    return shared;
+}
+
+void rli_shared_socket_release(rli_shared_socket *shared)
+{
+    if (!shared || atomic_fetch_sub(&shared->users, 1) > 1)
+        return;
+    rli_fd_close(shared->fd);
+    free(shared);
+}
+
+static void close_socket(rli_connection *connection)
+{
+    if (connection->shared) {
+        shutdown(connection->fd, SHUT_RDWR); /* the server and the other thread notice the end */
+        rli_shared_socket_release(connection->shared);
+    } else if (connection->fd >= 0) {
+        rli_fd_close(connection->fd);
+    }
+}
+
 void rli_connection_close(rli_connection *connection)
 {
     rli_tls_close(connection->tls);
-    if (connection->fd >= 0)
-        rli_fd_close(connection->fd);
+    close_socket(connection);
     if (connection->context) {
         rli_limits_clear(connection->context->reader);
         connection->context->fd = -1; /* the socket is closed; redisFree ignores a negative one */

@@ -9,16 +9,25 @@
 #include "net/tls.h"
 
 #include <hiredis/hiredis.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* A socket that another thread than the connection's own polls, to notice its end. The number stays taken, and the
+ * socket shut down, until both have let go of it. */
+typedef struct rli_shared_socket {
+    int fd;
+    atomic_int users;
+} rli_shared_socket;
 
 typedef struct rli_connection {
     redisContext *context; /* only its reader is used: it parses received bytes within the limits of limits.h */
     int fd;                /* a blocking socket */
     rli_tls_stream *tls;   /* NULL: no TLS */
     uint64_t run;          /* identifies this run of the server, from its run id; 0: the server did not tell */
+    rli_shared_socket *shared; /* NULL: nobody else polls the socket */
 } rli_connection;
 
 /* Connects to the server at `address` within the connect timeout, then exchanges the greeting within the timeout; both
@@ -29,6 +38,11 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
                                  const rli_patience *patience);
 /* Closes the socket and frees everything. May be called again. */
 void rli_connection_close(rli_connection *connection);
+
+/* Lets another thread poll the socket of an open connection until rli_shared_socket_release. NULL: out of memory, or
+ * another does already. */
+rli_shared_socket *rli_connection_share(rli_connection *connection);
+void rli_shared_socket_release(rli_shared_socket *shared); /* NULL is allowed */
 
 /* Sends all the bytes. False: the connection has ended, or patience has. */
 bool rli_connection_send_all(const rli_connection *connection, const rli_buffer *bytes, const rli_patience *patience);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_pubsub_mode *pubsub_mode,
-                        const atomic_bool *closed)
+                        const atomic_bool *closed, rli_ear *ear)
 {
     rli_node *node = calloc(1, sizeof *node);
     if (node && rli_pool_init(&node->pool, settings, &node->address) != RLOCK_OK) {
@@ -24,7 +24,7 @@ rli_node *rli_node_make(const rli_settings *settings, rli_address *address, cons
     rli_pipeline_init_synced(&node->synced, settings, &node->address, &node->replicas);
     /* no receive-timeout thread: its deadlines are too short for one */
     rli_pipeline_init(&node->background, settings, &node->address, NULL);
-    rli_subscriber_init(&node->subscriber, settings, &node->address, pubsub_mode, closed);
+    rli_subscriber_init(&node->subscriber, settings, &node->address, pubsub_mode, closed, ear);
     rli_signals_init(&node->signals, settings, &node->address, closed);
     return node;
 }

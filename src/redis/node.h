@@ -19,6 +19,19 @@ typedef struct rli_renewals {
     int64_t mute_until_ms; /* the server did not answer: no renewals are sent there before this instant */
 } rli_renewals;
 
+/* What the watchdog knows of CLIENT TRACKING at one server. Only the watchdog's thread uses it, except `gained`. */
+typedef struct rli_tracking {
+    bool wanted;          /* a hold there is old enough */
+    uint64_t redirect;    /* the number of the subscriber's connection that messages go to; 0: not tracking */
+    uint64_t serial;      /* of the background connection that tracks */
+    bool refused;         /* the server refuses it… */
+    int64_t retry_ms;     /* …or it failed: when to try again; 0: at once */
+    int64_t pause_ms;     /* the pause after the latest failure */
+    int reread;           /* which holds are to be read again there: rli_reread (watchdog/look.h) */
+    int rereading;        /* which are being marked for that */
+    atomic_bool gained;   /* it serves keys that another server served before */
+} rli_tracking;
+
 typedef struct rli_node {
     struct rli_node *_Atomic next; /* in the topology's list */
     atomic_int users;              /* references: calls, waits and renewals under way (topology/nodes.h) */
@@ -30,7 +43,8 @@ typedef struct rli_node {
     unsigned naming; /* the latest naming that included it (topology/nodes.h); 0: none */
     /* a redirect led there, and requests that follow it may be under way until then; 0: no redirect did */
     int64_t needed_until_ms;
-    bool left; /* it lost slots that have not been announced yet */
+    bool left;   /* it lost slots that have not been announced yet */
+    bool gained; /* likewise: it got slots */
 
     /* Used only by the topology's discovery. */
     int64_t mute_until_ms; /* it did not answer: until then it is asked only if no other node answers */
@@ -52,12 +66,13 @@ typedef struct rli_node {
     rli_subscriber subscriber;
     rli_signals signals;
     rli_renewals renewals;
+    rli_tracking tracking;
 } rli_node;
 
 /* Makes a node that connects when it is first used. Takes over what `address` points to, even on failure.
  * `pubsub_mode` (which may change) and `closed` are the client's and must live as long. NULL: out of memory. */
 rli_node *rli_node_make(const rli_settings *settings, rli_address *address, const _Atomic rli_pubsub_mode *pubsub_mode,
-                        const atomic_bool *closed);
+                        const atomic_bool *closed, rli_ear *ear);
 /* Whether the server has run this script for us before; noted only for the few scripts that may be posted. Any
  * thread. */
 bool rli_node_has_script(const rli_node *node, const rli_script *script);

@@ -243,7 +243,8 @@ Test(acl, rule_has_every_command_that_a_script_calls)
 }
 
 /* What the library itself sends. */
-static const char sent[] = " +evalsha +eval +subscribe +unsubscribe +ping +info|server +client|setname +select +blpop ";
+static const char sent[] = " +evalsha +eval +subscribe +unsubscribe +ping +info|server +client|setname +client|id "
+                           "+client|tracking +select +blpop ";
 
 static bool is_called(const char *command)
 {
@@ -298,6 +299,12 @@ static bool all_works(void)
     return failed == 0;
 }
 
+/* Without these, calls succeed as ever, and only some things take longer: a turn of many waiters, and being told of a loss. */
+static bool is_for_speed(const char *pattern)
+{
+    return strstr(pattern, "rlock_waiters") || strstr(pattern, "__redis__:invalidate");
+}
+
 Test(acl, rule_has_no_pattern_of_keys_or_channels_that_nothing_needs)
 {
     cr_assert(all_works(), "%s", rlock_last_error());
@@ -305,7 +312,7 @@ Test(acl, rule_has_no_pattern_of_keys_or_channels_that_nothing_needs)
     int n = 0;
     for (; rights_give_without(stage.server, RIGHTS, n, left_out); n++) {
         say("FLUSHALL");
-        cr_assert(!all_works(), "without %s all works as well", left_out);
+        cr_assert(all_works() == is_for_speed(left_out), "without %s: %s", left_out, rlock_last_error());
     }
     cr_assert(n > 8, "%d patterns", n);
 }

@@ -88,9 +88,9 @@ static rli_release_outcome parse_release(const redisReply *reply, const char **u
     .naming = {.what = "lock",                                                                                         \
                .channel_prefix = RLI_LOCK_CHANNEL,                                                                     \
                .key_prefixes = {"redisson_lock_queue", "redisson_lock_timeout"}},                                      \
-    .renew = &rli_script_lock_renew, .queueing = RLI_ON_SERVER, .acquire = acquire, .release = release,                \
-    .force = force, .state = rli_reentrant_state, .give_up = give_up, .parse_acquire = parse_acquire,                  \
-    .parse_release = parse_release, .parse_handoff = rli_reentrant_parse_handoff
+    .renew = &rli_script_lock_renew, .look = &rli_script_lock_look, .queueing = RLI_ON_SERVER, .acquire = acquire,     \
+    .release = release, .force = force, .state = rli_reentrant_state, .give_up = give_up,                              \
+    .parse_acquire = parse_acquire, .parse_release = parse_release, .parse_handoff = rli_reentrant_parse_handoff
 
 const rli_kind rli_kind_fair = {.name = "fair", FAIR};
 const rli_kind rli_kind_non_reentrant_fair = {.name = "fair", FAIR, .once = true};

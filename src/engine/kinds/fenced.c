@@ -30,6 +30,7 @@ const rli_kind rli_kind_fenced = {
     .name = "fenced",
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL, .key_prefixes = {"redisson_lock_token"}},
     .renew = &rli_script_lock_renew,
+    .look = &rli_script_lock_look,
     .fenced = true,
     .registers = true,
     .acquire = acquire,

@@ -7,6 +7,7 @@ const rli_kind rli_kind_non_reentrant = {
     .name = "lock",
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
     .renew = &rli_script_lock_renew,
+    .look = &rli_script_lock_look,
     .once = true,
     .registers = true,
     .acquire = rli_reentrant_acquire,

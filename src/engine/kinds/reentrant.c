@@ -178,6 +178,7 @@ const rli_kind rli_kind_reentrant = {
     .name = "lock",
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
     .renew = &rli_script_lock_renew,
+    .look = &rli_script_lock_look,
     .registers = true,
     .acquire = rli_reentrant_acquire,
     .release = rli_reentrant_release,

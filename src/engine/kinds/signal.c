@@ -30,6 +30,7 @@ const rli_kind rli_kind_signal = {
     .name = "signal",
     .naming = {.what = "lock", .name_prefix = RLI_SIGNAL_LOCK, .twin_prefix = "lock-signal:"},
     .renew = &rli_script_token_renew,
+    .look = &rli_script_token_look,
     .queueing = RLI_BY_SIGNAL,
     .acquire = rli_token_acquire,
     .release = release,

@@ -22,6 +22,7 @@ const rli_kind rli_kind_spin = {
     .name = "spin",
     .naming = {.what = "lock"},
     .renew = &rli_script_lock_renew,
+    .look = &rli_script_lock_look,
     .queueing = RLI_BY_SPINNING,
     .acquire = rli_reentrant_acquire,
     .release = release,

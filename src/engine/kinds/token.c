@@ -28,6 +28,7 @@ const rli_kind rli_kind_token = {
     .name = "token",
     .naming = {.what = "lock", .channel_prefix = "rlock_token_channel"},
     .renew = &rli_script_token_renew,
+    .look = &rli_script_token_look,
     .queueing = RLI_BY_BACK_OFF,
     .acquire = rli_token_acquire,
     .release = release,

@@ -26,6 +26,13 @@ static rlock_status dropped(const rli_pipeline *pipeline)
                     pipeline->address->text);
 }
 
+/* Makes the pipe the pipeline's. */
+static void install(rli_pipeline *pipeline, rli_pipe *pipe)
+{
+    pipeline->pipe = pipe;
+    pipeline->serial++;
+}
+
 static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation *op, int64_t deadline_ms)
 {
     rli_patience patience = {.deadline_ms = deadline_ms,
@@ -42,7 +49,7 @@ static rlock_status connect_pipeline(rli_pipeline *pipeline, const rli_operation
     pipeline->connecting.under_way = false;
     bool is_dropped = atomic_load(&pipeline->drops) != patience.drops_before;
     if (status == RLOCK_OK && !pipeline->closed && !is_dropped)
-        pipeline->pipe = pipe;
+        install(pipeline, pipe);
     else if (status == RLOCK_OK)
         rli_pipe_unref(pipe);
     if (status == RLOCK_OK && pipeline->closed)

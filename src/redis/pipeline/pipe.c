@@ -62,6 +62,11 @@ uint64_t rli_pipe_run(const rli_pipe *pipe)
     return pipe->connection.run;
 }
 
+rli_shared_socket *rli_pipe_share(rli_pipe *pipe)
+{
+    return pipe->ended ? NULL : rli_connection_share(&pipe->connection);
+}
+
 /* --- sending --- */
 
 /* Returns whether replicas have to acknowledge what is written on it. */

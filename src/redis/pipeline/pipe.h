@@ -28,6 +28,9 @@ bool rli_pipe_is_unused(const rli_pipe *pipe);
 /* The server's run, as in rli_connection. */
 uint64_t rli_pipe_run(const rli_pipe *pipe);
 
+/* As rli_connection_share. */
+rli_shared_socket *rli_pipe_share(rli_pipe *pipe);
+
 /* Appends a request whose caller waits with `parker`, as a thread or without one, and takes a reference for it. False:
  * out of memory; nothing is queued. */
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command);

@@ -32,6 +32,24 @@ rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
     return status;
 }
 
+uint64_t rli_pipeline_serial(rli_pipeline *pipeline, uint64_t *run)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    rli_pipeline_drop_stale(pipeline, 0); /* nobody may have noticed its end */
+    uint64_t serial = pipeline->pipe ? pipeline->serial : 0;
+    *run = pipeline->pipe ? rli_pipe_run(pipeline->pipe) : 0;
+    pthread_mutex_unlock(&pipeline->mutex);
+    return serial;
+}
+
+rli_shared_socket *rli_pipeline_share(rli_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    rli_shared_socket *shared = pipeline->pipe ? rli_pipe_share(pipeline->pipe) : NULL;
+    pthread_mutex_unlock(&pipeline->mutex);
+    return shared;
+}
+
 unsigned rli_pipeline_connects(rli_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);

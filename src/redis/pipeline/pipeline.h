@@ -9,6 +9,7 @@
 #include "base/operation.h"
 #include "config/settings.h"
 #include "net/buffer.h"
+#include "net/connection.h"
 #include "redis/pipeline/connecting.h"
 #include "redis/pipeline/receive_timeout.h"
 #include "redis/pipeline/replica_ack.h"
@@ -59,6 +60,7 @@ typedef struct rli_pipeline {
     struct rli_pipe *dropped;
     atomic_uint drops; /* incremented by rli_pipeline_drop and _shut; a change ends connecting */
     bool closed, shut; /* the client is closed; the server must not be used */
+    uint64_t serial;   /* how many pipes it has had */
     rli_connecting connecting;
     atomic_int load; /* requests under way; read without the mutex */
 } rli_pipeline;
@@ -101,6 +103,11 @@ bool rli_pipeline_check_timeouts(rli_pipeline *pipeline);
 /* Connects if there is no connection. RLOCK_OK, or the reason: RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY,
  * RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op);
+/* Identifies the present connection among those that the pipeline has had; 0: there is none. *run: as in rli_answer.
+ * Requests that were sent between two calls with the same number all went over that connection. */
+uint64_t rli_pipeline_serial(rli_pipeline *pipeline, uint64_t *run);
+/* As rli_connection_share, for the present connection; NULL also if there is none. */
+rli_shared_socket *rli_pipeline_share(rli_pipeline *pipeline);
 /* How many attempts to connect have ended. */
 unsigned rli_pipeline_connects(rli_pipeline *pipeline);
 /* Sends `command` and waits for the answer, at most `timeout_ms` (plus the time that WAIT may take) and not beyond the

@@ -26,6 +26,7 @@ typedef struct rli_channel {
     int unconfirmed;          /* commands sent for it that are not confirmed yet */
     char *refusal;            /* the server's words if it refused the subscription; else NULL */
     bool adrift;              /* the server does not serve this channel at present; it will be asked again */
+    bool plain;               /* subscribed with SUBSCRIBE in a cluster, too: it belongs to no slot */
     int64_t lingers_until_ms; /* nobody uses it, and it stays subscribed until then; 0: it does not linger */
     rli_listener *listeners;
     size_t length;

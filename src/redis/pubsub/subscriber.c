@@ -22,12 +22,13 @@
 #define ADRIFT_MS 500
 
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed)
+                         const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed, rli_ear *ear)
 {
     *subscriber = (rli_subscriber){.settings = settings,
                                    .address = address,
                                    .pubsub_mode = pubsub_mode,
                                    .closed = closed,
+                                   .ear = ear,
                                    .connection = {.fd = -1},
                                    .wake_fd = -1,
                                    .drifted_ms = RLI_NEVER,
@@ -69,7 +70,7 @@ bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel 
     if (!subscriber->connection.context)
         return true;
     const char *command = subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE";
-    if (!subscriber->sharded)
+    if (!subscriber->sharded || channel->plain)
         command = subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE";
     const char *const words[] = {command, channel->name};
     const size_t lengths[] = {strlen(command), channel->length};
@@ -91,6 +92,8 @@ static bool confirm(rli_subscriber *subscriber, const char *refusal, bool adrift
 {
     subscriber->proven = true;
     subscriber->trouble[0] = 0;
+    const rli_expected *next = subscriber->channels.first;
+    subscriber->tells |= next && next->channel == subscriber->invalidates;
     if (!rli_channels_confirm(&subscriber->channels, refusal, adrift))
         return false;
     if (adrift && subscriber->drifted_ms == RLI_NEVER)
@@ -114,9 +117,51 @@ static bool is_one_of(const char *text, const char *plain)
     return strcmp(text, plain) == 0 || (*text == 's' && strcmp(text + 1, plain) == 0);
 }
 
+/* Takes the answer to CLIENT ID, if `reply` is that. */
+static bool take_id(rli_subscriber *subscriber, const redisReply *reply)
+{
+    if (!subscriber->awaits_id)
+        return false;
+    subscriber->awaits_id = false;
+    if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0)
+        subscriber->id = (uint64_t)reply->integer;
+    else
+        snprintf(subscriber->refusal, sizeof subscriber->refusal, "%.100s",
+                 reply->type == REDIS_REPLY_ERROR ? reply->str : "no number");
+    return reply->type != REDIS_REPLY_ARRAY;
+}
+
+/* Tells the ear which keys an invalidation message names. The mutex is released meanwhile. */
+static void tell_keys(rli_subscriber *subscriber, const redisReply *keys)
+{
+    bool all = keys->type == REDIS_REPLY_NIL;
+    subscriber->tells |= all;
+    if (all)
+        atomic_store(&subscriber->flushed, true);
+    pthread_mutex_unlock(&subscriber->mutex);
+    for (size_t i = 0; keys->type == REDIS_REPLY_ARRAY && i < keys->elements; i++) {
+        if (keys->element[i]->type == REDIS_REPLY_STRING)
+            subscriber->ear->key_changed(subscriber->ear, keys->element[i]->str, (size_t)keys->element[i]->len);
+    }
+    pthread_mutex_lock(&subscriber->mutex);
+}
+
+/* Tells the ear of changes, if there were any. The mutex is released meanwhile. */
+static void tell_changes(rli_subscriber *subscriber)
+{
+    if (!subscriber->tells)
+        return;
+    subscriber->tells = false;
+    pthread_mutex_unlock(&subscriber->mutex);
+    subscriber->ear->servers_changed(subscriber->ear);
+    pthread_mutex_lock(&subscriber->mutex);
+}
+
 /* False: the connection must not be used any more. */
 static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
+    if (take_id(subscriber, reply))
+        return true;
     if (reply->type == REDIS_REPLY_ERROR)
         return confirm(subscriber, reply->str, rli_reply_action_of(reply) != RLI_REFUSED);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
@@ -124,7 +169,9 @@ static bool hear(rli_subscriber *subscriber, const redisReply *reply)
     const char *kind = reply->element[0]->str;
     const redisReply *name = reply->element[1];
     rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
-    if (channel && is_one_of(kind, "message"))
+    if (channel && channel == subscriber->invalidates && strcmp(kind, "message") == 0)
+        tell_keys(subscriber, reply->element[2]);
+    else if (channel && is_one_of(kind, "message"))
         rli_channel_signal(channel);
     else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
         return confirm(subscriber, NULL, false); /* a confirmation of a subscribe or unsubscribe */
@@ -156,6 +203,10 @@ static bool hear_all(rli_subscriber *subscriber)
 static void lose(rli_subscriber *subscriber)
 {
     rli_connection_close(&subscriber->connection);
+    subscriber->awaits_id = false;
+    subscriber->id = 0;
+    subscriber->refusal[0] = 0;
+    subscriber->tells |= subscriber->invalidates != NULL;
     subscriber->queued.length = 0;
     subscriber->send_by_ms = RLI_NEVER;
     rli_channels_lose(&subscriber->channels);
@@ -170,6 +221,17 @@ static bool ask_for_adrift(void *argument, rli_channel *channel)
 {
     return !channel->adrift || channel->unconfirmed > 0 || channel->references == 0 ||
            rli_subscriber_say(argument, true, channel);
+}
+
+/* Asks for the number of the connection. Later it could not: in RESP 2 a connection that has subscribed to anything takes
+ * no such command. */
+static bool ask_id(rli_subscriber *subscriber)
+{
+    const char *const words[] = {"CLIENT", "ID"};
+    const size_t lengths[] = {6, 2};
+    subscriber->awaits_id = subscriber->settings->loss_tracking;
+    return !subscriber->awaits_id ||
+           rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths});
 }
 
 /* Returns whether there is a connection now. */
@@ -196,26 +258,47 @@ static bool reconnect(rli_subscriber *subscriber)
     subscriber->heard_ms = rli_now_ms();
     subscriber->pinged = false;
     subscriber->drifted_ms = RLI_NEVER;
-    if (rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
+    if (ask_id(subscriber) && rli_channels_each(&subscriber->channels, subscribe_again, subscriber))
         rli_subscriber_flush(subscriber);
     else
         lose(subscriber); /* out of memory: try again later */
     return true;
 }
 
+/* Polls another socket from now on, if it is to. */
+static void rewatch(rli_subscriber *subscriber)
+{
+    if (!subscriber->rewatches)
+        return;
+    rli_shared_socket_release(subscriber->watched);
+    subscriber->watched = subscriber->next_watched;
+    subscriber->next_watched = NULL;
+    subscriber->rewatches = false;
+}
+
+/* The watched connection has ended. */
+static void lose_watched(rli_subscriber *subscriber)
+{
+    rli_shared_socket_release(subscriber->watched);
+    subscriber->watched = NULL;
+    subscriber->tells = true;
+}
+
 /* Polls, with the mutex released, until there are bytes to read, room for commands that wait for it, a wake-up, or
  * `until_ms`. */
 static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
 {
-    struct pollfd polled[2] = {
+    rewatch(subscriber);
+    struct pollfd polled[3] = {
         {.fd = subscriber->connection.context ? subscriber->connection.fd : -1,
          .events = (short)(rli_subscriber_waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
         {.fd = subscriber->wake_fd, .events = POLLIN},
+        {.fd = subscriber->watched ? subscriber->watched->fd : -1, .events = POLLRDHUP},
     };
     int timeout = until_ms == RLI_NEVER ? -1 : rli_until_ms(until_ms, 60000);
     subscriber->polls_until_ms = until_ms;
     pthread_mutex_unlock(&subscriber->mutex);
-    int ready = poll(polled, 2, timeout);
+    int ready = poll(polled, 3, timeout);
     pthread_mutex_lock(&subscriber->mutex);
     subscriber->polls_until_ms = 0;
     if (ready > 0 && polled[1].revents) {
@@ -223,6 +306,8 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
         ssize_t n = read(subscriber->wake_fd, &count, sizeof count);
         (void)n;
     }
+    if (ready > 0 && polled[2].revents)
+        lose_watched(subscriber);
     return ready > 0 ? polled[0].revents : 0;
 }
 
@@ -346,13 +431,16 @@ void *rli_subscriber_run(void *argument)
     while (!subscriber->stopping) {
         if (subscriber->channels.table.count == 0 && !subscriber->connection.context) {
             wait_for_bytes(subscriber, RLI_NEVER);
+            tell_changes(subscriber);
             continue;
         }
         subscriber->hurry = subscriber->proven = false;
         if (reconnect(subscriber))
             delay_ms = RECONNECT_FIRST_MS;
-        while (!subscriber->stopping && subscriber->connection.context)
+        while (!subscriber->stopping && subscriber->connection.context) {
             read_and_write(subscriber);
+            tell_changes(subscriber);
+        }
         /* After a connection that worked, reconnect at once; after one that ended before it confirmed anything, pause.
          * The pauses grow only while no connection can be made. */
         if (!subscriber->proven)
@@ -378,6 +466,10 @@ void rli_subscriber_stop(rli_subscriber *subscriber)
         pthread_join(subscriber->thread, NULL);
     pthread_mutex_lock(&subscriber->mutex);
     lose(subscriber);
+    rli_shared_socket_release(subscriber->watched);
+    rli_shared_socket_release(subscriber->next_watched);
+    subscriber->watched = subscriber->next_watched = NULL;
+    subscriber->rewatches = false;
     if (subscriber->wake_fd >= 0)
         rli_fd_close(subscriber->wake_fd);
     subscriber->wake_fd = -1;

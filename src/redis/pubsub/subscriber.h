@@ -7,11 +7,14 @@
 #include "net/buffer.h"
 #include "net/connection.h"
 #include "redis/pubsub/channels.h"
+#include "redis/pubsub/ear.h"
 #include "redis/script.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct rli_subscriber {
     const rli_settings *settings;
@@ -39,11 +42,27 @@ typedef struct rli_subscriber {
     bool pinged;        /* a PING was sent since then */
     int64_t sweep_ms;   /* when to look for channels that have lingered long enough; RLI_NEVER: none lingers */
     char trouble[200];  /* the latest error of server or connection, for messages; "": none */
+
+    /* For CLIENT TRACKING; see rli_subscriber_track. */
+    rli_ear *ear;             /* does not change */
+    rli_channel *invalidates; /* NULL: nobody asked for invalidation messages */
+    bool awaits_id;           /* the answer to CLIENT ID is the next reply */
+    uint64_t id;              /* the server's number of the present connection; 0: not known */
+    char refusal[120];        /* the server's words if it refused CLIENT ID; "": it did not */
+    /* Another connection whose end the ear is told: the one that the thread polls, and, with `rewatches`, the one that it
+     * polls next. NULL: none. */
+    rli_shared_socket *watched, *next_watched;
+    bool rewatches;
+    bool tells;               /* the ear is to be told of a change */
+    atomic_bool flushed;      /* the server reported that all keys may have changed */
 } rli_subscriber;
+
+/* The channel of invalidation messages. */
+#define RLI_INVALIDATE "__redis__:invalidate"
 
 /* The arguments must live as long as the subscriber. It connects when a channel is joined. */
 void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *settings, const rli_address *address,
-                         const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed);
+                         const _Atomic rli_pubsub_mode *pubsub_mode, const atomic_bool *closed, rli_ear *ear);
 
 /* When the last one that uses a channel leaves it, the client unsubscribes. */
 typedef enum rli_leaving {
@@ -75,6 +94,16 @@ bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *cha
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
 /* Whether something has happened since the last call. */
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener);
+
+/* Receives invalidation messages from now on, until rli_subscriber_untrack; call it again after each change that the
+ * ear is told of. Their keys are told to the ear; when a message names no key, `flushed` is set, too.
+ * RLOCK_OK: *id is the number that the server gave the connection, for CLIENT TRACKING's REDIRECT, and *run its run;
+ * *id is 0 while there is no connection yet. RLOCK_SERVER: the server refuses the number or the subscription; others as
+ * for rli_subscriber_join. */
+rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint64_t *run);
+void rli_subscriber_untrack(rli_subscriber *subscriber);
+/* Tells the ear when that connection has ended. Takes over `socket`, which may be NULL. */
+void rli_subscriber_watch(rli_subscriber *subscriber, rli_shared_socket *socket);
 
 /* Wakes all listeners, because the server serves fewer keys than before. */
 void rli_subscriber_rouse(rli_subscriber *subscriber);

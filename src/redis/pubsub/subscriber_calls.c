@@ -58,11 +58,13 @@ static bool is_wanting(const rli_channel *channel)
            ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
 }
 
-rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **out)
+/* Mutex held. */
+static rlock_status join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **out)
 {
-    pthread_mutex_lock(&subscriber->mutex);
     rlock_status status = start_thread(subscriber);
     rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
+    if (channel && strcmp(channel->name, RLI_INVALIDATE) == 0)
+        channel->plain = true;
     if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !rli_subscriber_say(subscriber, true, channel)))) {
         if (channel)
             rli_channels_settle(&subscriber->channels, channel);
@@ -79,6 +81,13 @@ rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, s
             rli_subscriber_wake(subscriber);
         *out = channel;
     }
+    return status;
+}
+
+rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **out)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rlock_status status = join(subscriber, name, length, out);
     pthread_mutex_unlock(&subscriber->mutex);
     return status;
 }
@@ -124,9 +133,9 @@ static bool lingers(rli_subscriber *subscriber, rli_channel *channel)
     return true;
 }
 
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
+/* Mutex held. */
+static void leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
 {
-    pthread_mutex_lock(&subscriber->mutex);
     if (--channel->references == 0 && !(how == RLI_LEAVE_LINGER && lingers(subscriber, channel))) {
         bool sends = rli_subscriber_waits_for_room(subscriber);
         /* If memory is short for the command, stay subscribed until the connection ends. */
@@ -139,6 +148,12 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_
             rli_subscriber_wake(subscriber);
         rli_channels_settle(&subscriber->channels, channel);
     }
+}
+
+void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    leave(subscriber, channel, how);
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
@@ -190,6 +205,62 @@ rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *ch
                           channel->refusal, advice_on_refusal(channel->refusal));
     pthread_mutex_unlock(&subscriber->mutex);
     return status;
+}
+
+/* --- invalidation messages --- */
+
+/* Begins to receive them, unless that has been done. Mutex held. */
+static rlock_status begin_to_track(rli_subscriber *subscriber)
+{
+    if (subscriber->invalidates) /* the thread may have been stopped since */
+        return start_thread(subscriber);
+    return join(subscriber, RLI_INVALIDATE, strlen(RLI_INVALIDATE), &subscriber->invalidates);
+}
+
+rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint64_t *run)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rlock_status status = begin_to_track(subscriber);
+    const rli_channel *channel = subscriber->invalidates;
+    if (status == RLOCK_OK && channel->refusal)
+        status = rli_fail(RLOCK_SERVER, "Redis at %s refused to subscribe to %s: %.200s%s", subscriber->address->text,
+                          RLI_INVALIDATE, channel->refusal, advice_on_refusal(channel->refusal));
+    else if (status == RLOCK_OK && *subscriber->refusal)
+        status = rli_fail(RLOCK_SERVER, "Redis at %s refused CLIENT ID: %s", subscriber->address->text,
+                          subscriber->refusal);
+    bool ready = status == RLOCK_OK && is_confirmed(subscriber, channel);
+    *id = ready ? subscriber->id : 0;
+    *run = subscriber->connection.run;
+    pthread_mutex_unlock(&subscriber->mutex);
+    return status;
+}
+
+/* The thread lets go of the socket that it polls now. Mutex held. */
+static void watch(rli_subscriber *subscriber, rli_shared_socket *socket)
+{
+    rli_shared_socket_release(subscriber->next_watched);
+    subscriber->next_watched = socket;
+    subscriber->rewatches = true;
+    if (subscriber->running)
+        rli_subscriber_wake(subscriber);
+}
+
+void rli_subscriber_untrack(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channel *channel = subscriber->invalidates;
+    subscriber->invalidates = NULL;
+    if (channel)
+        leave(subscriber, channel, RLI_LEAVE_AT_ONCE);
+    watch(subscriber, NULL);
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
+void rli_subscriber_watch(rli_subscriber *subscriber, rli_shared_socket *socket)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    watch(subscriber, socket);
+    pthread_mutex_unlock(&subscriber->mutex);
 }
 
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)

@@ -10,9 +10,9 @@
 #define HOST_MOST 255 /* maximum length of a host name; RFC 1035 */
 
 void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_pubsub_mode *pubsub_mode,
-                    const atomic_bool *closed)
+                    const atomic_bool *closed, rli_ear *ear)
 {
-    *nodes = (rli_nodes){.settings = settings, .pubsub_mode = pubsub_mode, .closed = closed};
+    *nodes = (rli_nodes){.settings = settings, .pubsub_mode = pubsub_mode, .closed = closed, .ear = ear};
 }
 
 rli_node *rli_nodes_next_of_all(const rli_nodes *nodes, const rli_node *after)
@@ -106,7 +106,8 @@ static rli_node *find_unused(const rli_nodes *nodes)
 
 static rli_node *make(rli_nodes *nodes, rli_address *address)
 {
-    rli_node *node = rli_node_make(nodes->settings, address, nodes->pubsub_mode, nodes->closed);
+    rli_node *node = rli_node_make(nodes->settings, address, nodes->pubsub_mode, nodes->closed,
+                                   nodes->ear);
     if (!node)
         return NULL;
     rli_node *_Atomic *end = &nodes->first;

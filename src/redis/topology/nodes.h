@@ -27,6 +27,7 @@ typedef struct rli_nodes {
     const rli_settings *settings;
     const _Atomic rli_pubsub_mode *pubsub_mode;
     const atomic_bool *closed; /* the client is closed */
+    rli_ear *ear;
     rli_node *_Atomic first;
     /* Counts the times that a server named others. rli_node.naming has the value of the latest one that included the
      * node. */
@@ -39,7 +40,7 @@ typedef struct rli_nodes {
 #define RLI_NODES_REDIRECTED 64
 
 void rli_nodes_init(rli_nodes *nodes, const rli_settings *settings, const _Atomic rli_pubsub_mode *pubsub_mode,
-                    const atomic_bool *closed);
+                    const atomic_bool *closed, rli_ear *ear);
 
 /* The next node in service. Start with NULL; NULL at the end. */
 rli_node *rli_nodes_next(const rli_nodes *nodes, const rli_node *after);

@@ -20,14 +20,14 @@ static const rli_discovery *const discoveries[] = {
     [RLI_MASTER_SLAVE] = &rli_discovery_replicated,
 };
 
-void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate)
+void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate, rli_ear *ear)
 {
-    *topology = (rli_topology){.gate = gate, .settings = settings, .discovery = discoveries[settings->mode]};
+    *topology = (rli_topology){.gate = gate, .ear = ear, .settings = settings, .discovery = discoveries[settings->mode]};
     /* Outside single mode, listeners may be connected to a replica. */
     atomic_init(&topology->pubsub_mode, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
-    rli_nodes_init(&topology->nodes, settings, &topology->pubsub_mode, &gate->closed);
-    rli_nodes_init(&topology->sentinels, settings, &topology->pubsub_mode, &gate->closed);
+    rli_nodes_init(&topology->nodes, settings, &topology->pubsub_mode, &gate->closed, ear);
+    rli_nodes_init(&topology->sentinels, settings, &topology->pubsub_mode, &gate->closed, ear);
     pthread_mutex_init(&topology->mutex, NULL);
     rli_parker_init(&topology->parker);
     rli_connector_init(&topology->connector, gate);
@@ -102,7 +102,7 @@ void rli_topology_poll(rli_topology *topology, struct rli_polls *polls)
         rli_node_poll(node, polls);
 }
 
-static bool serves_anything(const rli_topology *topology, const rli_node *node)
+bool rli_topology_serves_anything(const rli_topology *topology, const rli_node *node)
 {
     for (size_t slot = 0; slot < topology->slot_count; slot++) {
         if (rli_topology_server_of(topology, (unsigned)slot) == node)
@@ -123,6 +123,8 @@ void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned la
         topology->changed = true;
         if (before)
             before->left = true;
+        if (node)
+            node->gained = true;
     }
     pthread_mutex_unlock(&topology->mutex);
 }
@@ -130,14 +132,18 @@ void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned la
 void rli_topology_announce(rli_topology *topology)
 {
     pthread_mutex_lock(&topology->mutex);
-    if (topology->changed) {
+    bool changed = topology->changed;
+    if (changed) {
         topology->changed = false;
         atomic_fetch_add(&topology->version, 1);
         for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));) {
+            if (node->gained)
+                atomic_store(&node->tracking.gained, true);
+            node->gained = false;
             if (!node->left)
                 continue;
             node->left = false;
-            if (serves_anything(topology, node))
+            if (rli_topology_serves_anything(topology, node))
                 rli_node_rouse(node);
             else
                 rli_node_abandon(node);
@@ -145,6 +151,8 @@ void rli_topology_announce(rli_topology *topology)
         rli_turn_wake_all(topology->waiting);
     }
     pthread_mutex_unlock(&topology->mutex);
+    if (changed)
+        topology->ear->servers_changed(topology->ear);
 }
 
 /* --- the nodes --- */
@@ -207,7 +215,7 @@ static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
     pthread_mutex_lock(&topology->mutex);
     rli_node *node = rli_nodes_next(list, NULL);
     while (node &&
-           (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms || serves_anything(topology, node)))
+           (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms || rli_topology_serves_anything(topology, node)))
         node = rli_nodes_next(list, node);
     if (node)
         rli_nodes_give_up(node);
@@ -334,10 +342,10 @@ static rlock_status connect_to_one(rli_topology *topology)
 {
     bool any = false;
     rlock_status status = RLOCK_UNAVAILABLE;
-    if (topology->asked && serves_anything(topology, topology->asked))
+    if (topology->asked && rli_topology_serves_anything(topology, topology->asked))
         return connect_to(topology, topology->asked);
     for (rli_node *node = NULL; status == RLOCK_UNAVAILABLE && (node = rli_nodes_next(&topology->nodes, node));) {
-        if (!serves_anything(topology, node))
+        if (!rli_topology_serves_anything(topology, node))
             continue;
         any = true;
         status = connect_to(topology, node);
@@ -362,6 +370,8 @@ rlock_status rli_topology_open(rli_topology *topology)
     if (!topology->owners)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for the topology");
     rlock_status status = look(topology);
+    for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
+        atomic_store(&node->tracking.gained, false); /* nobody holds anything there yet */
     /* Connect at once, so that a wrong address or password shows here. */
     if (status == RLOCK_OK)
         status = connect_to_one(topology);

@@ -34,6 +34,7 @@ extern const rli_discovery rli_discovery_single, rli_discovery_sentinel, rli_dis
 
 struct rli_topology {
     rli_gate *gate; /* the client's */
+    rli_ear *ear;
     const rli_settings *settings;
     const rli_discovery *discovery;
     _Atomic rli_pubsub_mode pubsub_mode; /* how messages reach waiters; may change in a cluster */
@@ -68,8 +69,8 @@ struct rli_topology {
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
 };
 
-/* `settings` and `gate` must live as long as the topology. */
-void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate);
+/* `settings`, `gate` and `ear` must live as long as the topology. */
+void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate, rli_ear *ear);
 /* Runs the first discovery round, connects to one server and starts the thread. RLOCK_OK; RLOCK_UNAVAILABLE,
  * RLOCK_SERVER, RLOCK_NO_MEMORY. On failure, close, stop and destroy it, too. */
 rlock_status rli_topology_open(rli_topology *topology);
@@ -83,6 +84,8 @@ void rli_topology_destroy(rli_topology *topology); /* after that, when no call i
 unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length);
 /* The node that serves the slot now, with a reference: call rli_node_unref. NULL: none is known. */
 rli_node *rli_topology_ref_server(const rli_topology *topology, unsigned slot);
+/* Whether the node serves any slot now. */
+bool rli_topology_serves_anything(const rli_topology *topology, const rli_node *node);
 /* Whether replicas can acknowledge what is written there. */
 bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot);
 /* Handles a MOVED redirect: `from` said that the slot is served at this address now; an empty host means the host of

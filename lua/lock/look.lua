@@ -1,0 +1,14 @@
+-- lock/look: tell whether locks are still held, and for how long, one batch per run.
+-- docs/internals/wire.md, RLock/look
+-- KEYS  1... lock hashes
+-- ARGV  1... owner of each lock, in the order of the keys
+-- Answers a list in the order of the keys:
+--   ms the server keeps the lock, if the owner holds it; -1: it holds it without expiry
+--  -2  the owner does not hold this lock
+-- Publishes nothing.
+-- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
+local answers = {}
+for i, lock in ipairs(KEYS) do
+    answers[i] = redis.pcall('hexists', lock, ARGV[i]) == 1 and redis.call('pttl', lock) or -2
+end
+return answers

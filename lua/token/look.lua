@@ -1,0 +1,14 @@
+-- token/look: tell whether token locks are still held, and for how long, one batch per run.
+-- docs/internals/wire.md, TokenLock/look
+-- KEYS  1... the locks
+-- ARGV  1... token of each lock's owner, in the order of the keys
+-- Answers a list in the order of the keys:
+--   ms the server keeps the lock, if the owner holds it; -1: it holds it without expiry
+--  -2  the owner does not hold this lock
+-- Publishes nothing.
+-- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
+local answers = {}
+for i, lock in ipairs(KEYS) do
+    answers[i] = redis.pcall('get', lock) == ARGV[i] and redis.call('pttl', lock) or -2
+end
+return answers

@@ -1,0 +1,321 @@
+/* Tracking: a server reports what others do to a lock that has been held for a second, so that a loss is told at once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/losses.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The watchdog timeout is 30 s: renewals would find a loss after ten. */
+static void open_stage(void)
+{
+    stage_open_with("lossTracking=true");
+}
+
+TestSuite(tracking, .init = open_stage, .fini = stage_close);
+
+#define NAME "order"
+#define OLD_MS 1100  /* a hold is tracked after a second */
+#define SOON_MS 20   /* the server's message, and the look that follows */
+
+static losses told;
+
+static void listen_for_losses(rlock_client *client)
+{
+    losses_init(&told);
+    rlock_on_lost(client, losses_note, &told);
+}
+
+static void say(const char *command)
+{
+    redisReply *reply = server_command(stage.server, command);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", command, reply->str);
+    freeReplyObject(reply);
+}
+
+static rlock_tracking state_of(rlock_client *client)
+{
+    rlock_tracking state;
+    assert_ok(rlock_client_tracking(client, &state));
+    return state;
+}
+
+static void await_state(rlock_client *client, rlock_tracking state)
+{
+    while (state_of(client) != state)
+        pass_ms(5);
+}
+
+/* Waits until its first hold is old and the server tracks what is read. The hold is read right after that: what happens to
+ * it before is found then. */
+static void grow_old(rlock_client *client)
+{
+    await_state(client, RLOCK_TRACKING_ON);
+}
+
+/* --- each kind, and each way to lose it --- */
+
+static rlock *hold_old(const kind *of, int64_t lease_ms)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    listen_for_losses(stage.client);
+    assert_ok(rlock_try_lock(lock, 0, lease_ms));
+    grow_old(stage.client);
+    return lock;
+}
+
+static void assert_lost_at_once(rlock *lock)
+{
+    losses_await(&told, 1, SOON_MS);
+    cr_assert(told.all[0].reason == RLOCK_LOST_GONE);
+    cr_assert(rlock_valid_for(lock) == 0);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
+#undef KIND_SUITE
+#define KIND_SUITE tracking
+
+KIND_TEST(deleted_lock_is_told_at_once)
+{
+    rlock *lock = hold_old(of, RLOCK_WATCHDOG);
+    foreign_vanish(kind_key(of, NAME));
+    assert_lost_at_once(lock);
+}
+
+KIND_TIMED_TEST(lock_deleted_after_renewals_is_told_at_once)
+{
+    rlock *lock = hold_old(of, RLOCK_WATCHDOG);
+    pass_ms(25000);
+    foreign_vanish(kind_key(of, NAME));
+    assert_lost_at_once(lock);
+}
+
+KIND_TIMED_TEST(deleted_lock_with_a_lease_of_its_own_is_told_at_once)
+{
+    rlock *lock = hold_old(of, 600000);
+    foreign_vanish(kind_key(of, NAME));
+    assert_lost_at_once(lock);
+}
+
+KIND_TIMED_TEST(lock_forced_open_elsewhere_is_told_at_once)
+{
+    rlock *lock = hold_old(of, RLOCK_WATCHDOG);
+    assert_ok(rlock_force_unlock(kind_of(of, stage.other, NAME), NULL));
+    assert_lost_at_once(lock);
+}
+
+KIND_TIMED_TEST(lock_of_an_emptied_server_is_told_at_once)
+{
+    rlock *lock = hold_old(of, RLOCK_WATCHDOG);
+    say("FLUSHALL");
+    assert_lost_at_once(lock);
+}
+
+/* Another loss of the same name is told as soon as the first. */
+TimedTest(tracking, lock_that_is_taken_again_is_tracked_again)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    foreign_vanish(NAME);
+    assert_lost_at_once(lock);
+    assert_ok(rlock_lock(lock));
+    pass_ms(OLD_MS);
+    foreign_vanish(NAME);
+    losses_await(&told, 2, SOON_MS);
+}
+
+/* Only its field: another owner may have taken its place. */
+Test(tracking, lock_without_its_owner_is_told_at_once)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    listen_for_losses(stage.client);
+    assert_ok(rlock_lock(lock));
+    say("HSET " NAME " somebody:1 1");
+    grow_old(stage.client);
+    redisReply *fields = server_command(stage.server, "HKEYS " NAME);
+    for (size_t i = 0; i < fields->elements; i++) {
+        if (strncmp(fields->element[i]->str, rlock_client_id(stage.client), 36) == 0)
+            freeReplyObject(server_command(stage.server, "HDEL " NAME " %s", fields->element[i]->str));
+    }
+    freeReplyObject(fields);
+    assert_lost_at_once(lock);
+}
+
+/* --- what is no loss --- */
+
+/* It is renewed at once. */
+Test(tracking, lease_that_others_shorten_is_restored)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    say("PEXPIRE " NAME " 5000");
+    while (pttl_of(NAME) < 25000)
+        pass_ms(5);
+    cr_assert(rlock_valid_for(lock) > 0 && told.count == 0);
+    assert_ok(rlock_unlock(lock));
+}
+
+/* A lease of its own is not renewed, so its owner relies on what is left. */
+Test(tracking, own_lease_that_others_shorten_is_relied_on_no_longer)
+{
+    rlock *lock = hold_old(&kind_reentrant, 600000);
+    say("PEXPIRE " NAME " 60000");
+    while (rlock_valid_for(lock) > 60000)
+        pass_ms(5);
+    cr_assert(rlock_valid_for(lock) > 0 && told.count == 0);
+    assert_ok(rlock_unlock(lock));
+}
+
+/* Fields of others come and go in a read lock; each report is no more than a reason to look. */
+TimedTest(tracking, change_that_leaves_the_hold_is_no_loss)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    for (int i = 0; i < 50; i++) {
+        say("HSET " NAME " somebody:1 1");
+        say("HDEL " NAME " somebody:1");
+        pass_ms(20);
+    }
+    cr_assert(told.count == 0 && rlock_valid_for(lock) > 0);
+    assert_ok(rlock_unlock(lock));
+}
+
+/* A renewal, a look that it is tracked by, and nothing else: the library's own writes are not reported to it. */
+TimedTest(tracking, own_renewals_are_not_reported)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    pass_ms(15000); /* the server has all scripts now */
+    int64_t before = scripts_run();
+    pass_ms(60000);
+    assert_between(scripts_run() - before, 6, 7); /* each a renewal */
+    assert_ok(rlock_unlock(lock));
+}
+
+/* A hold that is younger than a second costs nothing. */
+TimedTest(tracking, young_hold_is_not_read)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock)); /* now the server has both scripts */
+    assert_ok(rlock_unlock(lock));
+    int64_t before = scripts_run();
+    for (int i = 0; i < 20; i++) {
+        assert_ok(rlock_lock(lock));
+        pass_ms(900);
+        assert_ok(rlock_unlock(lock));
+    }
+    cr_assert(scripts_run() - before == 40);
+    cr_assert(state_of(stage.client) == RLOCK_TRACKING_IDLE);
+}
+
+/* --- connections that end --- */
+
+static void lose_after(const char *kill)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    say(kill);
+    pass_ms(SOON_MS);
+    await_state(stage.client, RLOCK_TRACKING_ON);
+    foreign_vanish(NAME);
+    losses_await(&told, 1, 400); /* it connects again after a pause */
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
+
+Test(tracking, goes_on_after_the_connection_for_messages_has_ended)
+{
+    lose_after("CLIENT KILL TYPE pubsub");
+}
+
+Test(tracking, goes_on_after_all_connections_have_ended)
+{
+    lose_after("CLIENT KILL TYPE normal");
+}
+
+/* What was lost while nobody listened is found when the connection stands again. */
+Test(tracking, loss_while_connections_were_gone_is_found)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    say("EVAL redis.call('del','" NAME "');return(1) 0");
+    say("CLIENT KILL TYPE pubsub");
+    losses_await(&told, 1, 400);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
+
+/* --- when it does not track --- */
+
+Test(tracking, can_be_disabled)
+{
+    rlock_client *client = stage_client("lossTracking=false&lockWatchdogTimeout=3000");
+    rlock *lock = lock_of(client, NAME);
+    listen_for_losses(client);
+    assert_ok(rlock_lock(lock));
+    cr_assert(state_of(client) == RLOCK_TRACKING_DISABLED);
+    cr_assert(strstr(rlock_last_error(), "lossTracking") != NULL, "%s", rlock_last_error());
+    redisReply *reply = server_command(stage.server, "INFO commandstats");
+    cr_assert(strstr(reply->str, "tracking") == NULL, "%s", reply->str);
+    freeReplyObject(reply);
+    foreign_vanish(NAME);
+    losses_await(&told, 1, 1500); /* by a renewal */
+}
+
+Test(tracking, rests_while_a_client_has_too_many_holds)
+{
+    rlock_client *client = stage_client("lossTrackingMaxHolds=2&lockWatchdogTimeout=30000");
+    rlock *locks[] = {lock_of(client, "a"), lock_of(client, "b"), lock_of(client, "c")};
+    listen_for_losses(client);
+    for (int i = 0; i < 3; i++)
+        assert_ok(rlock_lock(locks[i]));
+    await_state(client, RLOCK_TRACKING_TOO_MANY_HOLDS);
+    cr_assert(strstr(rlock_last_error(), "more than 2 holds") != NULL, "%s", rlock_last_error());
+    assert_ok(rlock_unlock(locks[2]));
+    await_state(client, RLOCK_TRACKING_ON);
+    foreign_vanish("a");
+    losses_await(&told, 1, SOON_MS);
+    assert_ok(rlock_unlock(locks[1]));
+}
+
+/* A user that may not, by the rule of docs/security.md less one right. */
+RealTest(tracking, is_left_out_where_the_user_has_no_right)
+{
+    say("ACL SETUSER limited on >secret ~* &* +@all -client|tracking");
+    char url[200];
+    rlock_client *client = NULL;
+    snprintf(url, sizeof url, "redis://limited:secret@127.0.0.1:%d?lockWatchdogTimeout=3000", server_port(stage.server));
+    assert_ok(rlock_client_open(&client, url));
+    rlock *lock = rlock_get_lock(client, NAME);
+    listen_for_losses(client);
+    assert_ok(rlock_lock(lock));
+    await_state(client, RLOCK_TRACKING_REFUSED);
+    cr_assert(strstr(rlock_last_error(), "refused CLIENT TRACKING: NOPERM") != NULL, "%s", rlock_last_error());
+    foreign_vanish(NAME);
+    losses_await(&told, 1, 1500);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    rlock_free(lock);
+    rlock_client_close(client);
+}
+
+/* The server forgets keys when it has too many, and says so as if they had changed: no hold is called lost for that. */
+RealTest(tracking, server_that_forgets_keys_takes_no_lock_away)
+{
+    enum { HOLDS = 2000 };
+    say("CONFIG SET tracking-table-max-keys 1000");
+    char name[32];
+    rlock *locks[HOLDS];
+    listen_for_losses(stage.client);
+    for (int i = 0; i < HOLDS; i++) {
+        snprintf(name, sizeof name, "hold-%d", i);
+        locks[i] = lock_of(stage.client, name);
+        assert_ok(rlock_lock(locks[i]));
+    }
+    grow_old(stage.client);
+    for (int i = 0; i < HOLDS; i++)
+        assert_ok(rlock_unlock(locks[i]));
+    cr_assert(told.count == 0);
+}
+
+Test(tracking, state_needs_a_place)
+{
+    assert_status(rlock_client_tracking(stage.client, NULL), RLOCK_INVALID);
+}
