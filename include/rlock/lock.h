@@ -100,9 +100,10 @@ RLOCK_API rlock *rlock_get_fenced_lock(rlock_client *client, const char *name);
 RLOCK_API rlock *rlock_get_non_reentrant_lock(rlock_client *client, const char *name);
 RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const char *name);
 
-/* Makes one lock out of `n` others (1 to 1024), of any kinds and any clients, so on any servers. It is held
+/* Makes one lock out of `n` others (1 to 1,000,000), of any kinds and any clients, so on any servers. It is held
  * when all of its members are held.
- * The members are taken one by one in the given order. If one cannot be acquired soon, all are released, and
+ * The members are taken in the given order, many of one client with one round trip. While one is waited for, only those
+ * before it are held. If it cannot be acquired soon, all are released, and
  * the attempt starts over, from then on in an order by server and name that is the same for all multi locks.
  * So two multi locks that want the same members in different orders do not block each other. A lease applies
  * to each member and counts from the acquisition of the last one.
@@ -111,10 +112,11 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * (rlock_for_owner). A member may itself be a multi lock or a red lock. A lock that is given twice is taken
  * twice, which reentrant locks allow.
  * Differences from what is said below for all locks:
- * rlock_unlock       releases all members, even if one fails; returns the status of the first that failed.
+ * rlock_unlock       releases all members, even if one fails; returns the status of the first that failed. Members of one
+ *                    client are released from the last to the first.
  * RLOCK_TIMEOUT      is also possible for a wait without limit: again and again the lease of the first member
  *                    ended before the last one was taken; the lease is too short.
- * rlock_is_held      asks for each member in turn.
+ * rlock_is_held      asks for each member.
  * rlock_valid_for    is the least of its members'.
  * RLOCK_UNSUPPORTED  hold count, is-locked, time to live and force unlock: ask the members.
  * rlock_get_token    if one member at least is a fenced lock: the token of the first such one in the order by server and
@@ -126,7 +128,7 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * Java: getMultiLock(locks), org.redisson.RedissonMultiLock. */
 RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
 
-/* As rlock_get_multi_lock, for a red lock: it is held when more than half of its members (n/2 + 1) are held,
+/* As rlock_get_multi_lock, for a red lock of 1 to 1024 locks: it is held when more than half of its members (n/2 + 1) are held,
  * each on a separate server. So it works while fewer than half of the servers are down. The wait for each
  * member is the n-th part of the whole wait.
  * The members must be single locks, and none may be given twice (the same name on the same server and

@@ -22,21 +22,21 @@ static size_t room_of_one(const rlock *handle, unsigned kinds)
     return most;
 }
 
-size_t rli_ballot_room(const rlock *handle, unsigned kinds)
+size_t rli_ballot_room(const rlock *handle, size_t votes, unsigned kinds)
 {
     size_t each = RLI_MACHINE_SIZE(rli_vote) + room_of_one(handle, kinds);
-    return RLI_MACHINE_SIZE(rli_ballot) + rli_composite_of(handle)->count * each;
+    return RLI_MACHINE_SIZE(rli_ballot) + votes * each;
 }
 
-rli_ballot *rli_ballot_begin(rlock *handle, unsigned kinds, rli_operation *whole, void *memory)
+rli_ballot *rli_ballot_begin(rlock *handle, size_t votes, unsigned kinds, rli_operation *whole, void *memory)
 {
     rli_ballot *ballot = memory;
-    *ballot = (rli_ballot){.set = rli_composite_of(handle), .whole = whole, .room = room_of_one(handle, kinds)};
+    *ballot = (rli_ballot){.whole = whole, .count = votes, .room = room_of_one(handle, kinds)};
     ballot->looped = whole->parker->ready == &RLI_ITEM(rlock_client, whole->gate, gate)->loop.ready;
     rli_parts_init(&ballot->parts, whole->parker);
     ballot->rooms = (char *)memory + RLI_MACHINE_SIZE(rli_ballot);
-    ballot->votes = (void *)(ballot->rooms + ballot->set->count * ballot->room);
-    for (size_t i = 0; i < ballot->set->count; i++)
+    ballot->votes = (void *)(ballot->rooms + votes * ballot->room);
+    for (size_t i = 0; i < votes; i++)
         ballot->votes[i] = (rli_vote){.machine = NULL};
     return ballot;
 }
@@ -46,9 +46,9 @@ void rli_ballot_end(rli_ballot *ballot)
     rli_parts_destroy(&ballot->parts);
 }
 
-void rli_ballot_set(rli_ballot *ballot, size_t member, rlock_status status)
+void rli_ballot_set(rli_ballot *ballot, size_t at, rlock_status status)
 {
-    rli_vote *vote = &ballot->votes[member];
+    rli_vote *vote = &ballot->votes[at];
     vote->status = status;
     if (status != RLOCK_OK)
         snprintf(vote->why, sizeof vote->why, "%.*s", RLI_VOTE_WHY - 1, rlock_last_error());
@@ -77,17 +77,16 @@ static void go_on(rli_ballot *ballot, rli_vote *vote)
     }
 }
 
-void rli_ballot_ask(rli_ballot *ballot, size_t member, const rli_job *job)
+void rli_ballot_ask(rli_ballot *ballot, size_t at, rlock *asked, const rli_job *job)
 {
-    rli_vote *vote = &ballot->votes[member];
-    rlock *asked = ballot->set->members[member];
+    rli_vote *vote = &ballot->votes[at];
     /* A member that has another gate than its vote uses the loop of its client, too. */
     rli_gate *gate = ballot->looped ? ballot->whole->gate : &asked->methods->place(asked).client->gate;
     rli_operation_begin_among(&vote->op, gate, ballot->whole, &ballot->parts);
     vote->job = *job;
     vote->job.took = job->kind == RLI_JOB_ACQUIRE ? &vote->took : NULL;
     vote->answer = 0;
-    vote->machine = asked->methods->begin(asked, &vote->job, &vote->op, ballot->rooms + member * ballot->room);
+    vote->machine = asked->methods->begin(asked, &vote->job, &vote->op, ballot->rooms + at * ballot->room);
     ballot->under_way++;
     go_on(ballot, vote);
 }
@@ -96,7 +95,7 @@ void rli_ballot_ask(rli_ballot *ballot, size_t member, const rli_job *job)
 static int64_t wake_due(rli_ballot *ballot)
 {
     int64_t now_ms = rli_now_ms(), next_ms = RLI_NEVER;
-    for (size_t i = 0; i < ballot->set->count; i++) {
+    for (size_t i = 0; i < ballot->count; i++) {
         rli_vote *vote = &ballot->votes[i];
         if (!vote->machine)
             continue;

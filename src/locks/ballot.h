@@ -20,27 +20,27 @@ typedef struct rli_vote {
 } rli_vote;
 
 typedef struct rli_ballot {
-    rli_composite *set;
     rli_operation *whole; /* has no thread */
     bool looped;          /* an event loop goes on with the whole; else a thread that polls for all members (drive.h) */
     rli_parts parts;
     size_t under_way;
-    rli_vote *votes; /* one for each member, in the set's order */
+    size_t count;    /* of the votes */
+    rli_vote *votes;
     char *rooms;     /* for their machines, `room` bytes each */
     size_t room;
 } rli_ballot;
 
-/* How many bytes a ballot needs for jobs of these kinds (RLI_JOB_BIT of each). */
-size_t rli_ballot_room(const rlock *handle, unsigned kinds);
+/* How many bytes a ballot of so many votes needs for jobs of these kinds (RLI_JOB_BIT of each). */
+size_t rli_ballot_room(const rlock *handle, size_t votes, unsigned kinds);
 /* Prepares a ballot in such memory, aligned to RLI_MACHINE_ALIGN. End it with rli_ballot_end. */
-rli_ballot *rli_ballot_begin(rlock *handle, unsigned kinds, rli_operation *whole, void *memory);
+rli_ballot *rli_ballot_begin(rlock *handle, size_t votes, unsigned kinds, rli_operation *whole, void *memory);
 /* None of its votes may be under way. */
 void rli_ballot_end(rli_ballot *ballot);
 
-/* Asks a member, whose vote is not under way. */
-void rli_ballot_ask(rli_ballot *ballot, size_t member, const rli_job *job);
-/* Sets a member's vote without asking it; the message is the thread's last error. */
-void rli_ballot_set(rli_ballot *ballot, size_t member, rlock_status status);
+/* Asks a member of the handle for a vote that is not under way. */
+void rli_ballot_ask(rli_ballot *ballot, size_t vote, rlock *member, const rli_job *job);
+/* Sets a vote without asking; the message is the thread's last error. */
+void rli_ballot_set(rli_ballot *ballot, size_t vote, rlock_status status);
 /* Goes on with the votes that are under way. RLI_WAITING: the whole must wait, and call it again; RLOCK_OK: all have
  * ended. */
 rlock_status rli_ballot_go_on(rli_ballot *ballot);

@@ -49,6 +49,12 @@ static void settle(rli_composite *set)
     rlock **sorted = set->members + set->count;
     memcpy(sorted, set->members, set->count * sizeof *sorted);
     qsort(sorted, set->count, sizeof *sorted, compare);
+    set->singles = set->one_client = true;
+    for (size_t i = 0; i < set->count; i++) {
+        rli_identity place = set->members[i]->methods->place(set->members[i]);
+        set->singles = set->singles && !place.several;
+        set->one_client = set->one_client && place.client == rli_composite_client_of(set->members[0]);
+    }
 }
 
 /* --- handles --- */
@@ -90,14 +96,14 @@ static rlock *finish(rli_composite *set)
     return &set->base;
 }
 
-rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n)
+rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n, size_t most)
 {
     if (!locks || n == 0) {
         rli_fail(RLOCK_INVALID, "a %s needs at least one lock", what);
         return NULL;
     }
-    if (n > RLI_MEMBERS_MAX) {
-        rli_fail(RLOCK_INVALID, "a %s of %zu locks; the limit is %d", what, n, RLI_MEMBERS_MAX);
+    if (n > most) {
+        rli_fail(RLOCK_INVALID, "a %s of %zu locks; the limit is %zu", what, n, most);
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {

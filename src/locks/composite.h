@@ -8,7 +8,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#define RLI_MEMBERS_MAX 1024
+/* How many members a composite may have: a multi lock, and one that decides by their number. */
+#define RLI_MULTI_MEMBERS_MAX 1000000
+#define RLI_MEMBERS_MAX       1024
 
 /* How long to wait for the answer to a release that the program did not ask for, to an extension, and to an
  * acquire of a member that other members can replace, or whose wait holds up other owners. */
@@ -23,6 +25,10 @@ typedef struct rli_composite {
     rlock base;
     atomic_int references; /* the program's, and one for each async call under way */
     int least_valid_percent; /* of a red lock: an acquisition with less of its lease left is refused */
+    bool singles;    /* no member is a composite */
+    bool one_client; /* all members are of one */
+    /* Of a multi lock: for so many more acquires it is assumed that another owner has the first member. Only a hint. */
+    atomic_int contended;
     size_t count;
     /* Handles of the composite's own: first in the given order, then the same handles sorted in the order
      * that every composite, in all processes, agrees on. */
@@ -37,9 +43,14 @@ static inline rli_composite *rli_composite_of(const rlock *handle)
 /* The members, sorted by server, database and name. */
 rlock *const *rli_composite_sorted(const rli_composite *set);
 
-/* Makes a composite of copies of `n` handles. `what`: "multi lock" or "red lock", for messages. NULL:
- * rlock_last_error() says why. */
-rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n);
+/* Makes a composite of copies of `n` handles, of which there may be `most`. `what`: "multi lock" or "red lock", for messages.
+ * NULL: rlock_last_error() says why. */
+rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n, size_t most);
+
+static inline rlock_client *rli_composite_client_of(const rlock *member)
+{
+    return member->methods->place(member).client;
+}
 
 /* Whether two locks are the same lock on the same server. */
 bool rli_composite_same_identity(const rlock *a, const rlock *b);

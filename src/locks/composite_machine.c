@@ -7,10 +7,13 @@
 #include "client/client.h"
 
 static const bool legal[RLI_COMPOSITE_STAGES][RLI_COMPOSITE_STAGES] = {
-    [RLI_COMPOSITE_ASKS] = {[RLI_COMPOSITE_ASKS] = true, /* the next member */
+    [RLI_COMPOSITE_ASKS] = {[RLI_COMPOSITE_ASKS] = true, /* the next members */
+                            [RLI_COMPOSITE_RETURNS] = true,
                             [RLI_COMPOSITE_EXTENDS] = true,
                             [RLI_COMPOSITE_GIVES_BACK] = true,
                             [RLI_COMPOSITE_DONE] = true}, /* not of an acquire, which gives back first */
+    [RLI_COMPOSITE_RETURNS] = {[RLI_COMPOSITE_ASKS] = true, /* the one that was refused, and waits for it */
+                               [RLI_COMPOSITE_GIVES_BACK] = true},
     [RLI_COMPOSITE_EXTENDS] = {[RLI_COMPOSITE_EXTENDS] = true,
                                [RLI_COMPOSITE_RAISES] = true,
                                [RLI_COMPOSITE_GIVES_BACK] = true, /* one has ended meanwhile */
@@ -114,13 +117,19 @@ int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *mem
     return member->methods->valid_for(member, rli_composite_owner(machine));
 }
 
-rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms)
+bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, int64_t lease_ms, rli_job *job)
 {
     int64_t left_ms = rli_composite_valid_for(machine, member);
-    if (left_ms <= 0 || left_ms >= lease_ms - lease_ms / 10)
+    *job = rli_composite_job(machine, RLI_JOB_EXTEND, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
+    job->lease_ms = lease_ms;
+    return left_ms > 0 && left_ms < lease_ms - lease_ms / 10;
+}
+
+rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms)
+{
+    rli_job job;
+    if (!rli_composite_is_aged(machine, member, lease_ms, &job))
         return RLOCK_OK;
-    rli_job job = rli_composite_job(machine, RLI_JOB_EXTEND, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
-    job.lease_ms = lease_ms;
     return rli_composite_begin_part(machine, member, &job);
 }
 

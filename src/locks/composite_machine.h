@@ -7,7 +7,8 @@
 
 /* How far a job is. composite_machine.c has the table of the legal transitions. Jobs other than an acquire only ask. */
 typedef enum rli_composite_stage {
-    RLI_COMPOSITE_ASKS,       /* does the job on one member after the other */
+    RLI_COMPOSITE_ASKS,       /* does the job on one member after the other, or on several together */
+    RLI_COMPOSITE_RETURNS,    /* a multi lock: releases members that it has taken behind one that was refused */
     RLI_COMPOSITE_EXTENDS,    /* enough members are taken: extends those that were taken some time ago */
     RLI_COMPOSITE_RAISES,     /* a red lock over fenced locks: raises the token counters of its members */
     RLI_COMPOSITE_GIVES_BACK, /* releases what it has taken */
@@ -62,8 +63,10 @@ rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kin
 const rli_owner *rli_composite_owner(const rli_composite_machine *machine);
 /* For how long the owner may still rely on its hold of a member. */
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member);
-/* Extends a member that was acquired with lease_ms, if more than a tenth of the lease has passed. Reports no failure:
- * its valid_for shows the result. RLI_WAITING: rli_composite_go_on_part. */
+/* Whether a member that was acquired with lease_ms has lost more than a tenth of the lease, but not all; then *job is the one
+ * that extends it. A failure of that job need not be reported: the member's valid_for shows the result. */
+bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, int64_t lease_ms, rli_job *job);
+/* Extends the member if it is aged. RLI_WAITING: rli_composite_go_on_part. */
 rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms);
 
 /* Sleeps for pause_ms, but not longer than to deadline_ms. RLI_WAITING: call it again. RLOCK_OK; or

@@ -1,11 +1,11 @@
-/* Drive: has the calling thread carry out a job that is written for operations without one. */
+/* Drive: has the calling thread carry out what is written for operations without one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/drive.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/ready.h"
 #include "client/client.h"
+#include "redis/pipeline/async_request.h"
 #include "redis/pipeline/polls.h"
 
 #include <poll.h>
@@ -17,49 +17,74 @@
 /* No sleep is longer, because poll does not count the time for which the system is suspended. */
 #define SLEEP_MS 1000
 
-typedef struct driving {
-    rli_composite *set;
-    rli_operation whole;
-    rli_ready ready;
-} driving;
+/* --- the clients of the members --- */
 
-/* Returns the client of a member, or NULL if the member before it has the same one. In the sorted order those of one
- * server are neighbours. */
-static rlock_client *client_at(const driving *self, size_t i)
+static bool is_known(const rli_drive *self, const rlock_client *client)
 {
-    rlock *const *sorted = rli_composite_sorted(self->set);
-    rlock_client *client = sorted[i]->methods->place(sorted[i]).client;
-    return i > 0 && sorted[i - 1]->methods->place(sorted[i - 1]).client == client ? NULL : client;
+    size_t i = 0;
+    while (i < self->count && self->clients[i] != client)
+        i++;
+    return i < self->count;
 }
 
-static void read_all(driving *self)
+static void find_clients(rli_drive *self)
 {
-    for (size_t i = 0; i < self->set->count; i++) {
-        rlock_client *client = client_at(self, i);
-        if (client)
-            rli_topology_collect(&client->topology, rli_now_ms());
+    for (size_t i = 0; i < self->set->count && !self->many; i++) {
+        rlock_client *client = rli_composite_client_of(self->set->members[i]);
+        if (is_known(self, client))
+            continue;
+        self->many = self->count == RLI_DRIVE_CLIENTS;
+        if (!self->many)
+            self->clients[self->count++] = client;
     }
+}
+
+/* Returns the first client, for *at 0, or the next; NULL: there are no more. Where there are many, it returns one twice if
+ * members of others are between its own. */
+static rlock_client *next_client(const rli_drive *self, size_t *at)
+{
+    rlock *const *sorted = rli_composite_sorted(self->set);
+    if (!self->many)
+        return *at < self->count ? self->clients[(*at)++] : NULL;
+    while (*at > 0 && *at < self->set->count && rli_composite_client_of(sorted[*at]) == rli_composite_client_of(sorted[*at - 1]))
+        (*at)++;
+    return *at < self->set->count ? rli_composite_client_of(sorted[(*at)++]) : NULL;
+}
+
+/* --- waiting --- */
+
+void rli_drive_send(const rli_drive *self)
+{
+    rlock_client *client;
+    for (size_t at = 0; (client = next_client(self, &at));)
+        rli_topology_flush(&client->topology);
+}
+
+static void read_all(const rli_drive *self)
+{
+    rlock_client *client;
+    for (size_t at = 0; (client = next_client(self, &at));)
+        rli_topology_collect(&client->topology, rli_now_ms());
 }
 
 /* Sleeps until an answer can be read, the whole is woken, or its time comes. */
-static void wait_for_any(driving *self)
+static void wait_for_any(rli_drive *self)
 {
     rli_polls polls;
+    rlock_client *client;
     rli_polls_begin(&polls, self->ready.fd);
-    for (size_t i = 0; i < self->set->count; i++) {
-        rlock_client *client = client_at(self, i);
-        if (client)
-            rli_topology_poll(&client->topology, &polls);
-    }
+    for (size_t at = 0; (client = next_client(self, &at));)
+        rli_topology_poll(&client->topology, &polls);
     int64_t left_ms = self->whole.own.wake_ms - rli_now_ms();
     left_ms = rli_earlier(left_ms, polls.lacks ? LOOK_MS : SLEEP_MS);
     poll(polls.polled, polls.count, left_ms > 0 ? (int)left_ms : 0);
     rli_polls_end(&polls);
 }
 
-/* Waits until the whole can go on. */
-static void await(driving *self)
+/* Sends what is queued, and waits until the whole can go on. */
+static void await(rli_drive *self)
 {
+    rli_drive_send(self);
     for (;;) {
         rli_ready_begin(&self->ready);
         rli_parker *parker = rli_ready_take(&self->ready);
@@ -77,7 +102,44 @@ static void await(driving *self)
     }
 }
 
-static rlock_status drive(driving *self, rlock *handle, const rli_job *job, void *memory, int64_t *answer)
+/* --- driving --- */
+
+rlock_status rli_drive_begin(rli_drive *self, rlock *handle, rlock_cancel *cancel)
+{
+    self->set = rli_composite_of(handle);
+    self->count = 0;
+    self->many = false;
+    rlock_status status = rli_ready_init(&self->ready);
+    if (status != RLOCK_OK)
+        return status;
+    status = rli_operation_begin_async(&self->whole, &rli_composite_home(handle)->gate, cancel, &self->ready);
+    if (status != RLOCK_OK) {
+        rli_ready_destroy(&self->ready);
+        return status;
+    }
+    find_clients(self);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self->cancel_state);
+    self->gathered = rli_async_request_gather(&self->ready);
+    return RLOCK_OK;
+}
+
+void rli_drive_end(rli_drive *self)
+{
+    rli_async_request_gather(self->gathered);
+    rli_operation_end(&self->whole);
+    rli_ready_destroy(&self->ready);
+    pthread_setcancelstate(self->cancel_state, NULL);
+}
+
+void rli_drive_ballot(rli_drive *self, rli_ballot *ballot)
+{
+    while (rli_ballot_go_on(ballot) == RLI_WAITING) {
+        if (rli_parker_rest(&self->whole.own))
+            await(self);
+    }
+}
+
+static rlock_status drive(rli_drive *self, rlock *handle, const rli_job *job, void *memory, int64_t *answer)
 {
     rlock_status status;
     rli_machine *machine = handle->methods->begin(handle, job, &self->whole, memory);
@@ -90,26 +152,19 @@ static rlock_status drive(driving *self, rlock *handle, const rli_job *job, void
     return status;
 }
 
-rlock_status rli_drive(rlock *handle, const rli_job *job, int64_t *answer, bool *begun)
+rlock_status rli_drive_job(rlock *handle, const rli_job *job, int64_t *answer, bool *begun)
 {
+    rli_drive self;
     *begun = false;
-    driving self = {.set = rli_composite_of(handle)};
     void *memory = malloc(handle->methods->room(handle, job->kind));
     if (!memory)
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock of %zu", self.set->count);
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    rlock_status status = rli_ready_init(&self.ready);
-    if (status == RLOCK_OK) {
-        status = rli_operation_begin_async(&self.whole, &rli_composite_home(handle)->gate, job->cancel, &self.ready);
-        *begun = status == RLOCK_OK;
-        if (*begun) {
-            status = drive(&self, handle, job, memory, answer);
-            rli_operation_end(&self.whole);
-        }
-        rli_ready_destroy(&self.ready);
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a lock of %zu", rli_composite_of(handle)->count);
+    rlock_status status = rli_drive_begin(&self, handle, job->cancel);
+    *begun = status == RLOCK_OK;
+    if (*begun) {
+        status = drive(&self, handle, job, memory, answer);
+        rli_drive_end(&self);
     }
-    pthread_setcancelstate(cancel_state, NULL);
     free(memory);
     return status;
 }

@@ -244,7 +244,7 @@ rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rlock_red_op
     const rli_methods *methods = are_all(&rli_kind_token, locks, n)    ? &rli_red_at_once
                                  : are_all(&rli_kind_fenced, locks, n) ? &rli_red_fenced
                                                                        : &rli_red_in_turn;
-    rlock *lock = rli_composite_make(methods, "red lock", locks, n);
+    rlock *lock = rli_composite_make(methods, "red lock", locks, n, RLI_MEMBERS_MAX);
     if (lock && !check_votes(rli_composite_of(lock))) {
         rli_composite_free(lock);
         return NULL;

@@ -43,7 +43,7 @@ static void ask_all(acquiring *self)
     for (size_t i = 0; i < set->count; i++) {
         /* A re-entry takes only members that are held already, as in red.c. */
         if (!self->again || rli_composite_valid_for(&self->on, set->members[i]) > 0)
-            rli_ballot_ask(self->ballot, i, &job);
+            rli_ballot_ask(self->ballot, i, set->members[i], &job);
         else
             rli_ballot_set(self->ballot, i, RLOCK_TIMEOUT);
     }
@@ -88,10 +88,11 @@ static rlock_status ask(rli_composite_machine *on)
 
 static void release_all(acquiring *self)
 {
+    const rli_composite *set = self->on.set;
     rli_job job = rli_composite_job(&self->on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
-    for (size_t i = 0; i < self->on.set->count; i++) {
+    for (size_t i = 0; i < set->count; i++) {
         if (self->ballot->votes[i].status == RLOCK_OK)
-            rli_ballot_ask(self->ballot, i, &job);
+            rli_ballot_ask(self->ballot, i, set->members[i], &job);
     }
 }
 
@@ -138,7 +139,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {
         [RLI_COMPOSITE_ASKS] = ask, [RLI_COMPOSITE_GIVES_BACK] = give_back, [RLI_COMPOSITE_PAUSES] = pause};
     rli_composite_prepare(&self->on, handle, job, whole, RLI_MACHINE_SIZE(acquiring), steps);
-    self->ballot = rli_ballot_begin(handle, JOBS, whole, self->on.room);
+    self->ballot = rli_ballot_begin(handle, self->on.set->count, JOBS, whole, self->on.room);
     self->deadline_ms = rli_after_ms(job->wait_ms);
     self->asked = false;
     self->denied = 0;
@@ -148,7 +149,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
 
 static size_t room(const rlock *handle, rli_job_kind kind)
 {
-    return kind == RLI_JOB_ACQUIRE ? RLI_MACHINE_SIZE(acquiring) + rli_ballot_room(handle, JOBS)
+    return kind == RLI_JOB_ACQUIRE ? RLI_MACHINE_SIZE(acquiring) + rli_ballot_room(handle, rli_composite_of(handle)->count, JOBS)
                                    : rli_sweep_room_at_once(handle, kind);
 }
 
@@ -165,7 +166,7 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
 static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 {
     bool begun;
-    rlock_status status = rli_drive(handle, job, answer, &begun);
+    rlock_status status = rli_drive_job(handle, job, answer, &begun);
     if (begun || job->kind != RLI_JOB_RELEASE)
         return status;
     rli_sweep sweep;

@@ -202,7 +202,7 @@ static void plan(rli_red_keeper *self)
 static void begin_ballot(rli_red_keeper *self)
 {
     void *memory = (char *)self + RLI_MACHINE_SIZE(rli_red_keeper);
-    self->ballot = rli_ballot_begin(self->lock, JOBS, &self->async.op, memory);
+    self->ballot = rli_ballot_begin(self->lock, set_of(self)->count, JOBS, &self->async.op, memory);
     for (size_t i = 0; i < set_of(self)->count; i++)
         rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
 }
@@ -221,7 +221,7 @@ static void take_missing(rli_red_keeper *self)
         if (is_valid(self, i) || member->methods->check(member) != RLOCK_OK)
             continue;
         member->methods->forgive(member, owner_of(self));
-        rli_ballot_ask(self->ballot, i, &job);
+        rli_ballot_ask(self->ballot, i, member, &job);
     }
 }
 
@@ -270,7 +270,7 @@ static rlock_status take(rli_red_keeper *self)
             continue;
         /* That release may have given it back, and the owner have taken the lock again: that hold is another. */
         job.only = self->ballot->votes[i].took;
-        rli_ballot_ask(self->ballot, i, &job);
+        rli_ballot_ask(self->ballot, i, set_of(self)->members[i], &job);
     }
     become(self, GIVES_BACK);
     return RLOCK_OK;
@@ -308,7 +308,7 @@ static void discard(rli_async *async)
 static rli_red_keeper *make(rli_composite *set, const rli_job *named)
 {
     void *made;
-    size_t size = RLI_MACHINE_SIZE(rli_red_keeper) + rli_ballot_room(&set->base, JOBS);
+    size_t size = RLI_MACHINE_SIZE(rli_red_keeper) + rli_ballot_room(&set->base, set->count, JOBS);
     if (rli_async_new(&made, size, rli_composite_home(&set->base), NULL, NULL, NULL) != RLOCK_OK)
         return NULL;
     rli_red_keeper *self = made;

@@ -409,7 +409,7 @@ rlock *rlock_get_sharded_lock(rlock_client *client, const char *name, int shards
     while (made < shards && (parts[made] = make_part(client, name, (size_t)made)))
         made++;
     if (made == shards)
-        lock = rli_composite_make(&methods, "sharded lock", parts, (size_t)shards);
+        lock = rli_composite_make(&methods, "sharded lock", parts, (size_t)shards, RLI_MEMBERS_MAX);
     while (made > 0)
         rlock_free(parts[--made]);
     return lock;

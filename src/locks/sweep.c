@@ -62,7 +62,7 @@ static void ask_all(rli_sweep *sweep)
         rlock_status status;
         if (needs(sweep, set->members[i], &status)) {
             rli_job job = job_for(sweep, set->members[i]);
-            rli_ballot_ask(sweep->ballot, i, &job);
+            rli_ballot_ask(sweep->ballot, i, set->members[i], &job);
         } else {
             rli_ballot_set(sweep->ballot, i, status);
         }
@@ -84,6 +84,63 @@ static rlock_status step_at_once(rli_composite_machine *on)
     return rli_composite_next(on, RLI_COMPOSITE_DONE, sweep->rules->judge(sweep));
 }
 
+/* --- in batches --- */
+
+/* How many members at `first`, of `most`, are of one client. */
+static size_t of_one_client(rlock *const *first, size_t most)
+{
+    size_t count = 1;
+    while (count < most && rli_composite_client_of(first[count]) == rli_composite_client_of(first[0]))
+        count++;
+    return count;
+}
+
+static void ask_batch(rli_sweep *sweep)
+{
+    const rli_composite *set = sweep->on.set;
+    rli_batch *batch = &sweep->batch;
+    size_t left = set->count - sweep->done, most = left < batch->most ? left : batch->most;
+    rlock *const *first = set->one_client ? rli_composite_sorted(set) + (left - most) : set->members + sweep->done;
+    rli_batch_open(batch, of_one_client(first, most));
+    rlock *const *last = first + batch->count - 1;
+    for (size_t i = 0; i < batch->count; i++) {
+        rlock *member = last[-(ptrdiff_t)i];
+        rlock_status status;
+        if (needs(sweep, member, &status)) {
+            rli_job job = job_for(sweep, member);
+            rli_batch_ask(batch, i, member, &job);
+        } else {
+            rli_ballot_set(batch->ballot, i, status);
+        }
+    }
+}
+
+static rlock_status step_in_batches(rli_composite_machine *on)
+{
+    rli_sweep *sweep = (rli_sweep *)(void *)on;
+    rli_batch *batch = &sweep->batch;
+    if (!batch->asked)
+        ask_batch(sweep);
+    if (rli_batch_go_on(batch) == RLI_WAITING)
+        return RLI_WAITING;
+    rli_swept swept = RLI_SWEEP_ON;
+    for (size_t i = 0; i < batch->count && swept == RLI_SWEEP_ON; i++) {
+        on->part_answer = batch->ballot->votes[i].answer;
+        swept = sweep->rules->count(sweep, rli_vote_status(&batch->ballot->votes[i]));
+    }
+    sweep->done += batch->count;
+    if (swept == RLI_SWEEP_ON && sweep->done < on->set->count)
+        return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+    rli_batch_end(batch);
+    return rli_composite_next(on, RLI_COMPOSITE_DONE, sweep->rules->judge(sweep));
+}
+
+void rli_sweep_in_batches(rli_sweep *sweep)
+{
+    static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = step_in_batches};
+    sweep->on.steps = steps;
+}
+
 /* --- beginning --- */
 
 static rli_sweep *begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
@@ -95,6 +152,7 @@ static rli_sweep *begin(rlock *handle, const rli_job *job, rli_operation *whole,
     sweep->done = sweep->good = sweep->bad = 0;
     sweep->failed = RLOCK_OK;
     sweep->ballot = NULL;
+    sweep->batch = (rli_batch){.ballot = NULL};
     return sweep;
 }
 
@@ -110,13 +168,13 @@ rli_sweep *rli_sweep_begin_at_once(rlock *handle, const rli_job *job, rli_operat
 {
     static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = step_at_once};
     rli_sweep *sweep = begin(handle, job, whole, memory, rules, steps);
-    sweep->ballot = rli_ballot_begin(handle, RLI_JOB_BIT(job->kind), whole, sweep->on.room);
+    sweep->ballot = rli_ballot_begin(handle, sweep->on.set->count, RLI_JOB_BIT(job->kind), whole, sweep->on.room);
     return sweep;
 }
 
 size_t rli_sweep_room_at_once(const rlock *handle, rli_job_kind kind)
 {
-    return RLI_MACHINE_SIZE(rli_sweep) + rli_ballot_room(handle, RLI_JOB_BIT(kind));
+    return RLI_MACHINE_SIZE(rli_sweep) + rli_ballot_room(handle, rli_composite_of(handle)->count, RLI_JOB_BIT(kind));
 }
 
 void rli_sweep_keep(rli_sweep *sweep, rlock_status failed)

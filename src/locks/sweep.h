@@ -3,7 +3,7 @@
 #ifndef RLI_SWEEP_H
 #define RLI_SWEEP_H
 
-#include "locks/ballot.h"
+#include "locks/batch.h"
 #include "locks/composite_machine.h"
 
 typedef struct rli_sweep rli_sweep;
@@ -27,7 +27,8 @@ struct rli_sweep {
     size_t good, bad;    /* as the rules count them */
     rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
     char why[400];
-    rli_ballot *ballot; /* asks the members at the same time; NULL: one after the other */
+    rli_ballot *ballot; /* asks all members at the same time; NULL: one after the other, or in batches */
+    rli_batch batch;    /* asks them in batches */
 };
 
 /* Prepares it in `memory`, for rli_methods.begin; `whole` NULL: for rli_composite_run. */
@@ -37,6 +38,10 @@ rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *who
  * `whole`. All members are asked, whatever the rules say of enough. */
 rli_sweep *rli_sweep_begin_at_once(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
                                    const rli_sweep_rules *rules);
+/* The same, in batches, which rli_batch_begin has prepared in sweep->batch. Of the members of one client, the last in the
+ * sorted order comes first: locks that are wanted together are asked for in that order, so those who wait for the first
+ * find the rest free. */
+void rli_sweep_in_batches(rli_sweep *sweep);
 size_t rli_sweep_room_at_once(const rlock *handle, rli_job_kind kind);
 /* Keeps a failure, with the thread's last error. */
 void rli_sweep_keep(rli_sweep *sweep, rlock_status failed);

@@ -9,9 +9,11 @@
 /* The list of the operations whose requests this thread only queues. */
 static _Thread_local const rli_ready *gathers;
 
-void rli_async_request_gather(const rli_ready *ready)
+const rli_ready *rli_async_request_gather(const rli_ready *ready)
 {
+    const rli_ready *before = gathers;
     gathers = ready;
+    return before;
 }
 
 /* --- waiting for a connection --- */

@@ -34,7 +34,7 @@ rli_outcome rli_async_request_step(rli_async_request *request, rli_pipeline *pip
 void rli_async_request_withdraw(rli_async_request *request, rli_pipeline *pipeline, rli_operation *op);
 
 /* From now on, requests that this thread begins for operations of that list are only queued: send them with
- * rli_pipeline_flush. NULL: none are. */
-void rli_async_request_gather(const rli_ready *ready);
+ * rli_pipeline_flush. NULL: none are. Returns the list of before. */
+const rli_ready *rli_async_request_gather(const rli_ready *ready);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Requests under way per pipeline that make one more connection worth its cost. Fewer pipelines mean larger batches,
@@ -47,7 +48,27 @@ static int wanted(const rli_pool *pool, int load)
     return pipelines < pool->settings->pool_size ? pipelines : pool->settings->pool_size;
 }
 
-rli_pipeline *rli_pool_pick(rli_pool *pool)
+/* What this thread has chosen since rli_pool_gather. */
+#define GATHERED_MOST 8
+static _Thread_local struct {
+    bool on;
+    int count;
+    const rli_pool *pools[GATHERED_MOST];
+    ptrdiff_t pipelines[GATHERED_MOST]; /* indexes, because a pool may go, and another come in its place */
+} gathered;
+
+void rli_pool_gather(void)
+{
+    gathered.on = true;
+    gathered.count = 0;
+}
+
+void rli_pool_scatter(void)
+{
+    gathered.on = false;
+}
+
+static rli_pipeline *least_busy(rli_pool *pool)
 {
     int in_use = atomic_load_explicit(&pool->in_use, memory_order_relaxed), load = 0;
     for (int i = 0; i < in_use; i++)
@@ -61,6 +82,20 @@ rli_pipeline *rli_pool_pick(rli_pool *pool)
             best = &pool->pipelines[i];
     }
     return best;
+}
+
+rli_pipeline *rli_pool_pick(rli_pool *pool)
+{
+    for (int i = 0; gathered.on && i < gathered.count; i++) {
+        if (gathered.pools[i] == pool && gathered.pipelines[i] < atomic_load(&pool->in_use))
+            return &pool->pipelines[gathered.pipelines[i]];
+    }
+    rli_pipeline *picked = least_busy(pool);
+    if (gathered.on && gathered.count < GATHERED_MOST) {
+        gathered.pools[gathered.count] = pool;
+        gathered.pipelines[gathered.count++] = picked - pool->pipelines;
+    }
+    return picked;
 }
 
 bool rli_pool_collect(rli_pool *pool, int64_t until_ms)

@@ -18,6 +18,10 @@ typedef struct rli_pool {
 rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const rli_address *address);
 /* Chooses the pipeline for a name that has none yet: the least busy one, or a new one if all are busy. */
 rli_pipeline *rli_pool_pick(rli_pool *pool);
+/* Until rli_pool_scatter, names that this thread chooses a pipeline for get the same one in each pool: their requests leave
+ * together, and the server runs them in their order. */
+void rli_pool_gather(void);
+void rli_pool_scatter(void);
 /* Calls rli_pipeline_collect on all pipelines in use. Returns whether answers are still missing. */
 bool rli_pool_collect(rli_pool *pool, int64_t until_ms);
 /* Likewise rli_pipeline_flush, rli_pipeline_watch and rli_polls_add. */
