@@ -213,8 +213,8 @@ static bool queues_first(rli_attempt *attempt)
 {
     if (!attempt->entry->queues)
         return false;
-    return queue_of(attempt)->first ||
-           (!rli_kind_polls(attempt->asked->kind) && rli_yield_must_queue(&attempt->entry->queues->yield));
+    bool yields = !rli_kind_polls(attempt->asked->kind) || rli_kind_hands_over_here(attempt->asked->kind);
+    return queue_of(attempt)->first || (yields && rli_yield_must_queue(&attempt->entry->queues->yield));
 }
 
 static void join_queue(rli_attempt *attempt)

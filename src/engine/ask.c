@@ -182,7 +182,8 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
 {
     const rli_kind *kind = attempt->asked->kind;
     const rli_session *session = attempt->session;
-    if (kind->queueing != RLI_BY_MESSAGE || !attempt->waiter.parker || attempt->waiter.handed)
+    bool waits_here = kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
+    if (!waits_here || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
     rli_attempt_note_listening(attempt);
     /* Do not defer if the attempt may have the lock already (by a late request, or through another thread of its

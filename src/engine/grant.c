@@ -92,8 +92,7 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
         *attempt->asked->token = verdict->token;
     if (attempt->asked->took)
         *attempt->asked->took = session->number;
-    if (attempt->entry->queues && attempt->asked->kind->parse_handoff &&
-        attempt->asked->kind->queueing == RLI_BY_MESSAGE && session->count == 1)
+    if (attempt->entry->queues && rli_kind_hands_over_here(attempt->asked->kind) && session->count == 1)
         rli_yield_note_holder(&attempt->entry->queues->yield, session, gain->handed);
     /* Otherwise no other waiter shares the session, and the queue may be long. */
     if (session->cold->attempts > 1)

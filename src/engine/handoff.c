@@ -49,7 +49,7 @@ static rli_waiter *successor_of(const rli_entry *entry, const rli_kind *kind)
     if (!kind->parse_handoff || !entry->queues)
         return NULL;
     rli_waiter *waiter = kind->queueing == RLI_ON_SERVER ? next_in_line(entry, 0)
-                                                         : entry->queues->of[RLI_BY_MESSAGE].first;
+                                                         : entry->queues->of[kind->queueing].first;
     while (waiter && !waiter->session->busy && !can_take(waiter, rli_attempt_of(waiter)))
         waiter = kind->queueing == RLI_ON_SERVER ? NULL : waiter->next; /* its wait is over */
     return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->parse_handoff ? waiter : NULL;
@@ -66,11 +66,13 @@ static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session 
 }
 
 /* Adds what the script needs only where waiters queue locally. */
-static void begin_here(rli_entry *entry, rli_waiter *successor, rli_request *request)
+static void begin_here(rli_entry *entry, const rli_kind *kind, rli_waiter *successor, rli_request *request)
 {
     rli_yield *yield = &entry->queues->yield;
     bool due = rli_yield_is_due(yield);
     request->listening = -1;
+    if (kind->queueing == RLI_BY_SPINNING)
+        return;
     rli_registry_request_handoff(successor, request, due);
     if (!due)
         return;
@@ -214,6 +216,14 @@ void rli_handoff_end(rli_handoff *over, rlock_status status)
 
 /* --- the beginning --- */
 
+/* The lock is freed for a moment, and nobody is told: the waiter asks when that is over, and its pauses begin anew. */
+static void ask_soon(rli_waiter *waiter)
+{
+    rli_attempt_of(waiter)->denied = 0;
+    waiter->look = true;
+    rli_unpark(waiter->parker);
+}
+
 bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                        rli_request *request, rli_call *call)
 {
@@ -221,6 +231,10 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     rli_waiter *waiter = successor_of(entry, kind);
     *over = (rli_handoff){
         .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
+    if (waiter && kind->queueing == RLI_BY_SPINNING && rli_yield_end_of_streak(&entry->queues->yield)) {
+        ask_soon(waiter);
+        return false;
+    }
     if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, over))
         return false;
     rli_session *successor = waiter->session;
@@ -234,7 +248,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     if (kind->queueing == RLI_ON_SERVER)
         begin_there(engine, entry, successor, request, over);
     else
-        begin_here(entry, waiter, request);
+        begin_here(entry, kind, waiter, request);
     return true;
 }
 

@@ -156,6 +156,12 @@ static inline bool rli_kind_polls(const rli_kind *kind)
     return kind->queueing == RLI_BY_SPINNING || kind->queueing == RLI_BY_BACK_OFF || kind->queueing == RLI_BY_SIGNAL;
 }
 
+/* Whether a last release hands over to a waiter in the local queue. */
+static inline bool rli_kind_hands_over_here(const rli_kind *kind)
+{
+    return kind->parse_handoff && (kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING);
+}
+
 /* How many read holds one owner may have at a time: scripts look at each of them (lua/read/levels.inc). */
 #define RLI_LEVELS_MAX 10000
 

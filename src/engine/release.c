@@ -173,6 +173,7 @@ static bool begin_request(rli_releasing *release)
     if (count == 0 && !release->hands_over && session->entry->queues) {
         rli_yield_drop_holder(&session->entry->queues->yield, session);
         rli_queue_wake_deferred(&session->entry->queues->of[RLI_BY_MESSAGE]);
+        rli_queue_wake_deferred(&session->entry->queues->of[RLI_BY_SPINNING]);
     }
     kind->release(call, &release->request);
     call->synced = true; /* the release counts even if no replica confirmed it */

@@ -13,6 +13,9 @@
 #define HANDED_MOST 16
 #define HANDED_MS   10
 
+/* For how long a spin lock stays free for those who poll it elsewhere, as nobody knows whether there are any. */
+#define FREE_MS 1
+
 /* How long others get from the message to their request. */
 #define ASIDE_MS 5
 
@@ -80,6 +83,17 @@ bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int6
 bool rli_yield_is_due(const rli_yield *yield)
 {
     return yield->handed >= HANDED_MOST || rli_now_ms() >= yield->since_ms + HANDED_MS;
+}
+
+bool rli_yield_end_of_streak(rli_yield *yield)
+{
+    bool over = yield->handed > 0 && rli_now_ms() >= yield->since_ms + HANDED_MS;
+    if (over) {
+        yield->yield_until_ms = rli_after_ms(FREE_MS);
+        yield->yields++;
+        yield->turns_owed = 0;
+    }
+    return over;
 }
 
 void rli_yield_to_others(rli_yield *yield)

@@ -3,7 +3,7 @@
  * After the lock was granted or handed over here, there is a quiet period in which no local waiter asks: its holder
  * is expected to hand it over. After many handoffs in a row, the local waiters yield: they do not ask until each
  * listener of another process had one turn, or some ms have passed. All this is for kinds whose waiters queue
- * locally and listen for messages. Every function here expects the engine's mutex to be held. None does I/O. */
+ * locally, and listen for messages or spin. Every function here expects the engine's mutex to be held. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_YIELD_H
 #define RLI_YIELD_H
@@ -56,6 +56,9 @@ bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int6
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
+/* The same where nobody can count those that wait elsewhere, because they poll: whether the lock was handed over here, for as
+ * long as it may be. Then it is to be freed, and local waiters do not ask for a moment. */
+bool rli_yield_end_of_streak(rli_yield *yield);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */
 void rli_yield_to_others(rli_yield *yield);

@@ -37,6 +37,7 @@ extern const rli_script rli_script_lock_look;
 extern const rli_script rli_script_lock_force;
 extern const rli_script rli_script_lock_state;
 extern const rli_script rli_script_spin_release;
+extern const rli_script rli_script_spin_handoff;
 extern const rli_script rli_script_spin_force;
 extern const rli_script rli_script_fenced_acquire;
 extern const rli_script rli_script_fenced_raise;

@@ -12,9 +12,11 @@
 
 TestSuite(hand_over_in_faults, .init = scene_open, .fini = scene_close);
 TestSuite(hand_over_here_in_faults, .init = scene_open, .fini = scene_close);
+TestSuite(spin_hand_over_in_faults, .init = scene_open, .fini = scene_close);
 
 #define HERE_SUITE hand_over_here_in_faults
 #define FAIR_SUITE hand_over_in_faults
+#define SPIN_SUITE spin_hand_over_in_faults
 
 #define NAME "h"
 #define COUNTER "redisson_lock_token:{" NAME "}"
@@ -41,7 +43,7 @@ static const rli_script *acquiring(const kind *of)
 
 static const rli_script *releasing(const kind *of)
 {
-    return of->fair ? &rli_script_fair_release : &rli_script_lock_handoff;
+    return of->fair ? &rli_script_fair_release : of->channel ? &rli_script_lock_handoff : &rli_script_spin_handoff;
 }
 
 static int on_release(const kind *of, proxy_act act, int times)
@@ -106,7 +108,7 @@ static void assert_free_soon(const kind *of)
 /* --- answered in the end --- */
 
 /* It ran, and was asked again: it went to one, once. */
-HEIR_TEST(lost_answer_hands_it_over_once)
+HEIR_TEST_SPIN(lost_answer_hands_it_over_once)
 {
     rlock *lock = mine(of);
     assert_ok(rlock_lock(lock));
@@ -124,7 +126,7 @@ HEIR_TEST(lost_answer_hands_it_over_once)
 }
 
 /* It did not run before it was asked again. */
-HEIR_TEST(lost_request_hands_it_over_once)
+HEIR_TEST_SPIN(lost_request_hands_it_over_once)
 {
     rlock *lock = mine(of);
     assert_ok(rlock_lock(lock));
@@ -140,7 +142,7 @@ HEIR_TEST(lost_request_hands_it_over_once)
 }
 
 /* Stalled, asked again, and run after all: whoever has it by then, who had it from it, and nobody. */
-HEIR_TEST(late_copy_gives_nobody_anything)
+HEIR_TEST_SPIN(late_copy_gives_nobody_anything)
 {
     rlock *lock = mine(of);
     assert_ok(rlock_lock(lock));
@@ -161,7 +163,7 @@ HEIR_TEST(late_copy_gives_nobody_anything)
     actor_end(second);
 }
 
-HEIR_TEST(late_copy_leaves_a_free_lock_free)
+HEIR_TEST_SPIN(late_copy_leaves_a_free_lock_free)
 {
     rlock *lock = mine(of);
     assert_ok(rlock_lock(lock));
@@ -175,7 +177,7 @@ HEIR_TEST(late_copy_leaves_a_free_lock_free)
 }
 
 /* Its copy finds the one who had it from it inside twice: that one's hold stands. */
-HEIR_TEST(late_copy_leaves_a_re_entry_alone)
+HEIR_TEST_SPIN(late_copy_leaves_a_re_entry_alone)
 {
     rlock *lock = mine(of);
     assert_ok(rlock_lock(lock));
@@ -196,7 +198,7 @@ HEIR_TEST(late_copy_leaves_a_re_entry_alone)
 /* --- never answered --- */
 
 /* It ran all the same: who has it finds out by asking. */
-HEIR_TEST(unheard_answer_is_found_out_by_the_next)
+HEIR_TEST_SPIN(unheard_answer_is_found_out_by_the_next)
 {
     rlock *lock = mine(of);
     actor *holder = holder_of_it(lock), *first = heir_start(of, lock);
@@ -213,7 +215,7 @@ HEIR_TEST(unheard_answer_is_found_out_by_the_next)
 }
 
 /* It never ran: the unlock is made in the background, and tells the next one. */
-HEIR_TEST(lost_requests_are_made_up_for)
+HEIR_TEST_SPIN(lost_requests_are_made_up_for)
 {
     rlock *lock = mine(of);
     actor *holder = holder_of_it(lock), *first = heir_start(of, lock), *second = heir_start(of, lock);
@@ -231,7 +233,7 @@ HEIR_TEST(lost_requests_are_made_up_for)
 }
 
 /* All its copies run when nobody knows of it any more: the one it was for has given up. */
-HEIR_TEST(late_copies_give_nothing_to_a_wait_that_is_over)
+HEIR_TEST_SPIN(late_copies_give_nothing_to_a_wait_that_is_over)
 {
     rlock *lock = mine_stalled(of);
     actor *holder = holder_of_it(lock), *first = heir_start_try(of, lock, LEAVING_MS, 20000);
@@ -252,7 +254,7 @@ HEIR_TEST(late_copies_give_nothing_to_a_wait_that_is_over)
 
 /* Its time is up while the unlock is stalled: it returns in its time, and what is given to it then is given
  * back in the background. */
-HEIR_TEST(to_a_wait_that_is_over_by_then_is_given_back)
+HEIR_TEST_SPIN(to_a_wait_that_is_over_by_then_is_given_back)
 {
     rlock *lock = mine_stalled(of);
     actor *holder = holder_of_it(lock);
@@ -270,7 +272,7 @@ HEIR_TEST(to_a_wait_that_is_over_by_then_is_given_back)
 }
 
 /* Cancelled while the unlock is under way, which is answered soon: it has the lock, and says so. */
-HEIR_TEST(to_a_wait_that_is_cancelled_just_then_stands)
+HEIR_TEST_SPIN(to_a_wait_that_is_cancelled_just_then_stands)
 {
     rlock *lock = mine(of);
     rlock_cancel *cancel = rlock_cancel_new();
@@ -290,7 +292,7 @@ HEIR_TEST(to_a_wait_that_is_cancelled_just_then_stands)
 }
 
 /* The same when the answer does not come soon: it is cancelled, and holds nothing. */
-HEIR_TEST(to_a_wait_that_was_cancelled_is_given_back)
+HEIR_TEST_SPIN(to_a_wait_that_was_cancelled_is_given_back)
 {
     rlock *lock = mine(of);
     rlock_cancel *cancel = rlock_cancel_new();
@@ -310,7 +312,7 @@ HEIR_TEST(to_a_wait_that_was_cancelled_is_given_back)
 }
 
 /* One of two threads of an owner gives up meanwhile: the other has the lock. */
-HEIR_TEST(to_a_wait_that_is_over_by_then_goes_to_its_owners_other_thread)
+HEIR_TEST_SPIN(to_a_wait_that_is_over_by_then_goes_to_its_owners_other_thread)
 {
     rlock *lock = mine_stalled(of), *view = owned_by(lock, 7);
     actor *holder = holder_of_it(lock), *other = actor_start();
@@ -328,7 +330,7 @@ HEIR_TEST(to_a_wait_that_is_over_by_then_goes_to_its_owners_other_thread)
 }
 
 /* A thread of the owner begins to wait while that of another, whose time is up, is handed the lock in vain. */
-HEIR_TEST(to_a_wait_that_is_over_by_then_is_not_in_its_owners_way)
+HEIR_TEST_SPIN(to_a_wait_that_is_over_by_then_is_not_in_its_owners_way)
 {
     rlock *lock = mine_stalled(of), *view = owned_by(lock, 7);
     actor *holder = holder_of_it(lock), *next = actor_start();
@@ -347,7 +349,7 @@ HEIR_TEST(to_a_wait_that_is_over_by_then_is_not_in_its_owners_way)
 /* --- leases --- */
 
 /* The lease is over before the answer comes. It was granted as asked for. */
-HEIR_TEST(of_a_lease_shorter_than_the_round_trip_is_over_at_once)
+HEIR_TEST_SPIN(of_a_lease_shorter_than_the_round_trip_is_over_at_once)
 {
     rlock *lock = mine(of);
     actor *holder = holder_of_it(lock), *waiter = heir_start_try(of, lock, 30000, 30);
@@ -364,7 +366,7 @@ HEIR_TEST(of_a_lease_shorter_than_the_round_trip_is_over_at_once)
 }
 
 /* It ran, and ran out, before it was asked again: the wait goes on, and gets a whole one. */
-HEIR_TEST(that_ran_out_before_it_was_answered_is_asked_for_again)
+HEIR_TEST_SPIN(that_ran_out_before_it_was_answered_is_asked_for_again)
 {
     enum { LEASE_MS = ATTEMPT_MS / 2 };
     rlock *lock = mine(of);
@@ -380,7 +382,7 @@ HEIR_TEST(that_ran_out_before_it_was_answered_is_asked_for_again)
 }
 
 /* The answer comes when the lease, counted from the first request, is over: the same. */
-HEIR_TEST(that_took_longer_than_the_lease_is_asked_for_again)
+HEIR_TEST_SPIN(that_took_longer_than_the_lease_is_asked_for_again)
 {
     enum { LEASE_MS = ATTEMPT_MS + 300 };
     rlock *lock = mine(of);
@@ -402,7 +404,7 @@ HEIR_TEST(that_took_longer_than_the_lease_is_asked_for_again)
 /* --- the server, the client --- */
 
 /* A server at its maxmemory: who is next takes no more of it than who goes. */
-HEIR_TEST(needs_no_memory)
+HEIR_TEST_SPIN(needs_no_memory)
 {
     rlock *lock = mine(of);
     assert_ok(rlock_lock(lock));
@@ -418,7 +420,7 @@ HEIR_TEST(needs_no_memory)
 }
 
 /* The server begins anew between the unlock and its retry: nobody holds the lock, and all go on. */
-HEIR_TEST(is_made_up_for_when_the_server_begins_anew)
+HEIR_TEST_SPIN(is_made_up_for_when_the_server_begins_anew)
 {
     rlock *lock = mine(of);
     actor *holder = holder_of_it(lock);
@@ -448,7 +450,7 @@ HEIR_TEST(is_made_up_for_when_the_server_begins_anew)
 }
 
 /* The client is closed meanwhile: all calls end. What was handed over stands until its time is up. */
-HEIR_TEST(ends_with_the_client)
+HEIR_TEST_SPIN(ends_with_the_client)
 {
     rlock_client *client = scene_client(QUICK);
     rlock *lock = kind_of(of, client, NAME);
@@ -572,7 +574,7 @@ static rlock_status take_turns(void *arg)
 }
 
 /* One fault after the other in the midst of a crowd: never are two inside, all go on, and nothing is left. */
-HEIR_TEST(of_a_crowd_lets_one_in_at_a_time)
+HEIR_TEST_SPIN(of_a_crowd_lets_one_in_at_a_time)
 {
     static const proxy_act acts[] = {PROXY_CUT_AFTER, PROXY_HOLD_REQUEST, PROXY_CUT_BEFORE, PROXY_HOLD_REPLY};
     static int numbers[CROWD];

@@ -1,5 +1,6 @@
 /* The spin lock: its waiters ask by themselves, and pub/sub is left alone. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/script.h"
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
@@ -7,6 +8,7 @@
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +185,93 @@ Test(spin, many_waiters_of_one_client_ask_as_one)
     }
     for (int i = 0; i < 8; i++)
         actor_end(waiters[i]);
+}
+
+/* --- within a process --- */
+
+/* The one that unlocks gives it to the next one here, however long that one's pause. Nothing is published. */
+Test(spin, is_handed_over_to_the_next_thread_here)
+{
+    enum { WAITERS = 3 };
+    rlock_back_off minute = RLOCK_BACK_OFF_CONSTANT_INIT(60000);
+    rlock *lock = rlock_get_spin_lock_with(stage.client, NAME, &minute);
+    actor *first = actor_start(), *waiters[WAITERS];
+    assert_ok(actor_lock(first, lock));
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = actor_start();
+        actor_begin_lock(waiters[i], lock);
+        cr_assert(actor_asleep(waiters[i], 5000));
+    }
+    monitor *tap = monitor_open();
+    assert_ok(actor_unlock(first, lock));
+    assert_ok(actor_finish(waiters[0], 5000));
+    cr_assert(monitor_ran(tap, &rli_script_spin_handoff) == 1 && monitor_ran(tap, &rli_script_lock_acquire) == 0);
+    cr_assert(actor_hold_count(waiters[0], lock) == 1 && actor_valid_for(waiters[0], lock) > 0);
+    /* By handing over, or by freeing it for others for a moment. */
+    for (int i = 0; i < WAITERS; i++) {
+        if (i > 0)
+            assert_ok(actor_finish(waiters[i], 5000));
+        assert_ok(actor_unlock(waiters[i], lock));
+    }
+    cr_assert(monitor_saw(tap, "] \"publish\"") == 0 && monitor_saw(tap, "SUBSCRIBE") == 0);
+    monitor_close(tap);
+    assert_no_keys();
+    actor_end(first);
+    for (int i = 0; i < WAITERS; i++)
+        actor_end(waiters[i]);
+    rlock_free(lock);
+}
+
+static atomic_bool stop;
+
+static rlock_status take_turns(void *lock)
+{
+    rlock_status status = RLOCK_OK;
+    while (status == RLOCK_OK && !atomic_load(&stop)) {
+        status = rlock_lock(lock);
+        if (status == RLOCK_OK)
+            status = rlock_unlock(lock);
+    }
+    return status;
+}
+
+/* Threads that pass it on to each other free it now and then: another process that polls gets it. */
+Test(spin, that_goes_round_here_is_free_for_others_now_and_then)
+{
+    enum { THREADS = 4, TURNS = 10 };
+    rlock *theirs = kind_of(&kind_spin, stage.other, NAME);
+    actor *here[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        here[i] = actor_start();
+        actor_begin(here[i], take_turns, kind_of(&kind_spin, stage.client, NAME));
+    }
+    for (int i = 0; i < TURNS; i++) {
+        assert_ok(rlock_try_lock(theirs, 60000, RLOCK_WATCHDOG));
+        assert_ok(rlock_unlock(theirs));
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < THREADS; i++) {
+        assert_ok(actor_finish(here[i], 60000));
+        actor_end(here[i]);
+    }
+    assert_no_keys();
+}
+
+/* A successor with a shorter lease has that lease. */
+Test(spin, is_handed_over_with_the_lease_of_the_successor)
+{
+    rlock *lock = kind_of(&kind_spin, stage.client, NAME);
+    actor *first = actor_start(), *second = actor_start();
+    assert_ok(actor_try(first, lock, 0, 60000));
+    actor_begin_try(second, lock, 60000, 20000);
+    cr_assert(actor_asleep(second, 5000));
+    assert_ok(actor_unlock(first, lock));
+    assert_ok(actor_finish(second, 5000));
+    assert_between(pttl_of(NAME), 1, 20000);
+    assert_ok(actor_unlock(second, lock));
+    assert_no_keys();
+    actor_end(first);
+    actor_end(second);
 }
 
 /* A pause of a minute ends with the wait, a cancel, or the client. */

@@ -71,6 +71,7 @@ static const struct {
     {&rli_script_lock_force, "1 $W $C", 2},
     {&rli_script_lock_state, "1 $l $o", 2},
     {&rli_script_spin_release, "1 $l $o $r $m", 2},
+    {&rli_script_spin_handoff, "1 $l $o $o $m", 2},
     {&rli_script_spin_force, "1 $l", 1},
     {&rli_script_fenced_acquire, "2 $l token $o $m $c $v ch", 4},
     {&rli_script_fenced_acquire, "2 $W token $O $m $c ~ $C $g 0", 3},

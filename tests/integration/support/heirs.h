@@ -8,7 +8,15 @@
 #include "tests/integration/support/kinds.h"
 
 /* A test of two suites: of HERE_SUITE with the reentrant lock, whose waiters queue in their process, and of
- * FAIR_SUITE with the fair one, whose waiters queue on the server. Its body follows and has `of`. */
+ * FAIR_SUITE with the fair one, whose waiters queue on the server. Its body follows and has `of`. And of SPIN_SUITE, with the
+ * spin lock, whose waiters in the process queue and hear nothing. */
+#define HEIR_TEST_SPIN(claim)                                                                      \
+    static void claim(const kind *of);                                                             \
+    Test(SPIN_SUITE, claim)                                                                        \
+    {                                                                                              \
+        claim(&kind_spin);                                                                         \
+    }                                                                                              \
+    HEIR_TEST(claim)
 #define HEIR_TEST(claim)                                                                           \
     static void claim(const kind *of);                                                             \
     Test(HERE_SUITE, claim)                                                                        \
