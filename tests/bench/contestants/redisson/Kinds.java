@@ -36,8 +36,15 @@ final class Kinds {
     }
 
     private static RLock multi(RedissonClient client, String name) {
-        return new RedissonMultiLock(client.getLock(name + ":0"), client.getLock(name + ":1"),
-                                     client.getLock(name + ":2"));
+        return multiOf(client, name, 3);
+    }
+
+    private static RLock multiOf(RedissonClient client, String name, int count) {
+        RLock[] members = new RLock[count];
+        for (int i = 0; i < count; i++) {
+            members[i] = client.getLock(name + ":" + i);
+        }
+        return new RedissonMultiLock(members);
     }
 
     /** With one permit, so that it excludes. */
@@ -98,6 +105,10 @@ final class Kinds {
         "permit", Kinds::permit);
 
     static Maker named(String kind) {
+        if (kind.startsWith("multi-")) {
+            int count = Integer.parseInt(kind.substring("multi-".length()));
+            return lock((client, name) -> multiOf(client, name, count));
+        }
         Maker maker = kind.equals("none") ? (client, name) -> Taking.NONE : ALL.get(kind);
         if (maker == null) {
             throw new IllegalArgumentException("Redisson has no kind " + kind);

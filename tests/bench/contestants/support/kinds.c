@@ -42,35 +42,58 @@ static rlock *write_side(rlock_client *client, const char *name)
     return side(client, name, rlock_write_lock);
 }
 
-static rlock *made_of_3(rlock_client *client, const char *name, rlock *(*get)(rlock_client *, const char *),
-                        rlock *(*make)(rlock *const *, size_t))
+static rlock *made_of(rlock_client *client, const char *name, int count, rlock *(*get)(rlock_client *, const char *),
+                      rlock *(*make)(rlock *const *, size_t))
 {
-    rlock *members[3], *lock;
-    for (int i = 0; i < 3; i++) {
+    rlock **members = calloc((size_t)count, sizeof *members), *lock;
+    if (!members)
+        abort();
+    for (int i = 0; i < count; i++) {
         char own[128];
         snprintf(own, sizeof own, "%s:%d", name, i);
         members[i] = get(client, own);
     }
-    lock = make(members, 3);
-    for (int i = 0; i < 3; i++)
+    lock = make(members, (size_t)count);
+    for (int i = 0; i < count; i++)
         rlock_free(members[i]);
+    free(members);
     return lock;
 }
 
 static rlock *multi_of_3(rlock_client *client, const char *name)
 {
-    return made_of_3(client, name, rlock_get_lock, rlock_get_multi_lock);
+    return made_of(client, name, 3, rlock_get_lock, rlock_get_multi_lock);
 }
 
 /* On one server, which shows what asking them at the same time costs, and saves. */
 static rlock *redlock_of_3(rlock_client *client, const char *name)
 {
-    return made_of_3(client, name, rlock_get_token_lock, rlock_get_red_lock);
+    return made_of(client, name, 3, rlock_get_token_lock, rlock_get_red_lock);
 }
 
 static rlock *sharded_in_8(rlock_client *client, const char *name)
 {
     return rlock_get_sharded_lock(client, name, 8);
+}
+
+static rlock *multi_of_10(rlock_client *client, const char *name)
+{
+    return made_of(client, name, 10, rlock_get_lock, rlock_get_multi_lock);
+}
+
+static rlock *multi_of_100(rlock_client *client, const char *name)
+{
+    return made_of(client, name, 100, rlock_get_lock, rlock_get_multi_lock);
+}
+
+static rlock *multi_of_1000(rlock_client *client, const char *name)
+{
+    return made_of(client, name, 1000, rlock_get_lock, rlock_get_multi_lock);
+}
+
+static rlock *multi_of_10000(rlock_client *client, const char *name)
+{
+    return made_of(client, name, 10000, rlock_get_lock, rlock_get_multi_lock);
 }
 
 static const bench_kind kinds[] = {
@@ -90,6 +113,10 @@ static const bench_kind kinds[] = {
     {.name = "sharded", .requests = 2, .lock = sharded_in_8},
     {.name = "guarded-write", .requests = 3, .lock = rlock_get_fenced_lock, .writes = true},
     {.name = "singleflight", .requests = 0, .loads = true},
+    {.name = "multi-10", .requests = 20, .lock = multi_of_10},
+    {.name = "multi-100", .requests = 200, .lock = multi_of_100},
+    {.name = "multi-1000", .requests = 2000, .lock = multi_of_1000},
+    {.name = "multi-10000", .requests = 20000, .lock = multi_of_10000},
 };
 
 const bench_kind *kind_named(const char *name)
