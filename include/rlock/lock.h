@@ -84,7 +84,7 @@ RLOCK_API rlock *rlock_get_signal_lock(rlock_client *client, const char *name);
 
 /* As rlock_get_lock, for a fair lock: it is granted in the order of the requests of all processes. Each
  * waiter has a place in a queue on the server.
- * A waiter whose process has died is passed over about ten seconds after its turn came. With sentinels, with
+ * A waiter whose process has died is passed over two to five seconds after its turn came. With sentinels, with
  * replicas, or in a cluster without sharded messages it is passed over when its place in the queue expires:
  * at the latest its wait time (fairLockWaitTimeout, 300 s, if it has no limit) after its turn was expected.
  * A call without a wait (asks once) never joins the queue, and is refused while others wait. Java: getFairLock. */

@@ -134,4 +134,4 @@ if wait_ms == 0 then
 end
 local told, heard = call_head(unheard)
 local left_ms = tonumber(redis.call('zscore', timeouts, told)) - now()
-return { math.min(heard and 2000 or 10000, left_ms), heard and '' or told }
+return { math.min(2000, left_ms), heard and '' or told }

@@ -166,8 +166,9 @@ static inline bool rli_kind_hands_over_here(const rli_kind *kind)
 #define RLI_LEVELS_MAX 10000
 
 /* Unheard head: the first waiter in the server's queue, if a script notified it that the lock is free and no subscriber
- * received that message. A head that is unheard twice, at least this far apart, counts as dead. */
-#define RLI_UNHEARD_MS 10000
+ * received that message. A head that is unheard twice, at least this far apart, counts as dead. A subscription that broke is
+ * there again sooner, if its process lives and reaches the server; one that is not costs its waiter its place, and no more. */
+#define RLI_UNHEARD_MS 2000
 
 extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced, rli_kind_token,
     rli_kind_signal;

@@ -6,6 +6,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,33 @@ Test(fair_in_faults, wait_survives_a_lost_message)
     assert_ok(actor_finish(waiter, 5000));
     assert_ok(actor_unlock(waiter, mine()));
     assert_no_keys();
+    actor_end(waiter);
+}
+
+/* One that was cut off is passed over by mistake, as if it were dead. It queues again, behind those that have come since, and
+ * has lost nothing but its place. */
+Test(fair_in_faults, waiter_that_was_passed_over_by_mistake_queues_again)
+{
+    foreign_hold(NAME, 60000);
+    actor *waiter = queue_up(mine());
+    char own[128];
+    snprintf(own, sizeof own, "%s", queued_at(NAME, 0));
+    freeReplyObject(server_command(stage.server, "LREM redisson_lock_queue:{" NAME "} 0 %s", own));
+    freeReplyObject(server_command(stage.server, "ZREM redisson_lock_timeout:{" NAME "} %s", own));
+    foreign_queue(NAME, 1, 600000);
+    redisContext *living = foreign_listen(NAME, 1);
+    proxy_cut_subscribers(scene.proxy);
+    cr_assert(wait_queued(NAME, 2, 5000), "it does not queue again");
+    cr_assert(strcmp(queued_at(NAME, 0), foreign_owner(1)) == 0);
+    cr_assert(strcmp(queued_at(NAME, 1), own) == 0);
+    /* The one before it goes, and the holder, too. */
+    freeReplyObject(server_command(stage.server, "LREM redisson_lock_queue:{" NAME "} 0 %s", foreign_owner(1)));
+    freeReplyObject(server_command(stage.server, "ZREM redisson_lock_timeout:{" NAME "} %s", foreign_owner(1)));
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, mine()));
+    assert_no_keys();
+    redisFree(living);
     actor_end(waiter);
 }
 

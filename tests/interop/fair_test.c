@@ -131,9 +131,9 @@ Test(fair, does_not_let_a_try_overtake_the_queue_of_the_other_side)
     assert_no_keys();
 }
 
-/* The dead: nobody hears their channel, so they are passed over about ten seconds after their turn came,
+/* The dead: nobody hears their channel, so they are passed over about two seconds after their turn came,
  * where Redisson alone would wait for five minutes. */
-#define DEAD_MS 13000
+#define DEAD_MS 5000
 
 static void assert_passed_over(party *holder, party *next)
 {

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/rows/row.h"
 
-/* Redisson asks for one name after the other, and needs half a second for 1,000: it has few turns in a slice. */
+/* Redisson requests one name after the other. It is left out for 1,000 and more: a turn takes half a second and longer, so a
+ * slice has too few of them. */
 static const struct multi_case {
     const char *kind, *what;
     int slices, ms, theirs_ms;
@@ -11,7 +12,7 @@ static const struct multi_case {
 } cases[] = {
     {"multi-10", "multi lock of 10 names", 6, 20, 200, 20, 3},
     {"multi-100", "multi lock of 100 names", 3, 50, 400, 200, 10},
-    {"multi-1000", "multi lock of 1,000 names", 2, 150, 1500, 2000, 20},
+    {"multi-1000", "multi lock of 1,000 names", 2, 150, 0, 2000, 0},
     {"multi-10000", "multi lock of 10,000 names", 1, 1000, 0, 20000, 0},
 };
 
