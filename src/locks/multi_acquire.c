@@ -151,6 +151,9 @@ static rli_job job_for(const gathering *all, size_t i)
     return job;
 }
 
+/* A wait that is shorter may end before the member has refused; then the message names the member that refused before. */
+#define REFUSED_MS 10
+
 static rlock_status take(gathering *all, size_t i)
 {
     rli_job job = job_for(all, i);
@@ -167,7 +170,8 @@ static rlock_status take(gathering *all, size_t i)
         job.wait_ms = 1; /* every member is asked at least once, however short the wait */
     }
     job.answer_ms = member_answer(all, i == 0);
-    all->refuser = rli_row_at(&all->row, i);
+    if (!all->refuser || all->on.job->wait_ms <= 0 || job.wait_ms >= REFUSED_MS)
+        all->refuser = rli_row_at(&all->row, i);
     return rli_composite_begin_part(&all->on, rli_row_at(&all->row, i), &job);
 }
 

@@ -125,7 +125,10 @@ bool run_is_fair(int resource)
 
 void run_void(int object, const char *why)
 {
-    const char *name = run_of->objects[object].name;
+    const plan_object *one = &run_of->objects[object];
+    const char *name = one->name;
+    for (int i = 0; one->kind == SHARDED && i < one->member_count; i++)
+        run_void(one->members[i], why);
     for (int i = 0; i < run_of->object_count; i++) {
         if (run_resource(run_of, i) == i && run_is_of(i, name, strlen(name)))
             ledger_void(i, why);
