@@ -233,11 +233,16 @@ typedef struct taking {
     bool tries_once;
 } taking;
 
-/* Redisson does so by the hash alone. */
-static void gain(actor *self, java_hold *of, const taking *by, int64_t sent_ns, unsigned epoch)
+static bool has_ended(const java_hold *of)
+{
+    return of->count > 0 && of->entry->claimed_until_ns <= world_now_ns();
+}
+
+/* Redisson does so by the hash alone. had_ended: when it asked. A renewal that ran after the request says nothing of that. */
+static void gain(actor *self, java_hold *of, const taking *by, int64_t sent_ns, unsigned epoch, bool had_ended)
 {
     int64_t lease_ms = by->step->lease_ms < 0 ? self->watchdog_ms : by->step->lease_ms;
-    if (of->count > 0 && of->entry->claimed_until_ns <= world_now_ns()) {
+    if (had_ended || has_ended(of)) {
         hold_drop(of); /* again, or anew? */
         of->doubtful = true;
     }
@@ -276,6 +281,7 @@ static outcome try_once(actor *self, void *with, int64_t *left_ms)
         return FAILED;
     int64_t sent_ns = world_now_ns();
     unsigned epoch = ledger_epoch(of->entry->resource);
+    bool had_ended = has_ended(of);
     script which = is_fair(kind) && by->tries_once ? FAIR_TRY : scripts[kind];
     request what = ask_of(self, of, object, which, lease_ms, NULL);
     if (is_fair(kind)) /* the channel is of no use to it */
@@ -302,7 +308,7 @@ static outcome try_once(actor *self, void *with, int64_t *left_ms)
             hold_drop(of);
         return REFUSED;
     }
-    gain(self, of, by, sent_ns, epoch);
+    gain(self, of, by, sent_ns, epoch, had_ended);
     if (got.self.kind == REPLY_LIST)
         judge_token_given(of->entry->resource, epoch, sent_ns, (uint64_t)got.parts[0].number, thread_title(self->thread));
     return TAKEN;
