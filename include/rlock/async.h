@@ -62,8 +62,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *clien
  * freed at once. `arg` is passed on.
  * The status of the result is one that the blocking call of that name returns.
  *
- * Multi and red locks have rlock_lock_async, rlock_unlock_async and rlock_is_held_async; sharded locks have all calls on
- * locks. For all three: each member must name an owner, unless the call does. `fn` is called from rlock_client_process()
+ * Multi and red locks have rlock_lock_async, rlock_unlock_async, rlock_extend_async and rlock_is_held_async; sharded locks have
+ * all calls on locks. For all three: each member must name an owner, unless the call does. `fn` is called from rlock_client_process()
  * of the first member's client, or of the first one whose client is open when the call begins. Process the clients of all
  * members: requests to a client that is not processed go on in the background only.
  * If that client is closed meanwhile, the call ends within rlock_client_close(). An acquire ends with RLOCK_CLOSED, and
@@ -88,6 +88,10 @@ typedef struct rlock_owner {
  * unlockAsync(threadId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_unlock_async(rlock *lock, const rlock_owner *owner, rlock_result_fn *fn,
                                                            void *arg);
+
+/* As rlock_extend(), `lease_ms` in milliseconds; no answer. `owner` as in rlock_unlock_async(). Java: none. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_extend_async(rlock *lock, int64_t lease_ms, const rlock_owner *owner,
+                                                           rlock_result_fn *fn, void *arg);
 
 /* As rlock_force_unlock(); the answer is whether it was held. Java: forceUnlockAsync(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_force_unlock_async(rlock *lock, rlock_result_fn *fn, void *arg);

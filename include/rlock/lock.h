@@ -293,6 +293,20 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, c
  *     likely to come before them; use a fair lock if that matters. */
 RLOCK_API rlock_status rlock_unlock(rlock *lock);
 
+/* Extends this owner's hold: with all its levels it lasts for at least lease_ms from now (1 to RLOCK_LEASE_MAX_MS), on
+ * the server and by rlock_valid_for. Shortens nothing. A hold under the watchdog is renewed as before; so it lasts longer
+ * if the process dies, until the end of the extension.
+ * Multi lock: all members, in turn, until one fails. Red lock: more than half of the members must be extended. Sharded
+ * lock: the part that this owner holds.
+ * RLOCK_OK            extended.
+ * RLOCK_NOT_OWNER     this owner does not hold the lock.
+ * RLOCK_LOST          the hold had expired or was forced open before it could be extended. It stays lost: unlock as often
+ *                     as it was locked.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY: still held, as long as before or longer.
+ * RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED: nothing was done. The request may be repeated, and is. Blocks. Any thread.
+ * Java: none; Redisson has no call that extends a lease. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_extend(rlock *lock, int64_t lease_ms);
+
 /* Frees the lock, whoever holds it. *was_locked (may be NULL): whether it was held. Holds of this client on
  * it are lost from then on. The request is sent only once: RLOCK_UNKNOWN if its answer was lost; then ask
  * rlock_is_locked(). Otherwise RLOCK_OK or as above. Java: forceUnlock(). */

@@ -7,11 +7,16 @@
 #include "engine/session.h"
 #include "net/reply.h"
 
-static rlock_status not_held(const rli_names *names)
+/* Mutex held. */
+static rlock_status not_held(const rli_extend *asked)
 {
     char shown[RLI_NAME_SHOWN];
+    rli_entry *entry = rli_entry_find(asked->engine, asked->names);
+    if (entry && rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner))
+        return rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended",
+                        rli_show_name(asked->names->name, shown));
     return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it can't be extended",
-                    rli_show_name(names->name, shown));
+                    rli_show_name(asked->names->name, shown));
 }
 
 static rlock_status lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, const rli_names *names)
@@ -42,6 +47,9 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
         return lost(engine, session, RLOCK_LOST_EXPIRED, names);
     }
     rli_session_extend_deadline(session, call->sent_ms, lease_ms);
+    /* A release in doubt is repeated until the longest lease would have ended. */
+    if (lease_ms > rli_session_lease(engine, session))
+        session->cold->explicit_lease_ms = lease_ms;
     return RLOCK_OK;
 }
 
@@ -99,7 +107,7 @@ rlock_status rli_extend_go_on(rli_extending *extending)
         status = rli_session_take_turn(asked->engine, asked->names, asked->kind, &asked->owner, extending->op,
                                        extending->op->deadline_ms, false, &extending->session);
     if (status == RLOCK_OK && !extending->session)
-        status = not_held(asked->names);
+        status = not_held(asked);
     if (status == RLOCK_OK && !extending->sent)
         begin_request(extending);
     if (extending->sent)

@@ -28,7 +28,8 @@ typedef struct rli_extending {
 } rli_extending;
 
 /* Extends the owner's hold, with all its levels, to at least lease_ms from now; shortens nothing.
- * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: the hold had expired or was forced open, and counts as lost from now on.
+ * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: the hold had expired or was forced open, and counts as lost from now on; or it
+ * was lost before, and unlocks have yet to answer for it.
  * RLOCK_UNAVAILABLE, RLOCK_TIMEOUT, RLOCK_SERVER: the hold lasts as long as before, or longer.
  * RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. For an operation with or without a thread; takes the engine's mutex
  * itself. `extend` must live until its end. rli_extend_go_on: RLI_WAITING, or the status with which it has ended. */

@@ -70,6 +70,8 @@ struct rlock {
 rlock_status rli_handle_check(const rlock *lock);
 /* RLOCK_OK, or RLOCK_INVALID: out of range. */
 rlock_status rli_handle_check_lease(int64_t lease_ms);
+/* RLOCK_OK; RLOCK_INVALID: NULL, or the lease of an extension is out of range; RLOCK_CLOSED, RLOCK_FORKED. */
+rlock_status rli_handle_check_extension(const rlock *lock, int64_t lease_ms);
 /* Copies options of any version. RLOCK_OK, RLOCK_INVALID. */
 rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_options *options);
 /* RLOCK_OK, or RLOCK_UNSUPPORTED: this kind of lock does not know jobs of that kind. */

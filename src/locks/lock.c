@@ -172,6 +172,23 @@ rlock_status rlock_unlock(rlock *lock)
     return run(lock, &(rli_job){.kind = RLI_JOB_RELEASE, .answer_ms = RLI_NEVER}, NULL);
 }
 
+rlock_status rli_handle_check_extension(const rlock *lock, int64_t lease_ms)
+{
+    rlock_status status = rli_handle_check(lock);
+    if (status == RLOCK_OK && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
+        status = rli_fail(RLOCK_INVALID, "an extension to %lld ms; it must be from 1 ms to 100 years (%lld ms)",
+                          (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
+    return status;
+}
+
+rlock_status rlock_extend(rlock *lock, int64_t lease_ms)
+{
+    rlock_status status = rli_handle_check_extension(lock, lease_ms);
+    if (status != RLOCK_OK)
+        return status;
+    return run(lock, &(rli_job){.kind = RLI_JOB_EXTEND, .lease_ms = lease_ms, .answer_ms = RLI_NEVER}, NULL);
+}
+
 rlock_status rlock_force_unlock(rlock *lock, bool *was_locked)
 {
     int64_t answer = 0;

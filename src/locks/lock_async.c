@@ -83,19 +83,30 @@ rlock_status rlock_lock_async(rlock *lock, const rlock_lock_options *options, rl
     return start(lock, &job, fn, arg);
 }
 
+/* Starts a job for that owner; NULL: for the one that the handle names. */
+static rlock_status start_for(rlock *lock, rli_job job, const rlock_owner *owner, rlock_result_fn *fn, void *arg)
+{
+    if (owner) {
+        job.has_owner = true;
+        job.owner = rli_owner_named(owner->owner);
+    }
+    return start(lock, &job, fn, arg);
+}
+
 /* Starts a job that has no options but its owner. */
 static rlock_status start_plain(rlock *lock, rli_job_kind kind, const rlock_owner *owner, rlock_result_fn *fn,
                                 void *arg)
 {
     rlock_status status = rli_handle_check(lock);
     rli_job job = {.kind = kind, .answer_ms = RLI_NEVER};
-    if (status != RLOCK_OK)
-        return status;
-    if (owner) {
-        job.has_owner = true;
-        job.owner = rli_owner_named(owner->owner);
-    }
-    return start(lock, &job, fn, arg);
+    return status == RLOCK_OK ? start_for(lock, job, owner, fn, arg) : status;
+}
+
+rlock_status rlock_extend_async(rlock *lock, int64_t lease_ms, const rlock_owner *owner, rlock_result_fn *fn, void *arg)
+{
+    rlock_status status = rli_handle_check_extension(lock, lease_ms);
+    rli_job job = {.kind = RLI_JOB_EXTEND, .lease_ms = lease_ms, .answer_ms = RLI_NEVER};
+    return status == RLOCK_OK ? start_for(lock, job, owner, fn, arg) : status;
 }
 
 rlock_status rlock_unlock_async(rlock *lock, const rlock_owner *owner, rlock_result_fn *fn, void *arg)

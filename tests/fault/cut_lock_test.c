@@ -106,7 +106,21 @@ static void after_own_force(cell *self, bool done)
     drop_read_holds(self);
 }
 
+static rlock_status extend(cell *self)
+{
+    return rlock_extend(self->lock, 2 * CUT_LEASE_MS);
+}
+
 /* --- the table --- */
+
+/* Extended or not, it is held as often as before, and given back whole. */
+KIND_TEST(is_held_as_before_however_an_extension_is_cut)
+{
+    const operation table[] = {
+        {"extend", of, .call = extend, .says = -1, .had = 1, .has = 1},
+    };
+    cut_operations(table, COUNT(table));
+}
 
 KIND_TEST(is_held_once_or_not_at_all_however_its_acquire_is_cut)
 {

@@ -176,6 +176,11 @@ static rlock_status unlock_all(caller *self)
     return status;
 }
 
+static rlock_status extend(caller *self)
+{
+    return rlock_extend(lock(self), lease_ms(self));
+}
+
 static rlock_status force_unlock(caller *self)
 {
     bool was_locked;
@@ -427,6 +432,7 @@ static const call calls[] = {
     {"get_token", 2, false, get_token},
     {"unlock", 24, false, unlock},
     {"unlock, all", 1, false, unlock_all},
+    {"extend", 2, false, extend},
     {"force_unlock", 2, false, force_unlock},
     {"try_lock and unlock by a named owner", 6, false, with},
     {"questions about a lock", 6, false, questions},

@@ -377,6 +377,35 @@ void judge_unlock(call *self, validity by)
     }
 }
 
+/* An extension adds no hold and gives none back. */
+void judge_extend(call *self, validity by)
+{
+    hold *held = self->hold;
+    judge_any(self);
+    if (self->status == RLOCK_OK)
+        note_lease(self);
+    if (self->status == RLOCK_TIMEOUT || self->status == RLOCK_CANCELLED || self->status == RLOCK_UNKNOWN ||
+        self->status == RLOCK_ALREADY_HELD || self->status == RLOCK_NOT_SYNCED)
+        finding("%s answered %s", self->title, rlock_strstatus(self->status));
+    if (held->unsure || held->calls > 0 || held->to_tell > 0) {
+        judge_validity(held, by);
+        return;
+    }
+    bool is_held = held->count > 0 && !held->lost_ns;
+    if (self->status == RLOCK_OK && held->count == 0)
+        finding("%s extended what this owner does not hold", self->title);
+    if (self->status == RLOCK_NOT_OWNER && is_held && !may_be_lost(self))
+        finding("%s answered that this owner does not hold it; it does, %d times", self->title, held->count);
+    if (self->status == RLOCK_LOST && held->count == 0)
+        finding("%s answered that a hold was lost, and there was none", self->title);
+    if (self->status == RLOCK_LOST && !may_be_lost(self))
+        finding("%s answered that the hold was lost; nothing has taken it away, and it was valid for %" PRId64
+                " ms when the call began", self->title, self->valid_before_ms);
+    if (self->status == RLOCK_LOST && by.ms > 0)
+        finding("%s answered that the hold was lost, and it is valid for %" PRId64 " ms", self->title, by.ms);
+    judge_validity(held, by);
+}
+
 void judge_question(call *self)
 {
     judge_any(self);

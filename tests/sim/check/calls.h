@@ -37,6 +37,7 @@ int64_t call_took_ns(const call *call); /* without the time that its machine sto
 
 void judge_acquire(call *call, validity validity);
 void judge_unlock(call *call, validity validity);
+void judge_extend(call *call, validity validity);
 void judge_question(call *call);
 void judge_force(call *call);
 void judge_object(call *call);

@@ -117,6 +117,17 @@ static bool is_member(const plan *of, int object)
     return is;
 }
 
+/* An extension of what was just taken, by as much as a lease. */
+static void draw_extension(drawing *self, plan_thread *to, int object, int owner)
+{
+    plan_step *longer = add_step(to, EXTEND, object);
+    longer->owner = owner;
+    longer->lease_ms = draw_lease(self);
+    if (longer->lease_ms < 0)
+        longer->lease_ms = draw_span(self, 1, 60000);
+    add_pause_of_lease(self, to, longer->lease_ms);
+}
+
 /* Any but a member of another, which only that one takes. */
 static int draw_object(drawing *self)
 {
@@ -159,6 +170,8 @@ static void draw_lock_turn(drawing *self, plan_thread *to, int object, int depth
     add_pause_of_lease(self, to, taken->lease_ms);
     if (draw_one_in(self, self->mood.asks))
         draw_question(self, to, object, owner);
+    if (draw_one_in(self, 2 * self->mood.asks))
+        draw_extension(self, to, object, owner);
     if (depth < 3 && draw_one_in(self, self->mood.nests)) {
         int nested = draw_one_in(self, 2) ? object : draw_object(self);
         if (object_is_lock(self->plan->objects[nested].kind))

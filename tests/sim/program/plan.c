@@ -13,7 +13,8 @@ static const char *const step_words[STEP_KINDS] = {
     "pause", "lock", "lock_token", "unlock", "force", "is_locked", "is_held", "count", "ttl", "valid_for", "get_token",
     "inspect", "within", "sem_set", "sem_acquire", "sem_release", "sem_add", "sem_drain", "sem_available", "permit_set",
     "permit_acquire", "permit_release", "permit_update", "permit_state", "latch_set", "latch_down", "latch_await",
-    "latch_count", "guarded_set", "flight_do", "leave", "close", "fork", "starve", "forget"};
+    "latch_count", "guarded_set", "flight_do", "leave", "close", "fork", "starve", "forget",
+    "extend"};
 static const char *const fault_words[FAULT_KINDS] = {
     "reset", "silence", "stop_server", "restart", "stop_client", "refuse", "server_error", "scripts_flushed",
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",

@@ -46,6 +46,7 @@ typedef enum step_kind {
     FORK,        /* a child calls, and opens a client of its own */
     STARVE,      /* from its next allocation but `count` on, some fail */
     FORGET,      /* the loop of the client does not process for pause_ms */
+    EXTEND,      /* lease_ms, owner */
     STEP_KINDS
 } step_kind;
 

@@ -231,6 +231,21 @@ static void give_back(worker *self, const plan_step *step)
     check_members(self, &own);
 }
 
+static void lengthen(worker *self, const plan_step *step)
+{
+    call own;
+    rlock *lock = worker_lock(self, step->object, step->owner);
+    if (!lock || object_is_composite(object_of(self, step)->kind) || step->lease_ms < 0)
+        return;
+    hold *held = step_hold(self, step);
+    validity before = step_validity(self, lock);
+    judge_validity(held, before);
+    call_begin(&own, self, step, held);
+    call_valid_before(&own, before);
+    call_end(&own, rlock_extend(lock, step->lease_ms));
+    judge_extend(&own, step_validity(self, lock));
+}
+
 static void force(worker *self, const plan_step *step)
 {
     call own;
@@ -376,6 +391,9 @@ bool step_take(worker *self, const plan_step *step)
         return true;
     case FORCE:
         force(self, step);
+        return true;
+    case EXTEND:
+        lengthen(self, step);
         return true;
     case WITHIN:
         within(self, step);
