@@ -16,6 +16,7 @@
 #include <rlock/client.h>
 #include <rlock/count_down_latch.h>
 #include <rlock/lock.h>
+#include <rlock/object.h>
 #include <rlock/semaphore.h>
 #include <rlock/status.h>
 #include <stdint.h>
@@ -303,6 +304,28 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_try_await_async(r
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_count_down_latch_await_with_async(rlock_count_down_latch *latch,
                                                                                 const rlock_await_options *options,
                                                                                 rlock_result_fn *fn, void *arg);
+
+/* As the calls of these names without _async, on what rlock_semaphore_object() and its like return; the answer is what
+ * their out-parameter gets. `name` is copied. The handle may be freed at once, and the object with it. Java:
+ * isExistsAsync(), expireAsync(duration), expireAtAsync(timestamp), clearExpireAsync(), remainTimeToLiveAsync(),
+ * getExpireTimeAsync(), renameAsync(name), renamenxAsync(name). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_exists_async(rlock_object *object, rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_expire_async(rlock_object *object, int64_t ttl_ms,
+                                                                  rlock_expire_when when, rlock_result_fn *fn,
+                                                                  void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_expire_at_async(rlock_object *object, int64_t epoch_ms,
+                                                                     rlock_expire_when when, rlock_result_fn *fn,
+                                                                     void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_clear_expire_async(rlock_object *object, rlock_result_fn *fn,
+                                                                        void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_remain_time_to_live_async(rlock_object *object,
+                                                                               rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_get_expire_time_async(rlock_object *object, rlock_result_fn *fn,
+                                                                           void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_rename_async(rlock_object *object, const char *name,
+                                                                  rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_rename_if_absent_async(rlock_object *object, const char *name,
+                                                                            rlock_result_fn *fn, void *arg);
 
 #ifdef __cplusplus
 }

@@ -61,6 +61,11 @@ void rlock_count_down_latch_free(rlock_count_down_latch *latch)
     rli_object_unref(latch ? &latch->object : NULL);
 }
 
+rlock_object *rlock_count_down_latch_object(rlock_count_down_latch *latch)
+{
+    return latch ? &latch->object : NULL;
+}
+
 const char *rlock_count_down_latch_name(const rlock_count_down_latch *latch)
 {
     return rli_object_name(object_of(latch));

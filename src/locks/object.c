@@ -22,6 +22,7 @@ void *rli_object_new(size_t size, rlock_client *client, const char *name, const 
     }
     object->client = client;
     object->what = naming->what;
+    object->naming = naming;
     atomic_init(&object->references, 1);
     rli_gate_ref(&client->gate);
     return object;

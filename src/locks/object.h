@@ -5,18 +5,25 @@
 
 #include "engine/names.h"
 
-#include <rlock/client.h>
+#include <rlock/object.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The first member of the handle of a semaphore or latch. */
-typedef struct rli_object {
+typedef struct rlock_object {
     rlock_client *client; /* referenced */
     const char *what;     /* for messages, for example "semaphore" */
+    const rli_naming *naming;
     atomic_int references; /* the program's, and one for each async operation that is under way */
     rli_names names;
 } rli_object;
+
+/* Whether it is a latch: one that does not exist is open. */
+static inline bool rli_object_opens(const rli_object *object)
+{
+    return object->naming->braces_always;
+}
 
 /* Allocates a handle of `size` bytes, which begins with an rli_object and is zero otherwise. NULL:
  * rlock_last_error() says why. */

@@ -21,10 +21,11 @@ typedef struct rli_object_call {
     bool once, synced; /* as in rli_call */
     bool publishes;    /* the script takes the channel */
     bool nothing;      /* there is nothing to request: the answer is 0 */
-    int64_t numbers[2];
+    int64_t numbers[3];
     int number_count;
     char id[RLI_PERMIT_ID]; /* of a call on one permit */
-    char *ids;              /* of a call on many permits: RLI_PERMIT_ID bytes each, on the heap, owned; else NULL */
+    /* On the heap, owned; else NULL. Of a call on many permits: RLI_PERMIT_ID bytes each; of a renaming: the new names. */
+    char *ids;
 } rli_object_call;
 
 /* Adds the numbers to the request. */

@@ -40,6 +40,11 @@ void rlock_permit_semaphore_free(rlock_permit_semaphore *semaphore)
     rli_object_unref(semaphore ? &semaphore->object : NULL);
 }
 
+rlock_object *rlock_permit_semaphore_object(rlock_permit_semaphore *semaphore)
+{
+    return semaphore ? &semaphore->object : NULL;
+}
+
 const char *rlock_permit_semaphore_name(const rlock_permit_semaphore *semaphore)
 {
     return rli_object_name(object_of(semaphore));

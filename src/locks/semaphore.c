@@ -36,6 +36,11 @@ void rlock_semaphore_free(rlock_semaphore *semaphore)
     rli_object_unref(semaphore ? &semaphore->object : NULL);
 }
 
+rlock_object *rlock_semaphore_object(rlock_semaphore *semaphore)
+{
+    return semaphore ? &semaphore->object : NULL;
+}
+
 const char *rlock_semaphore_name(const rlock_semaphore *semaphore)
 {
     return rli_object_name(object_of(semaphore));

@@ -56,6 +56,22 @@ static rlock_status delete_latch(void)
     return rlock_count_down_latch_delete(latch_of(scene.client, LATCH), NULL);
 }
 
+static rlock_status expire(void)
+{
+    return rlock_object_expire(rlock_semaphore_object(semaphore_of(scene.client, SEMAPHORE)), 60000,
+                               RLOCK_EXPIRE_IF_NOT_SET, NULL);
+}
+
+static rlock_status clear_expire(void)
+{
+    return rlock_object_clear_expire(rlock_semaphore_object(semaphore_of(scene.client, SEMAPHORE)), NULL);
+}
+
+static rlock_status rename_latch(void)
+{
+    return rlock_object_rename(rlock_count_down_latch_object(latch_of(scene.client, LATCH)), "lb");
+}
+
 static const struct {
     rlock_status (*call)(void);
     const rli_script *script;
@@ -70,12 +86,16 @@ static const struct {
     {set_count, &rli_script_count_down_latch_set, "la string 3 \nse string 5 \n"},
     {count_down, &rli_script_count_down_latch_count_down, "la string 2 \nse string 5 \n"},
     {delete_latch, &rli_script_count_down_latch_delete, "se string 5 \n"},
+    {expire, &rli_script_object_expire, "la string 3 \nse string 5 \n"},
+    {clear_expire, &rli_script_object_clear_expire, "la string 3 \nse string 5 \n"},
+    {rename_latch, &rli_script_object_rename, "lb string 3 \nse string 5 \n"},
 };
 
 static void reset(void)
 {
     freeReplyObject(server_command(stage.server, "SET " SEMAPHORE " 5"));
     freeReplyObject(server_command(stage.server, "SET " LATCH " 3"));
+    freeReplyObject(server_command(stage.server, "DEL lb"));
 }
 
 Test(once, nothing_is_carried_out_twice_when_its_answer_is_lost)

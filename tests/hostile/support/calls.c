@@ -422,6 +422,34 @@ static rlock_status change_latch(caller *self)
     }
 }
 
+static rlock_status change_object(caller *self)
+{
+    bool flag;
+    int64_t ms;
+    rlock_object *objects[] = {rlock_semaphore_object(semaphore(self)), rlock_permit_semaphore_object(permits(self)),
+                               rlock_count_down_latch_object(latch(self))};
+    rlock_object *object = ONE_OF(&self->dice, objects);
+    rlock_expire_when when = (rlock_expire_when)dice_roll(&self->dice, 5);
+    switch (dice_roll(&self->dice, 8)) {
+    case 0:
+        return rlock_object_exists(object, &flag);
+    case 1:
+        return rlock_object_expire(object, lease_ms(self), when, &flag);
+    case 2:
+        return rlock_object_expire_at(object, lease_ms(self), when, &flag);
+    case 3:
+        return rlock_object_clear_expire(object, &flag);
+    case 4:
+        return rlock_object_remain_time_to_live(object, &ms);
+    case 5:
+        return rlock_object_get_expire_time(object, &ms);
+    case 6:
+        return rlock_object_rename(object, ONE_OF(&self->dice, names));
+    default:
+        return rlock_object_rename_if_absent(object, ONE_OF(&self->dice, names), &flag);
+    }
+}
+
 /* --- all of them --- */
 
 static const call calls[] = {
@@ -454,6 +482,7 @@ static const call calls[] = {
     {"latch_await_with", 1, false, await_with},
     {"latch_await", 1, true, await_for_ever},
     {"changes of a latch", 5, false, change_latch},
+    {"time to live and name of an object", 3, false, change_object},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 

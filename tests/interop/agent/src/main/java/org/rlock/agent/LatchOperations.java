@@ -18,7 +18,10 @@ final class LatchOperations {
         .ask("count", (latch, a) -> latch.getCount())
         .act("await", (latch, a) -> latch.await())
         .ask("awaitFor", (latch, a) -> latch.await(ms(a[0]), MS))
-        .ask("delete", (latch, a) -> latch.delete());
+        .ask("delete", (latch, a) -> latch.delete())
+        .ask("exists", (latch, a) -> latch.isExists())
+        .act("rename", (latch, a) -> latch.rename(a[0]))
+        .ask("renamenx", (latch, a) -> latch.renamenx(a[0]));
 
     /** Of many latches, by number. */
     static final Operations<IntFunction<RCountDownLatch>> MANY = new Operations<IntFunction<RCountDownLatch>>()

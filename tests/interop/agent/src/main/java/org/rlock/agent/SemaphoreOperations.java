@@ -28,6 +28,12 @@ final class SemaphoreOperations {
         .ask("drain", (s, a) -> s.drainPermits())
         .ask("available", (s, a) -> s.availablePermits())
         .ask("delete", (s, a) -> s.delete())
+        .ask("exists", (s, a) -> s.isExists())
+        .ask("expire", (s, a) -> s.expire(Duration.ofMillis(ms(a[0]))))
+        .ask("clearExpire", (s, a) -> s.clearExpire())
+        .ask("ttl", (s, a) -> s.remainTimeToLive())
+        .act("rename", (s, a) -> s.rename(a[0]))
+        .ask("renamenx", (s, a) -> s.renamenx(a[0]))
         .ask("turns", (s, a) -> Games.permits(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 
     /** Permit ids stand between commas; a try that fails answers none: "". A lease of -1 has no end. */
@@ -49,5 +55,11 @@ final class SemaphoreOperations {
         .ask("acquired", (s, a) -> s.acquiredPermits())
         .ask("permits", (s, a) -> s.getPermits())
         .ask("delete", (s, a) -> s.delete())
+        .ask("exists", (s, a) -> s.isExists())
+        .ask("expire", (s, a) -> s.expire(Duration.ofMillis(ms(a[0]))))
+        .ask("clearExpire", (s, a) -> s.clearExpire())
+        .ask("ttl", (s, a) -> s.remainTimeToLive())
+        .act("rename", (s, a) -> s.rename(a[0]))
+        .ask("renamenx", (s, a) -> s.renamenx(a[0]))
         .ask("turns", (s, a) -> Games.permitIds(s, new Board(a[0]), Long.parseLong(a[1]), Long.parseLong(a[2])));
 }
