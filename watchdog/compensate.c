@@ -49,7 +49,7 @@ static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
     rli_call call;
     rli_names names;
     rli_request request = self->request;
-    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &kind->naming);
+    rlock_status status = rli_entry_names(self->entry, &kind->naming, &names);
     if (status != RLOCK_OK)
         return status;
     request.names = &names;
@@ -64,7 +64,7 @@ static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
 static rlock_status release_again(compensation *self)
 {
     rli_names names;
-    rlock_status status = rli_names_make(&names, NULL, self->entry->name, &self->kind->naming);
+    rlock_status status = rli_entry_names(self->entry, &self->kind->naming, &names);
     if (status != RLOCK_OK)
         return status;
     self->request.names = &names;

@@ -30,9 +30,10 @@ static rli_node *server_of(const rli_watchdog *watchdog, const rli_session *sess
     return rli_topology_server_of(watchdog->engine->topology, slot_of(watchdog, session));
 }
 
+/* Whether the session has a hold that can be looked at. */
 static bool is_held(const rli_session *session)
 {
-    return session->phase == RLI_OPEN && session->count > 0 && !session->forced;
+    return session->kind->look && session->phase == RLI_OPEN && session->count > 0 && !session->forced;
 }
 
 /* Begins a batch for holds like that one. alarm: a report is the cause. NULL: not now. */

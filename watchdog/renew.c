@@ -36,8 +36,9 @@ static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session
 static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, const rli_session *session)
 {
     const rli_session *first = batch->sessions[0];
+    /* The script of group locks takes one of them. */
     return batch->count == 0 ||
-           (session->kind == first->kind && (rli_session_renewed_count(session) > 0) == batch->lengthens &&
+           (session->kind == first->kind && !session->entry->grouped && (rli_session_renewed_count(session) > 0) == batch->lengthens &&
             slot_of(watchdog, session) == slot_of(watchdog, first));
 }
 
@@ -104,6 +105,8 @@ static bool word(const rli_renewal_batch *batch, rli_call *call, owner_text **te
         rli_call_add_number(call, batch->lengthens ? engine->settings->watchdog_timeout_ms : 0);
     for (int i = 0; owners && i < batch->count; i++)
         rli_call_add_text(call, rli_owner_text(engine->client_id, batch->sessions[i]->number, owners[i]));
+    if (batch->sessions[0]->entry->grouped)
+        rli_group_add_values(call, rli_entry_values(batch->sessions[0]->entry));
     return owners && !call->no_memory;
 }
 
@@ -151,7 +154,7 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 /* Whoever is renewed is old enough to be tracked. With a short watchdog timeout that comes before its age is noticed. */
 static void grow_old(rli_engine *engine, rli_session *session)
 {
-    if (session->old || !engine->watch.on)
+    if (session->old || !engine->watch.on || !session->kind->look)
         return;
     session->old = true;
     engine->watch.rereads = true;
@@ -179,6 +182,9 @@ static void apply(rli_engine *engine, rli_session *session, bool lengthened, int
         grow_old(engine, session);
         rli_session_schedule(engine, session, sent_ms);
     } else {
+        /* Some of a group lock's values may still stand. */
+        if (session->entry->grouped)
+            rli_session_in_doubt(engine, session, watchdog_ms);
         rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
     }
 }

@@ -8,6 +8,7 @@
 #include <rlock/client.h>
 #include <rlock/config.h>
 #include <rlock/count_down_latch.h>
+#include <rlock/group_lock.h>
 #include <rlock/inspect.h>
 #include <rlock/lock.h>
 #include <rlock/object.h>

@@ -108,6 +108,17 @@ static rlock_status denied(const rli_acquire *asked)
                     rli_denial_reason(asked->kind));
 }
 
+/* The owner would wait for itself. */
+static rlock_status overlaps(const rli_acquire *asked)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_ALREADY_HELD,
+                    "%s %lld holds some of these values of group \"%s\" already, together with others; lock all that it "
+                    "needs at once",
+                    asked->owner.named ? "owner" : "thread", (long long)asked->owner.number,
+                    rli_show_name(asked->names->name, shown));
+}
+
 /* Returns whether the request was sent only because another waiter was refused. That is not certain if the answer
  * came when the attempt would have asked anyway, or if the request was repeated: then it may have run after a
  * request of the other waiter. */
@@ -126,6 +137,8 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
         *again_ms = rli_now_ms();
         return rli_attempt_granted(attempt, &gain);
     case RLI_DENIED:
+        if (verdict.rival && rli_entry_is_rival(attempt->engine, attempt->entry, verdict.rival, &attempt->asked->owner))
+            return overlaps(attempt->asked);
         suspect(attempt, verdict.unheard);
         rli_registry_note_denied(attempt, &verdict, call->unanswered);
         *again_ms = ask_again_ms(attempt, &verdict);

@@ -38,6 +38,7 @@ struct rli_engine {
     rli_wake_batch wakes;  /* threads that are woken when it is released */
     bool attended;         /* the watchdog runs, so `attend` need not be called */
     rli_table entries, sessions;
+    rli_entry_group *groups; /* the entries of group locks */
     rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_place;
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */

@@ -39,6 +39,8 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
     if (held == RLI_NOT_HERE)
         return rli_fail(RLOCK_UNAVAILABLE, "lock \"%s\" could not be extended: the cluster moves its slot",
                         rli_show_name(names->name, shown));
+    if (held < 1 && session->entry->grouped) /* some of its values may still stand */
+        rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     if (held < 1)
         return lost(engine, session, RLOCK_LOST_GONE, names);
     /* After the deadline, the hold may have ended on the server before the extension ran. */
@@ -64,6 +66,8 @@ static void begin_request(rli_extending *extending)
     rli_call_add(call, asked->names->name, asked->names->length);
     rli_call_add_number(call, asked->lease_ms);
     rli_call_add_text(call, extending->owner);
+    if (asked->names->values)
+        rli_group_add_values(call, asked->names->values);
     extending->sent = true;
 }
 

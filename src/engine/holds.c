@@ -19,12 +19,6 @@
  * it add to its timeout. */
 #define PLACE_DOUBT_MS 300000
 
-static uint32_t entry_hash(const rli_link *link)
-{
-    const rli_entry *entry = RLI_ITEM(rli_entry, link, link);
-    return rli_hash(entry->name, entry->length, 0);
-}
-
 static uint32_t owner_hash(const rli_entry *entry, bool writes, int64_t number, bool named)
 {
     return rli_hash(&number, sizeof number, (uint32_t)((uintptr_t)entry >> 4) + named + 2u * writes);
@@ -42,60 +36,8 @@ _Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_cold, or rl
 
 void rli_holds_init(rli_engine *engine)
 {
-    engine->entries.hash = entry_hash;
+    engine->entries.hash = rli_entry_hash;
     engine->sessions.hash = session_hash;
-}
-
-/* --- entries --- */
-
-rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_t length)
-{
-    uint32_t hash = rli_hash(name, length, 0);
-    for (rli_link *link = rli_table_chain(&engine->entries, hash); link; link = link->next) {
-        rli_entry *entry = RLI_ITEM(rli_entry, link, link);
-        if (entry->length == length && memcmp(entry->name, name, length) == 0)
-            return entry;
-    }
-    return NULL;
-}
-
-rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names)
-{
-    return rli_entry_find_name(engine, names->name, names->length);
-}
-
-rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names)
-{
-    rli_entry *entry = rli_entry_find(engine, names);
-    if (!entry) {
-        entry = malloc(sizeof *entry + names->length + 1);
-        if (!entry)
-            return NULL;
-        *entry = (rli_entry){.length = (uint32_t)names->length};
-        memcpy(entry->name, names->name, names->length + 1);
-        if (!rli_table_add(&engine->entries, &entry->link)) {
-            free(entry);
-            return NULL;
-        }
-    }
-    entry->references++;
-    return entry;
-}
-
-void rli_entry_unref(rli_engine *engine, rli_entry *entry)
-{
-    if (--entry->references > 0)
-        return;
-    rli_table_remove(&engine->entries, &entry->link);
-    free(entry->queues);
-    free(entry);
-}
-
-bool rli_entry_open_queues(rli_entry *entry)
-{
-    if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
-        rli_yield_begin(&entry->queues->yield);
-    return entry->queues;
 }
 
 /* --- finding sessions --- */

@@ -93,19 +93,30 @@ typedef struct rli_entry {
     rli_route route;          /* by which pipeline the name's requests go */
     rli_session *sessions;    /* all sessions on the name, in no order */
     rli_queues *queues;       /* NULL: nobody has waited here */
-    unsigned references : 31; /* sessions, and operations under way */
+    unsigned references : 30; /* sessions, and operations under way */
     unsigned in_doubt : 1;    /* some first acquire on it is or was in doubt */
+    unsigned grouped : 1;     /* a group lock: rli_entry_group is behind the name */
     uint32_t length;
     /* Memory for one session, as mostly there is only one. In use if own.entry is set. */
     rli_session own;
     char name[]; /* includes the client's prefix */
 } rli_entry;
 
+/* What the entry of a group lock has beside others: the values, and the other group locks in use. */
+typedef struct rli_entry_group {
+    struct rli_values *values; /* referenced */
+    struct rli_entry *entry;
+    struct rli_entry_group *next, *previous; /* in engine->groups */
+} rli_entry_group;
+
 typedef struct rli_engine rli_engine;
 
 void rli_holds_init(rli_engine *engine);
 void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 
+/* --- entries (entry.c) --- */
+
+uint32_t rli_entry_hash(const rli_link *link);
 /* Returns the entry for a name with one more reference, and creates it if there is none. NULL: out of memory. */
 rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names);
 /* Drops a reference; the last one frees the entry. */
@@ -115,6 +126,19 @@ rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names);
 /* The same for the bytes of the name with the client's prefix. */
 rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_t length);
 
+/* Makes the names of the entry's object, of a kind that it is used as. Needs no mutex while the entry is referenced. Free
+ * them with rli_names_free. RLOCK_OK, RLOCK_NO_MEMORY. */
+rlock_status rli_entry_names(const rli_entry *entry, const rli_naming *naming, rli_names *names);
+/* The values of a group lock's entry; NULL: it is none. Needs no mutex while the entry is referenced. */
+const struct rli_values *rli_entry_values(const rli_entry *entry);
+/* Returns whether the owner holds other values of the same group in the session of that number. */
+bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64_t number, const rli_owner *owner);
+
+/* Allocates entry->queues unless it is there. Returns false when out of memory. */
+bool rli_entry_open_queues(rli_entry *entry);
+
+/* --- sessions --- */
+
 /* Returns the owner's open session of the same field (kinds that write have another one). If its deadline has
  * passed, first declares it lost. NULL: none. */
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
@@ -122,9 +146,6 @@ rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const r
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which the owner may read; NULL: none. */
 rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
-
-/* Allocates entry->queues unless it is there. Returns false when out of memory. */
-bool rli_entry_open_queues(rli_entry *entry);
 
 /* Returns the owner's open session, or a new one, with one more attempt. NULL: out of memory. */
 rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);

@@ -67,6 +67,8 @@ typedef struct rli_acquire_result {
     int64_t pttl_ms;
     uint64_t token; /* RLI_GRANTED by a fenced lock: the fencing token */
     bool beneath;   /* RLI_GRANTED: under the same owner's write hold */
+    /* RLI_DENIED by a group lock: the number of a session of this client that holds one of the values; 0: unknown. */
+    uint64_t rival;
     /* RLI_DENIED although nobody holds the lock: another waiter is next. */
     bool free;
     /* Handoff answers with `free` set: how many subscribers the script reports for the channel. */
@@ -118,7 +120,8 @@ typedef enum rli_sharing {
 typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
-    /* KEYS: the lock names. ARGV: the lease in ms, then the wire owner for each name. Answers a list with one
+    /* KEYS: the lock names; one of a group lock. ARGV: the lease in ms, then the wire owner for each name, then the values
+     * of a group lock. Answers a list with one
      * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; RLI_NOT_HERE, ask
      * again. */
     const rli_script *renew;
@@ -171,7 +174,7 @@ static inline bool rli_kind_hands_over_here(const rli_kind *kind)
 #define RLI_UNHEARD_MS 2000
 
 extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced, rli_kind_token,
-    rli_kind_signal;
+    rli_kind_signal, rli_kind_group;
 extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read, rli_kind_write;
 
 /* The prefix of a signal-list lock's key. */
@@ -180,6 +183,9 @@ extern const rli_kind rli_kind_fair, rli_kind_non_reentrant_fair, rli_kind_read,
 /* --- shared by token and signal-list locks (token.c) --- */
 void rli_token_acquire(rli_call *call, const rli_request *request);
 void rli_token_state(rli_call *call, const rli_names *names, const char *owner);
+
+/* Adds the values of a group lock to a request (group.c). They must live until the call is cleared. */
+void rli_group_add_values(rli_call *call, const struct rli_values *values);
 
 /* --- shared by several kinds (reentrant.c) --- */
 /* The prefix of the channel on which releases are published. */

@@ -3,6 +3,7 @@
 #include "engine/names.h"
 
 #include "base/error.h"
+#include "engine/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,7 @@ rlock_status rli_names_make(rli_names *names, const rli_settings *settings, cons
 
 void rli_names_free(rli_names *names)
 {
+    rli_values_unref(names->values);
     free(names->name);
     free(names->channel);
     for (int i = 0; i < RLI_NAMES_MORE; i++)

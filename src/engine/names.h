@@ -35,6 +35,7 @@ typedef struct rli_names {
     size_t channel_length;
     char *keys[RLI_NAMES_MORE]; /* the further keys; NULL: none */
     size_t key_lengths[RLI_NAMES_MORE];
+    struct rli_values *values; /* of a group lock, whose name is the group; referenced; NULL: it is none */
 } rli_names;
 
 /* Builds the names of an object. `name`: as the program gave it. `settings` adds the client's prefix and checks for

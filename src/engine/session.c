@@ -196,7 +196,7 @@ static int64_t until_old(const rli_engine *engine, rli_session *session, int64_t
     int64_t old_ms = sent_ms + RLI_WATCH_AGE_MS;
     if (session->aging && session->timer.place) /* a later request of the same owner does not make it younger */
         old_ms = rli_earlier(old_ms, session->timer.at_ms);
-    session->aging = engine->watch.on && !session->old && session->count > 0 && old_ms < at_ms;
+    session->aging = engine->watch.on && session->kind->look && !session->old && session->count > 0 && old_ms < at_ms;
     return session->aging ? old_ms : at_ms;
 }
 

@@ -7,6 +7,7 @@
 #include "client/client.h"
 #include "engine/back_off.h"
 #include "engine/session.h"
+#include "engine/values.h"
 #include "locks/handle.h"
 #include "net/reply.h"
 
@@ -202,6 +203,7 @@ static rlock *copy(rlock *handle)
     rlock *another = rli_single_make(lock->client, lock->names.name + lock->names.prefix_length, lock->kind,
                                      &lock->back_off);
     if (another) {
+        rli_single_of(another)->names.values = rli_values_ref(lock->names.values);
         rli_single_of(another)->named_owner = lock->named_owner;
         rli_single_of(another)->owner = lock->owner;
     }

@@ -25,6 +25,11 @@ static bool is_counted(const kind *of, int64_t expected)
     for (size_t i = 0; i + 1 < fields->elements; i += 2) {
         const char *field = fields->element[i]->str;
         size_t length = strlen(field), suffix = strlen(of->field);
+        if (of->grouped) { /* each value is held that often */
+            if (strstr(field, ":lock_count"))
+                count = atoi(fields->element[i + 1]->str);
+            continue;
+        }
         if (strcmp(field, "mode") != 0 && length > suffix && strcmp(field + length - suffix, of->field) == 0)
             count += atoi(fields->element[i + 1]->str);
     }

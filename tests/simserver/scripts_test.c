@@ -17,6 +17,9 @@ TestSuite(model_scripts);
 #define D "dddddddddddddddd"
 #define OWNER_A "aaaaaaaa-aaaa-8aaa-8aaa-aaaaaaaaaaaa"
 #define OWNER_B "bbbbbbbb-bbbb-8bbb-8bbb-bbbbbbbbbbbb"
+#define V1 "qwvAS12pR0CgRitaypEjUw"
+#define V2 "Q5CdP+xmkHdTGWYr64Lw6A"
+#define V3 "AAAAAAAAAAAAAAAAAAAAAA"
 
 static const hunt_blank blanks[] = {
     {'l', CHOICES("order", "order", "other")},
@@ -37,6 +40,8 @@ static const hunt_blank blanks[] = {
     {'n', CHOICES("1", "2", "3", "5", "10", "0", "-1", "-3")},
     {'x', CHOICES("$n", "abc", "1.5", "~", "9223372036854775807", "007", "1e3", "100000")},
     {'u', CHOICES("~", "0", "1", "2")},
+    {'G', CHOICES(V1, V1 V2, V2 V3, V1 V2 V3, V3)},            /* values of a group */
+    {'U', CHOICES(V1, V2, V3)},
     {'e', CHOICES("0", "0", "1", "2", "3", "4")},
     {'b', CHOICES("0", "1")},
     {'p', CHOICES("{order}:")},
@@ -105,6 +110,12 @@ static const struct {
     {&rli_script_write_look, "2 order other $o $o", 2},
     {&rli_script_write_force, "1 order rw", 1},
     {&rli_script_write_state, "1 order $o", 1},
+    {&rli_script_group_acquire, "1 group $o $m $c $v ch $G", 8},
+    {&rli_script_group_release, "1 group ch $o $r $m $G", 6},
+    {&rli_script_group_renew, "1 group $m $o $G", 3},
+    {&rli_script_group_renew, "1 group 0 $o $G", 1},
+    {&rli_script_group_force, "1 group ch $G", 1},
+    {&rli_script_group_state, "1 group $o $G", 2},
     {&rli_script_inspect_look, "5 order oq ot set token $p", 3},
     {&rli_script_inspect_look, "5 sem oq ot set token $p", 2},
     {&rli_script_inspect_look, "5 tok oq ot set token $p", 2},
@@ -151,6 +162,9 @@ static const struct {
 /* Others' doings on the same keys. */
 static const hunt_phrase hands[] = {
     {"SET row x", 1}, {"RPUSH row x", 1}, {"DEL row", 2}, {"DEL fence", 1}, {"SET fence x", 1},
+    {"HSET group $U $o", 2}, {"HSET group $U:$o:expire_time $a", 2}, {"HSET group $U:$o:expire_time $x", 1},
+    {"HSET group $U:$o:lock_count $x", 1}, {"HDEL group $U", 1}, {"HDEL group $U:$o:expire_time", 1}, {"PERSIST group", 1},
+    {"PEXPIRE group $m", 2}, {"DEL group", 1}, {"SET group x", 1},
     {"DEL tok", 1}, {"LPOP signals", 2}, {"SET signals x", 1}, {"DEL signals", 1}, {"SET tok $o PX $m", 1}, {"SET tok $x", 1}, {"PERSIST tok", 1}, {"PEXPIRE tok $m", 1},
     {"SUBSCRIBE $C:" OWNER_A, 3}, {"UNSUBSCRIBE $C:" OWNER_A, 2}, {"SUBSCRIBE $C:" OWNER_B, 2}, {"SUBSCRIBE $C", 1},
     {"UNSUBSCRIBE $C", 2}, {"SUBSCRIBE $C:guards", 1}, {"UNSUBSCRIBE $C:guards", 1}, {"SSUBSCRIBE $C:" OWNER_A, 2},

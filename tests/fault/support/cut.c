@@ -117,7 +117,10 @@ static const char look[] =
     "  elseif kind == 'zset' then value = redis.call('ZCARD', key) "
     "  elseif kind == 'hash' then "
     "    local all, parts = redis.call('HGETALL', key), {} "
-    "    for i = 1, #all, 2 do parts[#parts + 1] = plain(all[i]) .. '=' .. all[i + 1] end "
+    "    for i = 1, #all, 2 do "
+    "      local said = all[i]:find(':expire_time', 1, true) and 'some time' or plain(all[i + 1]) "
+    "      parts[#parts + 1] = plain(all[i]) .. '=' .. said "
+    "    end "
     "    table.sort(parts) "
     "    value = table.concat(parts, ' ') "
     "    if redis.call('PTTL', key) == -1 then value = value .. ' for ever' end "
@@ -188,6 +191,13 @@ const char *held(const kind *of, int count)
         return text;
     if (!of->field) {
         snprintf(text, sizeof texts[0], "%sN string O\n", of->before ? of->before : "");
+        return text;
+    }
+    if (of->grouped) {
+        static const char a[] = "qwvAS12pR0CgRitaypEjUw", b[] = "Q5CdP+xmkHdTGWYr64Lw6A";
+        snprintf(text, sizeof texts[0],
+                 "N hash %s:O:expire_time=some time %s:O:lock_count=%d %s=O %s:O:expire_time=some time %s:O:lock_count=%d %s=O\n",
+                 b, b, count, b, a, a, count, a);
         return text;
     }
     const char *mode = !of->both_sides ? "" : of->shared ? " mode=read" : " mode=write";

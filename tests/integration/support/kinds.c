@@ -41,6 +41,16 @@ const kind kind_token = {.name = "token", .get = rlock_get_token_lock, .channel 
 const kind kind_signal = {.name = "signal", .get = rlock_get_signal_lock, .before = "lock:",
                           SCRIPTS(token_acquire, signal_release, signal_force)};
 
+/* Of two values. */
+static rlock *get_group(rlock_client *client, const char *name)
+{
+    static const char *const values[] = {"a", "b"};
+    return rlock_get_group_lock_of_strings(client, name, RLOCK_CODEC_STRING, values, 2);
+}
+
+const kind kind_group = {.name = "group", .get = get_group, .grouped = true, .channel = LOCK_CHANNEL, .field = "",
+                         SCRIPTS(group_acquire, group_release, group_force)};
+
 #define ADDRESS(nothing, of_kind) &kind_##of_kind,
 const kind *const all_kinds[KINDS] = {FOR_EACH_KIND(ADDRESS, )};
 

@@ -18,19 +18,20 @@ typedef struct kind {
     const char *channel; /* what its channel begins with; NULL: it publishes nothing and hears nothing */
     const rli_script *acquire, *release, *force;
     const char *before;  /* what its key has before the name; NULL: nothing */
+    bool grouped;        /* the hash has the values of a group; each of its holds has these fields */
     const char *field;   /* what its field in the hash has after the owner; NULL: it is a string, its owner */
 } kind;
 
 extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write, kind_non_reentrant, kind_fair,
-    kind_non_reentrant_fair, kind_token, kind_signal;
-#define KINDS 10
+    kind_non_reentrant_fair, kind_token, kind_signal, kind_group;
+#define KINDS 11
 extern const kind *const all_kinds[KINDS];
 
 /* CALL(claim, kind's name) for each kind: what stamps tests out. */
 #define FOR_EACH_KIND(CALL, claim)                                                                 \
     CALL(claim, reentrant) CALL(claim, spin) CALL(claim, fenced) CALL(claim, read)                 \
     CALL(claim, write) CALL(claim, non_reentrant) CALL(claim, fair) CALL(claim, non_reentrant_fair)         \
-    CALL(claim, token) CALL(claim, signal)
+    CALL(claim, token) CALL(claim, signal) CALL(claim, group)
 
 /* A test of the suite for each kind, named `<kind>_<claim>`; its body follows and has `of`. */
 #define KIND_TEST_(claim, of_kind)                                                                 \

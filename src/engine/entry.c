@@ -1,0 +1,147 @@
+/* Entry: a name in use; of a group lock, a group and its values. Declared in holds.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/list.h"
+#include "engine/engine.h"
+#include "engine/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an entry has what only those of group locks have: behind the name, aligned. */
+static size_t group_offset(size_t length)
+{
+    size_t align = _Alignof(rli_entry_group);
+    return (offsetof(rli_entry, name) + length + align) / align * align;
+}
+
+static rli_entry_group *group_of(const rli_entry *entry)
+{
+    return (rli_entry_group *)(void *)((char *)(uintptr_t)entry + group_offset(entry->length));
+}
+
+const rli_values *rli_entry_values(const rli_entry *entry)
+{
+    return entry->grouped ? group_of(entry)->values : NULL;
+}
+
+/* Group locks of the same values are one entry: the digest of their fields tells them apart. */
+static uint32_t name_hash(const char *name, size_t length, const rli_values *values)
+{
+    return rli_hash(name, length, values ? rli_hash(values->digest, sizeof values->digest, 1) : 0);
+}
+
+static bool same_values(const rli_values *one, const rli_values *other)
+{
+    return one == other || (one && other && memcmp(one->digest, other->digest, sizeof one->digest) == 0);
+}
+
+uint32_t rli_entry_hash(const rli_link *link)
+{
+    const rli_entry *entry = RLI_ITEM(rli_entry, link, link);
+    return name_hash(entry->name, entry->length, rli_entry_values(entry));
+}
+
+static rli_entry *find(const rli_engine *engine, const char *name, size_t length, const rli_values *values)
+{
+    uint32_t hash = name_hash(name, length, values);
+    for (rli_link *link = rli_table_chain(&engine->entries, hash); link; link = link->next) {
+        rli_entry *entry = RLI_ITEM(rli_entry, link, link);
+        if (entry->length == length && memcmp(entry->name, name, length) == 0 &&
+            same_values(rli_entry_values(entry), values))
+            return entry;
+    }
+    return NULL;
+}
+
+rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names)
+{
+    return find(engine, names->name, names->length, names->values);
+}
+
+rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_t length)
+{
+    return find(engine, name, length, NULL);
+}
+
+/* NULL: out of memory. */
+static rli_entry *make_entry(rli_engine *engine, const rli_names *names)
+{
+    size_t own = offsetof(rli_entry, name) + names->length + 1;
+    if (own < sizeof(rli_entry))
+        own = sizeof(rli_entry);
+    rli_entry *entry = malloc(names->values ? group_offset(names->length) + sizeof(rli_entry_group) : own);
+    if (!entry)
+        return NULL;
+    *entry = (rli_entry){.length = (uint32_t)names->length, .grouped = names->values != NULL};
+    memcpy(entry->name, names->name, names->length + 1);
+    if (names->values)
+        *group_of(entry) = (rli_entry_group){.values = names->values, .entry = entry};
+    if (!rli_table_add(&engine->entries, &entry->link)) {
+        free(entry);
+        return NULL;
+    }
+    if (names->values) {
+        rli_values_ref(names->values);
+        RLI_LIST_ADD(engine->groups, group_of(entry));
+    }
+    return entry;
+}
+
+rli_entry *rli_entry_ref(rli_engine *engine, const rli_names *names)
+{
+    rli_entry *entry = rli_entry_find(engine, names);
+    if (!entry)
+        entry = make_entry(engine, names);
+    if (entry)
+        entry->references++;
+    return entry;
+}
+
+rlock_status rli_entry_names(const rli_entry *entry, const rli_naming *naming, rli_names *names)
+{
+    rlock_status status = rli_names_make(names, NULL, entry->name, naming);
+    if (status == RLOCK_OK && entry->grouped)
+        names->values = rli_values_ref(group_of(entry)->values);
+    return status;
+}
+
+static bool owns(const rli_session *session, const rli_owner *owner)
+{
+    rli_owner own = rli_session_owner(session);
+    return own.number == owner->number && own.named == owner->named;
+}
+
+bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64_t number, const rli_owner *owner)
+{
+    for (const rli_entry_group *group = engine->groups; group; group = group->next) {
+        const rli_entry *other = group->entry;
+        if (other == entry || other->length != entry->length || memcmp(other->name, entry->name, entry->length) != 0)
+            continue;
+        for (const rli_session *session = other->sessions; session; session = session->next) {
+            if (session->number == number && session->phase == RLI_OPEN && session->count > 0 && !session->releasing &&
+                owns(session, owner))
+                return true;
+        }
+    }
+    return false;
+}
+
+void rli_entry_unref(rli_engine *engine, rli_entry *entry)
+{
+    if (--entry->references > 0)
+        return;
+    rli_table_remove(&engine->entries, &entry->link);
+    if (entry->grouped) {
+        RLI_LIST_REMOVE(engine->groups, group_of(entry));
+        rli_values_unref(group_of(entry)->values);
+    }
+    free(entry->queues);
+    free(entry);
+}
+
+bool rli_entry_open_queues(rli_entry *entry)
+{
+    if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
+        rli_yield_begin(&entry->queues->yield);
+    return entry->queues;
+}
