@@ -64,6 +64,7 @@ typedef struct rlock_process {
  *       "fair"                a fair lock with waiters in its queue; held or free
  *       "fenced"              a fenced lock: it has a token counter; held or free
  *       "read-write"          held by readers or by a writer
+ *       "group"               values of a group; held or free
  *       "token"               a token lock: a string of at most 1024 bytes that is no number
  *       "signal"              a signal-list lock that is held: a token lock under "lock:NAME"; free ones leave nothing
  *       "permit-expirable"    a permit-expirable semaphore of which permits are or were taken
@@ -91,6 +92,9 @@ typedef struct rlock_inspection {
     size_t process_count; /* 0 until rlock_inspect_processes() */
     /* One per client id of the holders and waiters; rlock_inspection_process() finds the process of an owner. */
     rlock_process **processes;
+    /* Of a group lock: how many values of the group each holder holds, in the order of `holders`. Their hold_count is that
+     * of the value that they hold most often, left_ms is until the last of their values ends. Else NULL. */
+    int64_t *value_counts;
 } rlock_inspection;
 
 /* Reads what is stored for `name` and the keys that belong to it, with one script, so that the parts are

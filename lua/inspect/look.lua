@@ -9,8 +9,9 @@
 -- ARGV  1 prefix of those timeout keys
 -- Answers a list of seven:
 --   1  PTTL of NAME, ms; -1: no expiry, -2: no such key
---   2  mode of a read-write lock (read or write), else nil
---   3  { owner, count, side, ms left, ... } the holders; side: read, write, token, or '' for other locks
+--   2  mode of a read-write lock (read or write); group for a group lock; else nil
+--   3  { owner, count, side, ms left, ... } the holders; side: read, write, token, the number of values of the group that
+--      the owner holds, or '' for other locks
 --   4  { owner, ms left, ... } the fair waiters, in the order of the queue
 --   5  last fencing token, or nil
 --   6  permits available, or the latch's count; nil for an object that is neither semaphore nor latch
@@ -39,7 +40,45 @@ local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function left(score)
     local at = tonumber(score or NO_END)
-    return at >= NO_END and -1 or math.max(0, at - now)
+    return at >= NO_END and -1 or math.max(0, math.floor(at - now))
+end
+
+-- The holders of a group's values, or nil if the fields are not those of a group lock.
+local function holders_of_values(fields)
+    local at, values, owners, held, grouped = {}, {}, {}, {}, false
+    for i = 1, #fields, 2 do
+        at[fields[i]] = fields[i + 1]
+        if string.find(fields[i], ':', 1, true) then
+            grouped = grouped or string.sub(fields[i], -12) == ':expire_time'
+        else
+            table.insert(values, fields[i])
+        end
+    end
+    if not grouped then
+        return nil
+    end
+    for _, value in ipairs(values) do
+        local owner = at[value]
+        local end_ms = tonumber(at[value .. ':' .. owner .. ':expire_time'] or '') or 0
+        local count = string.match(at[value .. ':' .. owner .. ':lock_count'] or '', '^%d+$') and
+            tonumber(at[value .. ':' .. owner .. ':lock_count']) or 1
+        if end_ms > now then
+            if not held[owner] then
+                table.insert(owners, owner)
+            end
+            local one = held[owner] or { count = 0, left = 0, values = 0 }
+            one.count, one.left = math.max(one.count, count), math.max(one.left, left(end_ms))
+            one.values = one.values + 1
+            held[owner] = one
+        end
+    end
+    local all = {}
+    for _, owner in ipairs(owners) do
+        local one = held[owner]
+        local count = string.format('%.0f', math.min(one.count, 2147483647))
+        for _, part in ipairs({ owner, count, string.format('%d', one.values), one.left }) do table.insert(all, part) end
+    end
+    return all
 end
 
 local pttl, mode, holders, counter = redis.call('pttl', name), false, {}, number(name)
@@ -47,6 +86,10 @@ if is(name, 'hash') then
     mode = redis.call('hget', name, 'mode')
     mode = (mode == 'read' or mode == 'write') and mode
     local fields = redis.call('hgetall', name)
+    local grouped = not mode and holders_of_values(fields)
+    if grouped then
+        mode, holders, fields = 'group', grouped, {}
+    end
     for i = 1, #fields, 2 do
         local owner, count = fields[i], fields[i + 1]
         local writer = mode and string.match(owner, '^(.*):write$')

@@ -31,7 +31,7 @@ static rlock_status look(rlock_client *client, const char *name, const cli_kind 
     if (status != RLOCK_OK)
         return status;
     const cli_kind *seen = kind_find(found->mode ? found->mode : found->kind);
-    *kind = seen ? seen : &kind_plain;
+    *kind = seen && seen->lock ? seen : &kind_plain; /* a group is freed with all of its values */
     rlock_inspection_free(found);
     return RLOCK_OK;
 }

@@ -6,7 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kind, const char *name, int count)
+rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kind, const char *name, int count,
+                       const cli_values *values)
 {
     *self = (cli_hold){.kind = kind, .permits = count};
     shorten(name, self->shown);
@@ -14,6 +15,9 @@ rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kin
         self->lock = kind->lock(client, name);
     else if (kind->sharded)
         self->lock = rlock_get_sharded_lock(client, name, count);
+    else if (kind->grouped)
+        self->lock = rlock_get_group_lock_of_strings(client, name, values->codec, values->given.items,
+                                                     values->given.count);
     else if (kind->leased)
         self->leased = permits_open(client, name, count);
     else
@@ -21,8 +25,8 @@ rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kin
     bool made = self->lock || self->leased || self->semaphore;
     if (made)
         return RLOCK_OK;
-    /* The name was checked before; what else can be wrong is the number of parts. */
-    return kind->sharded || kind->braces ? RLOCK_INVALID : RLOCK_NO_MEMORY;
+    /* The name was checked before; what else can be wrong is the number of parts, or a value. */
+    return kind->sharded || kind->braces || kind->grouped ? RLOCK_INVALID : RLOCK_NO_MEMORY;
 }
 
 void hold_close(cli_hold *self)

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/permits.h"
 
+#include <rlock/group_lock.h>
 #include <rlock/lock.h>
 #include <rlock/semaphore.h>
 #include <stdatomic.h>
@@ -22,9 +23,16 @@ typedef struct cli_hold {
     char shown[SHOWN_SIZE]; /* name, for messages */
 } cli_hold;
 
+/* The values of a group lock. */
+typedef struct cli_values {
+    cli_list given;
+    rlock_codec codec;
+} cli_values;
+
 /* Makes the handle; does not ask the server. End it with hold_close, also after a failure. `count`: how many permits to
  * take of a semaphore, how many parts a sharded lock has. */
-rlock_status hold_open(cli_hold *hold, rlock_client *client, const cli_kind *kind, const char *name, int count);
+rlock_status hold_open(cli_hold *hold, rlock_client *client, const cli_kind *kind, const char *name, int count,
+                       const cli_values *values);
 void hold_close(cli_hold *hold);
 
 /* Creates a semaphore with `permits` permits, unless it exists. */

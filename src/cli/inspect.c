@@ -120,10 +120,13 @@ static void print_owner(const rlock_inspection *found, const char *owner)
 static void print_holder(const rlock_inspection *found, const rlock_holder *holder)
 {
     bool reads = holder->side && strcmp(holder->side, "read") == 0;
+    int64_t values = found->value_counts ? found->value_counts[holder - found->holders] : 0;
     fputs(!holder->side ? "  held by " : reads ? "  read by " : "  written by ", stdout);
     print_owner(found, holder->owner);
     printf(", count %" PRId64, holder->hold_count);
-    if (reads)
+    if (found->value_counts)
+        printf(", %" PRId64 " value%s of the group", values, values == 1 ? "" : "s");
+    if (reads || found->value_counts)
         print_left(holder->left_ms, " unless renewed");
     putchar('\n');
 }
@@ -211,6 +214,8 @@ static void print_json_holders(const rlock_inspection *found)
         printf(",\"hold_count\":%" PRId64, holder->hold_count);
         print_json_word("side", holder->side);
         print_json_ms("left_ms", holder->left_ms);
+        if (found->value_counts)
+            print_json_ms("values", found->value_counts[i]);
         print_json_process(rlock_inspection_process(found, holder->owner));
         putchar('}');
     }

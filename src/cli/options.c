@@ -44,6 +44,7 @@ static const cli_kind others[] = {
     {.name = "write", .lock = write_side},
     {.name = "non-reentrant", .lock = rlock_get_non_reentrant_lock},
     {.name = "sharded", .sharded = true},
+    {.name = "group", .grouped = true},
     {.name = "semaphore"},
     {.name = "permit", .leased = true},
 };
@@ -178,12 +179,26 @@ static bool read_kind(const cli_words *words, const cli_option *option, const ch
     return kind;
 }
 
+static bool read_item(const cli_words *words, cli_list *list, const char *value)
+{
+    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (!items) {
+        usage_error(words->command, "out of memory for %zu values", list->count + 1);
+        return false;
+    }
+    items[list->count++] = value;
+    list->items = items;
+    return true;
+}
+
 static bool read_value(const cli_words *words, const cli_option *option, const char *value)
 {
     if (option->text) {
         *option->text = value;
         return true;
     }
+    if (option->list)
+        return read_item(words, option->list, value);
     if (option->number)
         return read_number(words, option, value);
     if (option->kind)

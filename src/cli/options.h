@@ -5,6 +5,7 @@
 
 #include <rlock/lock.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* An object that a command can run under, as named by --kind. */
@@ -14,17 +15,24 @@ typedef struct cli_kind {
     rlock *(*lock)(rlock_client *client, const char *name);
     bool fenced;
     bool sharded; /* a lock of as many parts as --shards says */
+    bool grouped; /* a lock of the values of a group that --value says */
     bool braces; /* in a cluster its name must have some */
     bool leased; /* a semaphore whose permits have ids and leases */
 } cli_kind;
 
 #define KIND_LOCKS "lock, fair, spin, fenced, token, signal, read, write or non-reentrant"
-#define KIND_ALL   "lock, fair, spin, fenced, token, signal, read, write, non-reentrant, sharded, semaphore or permit"
+#define KIND_ALL   "lock, fair, spin, fenced, token, signal, read, write, non-reentrant, sharded, group, semaphore or permit"
 
 extern const cli_kind kind_plain; /* the default of --kind */
 
 /* The kind of that name; NULL: there is none. */
 const cli_kind *kind_find(const char *name);
+
+/* What an option that may be given again and again was given. */
+typedef struct cli_list {
+    const char **items; /* on the heap */
+    size_t count;
+} cli_list;
 
 /* One option, and where its value is stored: the pointer that is not NULL gives the option's type. A table of
  * options ends with a NULL name. */
@@ -32,6 +40,7 @@ typedef struct cli_option {
     const char *name; /* with its dashes */
     bool *flag;
     const char **text;
+    cli_list *list;
     int64_t *duration_ms;
     int *number; /* 1 and up */
     const cli_kind **kind;

@@ -27,9 +27,12 @@ static const char help[] = "rlock run [OPTION…] NAME -- COMMAND… - run a com
                            "              redis-py and redlock take it; signal: a signal list, as python-redis-lock\n"
                            "              takes it; read, write: a side of a read-write lock;\n"
                            "              non-reentrant; sharded: one of --shards parts; RLOCK_SHARD has its number;\n"
+                           "              group: the values of --value in the group NAME, all or none;\n"
                            "              semaphore: as many COMMANDs run at once as it has permits; permit: a\n"
                            "              semaphore whose permits have leases\n"
                            "  --shards N  number of parts of a sharded lock; all its users must name the same\n"
+                           "  --value V   a value of the group; once for each\n"
+                           "  --codec C   how Java's clients write the values: kryo5 (the default) or string\n"
                            "  --wait DUR  give up if the lock is not acquired within DUR; 0: try once;\n"
                            "              default: wait without limit\n"
                            "  --lease DUR the lock ends after DUR at the latest, and COMMAND with it;\n"
@@ -176,6 +179,8 @@ typedef struct run_options {
     const cli_kind *kind;
     int64_t wait_ms, lease_ms, kill_after_ms;
     int permits, set_permits, shards; /* 0: not given */
+    cli_values values;
+    const char *codec; /* of the values; NULL: not given */
 } run_options;
 
 /* Writes what the command is told of a fenced or sharded lock; "" of others. RLOCK_LOST: the lock was lost already. */
@@ -242,7 +247,7 @@ static int run_with(rlock_client *client, const char *name, char **command, cons
 {
     cli_hold hold;
     int count = options->kind->sharded ? options->shards : options->permits ? options->permits : 1;
-    rlock_status status = hold_open(&hold, client, options->kind, name, count);
+    rlock_status status = hold_open(&hold, client, options->kind, name, count, &options->values);
     int code = exit_for(status);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
@@ -287,6 +292,43 @@ static int run(const char *name, char **command, const run_options *options)
     return code;
 }
 
+/* False: the options of a group lock are wrong, as a message says. */
+static bool read_values(const cli_words *words, run_options *found)
+{
+    bool given = found->values.given.count > 0;
+    if (found->kind->grouped != given)
+        usage_error(words->command, given ? "--value is for --kind group"
+                                          : "--kind group wants the values of the group: --value V, once for each");
+    else if (found->codec && !given)
+        usage_error(words->command, "--codec is for the values of --kind group");
+    else if (!found->codec || strcmp(found->codec, "kryo5") == 0)
+        return true;
+    else if (strcmp(found->codec, "string") == 0)
+        return found->values.codec = RLOCK_CODEC_STRING, true;
+    else
+        usage_error(words->command, "--codec must be kryo5 or string");
+    return false;
+}
+
+static int check_options(const cli_words *words, run_options *found)
+{
+    if (found->lease_ms == 0)
+        return usage_error(words->command, "--lease is 0; it must be at least 1ms");
+    bool locks = found->kind->lock || found->kind->sharded || found->kind->grouped;
+    if (!read_values(words, found))
+        return EXIT_USAGE;
+    if (found->kind->sharded != (found->shards > 0))
+        return usage_error(words->command, found->shards ? "--shards is for --kind sharded"
+                                                       : "--kind sharded wants the number of its parts: --shards N");
+    if (locks && (found->permits || found->set_permits))
+        return usage_error(words->command, "only a semaphore has permits: add --kind semaphore or --kind permit");
+    if (!locks && !found->kind->leased && found->lease_ms != RLOCK_WATCHDOG)
+        return usage_error(words->command, "--lease: permits of --kind semaphore have no lease; use --kind permit");
+    if (!words->rest || !words->rest[0])
+        return usage_error(words->command, "the COMMAND is missing; write it after NAME and --");
+    return EXIT_DONE;
+}
+
 int run_command(char **argv)
 {
     run_options found = {
@@ -295,6 +337,8 @@ int run_command(char **argv)
                                   {.name = "--kind", .kind = &found.kind},
                                   {.name = "--permits", .number = &found.permits},
                                   {.name = "--shards", .number = &found.shards},
+                                  {.name = "--value", .list = &found.values.given},
+                                  {.name = "--codec", .text = &found.codec},
                                   {.name = "--set-permits", .number = &found.set_permits},
                                   {.name = "--wait", .duration_ms = &found.wait_ms},
                                   {.name = "--lease", .duration_ms = &found.lease_ms},
@@ -302,19 +346,11 @@ int run_command(char **argv)
                                   {0}};
     cli_words words = {.command = argv[0], .form = "[OPTION…] NAME -- COMMAND…", .help = help};
     int code;
-    if (!options_read(&words, options, argv, &code))
-        return code;
-    if (found.lease_ms == 0)
-        return usage_error(words.command, "--lease is 0; it must be at least 1ms");
-    bool locks = found.kind->lock || found.kind->sharded;
-    if (found.kind->sharded != (found.shards > 0))
-        return usage_error(words.command, found.shards ? "--shards is for --kind sharded"
-                                                       : "--kind sharded wants the number of its parts: --shards N");
-    if (locks && (found.permits || found.set_permits))
-        return usage_error(words.command, "only a semaphore has permits: add --kind semaphore or --kind permit");
-    if (!locks && !found.kind->leased && found.lease_ms != RLOCK_WATCHDOG)
-        return usage_error(words.command, "--lease: permits of --kind semaphore have no lease; use --kind permit");
-    if (!words.rest || !words.rest[0])
-        return usage_error(words.command, "the COMMAND is missing; write it after NAME and --");
-    return run(words.name, words.rest, &found);
+    bool read = options_read(&words, options, argv, &code);
+    if (read)
+        code = check_options(&words, &found);
+    if (read && code == EXIT_DONE)
+        code = run(words.name, words.rest, &found);
+    free(found.values.given.items);
+    return code;
 }

@@ -119,6 +119,41 @@ Test(command_kinds, a_fenced_run_gives_its_command_the_token)
 }
 
 /* As many run at once as there are parts, each under another. */
+
+/* Runs whose values have one in common exclude each other; the group shows who holds how many. */
+Test(command_kinds, runs_of_a_group_exclude_those_with_a_value_in_common)
+{
+    command *c = start_under(COMMAND("run", "--kind", "group", "--value", "a", "--value", "b", NAME, "--", UNTIL_LINE));
+    outcome found = run(COMMAND("inspect", NAME));
+    assert_words(found.out, "locked, for", "(group)", "count 1, 2 values of the group, for");
+    outcome_free(&found);
+    found = run(COMMAND("inspect", "--json", NAME));
+    assert_words(found.out, "\"kind\":\"group\"", "\"values\":2", "\"hold_count\":1");
+    outcome_free(&found);
+    cr_assert(status_of(COMMAND("run", "--kind", "group", "--value", "b", "--value", "c", "--wait", "0", NAME, "--", "true")) == 75);
+    cr_assert(status_of(COMMAND("run", "--kind", "group", "--value", "c", "--wait", "0", NAME, "--", "true")) == 0);
+    cr_assert(status_of(COMMAND("run", "--kind", "group", "--codec", "string", "--value", "a", "--wait", "0", NAME, "--",
+                                "true")) == 0);
+    end_under(c);
+    assert_no_keys();
+}
+
+Test(command_kinds, a_group_is_forced_open_as_a_whole)
+{
+    command *c = start_under(COMMAND("run", "--kind", "group", "--value", "a", NAME, "--", UNTIL_LINE));
+    cr_assert(status_of(COMMAND("force-unlock", NAME)) == 0);
+    assert_no_keys();
+    command_free(c);
+}
+
+Test(command_kinds, a_group_needs_its_values)
+{
+    cr_assert(status_of(COMMAND("run", "--kind", "group", NAME, "--", "true")) == 64);
+    cr_assert(status_of(COMMAND("run", "--value", "a", NAME, "--", "true")) == 64);
+    cr_assert(status_of(COMMAND("run", "--codec", "string", NAME, "--", "true")) == 64);
+    cr_assert(status_of(COMMAND("run", "--kind", "group", "--value", "a", "--codec", "x", NAME, "--", "true")) == 64);
+}
+
 Test(command_kinds, a_sharded_run_gives_its_command_the_part)
 {
     command *runs[2];

@@ -287,6 +287,33 @@ TimedTest(group_lock, is_free_when_its_lease_has_ended)
     assert_no_keys();
 }
 
+/* --- inspection --- */
+
+Test(group_lock, shows_who_holds_how_many_values)
+{
+    rlock_inspection *found = NULL;
+    rlock *ab = of_values(stage.client, "ab"), *c = of_values(stage.other, "c");
+    foreign_value("AAAAAAAAAAAAAAAAAAAAAA", -1000); /* over: nobody's */
+    assert_ok(rlock_inspect(stage.client, GROUP, &found));
+    cr_assert(strcmp(found->kind, "group") == 0 && found->holder_count == 0);
+    rlock_inspection_free(found);
+    assert_ok(rlock_lock_lease(ab, 60000));
+    assert_ok(rlock_lock_lease(ab, 60000));
+    assert_ok(rlock_lock_lease(c, 10000));
+    assert_ok(rlock_inspect(stage.client, GROUP, &found));
+    cr_assert(strcmp(found->kind, "group") == 0 && found->holder_count == 2 && !found->mode);
+    for (int i = 0; i < 2; i++) {
+        bool first = strncmp(found->holders[i].owner, rlock_client_id(stage.client), 36) == 0;
+        cr_assert(found->value_counts[i] == (first ? 2 : 1) && found->holders[i].hold_count == (first ? 2 : 1));
+        assert_between(found->holders[i].left_ms, first ? 10001 : 1, first ? 60000 : 10000);
+        cr_assert(!found->holders[i].side);
+    }
+    rlock_inspection_free(found);
+    assert_ok(rlock_unlock(ab));
+    assert_ok(rlock_unlock(ab));
+    assert_ok(rlock_unlock(c));
+}
+
 /* --- many --- */
 
 __attribute__((unused)) static rlock *of_numbers(rlock_client *client, int64_t from, size_t count)

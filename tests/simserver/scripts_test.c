@@ -118,6 +118,7 @@ static const struct {
     {&rli_script_group_state, "1 group $o $G", 2},
     {&rli_script_inspect_look, "5 order oq ot set token $p", 3},
     {&rli_script_inspect_look, "5 sem oq ot set token $p", 2},
+    {&rli_script_inspect_look, "5 group oq ot set token $p", 3},
     {&rli_script_inspect_look, "5 tok oq ot set token $p", 2},
     {&rli_script_semaphore_acquire, "1 sem $n", 3},
     {&rli_script_semaphore_release, "1 sem semch $n 0", 2},

@@ -23,6 +23,7 @@ void rlock_inspection_free(rlock_inspection *inspection)
     for (size_t i = 0; i < inspection->permit_count; i++)
         free(inspection->permits[i].id);
     free(inspection->holders);
+    free(inspection->value_counts);
     free(inspection->waiters);
     free(inspection->permits);
     rli_processes_free(inspection);
@@ -62,6 +63,8 @@ static rlock_status read_holders(rlock_inspection *inspection, const redisReply 
         return rli_reply_unexpected(list, name);
     if (!(inspection->holders = room(list, 4, sizeof *inspection->holders)))
         return no_memory();
+    if (inspection->kind && !(inspection->value_counts = room(list, 4, sizeof *inspection->value_counts)))
+        return no_memory();
     for (size_t i = 0; i < list->elements; i += 4) {
         redisReply **at = &list->element[i];
         rlock_holder *holder = &inspection->holders[inspection->holder_count];
@@ -72,7 +75,10 @@ static rlock_status read_holders(rlock_inspection *inspection, const redisReply 
             return rli_fail(RLOCK_SERVER, "the hash \"%s\" has a field that is not a hold count: it is not a lock",
                             rli_show_name(name, shown));
         holder->side = side_of(at[2]);
-        inspection->kind = strcmp(at[2]->str, "token") == 0 ? "token" : NULL;
+        if (strcmp(at[2]->str, "token") == 0)
+            inspection->kind = "token";
+        if (inspection->value_counts && !rli_reply_integer(at[2], &inspection->value_counts[inspection->holder_count]))
+            return rli_reply_unexpected(list, name);
         if (!(holder->owner = strdup(at[0]->str)))
             return no_memory();
         inspection->holder_count++;
@@ -154,6 +160,8 @@ static rlock_status read_parts(rlock_inspection *inspection, redisReply *const p
         return rli_reply_unexpected(parts[TTL], name);
     if (is_text(parts[MODE]))
         inspection->mode = side_of(parts[MODE]);
+    if (is_text(parts[MODE]) && strcmp(parts[MODE]->str, "group") == 0)
+        inspection->kind = "group";
     rlock_status status = read_holders(inspection, parts[HOLDERS], name);
     if (status == RLOCK_OK)
         status = read_waiters(inspection, parts[WAITERS], name);

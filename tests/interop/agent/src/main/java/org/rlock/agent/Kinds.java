@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.agent;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
@@ -29,6 +31,16 @@ final class Kinds {
         return new RedissonMultiLock(Operations.list(names).stream().map(client::getLock).toArray(RLock[]::new));
     }
 
+    /** The name of a group lock is the group, then its values, between commas; a value that begins with # is a Long. */
+    private static RLock group(RedissonClient client, String name) {
+        String[] words = name.split(",");
+        List<Object> values = new ArrayList<>();
+        for (int i = 1; i < words.length; i++) {
+            values.add(words[i].startsWith("#") ? (Object) Long.valueOf(words[i].substring(1)) : words[i]);
+        }
+        return client.getMultiLock(words[0], values);
+    }
+
     private static IntFunction<RCountDownLatch> latches(RedissonClient client, String prefix) {
         return number -> client.getCountDownLatch(prefix + number);
     }
@@ -46,6 +58,7 @@ final class Kinds {
         Map.entry("read", lock((client, name) -> client.getReadWriteLock(name).readLock())),
         Map.entry("write", lock((client, name) -> client.getReadWriteLock(name).writeLock())),
         Map.entry("multi", lock(Kinds::multi)),
+        Map.entry("group", lock(Kinds::group)),
         Map.entry("fenced", new Kind<>(RedissonClient::getFencedLock, LockOperations.FENCED)),
         Map.entry("semaphore", new Kind<>(RedissonClient::getSemaphore, SemaphoreOperations.PLAIN)),
         Map.entry("permits", new Kind<>(RedissonClient::getPermitExpirableSemaphore, SemaphoreOperations.EXPIRABLE)),
