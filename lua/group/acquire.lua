@@ -20,7 +20,7 @@ local fields = ARGV[6]
 --@include group/values.inc
 local left_ms, mine, latest, rival = redis.call('pttl', group), 0, 0, false
 local client, stale, replaced = string.match(owner, '^.*:'), {}, false
-each_part(function(part, holders)
+local function look(part, holders)
     local others, ends = {}, {}
     for i, field in ipairs(part) do
         local holder = holders[i]
@@ -46,7 +46,11 @@ each_part(function(part, holders)
             forget(stale, part[i], holders[i])
         end
     end
-end)
+end
+
+if left_ms ~= -2 then
+    each_part(look)
+end
 if latest > 0 then
     local wait_ms = math.min(latest - now, 9e15)
     return rival and { wait_ms, rival } or wait_ms
@@ -55,9 +59,7 @@ if count ~= '1' and mine < total then
     return -3
 end
 delete(stale)
-each_part(function(part)
-    hold(part, owner, count, now + lease_ms, mine == 0)
-end)
+hold(owner, count, now + lease_ms, mine == 0)
 raise(left_ms, lease_ms)
 if replaced then
     redis.call('publish', channel, '0')

@@ -20,8 +20,7 @@ each_part(function(part, holders)
     for i, field in ipairs(part) do
         if holders[i] == owner then
             mine = mine + 1
-            freed[#freed + 1] = field
-            forget(freed, field, owner)
+            freed[mine] = field
         end
     end
 end)
@@ -29,13 +28,18 @@ if mine == 0 then
     return nil
 end
 if mine == total and count ~= '0' then
-    each_part(function(part)
-        hold(part, owner, count, now + lease_ms, false)
-    end)
+    hold(owner, count, now + lease_ms, false)
     raise(left_ms, lease_ms)
     return 0
 end
-delete(freed)
+if mine == total and redis.call('hlen', group) == 3 * total then
+    redis.call('del', group) -- three fields a value: nothing else is in it
+else
+    for i = 1, mine do
+        forget(freed, freed[i], owner)
+    end
+    delete(freed)
+end
 redis.call('publish', channel, '0')
 if mine < total then
     return nil
