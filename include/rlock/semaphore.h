@@ -71,13 +71,16 @@ typedef struct rlock_semaphore_options {
     size_t size;          /* sizeof(rlock_semaphore_options) in the program */
     int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: ask once */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
+    int64_t must_exist;   /* 1: a semaphore that does not exist is RLOCK_INVALID at once; 0: as one without permits */
 } rlock_semaphore_options;
 #define RLOCK_SEMAPHORE_OPTIONS_INIT                                                                                   \
     {                                                                                                                  \
-        sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL                                                           \
+        sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL, 0                                                           \
     }
 
-/* As rlock_semaphore_try_acquire, with options. Also RLOCK_CANCELLED: the token ended the wait; nothing is
+/* As rlock_semaphore_try_acquire, with options. Also RLOCK_INVALID: it must exist, and does not; a call that waits
+ * notices a deletion when it asks again, after a message. The message of a RLOCK_TIMEOUT says in any case whether it exists.
+ * Also RLOCK_CANCELLED: the token ended the wait; nothing is
  * taken. A request that is under way when the token fires is waited for, as above; if it takes permits, they
  * are the caller's (RLOCK_OK). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
@@ -178,14 +181,15 @@ typedef struct rlock_permit_options {
     int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: ask once */
     int64_t lease_ms;     /* RLOCK_PERMIT_FOREVER, or 1 to RLOCK_LEASE_MAX_MS */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
+    int64_t must_exist;   /* 1: a semaphore that does not exist is RLOCK_INVALID at once; 0: as one without permits */
 } rlock_permit_options;
 #define RLOCK_PERMIT_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL                                        \
+        sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL, 0                                        \
     }
 
 /* As rlock_permit_semaphore_try_acquire_many, with options. Also RLOCK_CANCELLED: the token ended the wait;
- * nothing is taken. */
+ * nothing is taken. RLOCK_INVALID: it must exist, and does not; as with rlock_semaphore_acquire_with. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_with(rlock_permit_semaphore *semaphore,
                                                                             int count,
                                                                             const rlock_permit_options *options,

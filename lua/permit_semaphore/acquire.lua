@@ -10,6 +10,7 @@
 --   nil     taken
 --   n >= 0  too few permits are available; the nearest expiry is in n ms
 --   -1      too few permits are available, and none of the taken ones expires
+--   -2      there is no semaphore: neither a counter nor a permit
 -- Takes back expired permits first, at most n; publishes the number available if that is above 0.
 -- Repeatable: ids that are present were taken by an earlier run of this request, and the run only sets their
 -- expiry anew. An id of the request that has expired meanwhile is taken once more, not twice.
@@ -41,6 +42,6 @@ if taken or tonumber(available or 0) >= n then
 end
 local nearest = redis.call('zrange', permits, 0, 0, 'withscores')[2]
 if not nearest or tonumber(nearest) >= NO_EXPIRY then
-    return -1
+    return (available or nearest) and -1 or -2
 end
 return math.max(0, tonumber(nearest) - now)

@@ -19,7 +19,10 @@ typedef struct acquiring {
     rlock_permit *permits;       /* where to write the ids */
     /* How many requests for these ids were not answered and may have run, or may still run. */
     int unanswered;
+    bool must_exist;
 } acquiring;
+
+#define MISSING (-2) /* the answer when there is no such semaphore */
 
 /* Frees the ids that were requested; if a request for them may still run, hands them to the background
  * release instead. */
@@ -46,11 +49,14 @@ static rli_doubtful_permits *make_ids(const rli_object *object, int count, rlock
     return NULL;
 }
 
-static rlock_status read_denial(const acquiring *attempt, const redisReply *reply, int64_t *again_ms)
+static rlock_status read_denial(acquiring *attempt, const redisReply *reply, int64_t *again_ms)
 {
     int64_t nearest_ms;
     if (!rli_reply_integer(reply, &nearest_ms))
         return rli_reply_unexpected(reply, attempt->waiting.object->names.name);
+    attempt->waiting.count = nearest_ms;
+    if (nearest_ms == MISSING && attempt->must_exist)
+        return rli_object_missing(attempt->waiting.object, RLOCK_INVALID, "rlock_permit_semaphore_try_set_permits()");
     if (nearest_ms >= 0)
         *again_ms = rli_after_ms(nearest_ms > 0 ? nearest_ms : 1);
     return RLOCK_TIMEOUT;
@@ -60,9 +66,9 @@ static rlock_status denied(const rli_waiting *waiting)
 {
     int count = ((const acquiring *)(const void *)waiting)->asked->count;
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_TIMEOUT,
-                    "semaphore \"%s\" does not have %d permit%s available; if it does not exist yet, create it with "
-                    "rlock_permit_semaphore_try_set_permits()",
+    if (waiting->count == MISSING)
+        return rli_object_missing(waiting->object, RLOCK_TIMEOUT, "rlock_permit_semaphore_try_set_permits()");
+    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available",
                     rli_show_name(waiting->object->names.name, shown), count, count == 1 ? "" : "s");
 }
 
@@ -205,6 +211,7 @@ static rlock_status prepare(acquiring *attempt, rli_object *object, int count, c
     *attempt = (acquiring){
         .waiting = {.wait.ask = ask, .denied = denied, .object = object, .wait_ms = options->wait_ms, .end = end},
         .lease_ms = options->lease_ms,
+        .must_exist = options->must_exist != 0,
         .asked = make_ids(object, count, &status),
     };
     return status;

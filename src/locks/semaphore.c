@@ -257,27 +257,29 @@ static rli_object_call release_of(rli_object *object, int permits, bool existing
 }
 
 typedef struct acquiring {
-    rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
+    rli_waiting waiting; /* first, because the wait loop passes it to `ask`. Its count: -1, there is no such semaphore */
     int permits;
+    bool must_exist;
 } acquiring;
 
-static rlock_status read_answer(const acquiring *attempt, const rli_call *call)
+static rlock_status read_answer(acquiring *attempt, const rli_call *call)
 {
-    int64_t taken;
-    if (!rli_reply_integer(call->reply, &taken))
+    int64_t *taken = &attempt->waiting.count;
+    if (!rli_reply_integer(call->reply, taken))
         return rli_reply_unexpected(call->reply, attempt->waiting.object->names.name);
-    return taken == 1 ? RLOCK_OK : RLOCK_TIMEOUT;
+    if (*taken == -1 && attempt->must_exist)
+        return rli_object_missing(attempt->waiting.object, RLOCK_INVALID, "rlock_semaphore_try_set_permits()");
+    return *taken == 1 ? RLOCK_OK : RLOCK_TIMEOUT;
 }
 
 static rlock_status denied(const rli_waiting *waiting)
 {
     const acquiring *attempt = (const acquiring *)(const void *)waiting;
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_TIMEOUT,
-                    "semaphore \"%s\" does not have %d permit%s available; if it does not exist yet, create it with "
-                    "rlock_semaphore_try_set_permits()",
-                    rli_show_name(waiting->object->names.name, shown), attempt->permits,
-                    attempt->permits == 1 ? "" : "s");
+    if (waiting->count == -1)
+        return rli_object_missing(waiting->object, RLOCK_TIMEOUT, "rlock_semaphore_try_set_permits()");
+    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available",
+                    rli_show_name(waiting->object->names.name, shown), attempt->permits, attempt->permits == 1 ? "" : "s");
 }
 
 static void put_acquire(rli_call *call, const void *what)
@@ -327,7 +329,7 @@ static void begin_request(acquiring *attempt, ask_frame *asking)
     rli_synced_begin(&asking->synced);
 }
 
-static rlock_status end_request(const acquiring *attempt, ask_frame *asking, rlock_status status)
+static rlock_status end_request(acquiring *attempt, ask_frame *asking, rlock_status status)
 {
     attempt->waiting.wait.op->cancel = asking->cancel;
     if (status == RLOCK_OK)
@@ -360,7 +362,8 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
     return status;
 }
 
-static rlock_status prepare_acquire(acquiring *attempt, rlock_semaphore *semaphore, int permits, int64_t wait_ms)
+static rlock_status prepare_acquire(acquiring *attempt, rlock_semaphore *semaphore, int permits,
+                                    const rlock_semaphore_options *how)
 {
     rlock_status status = check_permits(semaphore, permits);
     if (status != RLOCK_OK)
@@ -368,17 +371,25 @@ static rlock_status prepare_acquire(acquiring *attempt, rlock_semaphore *semapho
     *attempt = (acquiring){.waiting = {.wait.ask = ask,
                                        .denied = denied,
                                        .object = &semaphore->object,
-                                       .wait_ms = wait_ms,
+                                       .wait_ms = how->wait_ms,
                                        .nothing = permits == 0},
-                           .permits = permits};
+                           .permits = permits,
+                           .must_exist = how->must_exist != 0};
     return RLOCK_OK;
 }
 
-static rlock_status acquire(rlock_semaphore *semaphore, int permits, int64_t wait_ms, rlock_cancel *cancel)
+static rlock_status acquire(rlock_semaphore *semaphore, int permits, const rlock_semaphore_options *how)
 {
     acquiring attempt;
-    rlock_status status = prepare_acquire(&attempt, semaphore, permits, wait_ms);
-    return status == RLOCK_OK && permits > 0 ? rli_object_wait(&attempt.waiting, cancel) : status;
+    rlock_status status = prepare_acquire(&attempt, semaphore, permits, how);
+    return status == RLOCK_OK && permits > 0 ? rli_object_wait(&attempt.waiting, how->cancel) : status;
+}
+
+static rlock_semaphore_options waiting_for(int64_t wait_ms)
+{
+    rlock_semaphore_options how = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    how.wait_ms = wait_ms;
+    return how;
 }
 
 typedef struct async_acquiring {
@@ -386,14 +397,14 @@ typedef struct async_acquiring {
     acquiring attempt;
 } async_acquiring;
 
-static rlock_status acquire_async(rlock_semaphore *semaphore, int permits, int64_t wait_ms, rlock_cancel *cancel,
+static rlock_status acquire_async(rlock_semaphore *semaphore, int permits, const rlock_semaphore_options *how,
                                   rlock_result_fn *fn, void *arg)
 {
     acquiring attempt;
     void *made;
-    rlock_status status = prepare_acquire(&attempt, semaphore, permits, wait_ms);
+    rlock_status status = prepare_acquire(&attempt, semaphore, permits, how);
     if (status == RLOCK_OK)
-        status = rli_object_wait_new(&made, sizeof(async_acquiring), &semaphore->object, cancel, fn, arg);
+        status = rli_object_wait_new(&made, sizeof(async_acquiring), &semaphore->object, how->cancel, fn, arg);
     if (status != RLOCK_OK)
         return status;
     async_acquiring *self = made;
@@ -404,23 +415,27 @@ static rlock_status acquire_async(rlock_semaphore *semaphore, int permits, int64
 
 rlock_status rlock_semaphore_acquire(rlock_semaphore *semaphore, int permits)
 {
-    return acquire(semaphore, permits, RLOCK_FOREVER, NULL);
+    const rlock_semaphore_options how = waiting_for(RLOCK_FOREVER);
+    return acquire(semaphore, permits, &how);
 }
 
 rlock_status rlock_semaphore_acquire_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
 {
-    return acquire_async(semaphore, permits, RLOCK_FOREVER, NULL, fn, arg);
+    const rlock_semaphore_options how = waiting_for(RLOCK_FOREVER);
+    return acquire_async(semaphore, permits, &how, fn, arg);
 }
 
 rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits, int64_t wait_ms)
 {
-    return acquire(semaphore, permits, wait_ms, NULL);
+    const rlock_semaphore_options how = waiting_for(wait_ms);
+    return acquire(semaphore, permits, &how);
 }
 
 rlock_status rlock_semaphore_try_acquire_async(rlock_semaphore *semaphore, int permits, int64_t wait_ms,
                                                rlock_result_fn *fn, void *arg)
 {
-    return acquire_async(semaphore, permits, wait_ms, NULL, fn, arg);
+    const rlock_semaphore_options how = waiting_for(wait_ms);
+    return acquire_async(semaphore, permits, &how, fn, arg);
 }
 
 static rlock_status read_options(const rlock_semaphore *semaphore, const rlock_semaphore_options *options,
@@ -437,7 +452,7 @@ rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permit
 {
     rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
     rlock_status status = read_options(semaphore, options, &full);
-    return status == RLOCK_OK ? acquire(semaphore, permits, full.wait_ms, full.cancel) : status;
+    return status == RLOCK_OK ? acquire(semaphore, permits, &full) : status;
 }
 
 rlock_status rlock_semaphore_acquire_with_async(rlock_semaphore *semaphore, int permits,
@@ -445,7 +460,7 @@ rlock_status rlock_semaphore_acquire_with_async(rlock_semaphore *semaphore, int 
 {
     rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
     rlock_status status = read_options(semaphore, options, &full);
-    return status == RLOCK_OK ? acquire_async(semaphore, permits, full.wait_ms, full.cancel, fn, arg) : status;
+    return status == RLOCK_OK ? acquire_async(semaphore, permits, &full, fn, arg) : status;
 }
 
 static rlock_status prepare_release(rli_object_call *asked, rlock_semaphore *semaphore, int permits, bool existing)

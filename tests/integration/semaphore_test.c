@@ -424,3 +424,43 @@ Test(semaphore, of_a_forked_child_says_so)
     assert_keys("la string 1 \npe string 1 \nse string 1 \n");
     assert_ok(rlock_semaphore_acquire(inherited, 1));
 }
+
+/* --- missing and empty --- */
+
+Test(semaphore, tells_a_missing_one_from_an_empty_one)
+{
+    rlock_semaphore *semaphore = semaphore_of(stage.client, NAME);
+    rlock_permit_semaphore *permits = permits_of(stage.client, "pe");
+    rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    rlock_permit_options permit_options = RLOCK_PERMIT_OPTIONS_INIT;
+    rlock_permit permit;
+    options.wait_ms = permit_options.wait_ms = 0;
+    assert_status(rlock_semaphore_acquire_with(semaphore, 1, &options), RLOCK_TIMEOUT);
+    assert_error(NAME, "does not exist", "rlock_semaphore_try_set_permits()");
+    assert_status(rlock_permit_semaphore_acquire_with(permits, 1, &permit_options, &permit), RLOCK_TIMEOUT);
+    assert_error("pe", "does not exist", "rlock_permit_semaphore_try_set_permits()");
+    options.must_exist = permit_options.must_exist = 1;
+    options.wait_ms = permit_options.wait_ms = RLOCK_FOREVER;
+    assert_status(rlock_semaphore_acquire_with(semaphore, 1, &options), RLOCK_INVALID);
+    assert_error("does not exist");
+    assert_status(rlock_permit_semaphore_acquire_with(permits, 1, &permit_options, &permit), RLOCK_INVALID);
+    assert_error("does not exist");
+    options.wait_ms = permit_options.wait_ms = 0;
+    assert_ok(rlock_semaphore_try_set_permits(semaphore, 0, NULL));
+    assert_ok(rlock_permit_semaphore_try_set_permits(permits, 0, NULL));
+    assert_status(rlock_semaphore_acquire_with(semaphore, 1, &options), RLOCK_TIMEOUT);
+    assert_error("does not have 1 permit available");
+    assert_status(rlock_permit_semaphore_acquire_with(permits, 1, &permit_options, &permit), RLOCK_TIMEOUT);
+    assert_error("does not have 1 permit available");
+}
+
+Test(semaphore, that_must_exist_is_missed_when_it_was_deleted)
+{
+    rlock_semaphore *semaphore = semaphore_with(0);
+    rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    options.must_exist = 1;
+    options.wait_ms = 0;
+    assert_status(rlock_semaphore_acquire_with(semaphore, 1, &options), RLOCK_TIMEOUT);
+    assert_ok(rlock_semaphore_delete(semaphore, NULL));
+    assert_status(rlock_semaphore_acquire_with(semaphore, 1, &options), RLOCK_INVALID);
+}
