@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.bench;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import org.redisson.RedissonMultiLock;
@@ -92,17 +94,26 @@ final class Kinds {
         };
     }
 
-    private static final Map<String, Maker> ALL = Map.of(
-        "lock", lock(RedissonClient::getLock),
-        "fair", lock(RedissonClient::getFairLock),
-        "spin", lock(RedissonClient::getSpinLock),
-        "fenced", lock(RedissonClient::getFencedLock),
-        "non-reentrant", lock(RedissonClient::getNonReentrantLock),
-        "read", lock((client, name) -> client.getReadWriteLock(name).readLock()),
-        "write", lock((client, name) -> client.getReadWriteLock(name).writeLock()),
-        "multi", lock(Kinds::multi),
-        "semaphore", Kinds::semaphore,
-        "permit", Kinds::permit);
+    private static RLock group(RedissonClient client, String name) {
+        List<Object> values = new ArrayList<>();
+        for (long i = 0; i < 1000; i++) {
+            values.add(i);
+        }
+        return client.getMultiLock(name, values);
+    }
+
+    private static final Map<String, Maker> ALL = Map.ofEntries(
+        Map.entry("lock", lock(RedissonClient::getLock)),
+        Map.entry("fair", lock(RedissonClient::getFairLock)),
+        Map.entry("spin", lock(RedissonClient::getSpinLock)),
+        Map.entry("fenced", lock(RedissonClient::getFencedLock)),
+        Map.entry("non-reentrant", lock(RedissonClient::getNonReentrantLock)),
+        Map.entry("read", lock((client, name) -> client.getReadWriteLock(name).readLock())),
+        Map.entry("write", lock((client, name) -> client.getReadWriteLock(name).writeLock())),
+        Map.entry("multi", lock(Kinds::multi)),
+        Map.entry("group", lock(Kinds::group)),
+        Map.entry("semaphore", Kinds::semaphore),
+        Map.entry("permit", Kinds::permit));
 
     static Maker named(String kind) {
         if (kind.startsWith("multi-")) {

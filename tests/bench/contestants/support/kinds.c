@@ -96,6 +96,14 @@ static rlock *multi_of_10000(rlock_client *client, const char *name)
     return made_of(client, name, 10000, rlock_get_lock, rlock_get_multi_lock);
 }
 
+static rlock *group_of_1000(rlock_client *client, const char *name)
+{
+    int64_t values[1000];
+    for (int i = 0; i < 1000; i++)
+        values[i] = i;
+    return rlock_get_group_lock_of_longs(client, name, RLOCK_CODEC_KRYO5, values, 1000);
+}
+
 static const bench_kind kinds[] = {
     {.name = "lock", .requests = 2, .lock = rlock_get_lock},
     {.name = "spin", .requests = 2, .lock = rlock_get_spin_lock},
@@ -117,6 +125,7 @@ static const bench_kind kinds[] = {
     {.name = "multi-100", .requests = 200, .lock = multi_of_100},
     {.name = "multi-1000", .requests = 2000, .lock = multi_of_1000},
     {.name = "multi-10000", .requests = 20000, .lock = multi_of_10000},
+    {.name = "group", .requests = 2, .lock = group_of_1000},
 };
 
 const bench_kind *kind_named(const char *name)
