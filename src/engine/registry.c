@@ -13,11 +13,12 @@
 /* --- channels --- */
 
 /* Returns whether the attempt's waiters register. Not with localHandOver, where a session takes over the number of
- * another, and nothing may stand on the server under its own. */
+ * another, and nothing may stand on the server under its own. Not in a cluster: while a slot moves, a script would make
+ * a registry at the new node, and then the old one could not be moved. */
 static bool may_register(const rli_attempt *attempt)
 {
     return attempt->asked->kind->registers && !attempt->engine->settings->local_hand_over &&
-           atomic_load(&attempt->engine->topology->pubsub_mode) != RLI_SCATTERED;
+           atomic_load(&attempt->engine->topology->pubsub_mode) == RLI_COUNTED;
 }
 
 /* Returns the client's own channel for the lock; the caller frees its name. NULL as the name: out of memory. */

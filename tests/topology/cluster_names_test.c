@@ -26,7 +26,7 @@ Test(cluster_names, whose_keys_would_be_in_different_slots_are_refused_for_every
     rlock_client *client = shards_client(NULL);
     for (size_t i = 0; i < COUNT(split); i++) {
         for (size_t k = 0; k < KINDS; k++)
-            assert_refused("lock", all_kinds[k]->get(client, split[i]), split[i], "slot");
+            assert_refused(all_kinds[k] == &kind_group ? "group" : "lock", all_kinds[k]->get(client, split[i]), split[i], "slot");
         assert_refused("semaphore", rlock_get_semaphore(client, split[i]), split[i], "slot");
         assert_refused("permit-expirable semaphore", rlock_get_permit_expirable_semaphore(client, split[i]), split[i],
                        "slot");

@@ -149,7 +149,7 @@ static void tell_keys(rli_subscriber *subscriber, const redisReply *keys)
 /* Tells the ear of changes, if there were any. The mutex is released meanwhile. */
 static void tell_changes(rli_subscriber *subscriber)
 {
-    if (!subscriber->tells)
+    if (!subscriber->tells || !subscriber->ear)
         return;
     subscriber->tells = false;
     pthread_mutex_unlock(&subscriber->mutex);
@@ -229,7 +229,7 @@ static bool ask_id(rli_subscriber *subscriber)
 {
     const char *const words[] = {"CLIENT", "ID"};
     const size_t lengths[] = {6, 2};
-    subscriber->awaits_id = subscriber->settings->loss_tracking;
+    subscriber->awaits_id = subscriber->ear && subscriber->settings->loss_tracking;
     return !subscriber->awaits_id ||
            rli_buffer_command(&subscriber->queued, &(rli_command){.count = 2, .words = words, .lengths = lengths});
 }

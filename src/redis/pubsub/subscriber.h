@@ -44,7 +44,7 @@ typedef struct rli_subscriber {
     char trouble[200];  /* the latest error of server or connection, for messages; "": none */
 
     /* For CLIENT TRACKING; see rli_subscriber_track. */
-    rli_ear *ear;             /* does not change */
+    rli_ear *ear;             /* does not change; NULL: of a sentinel, which nobody tracks keys at */
     rli_channel *invalidates; /* NULL: nobody asked for invalidation messages */
     bool awaits_id;           /* the answer to CLIENT ID is the next reply */
     uint64_t id;              /* the server's number of the present connection; 0: not known */

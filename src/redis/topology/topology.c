@@ -27,7 +27,7 @@ void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli
     atomic_init(&topology->pubsub_mode, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
     rli_nodes_init(&topology->nodes, settings, &topology->pubsub_mode, &gate->closed, ear);
-    rli_nodes_init(&topology->sentinels, settings, &topology->pubsub_mode, &gate->closed, ear);
+    rli_nodes_init(&topology->sentinels, settings, &topology->pubsub_mode, &gate->closed, NULL);
     pthread_mutex_init(&topology->mutex, NULL);
     rli_parker_init(&topology->parker);
     rli_connector_init(&topology->connector, gate);
