@@ -54,8 +54,8 @@ local function yield()
         if since ~= '' then
             local time = redis.call('time')
             since = since ~= '0' and since or string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
-            redis.call('zadd', waiters, 'NX', since, member)
-            redis.call('pexpire', waiters, 90000)
+            redis.pcall('zadd', waiters, 'NX', since, member)
+            redis.pcall('pexpire', waiters, 90000)
         end
         return 4
     end

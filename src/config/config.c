@@ -35,7 +35,7 @@ static const rlock_config defaults = {
     .check_lock_synced_slaves = true,
     .tcp_keep_alive = true,
     .unlock_waits = true,
-    .loss_tracking = true,
+    .loss_tracking = false,
     .loss_tracking_max_holds = 100000,
 };
 

@@ -185,12 +185,12 @@ void rli_watch_check_count(rli_engine *engine)
 
 void rli_watch_init(rli_engine *engine)
 {
-    bool on = engine->settings->loss_tracking;
+    bool on = engine->settings->loss_tracking && engine->settings->mode != RLI_CLUSTER;
     engine->watch = (rli_watch){
         .ear = {.key_changed = key_changed, .servers_changed = servers_changed},
         .on = on,
         .state = on ? RLOCK_TRACKING_IDLE : RLOCK_TRACKING_DISABLED,
-        .why = "lossTracking is false",
+        .why = "lossTracking is false, or this is a cluster",
         .due_ms = RLI_NEVER,
         .on_again_ms = RLI_NEVER,
         .retry_ms = RLI_NEVER,

@@ -14,7 +14,7 @@
 #define HANDED_MS   10
 
 /* For how long a spin lock stays free for those who poll it elsewhere, as nobody knows whether there are any. */
-#define FREE_MS 1
+#define FREE_MS 5
 
 /* How long others get from the message to their request. */
 #define ASIDE_MS 5

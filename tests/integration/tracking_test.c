@@ -278,7 +278,7 @@ Test(tracking, can_be_disabled)
 
 Test(tracking, rests_while_a_client_has_too_many_holds)
 {
-    rlock_client *client = stage_client("lossTrackingMaxHolds=2&lockWatchdogTimeout=30000");
+    rlock_client *client = stage_client("lossTracking=true&lossTrackingMaxHolds=2&lockWatchdogTimeout=30000");
     rlock *locks[] = {lock_of(client, "a"), lock_of(client, "b"), lock_of(client, "c")};
     listen_for_losses(client);
     for (int i = 0; i < 3; i++)
@@ -298,7 +298,7 @@ RealTest(tracking, is_left_out_where_the_user_has_no_right)
     say("ACL SETUSER limited on >secret ~* &* +@all -client|tracking");
     char url[200];
     rlock_client *client = NULL;
-    snprintf(url, sizeof url, "redis://limited:secret@127.0.0.1:%d?lockWatchdogTimeout=3000", server_port(stage.server));
+    snprintf(url, sizeof url, "redis://limited:secret@127.0.0.1:%d?lossTracking=true&lockWatchdogTimeout=3000", server_port(stage.server));
     assert_ok(rlock_client_open(&client, url));
     rlock *lock = rlock_get_lock(client, NAME);
     listen_for_losses(client);
