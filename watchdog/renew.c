@@ -151,20 +151,27 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 
 /* --- the answer --- */
 
-/* Whoever is renewed is old enough to be tracked. With a short watchdog timeout that comes before its age is noticed. */
-static void grow_old(rli_engine *engine, rli_session *session)
+/* A renewed hold is old enough to be tracked. With a short watchdog timeout that comes before its age is noticed. The
+ * renewal has read the key, so a server that tracks already need not be asked again; otherwise tracking begins, and then
+ * all old holds there are read. */
+static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
 {
     if (session->old || !engine->watch.on || !session->kind->look)
         return;
     session->old = true;
-    engine->watch.rereads = true;
+    if (!node || node->tracking.wanted)
+        return;
+    node->tracking.wanted = true;
+    engine->watch.changed = true;
     rli_watch_expect(engine, rli_now_ms());
 }
 
-/* Applies the answer for one session. NULL: none came, or RLI_NOT_HERE: it is renewed again at again_ms. */
-static void apply(rli_engine *engine, rli_session *session, bool lengthened, int64_t sent_ms, const redisReply *answer,
+/* Applies the answer for one session of the batch. NULL: none came, or RLI_NOT_HERE: it is renewed again at again_ms. */
+static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
+    rli_engine *engine = batch->watchdog->engine;
+    bool lengthened = batch->lengthens;
     int64_t watchdog_ms = engine->settings->watchdog_timeout_ms, held = 0;
     session->renewing = false;
     if (session->phase != RLI_OPEN || session->count == 0)
@@ -179,7 +186,7 @@ static void apply(rli_engine *engine, rli_session *session, bool lengthened, int
             rli_session_extend_deadline(session, sent_ms, watchdog_ms);
         if (lengthened && writer)
             rli_session_extend_deadline(writer, sent_ms, watchdog_ms);
-        grow_old(engine, session);
+        grow_old(engine, batch->node, session);
         rli_session_schedule(engine, session, sent_ms);
     } else {
         /* Some of a group lock's values may still stand. */
@@ -207,7 +214,7 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
         if (batch->looks)
             rli_look_judge(engine, batch, session, answer, sent_ms);
         else
-            apply(engine, session, batch->lengthens, sent_ms, answer, again_ms);
+            apply(batch, session, sent_ms, answer, again_ms);
         rli_session_settle(engine, session);
     }
     discard(batch);

@@ -226,6 +226,28 @@ TimedTest(tracking, young_hold_is_not_read)
     cr_assert(state_of(stage.client) == RLOCK_TRACKING_IDLE);
 }
 
+/* With a short watchdog timeout each hold is renewed before it is a second old. That reads it, so nothing else is read. */
+TimedTest(tracking, hold_that_is_renewed_early_has_no_others_read)
+{
+    rlock_client *client = stage_client("lossTracking=true&lockWatchdogTimeout=1500");
+    assert_ok(rlock_lock(lock_of(client, NAME)));
+    grow_old(client);
+    pass_ms(1000); /* what was held then has been read */
+    monitor *seen = monitor_open();
+    for (int i = 0; i < 5; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "next-%d", i);
+        assert_ok(rlock_lock(lock_of(client, name)));
+        pass_ms(1000);
+    }
+    cr_assert_eq(monitor_ran(seen, &rli_script_lock_look), 0);
+    monitor_close(seen);
+    listen_for_losses(client);
+    foreign_vanish("next-0");
+    foreign_vanish("next-4");
+    losses_await(&told, 2, SOON_MS);
+}
+
 /* --- connections that end --- */
 
 static void lose_after(const char *kill)
