@@ -6,6 +6,7 @@
 #include "tests/interop/support/facts.h"
 #include "tests/interop/support/java.h"
 #include "tests/interop/support/names.h"
+#include "tests/interop/support/parity.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
