@@ -41,7 +41,7 @@ static void note(tending *tend, rlock_tracking state)
 static void reread(rli_tracking *tracking, rli_reread which)
 {
     if ((int)which > tracking->reread)
-        tracking->reread = which;
+        tracking->reread = (int)which;
 }
 
 /* --- one command --- */
