@@ -35,6 +35,8 @@ static void start_tries(void)
 static void stand_still(void)
 {
     pass_ms(STALL_MS);
+    for (int i = 0; i < TRIES; i++)
+        cr_assert(!actor_ended(tries[i], 0), "a try of %lld ms does not wait", (long long)waits_ms[i]);
     server_thaw(stage.server);
 }
 
