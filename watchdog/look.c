@@ -157,20 +157,6 @@ static void age(rli_engine *engine, rli_session *session)
     rli_session_schedule(engine, session, session->timer.at_ms - RLI_WATCH_AGE_MS);
 }
 
-/* Returns whether the server tracks what is read there. If not, that is begun, and then all its holds are read. */
-static bool is_tracking(rli_watchdog *watchdog, rli_node *node)
-{
-    if (!node || !watchdog->engine->watch.on)
-        return false;
-    bool tracks = node->tracking.redirect && node->tracking.serial;
-    if (!node->tracking.wanted) {
-        node->tracking.wanted = true;
-        watchdog->engine->watch.changed = true;
-        rli_watch_expect(watchdog->engine, rli_now_ms());
-    }
-    return tracks;
-}
-
 void rli_look_at_old(rli_watchdog *watchdog, rli_session *session)
 {
     rli_engine *engine = watchdog->engine;
@@ -178,7 +164,7 @@ void rli_look_at_old(rli_watchdog *watchdog, rli_session *session)
     rli_watch_check_count(engine);
     for (; session; session = next_old(watchdog)) {
         rli_node *node = server_of(watchdog, session);
-        bool looks = is_tracking(watchdog, node) && !session->looking && rli_now_ms() >= node->renewals.mute_until_ms;
+        bool looks = rli_tracking_want(engine, node) && !session->looking && rli_now_ms() >= node->renewals.mute_until_ms;
         if (looks && !add(watchdog, &batch, session, false))
             break; /* another batch */
         age(engine, session);
@@ -310,7 +296,7 @@ static void check_size(rli_engine *engine)
 
 static void mark_for_round(rli_watchdog *watchdog, rli_session *session)
 {
-    const rli_node *node = is_held(session) ? server_of(watchdog, session) : NULL;
+    rli_node *node = is_held(session) ? server_of(watchdog, session) : NULL;
     if (!node || node->tracking.rereading == RLI_REREAD_NONE)
         return;
     if (watchdog->engine->watch.on && !session->aging)
@@ -318,7 +304,7 @@ static void mark_for_round(rli_watchdog *watchdog, rli_session *session)
     if (session->old || node->tracking.rereading == RLI_REREAD_ALL)
         session->suspect = true;
     if (session->old)
-        is_tracking(watchdog, server_of(watchdog, session));
+        rli_tracking_want(watchdog->engine, node);
 }
 
 static void mark_all(rli_watchdog *watchdog, const rli_entry *entry)

@@ -159,11 +159,7 @@ static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
     if (session->old || !engine->watch.on || !session->kind->look)
         return;
     session->old = true;
-    if (!node || node->tracking.wanted)
-        return;
-    node->tracking.wanted = true;
-    engine->watch.changed = true;
-    rli_watch_expect(engine, rli_now_ms());
+    rli_tracking_want(engine, node);
 }
 
 /* Applies the answer for one session of the batch. NULL: none came, or RLI_NOT_HERE: it is renewed again at again_ms. */

@@ -243,6 +243,18 @@ void rli_tracking_tend(rli_watchdog *watchdog)
     memcpy(watch->why, tend.why, sizeof watch->why);
 }
 
+bool rli_tracking_want(rli_engine *engine, rli_node *node)
+{
+    if (!node || !engine->watch.on)
+        return false;
+    if (!node->tracking.wanted) {
+        node->tracking.wanted = true;
+        engine->watch.changed = true;
+        rli_watch_expect(engine, rli_now_ms());
+    }
+    return node->tracking.redirect && node->tracking.serial;
+}
+
 void rli_tracking_check(rli_engine *engine, rli_node *node)
 {
     uint64_t run;

@@ -185,7 +185,7 @@ void rli_watch_check_count(rli_engine *engine)
 
 void rli_watch_init(rli_engine *engine)
 {
-    bool on = engine->settings->loss_tracking && engine->settings->mode != RLI_CLUSTER;
+    bool on = engine->settings->loss_tracking;
     engine->watch = (rli_watch){
         .ear = {.key_changed = key_changed, .servers_changed = servers_changed},
         .on = on,

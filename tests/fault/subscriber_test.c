@@ -54,7 +54,7 @@ static void refused_with(const char *answer, const char *words, bool rights)
 {
     impostor *refusing = impostor_start(refuse_subscriptions, answer);
     rlock_client *client = NULL;
-    assert_ok(rlock_client_open(&client, impostor_url(refusing, "timeout=20000&lossTracking=false")));
+    assert_ok(rlock_client_open(&client, impostor_url(refusing, "timeout=20000")));
     rlock *lock = rlock_get_lock(client, NAME);
     assert_status(rlock_try_lock(lock, 60000, RLOCK_WATCHDOG), RLOCK_SERVER);
     assert_error(words);

@@ -13,7 +13,7 @@
 TestSuite(idle, .init = stage_open, .fini = stage_close);
 
 #define LATEST_MS 30000
-#define NAMED "clientName=idler&lossTracking=false&" /* tracking keeps a connection for messages */
+#define NAMED "clientName=idler&"
 #define ONCE NAMED "retryAttempts=0" /* no call has a second attempt */
 
 static bool is_connected(void)

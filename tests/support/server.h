@@ -29,7 +29,7 @@ int server_port(const server *server);
 int server_public_port(const server *server);
 pid_t server_pid(const server *server);
 /* server_url() with a query appended, as in server_url_with(s, "lockWatchdogTimeout=1000");
- * the text lives as long as the server (up to 256 of them). */
+ * the text lives as long as the server (up to 64 of them). */
 const char *server_url_with(server *server, const char *query);
 
 /* The last 4 KB of what it logged, for the message of a failing test. To be freed. */

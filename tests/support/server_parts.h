@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sys/un.h>
 
-#define SERVER_URLS 256
+#define SERVER_URLS 64
 #define SERVER_ARGS 64
 /* Nodes of a cluster talk to each other on a second port, so much above the first. */
 #define SERVER_BUS_ABOVE 10000

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define SOON_MS 60000
-#define SCANNING PATIENT "&scanInterval=50&lossTracking=false" /* tracking subscribes, too */
+#define SCANNING PATIENT "&scanInterval=50"
 
 static folder place; /* of a configuration file */
 

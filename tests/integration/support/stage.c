@@ -42,21 +42,10 @@ static const char *patient(const char *query)
     return query;
 }
 
-/* Tracking (tracking_test.c) sends more, which tests about requests do not count on. */
-static const char *without_tracking(const char *query)
-{
-    static char text[1024];
-    if (query && strstr(query, "lossTracking"))
-        return query;
-    int length = snprintf(text, sizeof text, "lossTracking=false%s%s", query ? "&" : "", query ? query : "");
-    cr_assert(length < (int)sizeof text);
-    return text;
-}
-
 rlock_client *stage_client(const char *query)
 {
-    query = without_tracking(patient(query));
-    return stage_client_at(server_url_with(stage.server, query));
+    query = patient(query);
+    return stage_client_at(query ? server_url_with(stage.server, query) : server_url(stage.server));
 }
 
 void stage_close_client(rlock_client *client)
