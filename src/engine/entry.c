@@ -72,7 +72,7 @@ static rli_entry *make_entry(rli_engine *engine, const rli_names *names)
     rli_entry *entry = malloc(names->values ? group_offset(names->length) + sizeof(rli_entry_group) : own);
     if (!entry)
         return NULL;
-    *entry = (rli_entry){.length = (uint32_t)names->length, .grouped = names->values != NULL};
+    *entry = (rli_entry){.length = names->length & INT32_MAX, .grouped = names->values != NULL};
     memcpy(entry->name, names->name, names->length + 1);
     if (names->values)
         *group_of(entry) = (rli_entry_group){.values = names->values, .entry = entry};

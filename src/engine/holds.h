@@ -95,8 +95,10 @@ typedef struct rli_entry {
     rli_queues *queues;       /* NULL: nobody has waited here */
     unsigned references : 30; /* sessions, and operations under way */
     unsigned in_doubt : 1;    /* some first acquire on it is or was in doubt */
-    unsigned grouped : 1;     /* a group lock: rli_entry_group is behind the name */
-    uint32_t length;
+    /* These two never change, so they are read without the mutex: they must not share memory with fields that change. */
+    unsigned : 0;
+    unsigned length : 31;
+    unsigned grouped : 1; /* a group lock: rli_entry_group is behind the name */
     /* Memory for one session, as mostly there is only one. In use if own.entry is set. */
     rli_session own;
     char name[]; /* includes the client's prefix */
