@@ -28,6 +28,7 @@ typedef struct rlock_client rlock_client;
  *      percent-encoded. User and password are for the servers; sentinels have sentinelUsername and sentinelPassword.
  * *client is set only on RLOCK_OK; end it with rlock_client_close(). One client is enough for a process; all
  * threads may share it.
+ * With lazyInitialization=true no server is asked: then only RLOCK_OK, RLOCK_INVALID and RLOCK_NO_MEMORY.
  * Makes one attempt, without retries. Blocks for at most the connect timeout plus the timeout; if there are
  * several servers, a server that does not answer is waited for no longer than a second before the next one is
  * asked.

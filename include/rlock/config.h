@@ -143,7 +143,11 @@ typedef struct rlock_config {
      * longer than a second (CLIENT TRACKING), so that a loss is told at once instead of at the next renewal. false: no
      * tracking, and no connection for it. rlock_client_tracking() tells whether it works. */
     bool loss_tracking;
-    bool unused[3];
+    /* lazyInitialization (false): opening a client asks no server, so it succeeds while none answers. The servers are
+     * found by the thread of the client, or by the first call that needs one; a wrong address or password shows
+     * there. */
+    bool lazy_initialization;
+    bool unused[2];
     void *owned; /* internal: what rlock_config_free() frees */
     /* lossTrackingMaxHolds: 1 to 2147483647 (100000; not a setting of Redisson). While the client has more holds than
      * this, none are tracked. */

@@ -65,6 +65,7 @@ static const rli_field fields[] = {
     {"checkLockSyncedSlaves", FLAG(check_lock_synced_slaves, check_synced)},
     {"localHandOver", FLAG(local_hand_over, local_hand_over)},
     {"unlockWaits", FLAG(unlock_waits, unlock_waits)},
+    {"lazyInitialization", FLAG(lazy_initialization, lazy)},
     {"lossTracking", FLAG(loss_tracking, loss_tracking)},
     {"lossTrackingMaxHolds", COUNT(loss_tracking_max_holds, loss_tracking_max_holds, 1, INT_MAX)},
     {"slavesSyncTimeout", SPAN(slaves_sync_timeout_ms, sync_timeout_ms, 1, DAY_MS)},

@@ -64,6 +64,7 @@ typedef struct rli_settings {
     bool check_synced;       /* checkLockSyncedSlaves */
     bool local_hand_over;    /* localHandOver */
     bool unlock_waits;       /* unlockWaits */
+    bool lazy;               /* lazyInitialization */
     bool loss_tracking;      /* lossTracking; false in a cluster */
     int loss_tracking_max_holds;
     int64_t sync_timeout_ms; /* slavesSyncTimeout */

@@ -116,12 +116,13 @@ static bool answered_meanwhile(rli_attempt *attempt)
 }
 
 /* Listens to the channel of the lock, or to the waiter's own where waiters queue on the server, or to the lock's signal
- * list. A kind that spins has none. rli_wait_leave ends it. */
+ * list. A kind that spins has none, and neither has a client that was opened lazily before the first request has ended:
+ * then the time for this attempt's turn is over, and it asks once. rli_wait_leave ends it. */
 static rlock_status join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     attempt->moved = false;
-    if (attempt->asked->kind->queueing == RLI_BY_SPINNING)
+    if (attempt->asked->kind->queueing == RLI_BY_SPINNING || !rli_topology_has_looked(attempt->engine->topology))
         return RLOCK_OK;
     if (attempt->asked->kind->queueing == RLI_BY_SIGNAL) {
         const rli_source list = {names->keys[0], names->key_lengths[0], names->name, names->length};
@@ -226,12 +227,13 @@ static void join_queue(rli_attempt *attempt)
 }
 
 /* A fair waiter with local rivals will have to queue anyway. It subscribes first and asks then, so that it need not ask
- * again in case a message came before the subscription. */
+ * again in case a message came before the subscription. A client that was opened lazily may know no server before
+ * its first request. */
 static bool subscribes_first(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
     return asked->wait_ms > 0 && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
-           has_rivals(attempt);
+           has_rivals(attempt) && rli_topology_has_looked(attempt->engine->topology);
 }
 
 /* Mutex held on entry, not on return. */

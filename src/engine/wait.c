@@ -42,12 +42,12 @@ static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 
 rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const rli_source *source)
 {
-    const rli_topology *topology = wait->topology;
+    rli_topology *topology = wait->topology;
     wait->slot = rli_topology_slot(topology, key, key_length);
     for (;;) {
         rli_node *node = rli_topology_ref_server(topology, wait->slot);
         if (!node)
-            return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves slot %u; see CLUSTER SLOTS", wait->slot);
+            return rli_topology_fail_unserved(topology, wait->slot, key);
         rlock_status status = rli_news_join(&wait->news, node, source);
         /* otherwise the node was given up meanwhile, and another one serves the slot */
         if (status != RLOCK_UNAVAILABLE)

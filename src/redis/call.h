@@ -43,9 +43,9 @@ typedef struct rli_call_progress {
     rli_topology *topology;
     rli_route *route, any;
     rli_node *redirected; /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
-    int redirects; /* followed since the latest pause */
-    uint64_t first_run; /* server run that got the first unanswered attempt; 0: none, or unknown */
-    int done;           /* failed attempts */
+    int redirects;        /* followed since the latest pause */
+    uint64_t first_run;   /* server run that got the first unanswered attempt; 0: none, or unknown */
+    int done;             /* failed attempts */
     rli_pause pause;
     int64_t began_ms; /* when the latest attempt began */
     rli_node *node;   /* referenced; the node of the latest attempt; NULL: no node serves the slot */

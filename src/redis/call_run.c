@@ -79,9 +79,7 @@ static void begin_attempt(rli_call *call, rli_call_progress *run)
     run->answer = (rli_answer){.status = RLOCK_UNAVAILABLE};
     run->outcome = RLI_UNSENT;
     if (!run->node) {
-        char shown[RLI_NAME_SHOWN];
-        rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves slot %u, which \"%s\" belongs to; see CLUSTER SLOTS",
-                 run->slot, rli_show_name(call->key, shown));
+        rli_topology_fail_unserved(run->topology, run->slot, call->key);
         become(run, RLI_CALL_TRIED);
         return;
     }
@@ -336,9 +334,19 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
     return false;
 }
 
+/* Waits for the first search of a client that was opened lazily. False: call it again. */
+static bool await_server(rli_call_progress *run)
+{
+    bool waits = run->op->turn.joined; /* since an earlier call */
+    return (!waits && rli_topology_server_of(run->topology, run->slot)) ||
+           rli_topology_await_look(run->topology, run->op, rli_operation_attempts_until(run->op));
+}
+
 /* Returns RLI_WAITING, or the status of the call. */
 static rlock_status go(rli_call *call, rli_call_progress *run)
 {
+    if (run->stage == RLI_CALL_NEW && !await_server(run))
+        return RLI_WAITING;
     for (;;) {
         rlock_status status = run->stage == RLI_CALL_PAUSING ? rli_pause_wait(&run->pause, run->topology, run->op)
                                                              : RLOCK_OK;

@@ -571,7 +571,6 @@ static const struct {
      "  natMapper: !<com.example.Docker> {}\n", "yaml:3: natMapper is the Java class \"Docker\""},
     {"replicatedServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  natMap: {}\n", "\"natMap\" does not belong here"},
     {SINGLE "  clientName: ${RLOCK_TEST_UNSET}\n", "yaml:3: ${RLOCK_TEST_UNSET} is not set"},
-    {SINGLE "lazyInitialization: true\n", "yaml:3: lazyInitialization is true, which has no effect here: opening a client"},
     {"sentinelServersConfig:\n  masterName: m\n  sentinelAddresses: [\"redis://h:1\"]\n  sentinelsDiscovery: false\n",
      "yaml:4: sentinelsDiscovery is false, which has no effect here"},
 };

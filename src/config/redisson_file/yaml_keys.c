@@ -80,7 +80,7 @@ static const rli_yaml_key keys[] = {
     {"natMapper", SENTINEL | CLUSTER | REPLICATED, RLI_USE_NAT, NULL, false},
     {"natMap", SENTINEL | CLUSTER, RLI_USE_NAT, NULL, false},
 
-    {"lazyInitialization", TOP, RLI_USE_LAZY, NULL, false},
+    {"lazyInitialization", TOP, RLI_USE_FIELD, NULL, false},
     {"sentinelsDiscovery", SENTINEL, RLI_USE_DISCOVERY, NULL, false},
 
     /* Settings of Redisson PRO. A password that is encrypted is refused where it occurs. */

@@ -41,7 +41,6 @@ typedef enum rli_key_use {
     RLI_USE_JAVA,
     /* The same; others are refused, because locks would have other names or commands than in Java. */
     RLI_USE_JAVA_NEEDED,
-    RLI_USE_LAZY,      /* lazyInitialization: always false here */
     RLI_USE_DISCOVERY, /* sentinelsDiscovery: always true here */
     RLI_USE_NOT        /* ignored: does not concern locks */
 } rli_key_use;

@@ -222,17 +222,18 @@ static rlock_status use_interval(rli_yaml_loader *loader, const rli_yaml_key *ke
     return RLOCK_OK;
 }
 
-/* A flag for which only one value can be followed here. */
-static rlock_status use_fixed(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value, bool fixed,
-                              const char *why)
+/* Only true can be followed here. */
+static rlock_status use_discovery(rli_yaml_loader *loader, const rli_yaml_key *key, const yaml_node_t *value)
 {
     const char *text = rli_yaml_text(value);
     bool flag;
     if (!text || !rli_yaml_flag(text, &flag))
         return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s must be true or false", key->name);
-    return flag == fixed ? RLOCK_OK
-                         : rli_yaml_warn(loader, rli_yaml_line(value), "%s is %s, which has no effect here: %s",
-                                         key->name, flag ? "true" : "false", why);
+    return flag ? RLOCK_OK
+                : rli_yaml_warn(loader, rli_yaml_line(value),
+                                "%s is false, which has no effect here: sentinels that the configured ones know are "
+                                "asked as well",
+                                key->name);
 }
 
 /* Null means not set for an object, a string or a list. Java has no null for a number or flag. */
@@ -247,7 +248,6 @@ static bool says_nothing(const rli_yaml_key *key, const yaml_node_t *value)
     case RLI_USE_NONZERO:
     case RLI_USE_ENDPOINT:
     case RLI_USE_INTERVAL:
-    case RLI_USE_LAZY:
     case RLI_USE_DISCOVERY:
         return false;
     default:
@@ -289,10 +289,8 @@ rlock_status rli_yaml_use(rli_yaml_loader *loader, const rli_yaml_key *key, yaml
     case RLI_USE_JAVA:
     case RLI_USE_JAVA_NEEDED:
         return rli_yaml_use_java(loader, key, value);
-    case RLI_USE_LAZY:
-        return use_fixed(loader, key, value, false, "opening a client asks a server, and fails when none answers");
     case RLI_USE_DISCOVERY:
-        return use_fixed(loader, key, value, true, "sentinels that the configured ones know are asked as well");
+        return use_discovery(loader, key, value);
     case RLI_USE_SECTION:
     case RLI_USE_NOT:
         break;

@@ -150,9 +150,11 @@ static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t t
 /* The same, on the node that serves `names`. */
 static rlock_status list_clients(rli_topology *topology, rli_operation *op, const rli_names *names, redisReply **reply)
 {
-    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, names->name, names->length));
+    unsigned slot = rli_topology_slot(topology, names->name, names->length);
+    (void)rli_topology_await_look(topology, op, RLI_NEVER);
+    rli_node *node = rli_topology_ref_server(topology, slot);
     if (!node)
-        return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves the slot now; see CLUSTER SLOTS");
+        return rli_topology_fail_unserved(topology, slot, names->name);
     rlock_status status = list_clients_of(node, op, topology->settings->timeout_ms, reply);
     rli_node_unref(node);
     return status;

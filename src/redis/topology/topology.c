@@ -22,7 +22,8 @@ static const rli_discovery *const discoveries[] = {
 
 void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate, rli_ear *ear)
 {
-    *topology = (rli_topology){.gate = gate, .ear = ear, .settings = settings, .discovery = discoveries[settings->mode]};
+    *topology = (rli_topology){
+        .gate = gate, .ear = ear, .settings = settings, .discovery = discoveries[settings->mode]};
     /* Outside single mode, listeners may be connected to a replica. */
     atomic_init(&topology->pubsub_mode, settings->mode == RLI_SINGLE ? RLI_COUNTED : RLI_SCATTERED);
     topology->slot_count = settings->mode == RLI_CLUSTER ? RLI_SLOTS : 1;
@@ -214,8 +215,8 @@ static rli_node *give_up_one(rli_topology *topology, const rli_nodes *list)
     int64_t now_ms = rli_now_ms();
     pthread_mutex_lock(&topology->mutex);
     rli_node *node = rli_nodes_next(list, NULL);
-    while (node &&
-           (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms || rli_topology_serves_anything(topology, node)))
+    while (node && (rli_nodes_is_current(list, node) || now_ms < node->needed_until_ms ||
+                    rli_topology_serves_anything(topology, node)))
         node = rli_nodes_next(list, node);
     if (node)
         rli_nodes_give_up(node);
@@ -233,6 +234,22 @@ static void forget(rli_topology *topology, const rli_nodes *list)
 
 /* --- discovery rounds --- */
 
+static void note_trouble(rli_topology *topology)
+{
+    pthread_mutex_lock(&topology->mutex);
+    snprintf(topology->trouble, sizeof topology->trouble, "%s", rlock_last_error());
+    pthread_mutex_unlock(&topology->mutex);
+}
+
+/* After the first round, operations that a client which was opened lazily has begun go on. */
+static void note_look(rli_topology *topology)
+{
+    pthread_mutex_lock(&topology->mutex);
+    if (!atomic_exchange(&topology->looked, true))
+        rli_turn_wake_all(topology->waiting);
+    pthread_mutex_unlock(&topology->mutex);
+}
+
 static rlock_status look(rli_topology *topology)
 {
     rli_operation op;
@@ -243,7 +260,10 @@ static rlock_status look(rli_topology *topology)
     status = topology->discovery->look(topology, &op);
     if (status == RLOCK_OK)
         topology->disbelieved_since_ms = 0;
+    else
+        note_trouble(topology);
     rli_topology_announce(topology);
+    note_look(topology);
     forget(topology, &topology->nodes);
     forget(topology, &topology->sentinels);
     rli_operation_end(&op);
@@ -353,15 +373,33 @@ static rlock_status connect_to_one(rli_topology *topology)
     return any ? status : rli_fail(RLOCK_UNAVAILABLE, "no server serves any slot");
 }
 
-/* Starts the thread, if there is anything to watch. */
 static rlock_status start(rli_topology *topology)
+{
+    rlock_status status = rli_thread_start(&topology->thread, "rlock-topology", run, topology);
+    topology->running = status == RLOCK_OK;
+    return status;
+}
+
+/* Starts the thread, if there is anything to watch. */
+static rlock_status watch(rli_topology *topology)
 {
     topology->looked_ms = topology->pinged_ms = rli_now_ms();
     if (look_at(topology) == RLI_NEVER && ping_at(topology) == RLI_NEVER)
         return RLOCK_OK;
-    rlock_status status = rli_thread_start(&topology->thread, "rlock-topology", run, topology);
-    topology->running = status == RLOCK_OK;
-    return status;
+    return start(topology);
+}
+
+/* Leaves the first round to the thread, at once. A single server needs no search. */
+static rlock_status open_lazily(rli_topology *topology)
+{
+    if (topology->settings->mode == RLI_SINGLE) {
+        rlock_status status = look(topology);
+        return status == RLOCK_OK ? watch(topology) : status;
+    }
+    topology->pinged_ms = rli_now_ms();
+    topology->looked_ms = topology->pinged_ms - HURRY_MS;
+    topology->wanted = true;
+    return start(topology);
 }
 
 rlock_status rli_topology_open(rli_topology *topology)
@@ -369,13 +407,15 @@ rlock_status rli_topology_open(rli_topology *topology)
     topology->owners = calloc(topology->slot_count, sizeof *topology->owners);
     if (!topology->owners)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for the topology");
+    if (topology->settings->lazy)
+        return open_lazily(topology);
     rlock_status status = look(topology);
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
         atomic_store(&node->tracking.gained, false); /* nobody holds anything there yet */
     /* Connect at once, so that a wrong address or password shows here. */
     if (status == RLOCK_OK)
         status = connect_to_one(topology);
-    return status == RLOCK_OK ? start(topology) : status;
+    return status == RLOCK_OK ? watch(topology) : status;
 }
 
 void rli_topology_suspect(rli_topology *topology)
@@ -384,23 +424,6 @@ void rli_topology_suspect(rli_topology *topology)
     topology->wanted = true;
     pthread_mutex_unlock(&topology->mutex);
     rli_unpark(&topology->parker);
-}
-
-bool rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms)
-{
-    bool goes_on = true;
-    pthread_mutex_lock(&topology->mutex);
-    rli_turn_join(&topology->waiting, &op->turn);
-    pthread_mutex_unlock(&topology->mutex);
-    while (goes_on && atomic_load(&topology->version) == version && rli_now_ms() < until_ms &&
-           rli_now_ms() < op->deadline_ms && rli_operation_check(op) == RLOCK_OK)
-        goes_on = rli_operation_sleep(op, rli_earlier(until_ms, op->deadline_ms));
-    if (!goes_on)
-        return false;
-    pthread_mutex_lock(&topology->mutex);
-    rli_turn_leave(&topology->waiting, &op->turn);
-    pthread_mutex_unlock(&topology->mutex);
-    return true;
 }
 
 /* --- the end --- */

@@ -41,7 +41,8 @@ struct rli_topology {
     size_t slot_count;                   /* RLI_SLOTS in a cluster, else 1 */
     /* by slot: the node that serves it, NULL if none does; read without the mutex */
     _Atomic(rli_node *) *owners;
-    atomic_uint version;      /* number of announced changes of owners */
+    atomic_uint version;      /* number of announced changes of owners; 0: no server has been found yet */
+    atomic_bool looked;       /* a round has ended */
     _Atomic int64_t ahead_ms; /* when an ASK redirect was last followed; 0: never */
 
     pthread_mutex_t mutex; /* guards the rest; the lists may be read without it (nodes.h) */
@@ -50,6 +51,7 @@ struct rli_topology {
     rli_turn *waiting; /* operations that wait for a change */
     bool changed;      /* owners have changed since the last announcement */
     bool wanted;       /* there is reason to think that owners have changed */
+    char trouble[256]; /* why the last round that failed did so */
     pthread_t thread;
     bool running, stopping;
     rli_parker parker; /* of the topology's thread */
@@ -71,8 +73,9 @@ struct rli_topology {
 
 /* `settings`, `gate` and `ear` must live as long as the topology. */
 void rli_topology_init(rli_topology *topology, const rli_settings *settings, rli_gate *gate, rli_ear *ear);
-/* Runs the first discovery round, connects to one server and starts the thread. RLOCK_OK; RLOCK_UNAVAILABLE,
- * RLOCK_SERVER, RLOCK_NO_MEMORY. On failure, close, stop and destroy it, too. */
+/* Runs the first discovery round, connects to one server and starts the thread; with lazyInitialization leaves the
+ * round to the thread. RLOCK_OK; RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY. On failure, close, stop and destroy
+ * it, too. */
 rlock_status rli_topology_open(rli_topology *topology);
 void rli_topology_close(rli_topology *topology);   /* ends all requests and joins the topology's thread */
 void rli_topology_stop(rli_topology *topology);    /* after that: joins the nodes' threads */
@@ -84,6 +87,12 @@ void rli_topology_destroy(rli_topology *topology); /* after that, when no call i
 unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length);
 /* The node that serves the slot now, with a reference: call rli_node_unref. NULL: none is known. */
 rli_node *rli_topology_ref_server(const rli_topology *topology, unsigned slot);
+/* Sets the error of a call for whose slot no node is known. Returns RLOCK_UNAVAILABLE. */
+rlock_status rli_topology_fail_unserved(rli_topology *topology, unsigned slot, const char *key);
+/* Whether a discovery round has ended; only with lazyInitialization may an operation begin before that. */
+bool rli_topology_has_looked(const rli_topology *topology);
+/* Waits for that, for the end of the operation, or until `until_ms`. False: as for rli_topology_await_change. */
+bool rli_topology_await_look(rli_topology *topology, rli_operation *op, int64_t until_ms);
 /* Whether the node serves any slot now. */
 bool rli_topology_serves_anything(const rli_topology *topology, const rli_node *node);
 /* Whether replicas can acknowledge what is written there. */

@@ -77,6 +77,8 @@ static void draw_client(drawing *self, plan_client *to)
         word(to, "localHandOver=true");
     if (draw_one_in(self, self->mood.posts))
         word(to, "unlockWaits=false");
+    if (draw_one_in(self, 6))
+        word(to, "lazyInitialization=true");
     if (draw_one_in(self, 4))
         option(self, to, "connectionPoolSize", 1 + draw_roll(self, 3));
     if (draw_one_in(self, 4))
