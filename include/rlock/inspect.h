@@ -122,6 +122,59 @@ RLOCK_API const rlock_process *rlock_inspection_process(const rlock_inspection *
 /* Frees an inspection. NULL is allowed. */
 RLOCK_API void rlock_inspection_free(rlock_inspection *inspection);
 
+/* Called with each name that rlock_find() finds, on the thread that called it. `name` is valid during the call. False
+ * ends the search. Must not call the library. */
+typedef bool rlock_found_fn(const char *name, void *arg);
+
+/* What rlock_find() looks for. */
+typedef enum rlock_find_what {
+    /* Locks of all kinds but token and signal-list locks: hashes whose fields are owners. */
+    RLOCK_FIND_LOCKS = 0,
+    /* Strings, whatever they hold: token locks, signal-list locks (with "lock:" before the name), semaphores, latches,
+     * and all other strings of the database. */
+    RLOCK_FIND_STRINGS = 1
+} rlock_find_what;
+
+/* Finds what is stored now under names that match a pattern. Asks the master, or all masters of a cluster, one after
+ * the other, with SCAN, which never blocks them for long; of each hash it asks for the first fields.
+ * pattern: as SCAN takes it, for example "order:*"; NULL: all names. With namePrefix, only names that have the prefix
+ *      are found; pattern and names are without it.
+ * found: called with each name, in no particular order; a name may come twice. A name that is free leaves nothing to be
+ *      found. One that is locked or freed during the call may be missing or not, and so may one whose slot of a cluster
+ *      moves to another node meanwhile. Names with a 0 byte are left out.
+ * RLOCK_OK, also if `found` ended the search; RLOCK_UNAVAILABLE: a server did not answer, or no node serves some
+ * slots; RLOCK_SERVER: a server refused, for example because the user has no right to SCAN or HSCAN; RLOCK_INVALID;
+ * RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. After a failure some names may have been found. Blocks, for as long as
+ * it takes to go through all keys. Any thread. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_find(rlock_client *client, const char *pattern, rlock_find_what what,
+                                                   rlock_found_fn *found, void *arg);
+
+/* What a server says of itself, for rlock_examine(). The library may add members at the end. */
+typedef struct rlock_server {
+    size_t size;         /* size of this struct in this version of the library */
+    const char *address; /* for example "10.0.0.7:6379" */
+    /* The answer to INFO: lines of the form "name:value"; NULL: the server refused. */
+    const char *info;
+    /* Settings, as lines of the form "name:value": maxmemory-policy, save, appendonly, appendfsync,
+     * min-replicas-to-write, stop-writes-on-bgsave-error and client-output-buffer-limit. One that the server refused to
+     * tell is missing. */
+    const char *settings;
+    /* How far the server's clock is ahead of the clock of this machine, ms, and how far that may be wrong, because the
+     * question took time on its way. RLOCK_NO_CLOCK: the server refused to tell. */
+    int64_t clock_ahead_ms, clock_error_ms;
+} rlock_server;
+
+#define RLOCK_NO_CLOCK INT64_MIN
+
+/* Called with each server, on the thread that called rlock_examine(). All texts are valid during the call. Control
+ * characters other than line ends may be among them. Must not call the library. */
+typedef void rlock_server_fn(const rlock_server *server, void *arg);
+
+/* Asks the master, or all masters of a cluster, about version, settings and state. Changes nothing.
+ * RLOCK_OK; RLOCK_UNAVAILABLE: a server did not answer, or no node serves some slots; RLOCK_INVALID; RLOCK_CLOSED;
+ * RLOCK_FORKED; RLOCK_NO_MEMORY. A refusal is no failure. Blocks. Any thread. */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_examine(rlock_client *client, rlock_server_fn *fn, void *arg);
+
 #ifdef __cplusplus
 }
 #endif

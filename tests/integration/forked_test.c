@@ -19,6 +19,19 @@ TestSuite(forked, .init = stage_quick, .fini = stage_close);
 static rlock *lock, *named;
 static rlock_cancel *token;
 
+static bool no_name(const char *name, void *arg)
+{
+    (void)name;
+    (void)arg;
+    return true;
+}
+
+static void no_server(const rlock_server *seen, void *arg)
+{
+    (void)seen;
+    (void)arg;
+}
+
 static const char *call_everything(child *self)
 {
     (void)self;
@@ -47,6 +60,8 @@ static const char *call_everything(child *self)
         child_check(strcmp(rlock_name(handle), NAME) == 0);
     }
     child_check(rlock_inspect(stage.client, NAME, &inspection) == RLOCK_FORKED && !inspection);
+    child_check(rlock_find(stage.client, NULL, RLOCK_FIND_LOCKS, no_name, NULL) == RLOCK_FORKED);
+    child_check(rlock_examine(stage.client, no_server, NULL) == RLOCK_FORKED);
     child_check(rlock_get_lock(stage.client, "another") == NULL);
     child_check(strstr(rlock_last_error(), "fork") != NULL);
     rlock_on_lost(stage.client, losses_note, NULL);

@@ -88,6 +88,32 @@ Test(input, null_in_opening_is_invalid)
     cr_assert(client == NULL);
 }
 
+static bool no_name(const char *name, void *arg)
+{
+    (void)arg;
+    cr_assert(false, "found %s", name);
+    return true;
+}
+
+static void no_server(const rlock_server *seen, void *arg)
+{
+    (void)arg;
+    cr_assert(false, "asked %s", seen->address);
+}
+
+Test(input, wrong_search_is_refused)
+{
+    assert_status(rlock_find(NULL, NULL, RLOCK_FIND_LOCKS, no_name, NULL), RLOCK_INVALID);
+    assert_status(rlock_find(stage.client, NULL, RLOCK_FIND_LOCKS, NULL, NULL), RLOCK_INVALID);
+    assert_status(rlock_find(stage.client, "", RLOCK_FIND_LOCKS, no_name, NULL), RLOCK_INVALID);
+    assert_error("pattern is empty");
+    assert_status(rlock_find(stage.client, NULL, (rlock_find_what)2, no_name, NULL), RLOCK_INVALID);
+    assert_error("not 2");
+    assert_status(rlock_examine(NULL, no_server, NULL), RLOCK_INVALID);
+    assert_status(rlock_examine(stage.client, NULL, NULL), RLOCK_INVALID);
+    assert_error("function for the servers");
+}
+
 Test(input, null_or_empty_name_is_refused)
 {
     rlock_inspection *inspection = NULL;

@@ -7,6 +7,7 @@
 #include "engine/kind.h"
 #include "locks/inspect/inspection.h"
 #include "locks/inspect/processes.h"
+#include "locks/inspect/servers.h"
 #include "net/reply.h"
 #include "redis/call.h"
 
@@ -128,26 +129,8 @@ rlock_status rlock_inspect(rlock_client *client, const char *name, rlock_inspect
 
 /* --- processes --- */
 
-/* Sends CLIENT LIST once, without retries: the processes are additional information. RLOCK_OK: the caller
- * frees *reply. */
-static rlock_status list_clients_of(rli_node *node, rli_operation *op, int64_t timeout_ms, redisReply **reply)
-{
-    static const char *const words[] = {"CLIENT", "LIST"};
-    static const size_t lengths[] = {6, 4};
-    rli_route route = {NULL};
-    rli_answer answer;
-    rli_outcome outcome = rli_pipeline_call(rli_route_to(&route, node), op,
-                                            &(rli_command){.count = 2, .words = words, .lengths = lengths}, timeout_ms,
-                                            &answer);
-    if (outcome == RLI_UNSENT)
-        return answer.status;
-    if (outcome != RLI_ANSWERED)
-        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer CLIENT LIST", node->address.text);
-    *reply = answer.reply;
-    return RLOCK_OK;
-}
-
-/* The same, on the node that serves `names`. */
+/* Sends CLIENT LIST to the node that serves `names`, once: the processes are additional information. RLOCK_OK: the
+ * caller frees *reply. */
 static rlock_status list_clients(rli_topology *topology, rli_operation *op, const rli_names *names, redisReply **reply)
 {
     unsigned slot = rli_topology_slot(topology, names->name, names->length);
@@ -155,7 +138,7 @@ static rlock_status list_clients(rli_topology *topology, rli_operation *op, cons
     rli_node *node = rli_topology_ref_server(topology, slot);
     if (!node)
         return rli_topology_fail_unserved(topology, slot, names->name);
-    rlock_status status = list_clients_of(node, op, topology->settings->timeout_ms, reply);
+    rlock_status status = rli_servers_ask(node, op, (const char *const[]){"CLIENT", "LIST", NULL}, reply);
     rli_node_unref(node);
     return status;
 }

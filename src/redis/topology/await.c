@@ -58,6 +58,8 @@ rlock_status rli_topology_fail_unserved(rli_topology *topology, unsigned slot, c
     pthread_mutex_lock(&topology->mutex);
     snprintf(why, sizeof why, "%s", topology->trouble);
     pthread_mutex_unlock(&topology->mutex);
+    if (atomic_load(&topology->version) > 0 && !key)
+        return rli_fail(RLOCK_UNAVAILABLE, "no node of the cluster serves slot %u; see CLUSTER SLOTS", slot);
     if (atomic_load(&topology->version) > 0)
         return rli_fail(RLOCK_UNAVAILABLE,
                         "no node of the cluster serves slot %u, which \"%s\" belongs to; see CLUSTER SLOTS", slot,

@@ -260,6 +260,40 @@ static void look_for_processes(caller *self, const char *name, rlock_inspection 
         find(self, "rlock_inspect_processes() found nothing at all");
 }
 
+/* How many names a server may send before the search is ended: the cursor of a hostile one may lead on and on. */
+#define NAMES_MOST 20
+
+typedef struct search {
+    caller *by;
+    int names;
+} search;
+
+static bool find_one(const char *name, void *arg)
+{
+    search *self = arg;
+    if (!*name)
+        find(self->by, "rlock_find() found a name that is empty");
+    return ++self->names < NAMES_MOST;
+}
+
+static rlock_status find_names(caller *self)
+{
+    static const rlock_find_what kinds[] = {RLOCK_FIND_LOCKS, RLOCK_FIND_STRINGS};
+    search found = {.by = self};
+    return rlock_find(self->with->client, "a*", ONE_OF(&self->dice, kinds), find_one, &found);
+}
+
+static void look_at_server(const rlock_server *server, void *arg)
+{
+    if (!server->address || server->clock_error_ms < 0)
+        find(arg, "rlock_examine() told of a server that is none");
+}
+
+static rlock_status examine(caller *self)
+{
+    return rlock_examine(self->with->client, look_at_server, self);
+}
+
 static rlock_status inspect_lock(caller *self)
 {
     rlock_inspection *found = NULL;
@@ -466,6 +500,8 @@ static const call calls[] = {
     {"questions about a lock", 6, false, questions},
     {"inspect", 2, false, inspect},
     {"inspect a lock", 4, false, inspect_lock},
+    {"find", 2, false, find_names},
+    {"examine", 2, false, examine},
     {"semaphore_try_acquire", 4, false, acquire},
     {"semaphore_acquire_with", 1, false, acquire_with},
     {"semaphore_acquire", 1, true, acquire_for_ever},
