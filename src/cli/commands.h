@@ -6,12 +6,24 @@
 #include "cli/options.h"
 
 #include <rlock/client.h>
+#include <rlock/inspect.h>
 #include <stdbool.h>
 
+#define SUB_COMMANDS "run, ls, inspect, force-unlock, doctor and bench"
+
+/* Whether a sub-command has that name. */
+bool is_sub_command(const char *name);
+
 int run_command(char **argv);
+int bare_command(char **argv); /* as run_command, with the program itself as argv[0] */
+int ls_command(char **argv);
+int doctor_command(char **argv);
 int inspect_command(char **argv);
 int force_unlock_command(char **argv);
 int bench_command(char **argv);
+
+/* Prints an inspection as one JSON object on a line. */
+void inspect_print_json(const char *name, const rlock_inspection *found);
 
 /* A sub-command that asks about one object and prints the answer. */
 typedef struct cli_question {

@@ -1,6 +1,7 @@
 /* rlock inspect: shows what is stored under a name, who holds it, and for how long. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
+#include "cli/describe.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/server.h"
@@ -10,59 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- an owner on the server: "<client id>:<number>" --- */
-
-/* The length of the client id; the whole length if the text is not of this form. */
-static size_t owner_client_length(const char *owner)
-{
-    const char *colon = strrchr(owner, ':');
-    return colon ? (size_t)(colon - owner) : strlen(owner);
-}
-
-/* The digits of the number, inside `owner`; NULL: it has none. */
-static const char *owner_number(const char *owner)
-{
-    const char *number = owner + owner_client_length(owner);
-    number += *number == ':';
-    size_t digits = strspn(number, "0123456789");
-    return digits && digits < 20 && !number[digits] && (*number != '0' || digits == 1) ? number : NULL;
-}
-
-/* Prints "client <id>, number <n>"; what another program has written as `what`: "client <text>", "token <text>". */
-static void print_client(const char *owner, const char *what)
-{
-    const char *number = owner_number(owner);
-    size_t length = owner_client_length(owner);
-    char client[64];
-    printf("%s ", number ? "client" : what);
-    if (!number || length >= sizeof client) {
-        print_shown(stdout, owner);
-        return;
-    }
-    memcpy(client, owner, length);
-    client[length] = 0;
-    print_shown(stdout, client);
-    printf(", number %s", number);
-}
-
-static bool is_token(const rlock_inspection *found)
-{
-    return strcmp(found->kind, "token") == 0 || strcmp(found->kind, "signal") == 0;
-}
-
 /* --- as text --- */
-
-/* Prints ", for 9.9 s more", followed by `unless`, for example " unless renewed". */
-static void print_left(int64_t left_ms, const char *unless)
-{
-    char shown[DURATION_SHOWN];
-    if (left_ms < 0)
-        fputs(", without end", stdout);
-    else if (left_ms == 0)
-        fputs(", over", stdout);
-    else
-        printf(", for %s more%s", duration_show(left_ms, shown), unless);
-}
 
 static void print_lock(const rlock_inspection *found)
 {
@@ -70,10 +19,10 @@ static void print_lock(const rlock_inspection *found)
         fputs("free", stdout);
     } else {
         printf("locked%s", !found->mode ? "" : strcmp(found->mode, "read") == 0 ? " for reading" : " for writing");
-        print_left(found->ttl_ms, " unless renewed");
+        describe_left(stdout, found->ttl_ms, " unless renewed");
     }
     /* Any short text may be one; what this library writes is known by its form. */
-    if (is_token(found) && !owner_number(found->holders[0].owner))
+    if (describe_is_token(found) && !describe_number(found->holders[0].owner))
         fputs(strcmp(found->kind, "signal") == 0
                   ? " (a string with \"lock:\" before the name: a signal-list lock, if programs use it as one)"
                   : " (a string: a token lock, if programs use it as one)",
@@ -96,39 +45,11 @@ static void print_semaphore(const rlock_inspection *found)
     if (found->permits)
         printf(", %zu taken", found->permit_count);
     if (found->ttl_ms >= 0)
-        print_left(found->ttl_ms, "");
+        describe_left(stdout, found->ttl_ms, "");
     puts(found->permits ? " (permit-expirable semaphore)"
                         : " (a semaphore, or a latch with that count: both are stored as a number)");
     if (!found->permits && found->available > 0)
         print_broken_lock(found);
-}
-
-/* Prints "client …, number 1 (process 4711 on web-3, 10.0.0.7:51234)", as far as known. */
-static void print_owner(const rlock_inspection *found, const char *owner)
-{
-    const rlock_process *process = rlock_inspection_process(found, owner);
-    print_client(owner, is_token(found) ? "token" : "client");
-    if (!process)
-        return;
-    printf(" (process %" PRId64 " on ", process->pid);
-    print_shown(stdout, process->host);
-    fputs(", ", stdout);
-    print_shown(stdout, process->address);
-    putchar(')');
-}
-
-static void print_holder(const rlock_inspection *found, const rlock_holder *holder)
-{
-    bool reads = holder->side && strcmp(holder->side, "read") == 0;
-    int64_t values = found->value_counts ? found->value_counts[holder - found->holders] : 0;
-    fputs(!holder->side ? "  held by " : reads ? "  read by " : "  written by ", stdout);
-    print_owner(found, holder->owner);
-    printf(", count %" PRId64, holder->hold_count);
-    if (found->value_counts)
-        printf(", %" PRId64 " value%s of the group", values, values == 1 ? "" : "s");
-    if (reads || found->value_counts)
-        print_left(holder->left_ms, " unless renewed");
-    putchar('\n');
 }
 
 /* As text: one line, and one more for each holder, waiter and permit. */
@@ -140,12 +61,15 @@ static void print_text(const char *name, const rlock_inspection *found)
         print_semaphore(found);
     else
         print_lock(found);
-    for (size_t i = 0; i < found->holder_count; i++)
-        print_holder(found, &found->holders[i]);
+    for (size_t i = 0; i < found->holder_count; i++) {
+        fputs("  ", stdout);
+        describe_holder(stdout, found, &found->holders[i]);
+        putchar('\n');
+    }
     for (size_t i = 0; i < found->waiter_count; i++) {
         printf("  waiter %zu: ", i + 1);
-        print_owner(found, found->waiters[i].owner);
-        print_left(found->waiters[i].left_ms, "");
+        describe_owner(stdout, found, found->waiters[i].owner);
+        describe_left(stdout, found->waiters[i].left_ms, "");
         putchar('\n');
     }
     if (found->waiter_count && !found->holder_count)
@@ -153,7 +77,7 @@ static void print_text(const char *name, const rlock_inspection *found)
             "  nobody holds it; the waiters may be those of the same name with or without braces around it, which has the same queue");
     for (size_t i = 0; i < found->permit_count; i++) {
         printf("  permit %s", found->permits[i].id);
-        print_left(found->permits[i].left_ms, "");
+        describe_left(stdout, found->permits[i].left_ms, "");
         putchar('\n');
     }
     if (found->has_token)
@@ -182,11 +106,11 @@ static void print_json_word(const char *member, const char *word)
 
 static void print_json_owner(const char *owner)
 {
-    const char *number = owner_number(owner);
+    const char *number = describe_number(owner);
     fputs("\"owner\":", stdout);
     json_string(owner, strlen(owner));
     fputs(",\"client\":", stdout);
-    json_string(owner, owner_client_length(owner));
+    json_string(owner, describe_client_length(owner));
     printf(",\"number\":%s", number ? number : "null");
 }
 
@@ -255,7 +179,7 @@ static void print_json_permits(const rlock_inspection *found)
 }
 
 /* As one JSON object on one line. All members are always present; one that the object does not have is null. */
-static void print_json(const char *name, const rlock_inspection *found)
+void inspect_print_json(const char *name, const rlock_inspection *found)
 {
     fputs("{\"name\":", stdout);
     json_string(name, strlen(name));
@@ -305,7 +229,7 @@ static rlock_status inspect(rlock_client *client, const char *name, const cli_ki
         return RLOCK_NO_MEMORY;
     }
     if (json)
-        print_json(name, found);
+        inspect_print_json(name, found);
     else
         print_text(name, found);
     rlock_inspection_free(found);

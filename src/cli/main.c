@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <rlock/status.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +14,18 @@
 
 static const char help[] = "rlock - locks shared with every program, C or Java, that uses the same Redis\n"
                            "\n"
-                           "  rlock run [OPTION…] NAME -- COMMAND…    run a command while holding a lock\n"
+                           "  rlock [OPTION…] NAME COMMAND…           run a command while holding a lock\n"
+                           "  rlock run [OPTION…] NAME COMMAND…       the same\n"
+                           "  rlock ls [OPTION…] [PATTERN]            list the locks that are held\n"
                            "  rlock inspect [OPTION…] NAME            show who holds a lock, and for how long\n"
                            "  rlock force-unlock [OPTION…] NAME       free a lock, whoever holds it\n"
+                           "  rlock doctor [OPTION…]                  check whether locks are safe with your servers\n"
                            "  rlock bench [OPTION…]                   measure how fast locks are with your server\n"
-                           "  rlock COMMAND --help                    more about one of them\n"
+                           "  rlock run --help, rlock ls --help, …    more about one of them\n"
                            "  rlock --version\n"
+                           "\n"
+                           "As with flock: -n does not wait, -w 10 waits ten seconds, -s takes a shared lock, and\n"
+                           "-E 0 sets the exit status for a lock that is not free; rlock run --help has the rest.\n"
                            "\n"
                            "--url or --config (Redisson's YAML file) names the server, else RLOCK_URL or\n"
                            "RLOCK_CONFIG in the environment; the default is redis://127.0.0.1:6379.\n";
@@ -36,37 +41,40 @@ static bool fill_standard_descriptors(void)
     return true;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(char **argv);
+} commands[] = {{"run", run_command},         {"ls", ls_command},
+                {"inspect", inspect_command}, {"force-unlock", force_unlock_command},
+                {"doctor", doctor_command},   {"bench", bench_command}};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+bool is_sub_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(name, commands[i].name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int dispatch(char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(char **argv);
-    } commands[] = {{"run", run_command},
-                    {"inspect", inspect_command},
-                    {"force-unlock", force_unlock_command},
-                    {"bench", bench_command}};
-
     const char *word = argv[0] ? argv[1] : NULL;
     if (!word) {
-        complain("a command is missing: run, inspect, force-unlock or bench; see rlock --help");
+        complain("arguments are missing: write rlock NAME COMMAND…, or one of the sub-commands " SUB_COMMANDS
+                 "; see rlock --help");
         return EXIT_USAGE;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         fputs(help, stdout);
         return EXIT_DONE;
     }
-    if (strcmp(word, "--version") == 0) {
-        printf("rlock %s\n", rlock_version());
-        return EXIT_DONE;
-    }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(word, commands[i].name) == 0)
             return commands[i].run(argv + 1);
     }
-    char shown[SHOWN_SIZE];
-    complain("unknown command \"%s\": it must be run, inspect, force-unlock or bench; see rlock --help",
-             shorten_word(word, shown));
-    return EXIT_USAGE;
+    return bare_command(argv);
 }
 
 /* --- sub-commands that ask about one object and print the answer --- */
@@ -87,7 +95,8 @@ int ask_command(char **argv, const cli_question *question)
     if (words.rest)
         return usage_error(words.command, "nothing may follow NAME, not even --");
     if (kind && !kind->lock)
-        return usage_error(words.command, "a %s is not a lock%s: --kind must be " KIND_LOCKS, kind->name, kind->sharded ? " of one name" : "");
+        return usage_error(words.command, "a %s is not a lock%s: --kind must be " KIND_LOCKS, kind->name,
+                           kind->sharded ? " of one name" : "");
 
     rlock_client *client;
     code = server_open(&client, &server);

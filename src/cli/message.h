@@ -22,6 +22,7 @@ const char *shorten_word(const char *word, char shown[SHOWN_SIZE]);
 /* Exit statuses, based on <sysexits.h>. */
 enum exits {
     EXIT_DONE = 0,
+    EXIT_PROBLEM = 1,      /* of rlock doctor: locks are not safe, or do not work */
     EXIT_USAGE = 64,       /* the command line or the URL is wrong */
     EXIT_UNAVAILABLE = 69, /* no server answered */
     EXIT_LOST = 70,        /* the lock was lost while the command ran */

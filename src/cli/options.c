@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <rlock/read_write_lock.h>
+#include <rlock/version.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,17 +155,17 @@ static bool wrong(const cli_words *words, const char *what, const char *argument
     return false;
 }
 
-static bool read_number(const cli_words *words, const cli_option *option, const char *value)
+static bool read_number(const cli_words *words, const char *name, const char *value, int least, int most, int *number)
 {
     char *end, shown[SHOWN_SIZE];
     errno = 0;
-    long number = *value >= '0' && *value <= '9' ? strtol(value, &end, 10) : 0;
-    if (number < 1 || *end || errno || number > INT_MAX) {
-        usage_error(words->command, "%s \"%s\" is not a whole number from 1 to %d", option->name,
-                    shorten_word(value, shown), INT_MAX);
+    long found = *value >= '0' && *value <= '9' ? strtol(value, &end, 10) : -1;
+    if (found < least || *end || errno || found > most) {
+        usage_error(words->command, "%s \"%s\" is not a whole number from %d to %d", name, shorten_word(value, shown),
+                    least, most);
         return false;
     }
-    *option->number = (int)number;
+    *number = (int)found;
     return true;
 }
 
@@ -191,7 +192,8 @@ static bool read_item(const cli_words *words, cli_list *list, const char *value)
     return true;
 }
 
-static bool read_value(const cli_words *words, const cli_option *option, const char *value)
+/* `name`: the option as it was written. */
+static bool read_value(const cli_words *words, const cli_option *option, const char *name, const char *value)
 {
     if (option->text) {
         *option->text = value;
@@ -200,14 +202,35 @@ static bool read_value(const cli_words *words, const cli_option *option, const c
     if (option->list)
         return read_item(words, option->list, value);
     if (option->number)
-        return read_number(words, option, value);
+        return read_number(words, name, value, 1, INT_MAX, option->number);
+    if (option->exit_status)
+        return read_number(words, name, value, 0, 255, option->exit_status);
     if (option->kind)
         return read_kind(words, option, value);
     const char *problem = duration_read(value, option->duration_ms);
     char shown[SHOWN_SIZE];
     if (problem)
-        usage_error(words->command, "%s \"%s\" is %s", option->name, shorten_word(value, shown), problem);
+        usage_error(words->command, "%s \"%s\" is %s", name, shorten_word(value, shown), problem);
     return !problem;
+}
+
+static bool needs_no_value(const cli_option *option)
+{
+    return option->flag || option->fixed;
+}
+
+/* Applies an option that needs no value. */
+static bool set(const cli_words *words, const cli_option *option)
+{
+    if (option->flag)
+        *option->flag = true;
+    return option->flag || read_value(words, option, option->name, option->fixed);
+}
+
+static bool refuse(const cli_words *words, const cli_option *option, const char *name)
+{
+    usage_error(words->command, "there is no %s: %s", name, option->never);
+    return false;
 }
 
 /* The option that `argument` (--name or --name=value) names; NULL: there is none. */
@@ -221,22 +244,64 @@ static const cli_option *find(const cli_option *options, const char *argument)
     return NULL;
 }
 
-/* Parses the option at *at. If its value is the next word, moves *at to that word. */
-static bool read_option(const cli_words *words, const cli_option *options, char ***at)
+/* The only option that begins with what `argument` has up to "="; NULL: none does, or several do. */
+static const char *find_longer(const cli_option *options, const char *argument)
+{
+    size_t length = strcspn(argument, "=");
+    const char *found = NULL;
+    for (; length > 2 && options->name; options++) {
+        if (options->never || strncmp(options->name, argument, length) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = options->name;
+    }
+    return found;
+}
+
+/* Parses the long option at *at. If its value is the next word, moves *at to that word. */
+static bool read_long(const cli_words *words, const cli_option *options, char ***at)
 {
     const char *argument = **at, *equals = strchr(argument, '=');
     const cli_option *option = find(options, argument);
-    if (!option)
-        return wrong(words, "unknown option", argument);
-    if (option->flag) {
-        *option->flag = true;
-        return !equals || wrong(words, "no value may follow", argument);
+    if (!option) {
+        const char *longer = find_longer(options, argument);
+        char what[80];
+        snprintf(what, sizeof what, "unknown option (did you mean %s?)", longer ? longer : "");
+        return wrong(words, longer ? what : "unknown option", argument);
     }
+    if (option->never)
+        return refuse(words, option, option->name);
+    if (needs_no_value(option))
+        return equals ? wrong(words, "no value may follow", argument) : set(words, option);
     if (equals)
-        return read_value(words, option, equals + 1);
+        return read_value(words, option, option->name, equals + 1);
     if (!(*at)[1])
         return wrong(words, "a value is missing after", argument);
-    return read_value(words, option, *++*at);
+    return read_value(words, option, option->name, *++*at);
+}
+
+/* Parses the short options at *at, of which the last may have its value behind it or in the next word. */
+static bool read_short(const cli_words *words, const cli_option *options, char ***at)
+{
+    for (const char *letter = **at + 1; *letter; letter++) {
+        const char name[] = {'-', *letter, 0};
+        const cli_option *option = options;
+        while (option->name && option->letter != *letter)
+            option++;
+        if (!option->name)
+            return wrong(words, "unknown option", name);
+        if (option->never)
+            return refuse(words, option, name);
+        if (!needs_no_value(option)) {
+            if (!letter[1] && !(*at)[1])
+                return wrong(words, "a value is missing after", name);
+            return read_value(words, option, name, letter[1] ? letter + 1 : *++*at);
+        }
+        if (!set(words, option))
+            return false;
+    }
+    return true;
 }
 
 static bool take_name(cli_words *words, const char *argument)
@@ -247,7 +312,7 @@ static bool take_name(cli_words *words, const char *argument)
                     words->command, words->form);
         return false;
     }
-    if (!*argument) {
+    if (!*argument && !words->name_is_optional) {
         usage_error(words->command, "the NAME of the lock is empty");
         return false;
     }
@@ -255,30 +320,55 @@ static bool take_name(cli_words *words, const char *argument)
     return true;
 }
 
+/* Whether the option asks for help or the version, which it prints. */
+static bool tells(const cli_words *words, const char *option)
+{
+    if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
+        fputs(words->help, stdout);
+    else if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
+        printf("rlock %s\n", rlock_version());
+    else
+        return false;
+    return true;
+}
+
+static bool is_option(const char *argument)
+{
+    return argument[0] == '-' && argument[1];
+}
+
+/* Takes the word that is no option: NAME, or with `runs` the first of COMMAND. *over: nothing else is to be parsed. */
+static bool take_word(cli_words *words, char **at, bool *over)
+{
+    *over = words->runs && words->name;
+    if (!*over)
+        return take_name(words, *at);
+    words->rest = at;
+    return true;
+}
+
 bool options_read(cli_words *words, const cli_option *options, char **argv, int *code)
 {
-    bool options_over = false;
+    bool over = false;
     *code = EXIT_USAGE;
-    for (char **at = argv + 1; *at; at++) {
+    for (char **at = argv + 1; *at && !over; at++) {
         if (strcmp(*at, "--") == 0) {
-            if (words->name) {
+            over = words->name;
+            if (over)
                 words->rest = at + 1;
-                return true;
-            }
-            options_over = true;
-        } else if (options_over || **at != '-' || !(*at)[1]) {
-            if (!take_name(words, *at))
+            words->name_is_marked = true;
+        } else if (words->name_is_marked || !is_option(*at)) {
+            if (!take_word(words, at, &over))
                 return false;
-        } else if (strcmp(*at, "--help") == 0 || strcmp(*at, "-h") == 0) {
-            fputs(words->help, stdout);
+        } else if (tells(words, *at)) {
             *code = EXIT_DONE;
             return false;
-        } else if (!read_option(words, options, &at)) {
+        } else if (!((*at)[1] == '-' ? read_long : read_short)(words, options, &at)) {
             return false;
         }
     }
-    if (words->name || words->nameless)
+    if (words->name || words->nameless || words->name_is_optional)
         return true;
-    usage_error(words->command, "the NAME of the lock is missing");
+    usage_error(words->command, "the NAME of the lock is missing: write rlock %s %s", words->command, words->form);
     return false;
 }

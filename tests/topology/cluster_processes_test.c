@@ -66,12 +66,37 @@ Test(cluster_processes, inspect_shows_a_lock_wherever_it_is)
         rlock *lock = lock_of(shards.client, name);
         assert_ok(rlock_lock(lock));
         outcome seen = command_outcome(cluster_url(shards.cluster), COMMAND("inspect", name));
-        cr_assert(seen.status == 0 && strstr(seen.out, rlock_client_id(shards.client)), "%d: %s%s", seen.status, seen.out,
-                  seen.err);
+        cr_assert(seen.status == 0 && strstr(seen.out, rlock_client_id(shards.client)), "%d: %s%s", seen.status,
+                  seen.out, seen.err);
         outcome_free(&seen);
         assert_ok(rlock_unlock(lock));
     }
     outcome refused = command_outcome(cluster_url(shards.cluster), COMMAND("inspect", "a{b"));
     cr_assert(refused.status != 0 && strstr(refused.err, "slot"), "%d: %s", refused.status, refused.err);
     outcome_free(&refused);
+}
+
+/* On each master, and of none but masters. */
+Test(cluster_processes, ls_and_doctor_ask_all_masters)
+{
+    rlock *locks[MASTERS];
+    for (int node = 0; node < MASTERS; node++) {
+        locks[node] = lock_of(shards.client, cluster_key(shards.cluster, node, "listed:"));
+        assert_ok(rlock_lock(locks[node]));
+    }
+    outcome listed = command_outcome(cluster_url(shards.cluster), COMMAND("ls", "listed:*"));
+    outcome checked = command_outcome(cluster_url(shards.cluster), COMMAND("doctor"));
+    cr_assert(listed.status == 0 && checked.status == 0, "%s%s%s", listed.err, checked.err, checked.out);
+    int versions = 0, lines = 0;
+    for (const char *at = checked.out; (at = strstr(at, ": version: ")); at++)
+        versions++;
+    for (const char *at = listed.out; (at = strchr(at, '\n')); at++)
+        lines++;
+    cr_assert(versions == MASTERS && lines == MASTERS, "%s%s", listed.out, checked.out);
+    for (int node = 0; node < MASTERS; node++) {
+        cr_assert(strstr(listed.out, rlock_name(locks[node])), "%s", listed.out);
+        assert_ok(rlock_unlock(locks[node]));
+    }
+    outcome_free(&listed);
+    outcome_free(&checked);
 }

@@ -1,0 +1,81 @@
+/* Trial: takes and frees locks, to see whether the user has all rights that locks need. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/trial.h"
+
+#include "cli/options.h"
+
+#include <rlock/lock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEASE_MS 10000
+/* Long enough for the other owner to subscribe, which is what it waits for. */
+#define WAIT_MS 50
+
+/* Has another owner try `lock`, which is taken. RLOCK_OK: it waited in vain, as it should. */
+static rlock_status wait_for(rlock *lock)
+{
+    rlock *other = rlock_for_owner(lock, 1);
+    if (!other)
+        return RLOCK_NO_MEMORY;
+    rlock_status status = rlock_try_lock(other, WAIT_MS, LEASE_MS);
+    if (status == RLOCK_OK) {
+        status = rlock_unlock(other);
+        if (status == RLOCK_OK)
+            status = RLOCK_ALREADY_HELD; /* the lock let two in */
+    }
+    rlock_free(other);
+    return status == RLOCK_TIMEOUT ? RLOCK_OK : status;
+}
+
+/* Acquires, has another owner wait for `contended`, releases. *step: what failed, for rlock_last_error(). */
+static rlock_status try(rlock *lock, rlock *contended, const char **step)
+{
+    *step = "could not acquire";
+    rlock_status status = rlock_try_lock(lock, 0, LEASE_MS);
+    if (status != RLOCK_OK)
+        return status;
+    *step = "a wait failed";
+    status = wait_for(contended);
+    if (status != RLOCK_OK) {
+        rlock_status freed = rlock_unlock(lock);
+        (void)freed; /* the message is about the wait */
+        return status;
+    }
+    *step = "could not release";
+    return rlock_unlock(lock);
+}
+
+static void try_kind(cli_findings *findings, rlock_client *client, const char *name, const cli_kind *kind)
+{
+    char subject[40];
+    const char *step = "could not acquire";
+    snprintf(subject, sizeof subject, "trial of %s", kind->name);
+    /* Readers share the lock, so a writer waits. */
+    const cli_kind *other = strcmp(kind->name, "read") == 0 ? kind_find("write") : kind;
+    rlock *lock = kind->lock(client, name), *contended = other->lock(client, name);
+    rlock_status status = lock && contended ? try(lock, contended, &step) : RLOCK_INVALID;
+    if (status == RLOCK_OK)
+        finding(findings, FOUND_OK, "locks", subject, "acquired, waited for, released");
+    else if (status == RLOCK_ALREADY_HELD)
+        finding(findings, FOUND_PROBLEM, "locks", subject, "two owners held it at the same time");
+    else
+        finding(findings, FOUND_PROBLEM, "locks", subject, "%s: %s", step, rlock_last_error());
+    rlock_free(lock);
+    rlock_free(contended);
+}
+
+void trial_run(cli_findings *findings, rlock_client *client, const char *name)
+{
+    static const char *const kinds[] = {"lock", "fair", "read", "write"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char *own = NULL;
+        if (asprintf(&own, "%s%s:%s", name ? name : "rlock:doctor:", rlock_client_id(client), kinds[i]) < 0) {
+            finding(findings, FOUND_PROBLEM, "locks", "trial", "out of memory");
+            return;
+        }
+        try_kind(findings, client, own, kind_find(kinds[i]));
+        free(own);
+    }
+}

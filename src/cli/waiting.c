@@ -1,0 +1,142 @@
+/* Waiting: tells the user who holds the lock while rlock waits for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/waiting.h"
+
+#include "base/clock.h"
+#include "cli/describe.h"
+#include "cli/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Short waits are not told. */
+#define FIRST_MS 500
+/* How often the server is asked who holds the lock. */
+#define AGAIN_MS 2000
+
+/* Whether a release may go unnoticed: a lock that is held as a side of a read-write lock sends its messages on another
+ * channel than other kinds. */
+static bool is_of_another_kind(const cli_waiting *self, const rlock_inspection *found)
+{
+    bool side = strcmp(self->hold->kind->name, "read") == 0 || strcmp(self->hold->kind->name, "write") == 0;
+    return found->holder_count > 0 && self->hold->lock && side != (found->mode != NULL);
+}
+
+static void print_state(FILE *out, const cli_waiting *self, const rlock_inspection *found)
+{
+    if (found->has_permits) {
+        fprintf(out, "%" PRId64 " of %d %s available", found->available, self->hold->permits,
+                self->hold->permits == 1 ? "permit" : "permits");
+    } else if (found->holder_count == 0) {
+        fputs("free now", out);
+    } else {
+        describe_holder(out, found, &found->holders[0]);
+        if (found->holder_count > 1)
+            fprintf(out, " and %zu more", found->holder_count - 1);
+        if (!found->value_counts && (!found->holders[0].side || strcmp(found->holders[0].side, "read") != 0))
+            describe_left(out, found->ttl_ms, " unless renewed");
+    }
+    if (is_of_another_kind(self, found))
+        fputs(found->mode ? " (a release will not wake this wait: use -s or -x here, too)"
+                          : " (a release will not wake this wait: the holder uses neither -s nor -x)",
+              out);
+}
+
+/* The holder, or what else the message is about: if it is the same as before, the message is not repeated. */
+static void identify(const rlock_inspection *found, char *who, size_t size)
+{
+    snprintf(who, size, "%s %" PRId64, found->holder_count ? found->holders[0].owner : "",
+             found->has_permits ? found->available : (int64_t)found->holder_count);
+}
+
+/* Says it, unless the wait is over. */
+static void say(cli_waiting *self, const char *state)
+{
+    pthread_mutex_lock(&self->mutex);
+    if (!self->over) {
+        char shown[DURATION_SHOWN];
+        complain("waiting for the %s \"%s\", %s so far: %s", hold_word(self->hold), self->hold->shown,
+                 duration_show(rli_now_ms() - self->since_ms, shown), state);
+    }
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Asks, and says what is new. `told`: what the last message was about. A failure is not told: the wait meets it, too. */
+static void look(cli_waiting *self, char *told, size_t size)
+{
+    rlock_inspection *found;
+    if (rlock_inspect(self->client, self->options->name, &found) != RLOCK_OK)
+        return;
+    char who[200], *state = NULL;
+    size_t length;
+    identify(found, who, sizeof who);
+    FILE *out = strcmp(who, told) != 0 ? open_memstream(&state, &length) : NULL;
+    if (out) {
+        rlock_status status = rlock_inspect_processes(self->client, self->options->name, found);
+        (void)status; /* without the right to CLIENT LIST the process stays unknown */
+        print_state(out, self, found);
+        if (fclose(out) == 0)
+            say(self, state);
+        snprintf(told, size, "%s", who);
+    }
+    free(state);
+    rlock_inspection_free(found);
+}
+
+static void *tell(void *argument)
+{
+    cli_waiting *self = argument;
+    char told[200] = "";
+    struct pollfd stop = {self->stop_fd, POLLIN, 0};
+    int pause_ms = FIRST_MS;
+    for (;;) {
+        int ready = poll(&stop, 1, pause_ms);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return NULL;
+        look(self, told, sizeof told);
+        pause_ms = AGAIN_MS;
+    }
+}
+
+void waiting_begin(cli_waiting *self, rlock_client *client, const run_options *options, const cli_hold *hold)
+{
+    *self = (cli_waiting){.client = client,
+                          .options = options,
+                          .hold = hold,
+                          .since_ms = rli_now_ms(),
+                          .stop_fd = -1,
+                          .mutex = PTHREAD_MUTEX_INITIALIZER};
+    /* Nothing stands under the name of a sharded lock itself. */
+    if ((!options->verbose && !isatty(STDERR_FILENO)) || hold->kind->sharded)
+        return;
+    self->stop_fd = eventfd(0, EFD_CLOEXEC);
+    self->started = self->stop_fd >= 0 && pthread_create(&self->thread, NULL, tell, self) == 0;
+}
+
+void waiting_over(cli_waiting *self, bool acquired)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->over = true;
+    pthread_mutex_unlock(&self->mutex);
+    if (self->started)
+        eventfd_write(self->stop_fd, 1);
+    if (acquired && self->options->verbose) {
+        char shown[DURATION_SHOWN];
+        complain("acquired the %s \"%s\" after %s", hold_word(self->hold), self->hold->shown,
+                 duration_show(rli_now_ms() - self->since_ms, shown));
+    }
+}
+
+void waiting_end(cli_waiting *self)
+{
+    if (self->started)
+        pthread_join(self->thread, NULL);
+    if (self->stop_fd >= 0)
+        close(self->stop_fd);
+}

@@ -1,0 +1,33 @@
+/* Waiting: tells the user who holds the lock while rlock waits for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_WAITING_H
+#define CLI_WAITING_H
+
+#include "cli/hold.h"
+#include "cli/run_options.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cli_waiting {
+    rlock_client *client;
+    const run_options *options;
+    const cli_hold *hold;
+    int64_t since_ms;
+    pthread_t thread;
+    bool started; /* there is a thread */
+    int stop_fd;  /* eventfd: ends the thread */
+    pthread_mutex_t mutex;
+    bool over; /* guarded by mutex: the wait has ended, and nothing more is said */
+} cli_waiting;
+
+/* The wait begins. If standard error is a terminal, or --verbose was given, a thread tells who holds the lock, once the
+ * wait has lasted a moment and whenever that changes. Without the memory for a thread, nothing is told. */
+void waiting_begin(cli_waiting *waiting, rlock_client *client, const run_options *options, const cli_hold *hold);
+/* The wait has ended. Does not wait for the thread, which may be waiting for the server. */
+void waiting_over(cli_waiting *waiting, bool acquired);
+/* Joins the thread. */
+void waiting_end(cli_waiting *waiting);
+
+#endif

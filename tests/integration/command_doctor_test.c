@@ -1,0 +1,110 @@
+/* rlock doctor: what is wrong with a server, what that means for locks, and the exit status. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_stage.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/rights.h"
+#include "tests/integration/support/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(command_doctor, .init = stage_open, .fini = stage_close);
+
+static void set(const char *name, const char *value)
+{
+    redisReply *reply = server_command(stage.server, "CONFIG SET %s %s", name, value);
+    cr_assert(reply && reply->type != REDIS_REPLY_ERROR, "%s: %s", name, reply ? reply->str : "");
+    freeReplyObject(reply);
+}
+
+/* Exits with `status`; a line begins with `begin`, and has `words` in it. */
+static void assert_found(const char *url, const char *const *arguments, int status, const char *begin,
+                         const char *words)
+{
+    outcome found = command_outcome(url, arguments);
+    cr_assert(found.status == status, "%d instead of %d: %s%s", found.status, status, found.out, found.err);
+    cr_assert_str_eq(found.err, "");
+    bool seen = false;
+    for (char *line = strtok(found.out, "\n"); line; line = strtok(NULL, "\n"))
+        seen = seen || (strncmp(line, begin, strlen(begin)) == 0 && strstr(line, words));
+    cr_assert(seen, "no line \"%s… %s…\"", begin, words);
+    outcome_free(&found);
+}
+
+static void assert_doctor(int status, const char *begin, const char *words)
+{
+    assert_found(server_url(stage.server), COMMAND("doctor"), status, begin, words);
+}
+
+/* And leaves nothing behind. */
+Test(command_doctor, finds_no_problem_with_a_server_that_has_none)
+{
+    assert_doctor(0, "ok: ", "version: ");
+    assert_doctor(0, "ok: ", "no memory limit");
+    assert_doctor(0, "ok: ", "clock: agrees");
+    assert_doctor(0, "ok: ", "output buffers: room");
+    assert_doctor(0, "ok: ", "trial of lock: acquired, waited for, released");
+    assert_doctor(0, "ok: ", "trial of fair: acquired");
+    assert_doctor(0, "ok: ", "trial of read: acquired");
+    assert_doctor(0, "ok: ", "trial of write: acquired");
+    assert_doctor(0, "note: ", "replicas: none");
+    assert_no_keys();
+}
+
+Test(command_doctor, eviction_of_held_locks_is_a_problem)
+{
+    set("maxmemory", "1gb");
+    set("maxmemory-policy", "volatile-lru");
+    assert_doctor(1, "problem: ", "eviction: maxmemory-policy is volatile-lru: when memory is short");
+    set("maxmemory-policy", "noeviction");
+    assert_doctor(0, "ok: ", "noeviction");
+}
+
+Test(command_doctor, warning_is_a_problem_with_strict_alone)
+{
+    set("save", "");
+    assert_doctor(0, "warning: ", "persistence: none: a restart loses all locks");
+    assert_found(server_url(stage.server), COMMAND("doctor", "--strict"), 1, "warning: ", "persistence: none");
+    set("save", "3600 1");
+    assert_doctor(0, "warning: ", "persistence: snapshots only");
+}
+
+Test(command_doctor, small_limit_of_messages_is_a_warning)
+{
+    set("client-output-buffer-limit", "pubsub 65536 8192 60");
+    assert_doctor(0, "warning: ", "messages are limited to 8192 bytes");
+}
+
+/* The server refuses each lock then, and the trial meets that, too. */
+Test(command_doctor, too_few_replicas_are_a_problem)
+{
+    set("min-replicas-to-write", "1");
+    assert_doctor(1, "problem: ", "replicas: 0 of them follow closely, and min-replicas-to-write is 1");
+    assert_doctor(1, "problem: ", "trial of lock: could not acquire: ");
+}
+
+/* A user who may lock and no more: what could not be asked is a note, and that locks work is found out. */
+Test(command_doctor, rights_are_tried)
+{
+    char url[256];
+    rights_give(stage.server, RIGHTS);
+    snprintf(url, sizeof url, "redis://locks:secret@127.0.0.1:%d", server_port(stage.server));
+    assert_found(url, COMMAND("doctor", "app:"), 0, "ok: ", "trial of fair: acquired, waited for, released");
+    assert_found(url, COMMAND("doctor", "app:"), 0, "note: ", "settings: unknown: the user has no right to INFO");
+    assert_found(url, COMMAND("doctor", "app:"), 0, "note: ", "output buffers: limits unknown");
+    assert_found(url, COMMAND("doctor"), 1, "problem: ", "trial of lock: could not acquire: ");
+    freeReplyObject(server_command(stage.server, "ACL SETUSER locks -zadd"));
+    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of fair: a wait failed: ");
+    assert_found(url, COMMAND("doctor", "app:"), 1, "ok: ", "trial of lock: acquired");
+    freeReplyObject(server_command(stage.server, "ACL SETUSER locks resetchannels"));
+    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: a wait failed: ");
+}
+
+Test(command_doctor, no_server_is_told_with_69)
+{
+    outcome found = command_outcome("unix:///no/server/here", COMMAND("doctor"));
+    cr_assert(found.status == 69, "%d", found.status);
+    cr_assert(strstr(found.err, "/no/server/here"), "%s", found.err);
+    outcome_free(&found);
+}
