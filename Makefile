@@ -442,6 +442,9 @@ include_to := $(call quote,$(DESTDIR)$(PREFIX)/include/rlock)
 lib_to     := $(call quote,$(DESTDIR)$(PREFIX)/lib)
 bin_to     := $(call quote,$(DESTDIR)$(PREFIX)/bin)
 man_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/man)
+bash_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/bash-completion/completions)
+zsh_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/zsh/site-functions)
+fish_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d)
 headers    := $(wildcard include/rlock/*.h)
 man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
 
@@ -450,8 +453,9 @@ absolute_prefix = $(if $(PREFIX),$(if $(filter /%,$(firstword $(PREFIX))),,$(err
     as /usr/local: "$(PREFIX)")))
 
 .PHONY: install uninstall
-install: all ## installs headers, libraries, command and manual under DESTDIR and PREFIX
-	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3
+install: all ## installs headers, libraries, command, manual and completions under DESTDIR and PREFIX
+	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3 \
+	    $(bash_to) $(zsh_to) $(fish_to)
 	install -m 644 $(headers) $(include_to)
 	install -m 644 $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(lib_to)
 	ln -sf $(soname) $(lib_to)/librlock.so
@@ -460,11 +464,15 @@ install: all ## installs headers, libraries, command and manual under DESTDIR an
 	install -m 755 $(B)/rlock $(bin_to)
 	install -m 644 $(filter %.1,$(man_pages)) $(man_to)/man1
 	install -m 644 $(filter %.3,$(man_pages)) $(man_to)/man3
+	install -m 644 packaging/completions/rlock.bash $(bash_to)/rlock
+	install -m 644 packaging/completions/_rlock $(zsh_to)
+	install -m 644 packaging/completions/rlock.fish $(fish_to)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 uninstall: ## removes what install put there
 	$(absolute_prefix)rm -f $(addprefix $(include_to)/,$(notdir $(headers)))
 	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
+	rm -f $(bash_to)/rlock $(zsh_to)/_rlock $(fish_to)/rlock.fish
 	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 	[ ! -d $(include_to) ] || rmdir --ignore-fail-on-non-empty $(include_to)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))

@@ -1,7 +1,7 @@
 #!/bin/sh
-# deps.sh build|test|limits|interop|bench|peers|site|ci BIN: installs what is missing to build, to test, to measure the code, to
-# test against Java, to measure beside others, beside all others (PEERS=all), to make the web site, or for the further checks of
-# .ci/run. BIN: a folder for programs, last in PATH. Silent and quick when nothing is missing.
+# deps.sh build|test|limits|interop|bench|peers|site|ci BIN: installs what is missing to build, to test, to measure the code and
+# try the completions, to test against Java, to measure beside others, beside all others (PEERS=all), to make the web site, or
+# for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and quick when nothing is missing.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
@@ -50,6 +50,8 @@ test)
     ;;
 limits)
     need pmccabe command -v pmccabe
+    need zsh command -v zsh
+    need fish command -v fish
     ;;
 interop)
     need default-jdk-headless command -v javac
