@@ -351,9 +351,10 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
         return begin_acquiring(handle, job, whole, memory);
     rli_sweep *sweep = rli_sweep_begin(handle, job, whole, memory, &rules[job->kind]);
     size_t number;
-    /* It is asked first: of a part that was lost before, an unlock answers later. */
+    /* It is asked first: of a part that was lost before, an unlock answers later. The others follow, as another thread of
+     * the owner may release it first. */
     if (is_owners(job->kind) && part_of(handle, rli_composite_owner(&sweep->on), &number))
-        sweep->done = number;
+        sweep->first = number;
     return &sweep->on.base;
 }
 

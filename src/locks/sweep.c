@@ -40,11 +40,17 @@ static rlock_status ask(rli_sweep *sweep, rlock *member)
     return rli_composite_begin_part(&sweep->on, member, &job);
 }
 
+static rlock *next_member(const rli_sweep *sweep)
+{
+    const rli_composite *set = sweep->on.set;
+    return set->members[(sweep->first + sweep->done) % set->count];
+}
+
 static rlock_status step(rli_composite_machine *on)
 {
     rli_sweep *sweep = (rli_sweep *)(void *)on;
     on->part_answer = on->part ? on->part_answer : 0;
-    rlock_status status = on->part ? rli_composite_go_on_part(on) : ask(sweep, on->set->members[sweep->done]);
+    rlock_status status = on->part ? rli_composite_go_on_part(on) : ask(sweep, next_member(sweep));
     if (status == RLI_WAITING)
         return status;
     sweep->done++;
@@ -149,7 +155,7 @@ static rli_sweep *begin(rlock *handle, const rli_job *job, rli_operation *whole,
     rli_sweep *sweep = memory;
     rli_composite_prepare(&sweep->on, handle, job, whole, RLI_MACHINE_SIZE(rli_sweep), steps);
     sweep->rules = rules;
-    sweep->done = sweep->good = sweep->bad = 0;
+    sweep->done = sweep->first = sweep->good = sweep->bad = 0;
     sweep->failed = RLOCK_OK;
     sweep->ballot = NULL;
     sweep->batch = (rli_batch){.ballot = NULL};

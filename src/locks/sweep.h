@@ -24,6 +24,7 @@ struct rli_sweep {
     rli_composite_machine on; /* first */
     const rli_sweep_rules *rules;
     size_t done;         /* this many members were asked */
+    size_t first;        /* the member with which it begins, one after the other; it goes around */
     size_t good, bad;    /* as the rules count them */
     rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
     char why[400];
