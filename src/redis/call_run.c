@@ -290,6 +290,15 @@ static bool is_gone(rli_call_progress *run)
            ++run->redirects <= REDIRECTS;
 }
 
+/* Whether the connection of this name cannot be made, and another one to the same server is there. A server that has no
+ * room for more connections refuses the first. */
+static bool has_other_connection(rli_call_progress *run)
+{
+    return run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
+           run->pipeline == rli_route_to(run->route, run->node) && run->redirects < REDIRECTS &&
+           rli_route_leave(run->route, run->node, run->pipeline) && ++run->redirects;
+}
+
 /* Prepares for another attempt after a failed one. If the topology has changed since that began, there is no pause. */
 static void begin_pause(rli_call_progress *run)
 {
@@ -319,7 +328,7 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
         return true;
     if (run->outcome != RLI_ANSWERED && run->outcome != RLI_UNSENT && run->answer.left)
         note_unanswered(call, run);
-    if (at_once || is_gone(run)) /* this does not count as a failed attempt */
+    if (at_once || is_gone(run) || has_other_connection(run)) /* this does not count as a failed attempt */
         return false;
     if (run->outcome != RLI_ABANDONED)
         rli_topology_suspect(run->topology);

@@ -107,6 +107,27 @@ Test(no_room, is_waited_for_by_an_unlock)
     rlock_client_close(client);
 }
 
+/* Load asks for a second connection, which the server refuses. The first is there for all. */
+Test(no_room, for_another_connection_fails_no_call)
+{
+    start(true);
+    rlock_client *client = open_client("retryAttempts=0");
+    actor *owners[8];
+    say("CONFIG SET maxclients 1");
+    for (int i = 0; i < 8; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "order-%d", i);
+        owners[i] = actor_start();
+        actor_begin_try(owners[i], lock_of(client, name), 0, 30000);
+    }
+    for (int i = 0; i < 8; i++) {
+        assert_ok(actor_finish(owners[i], 20000));
+        actor_end(owners[i]);
+    }
+    make_room();
+    rlock_client_close(client);
+}
+
 /* These must not run twice; they have not run once. */
 Test(no_room, is_no_doubt_about_what_has_run)
 {

@@ -98,6 +98,16 @@ rli_pipeline *rli_pool_pick(rli_pool *pool)
     return picked;
 }
 
+rli_pipeline *rli_pool_pick_connected(rli_pool *pool, const rli_pipeline *failed)
+{
+    uint64_t run;
+    for (int i = 0; i < atomic_load(&pool->in_use); i++) {
+        if (&pool->pipelines[i] != failed && rli_pipeline_serial(&pool->pipelines[i], &run) != 0)
+            return &pool->pipelines[i];
+    }
+    return NULL;
+}
+
 bool rli_pool_collect(rli_pool *pool, int64_t until_ms)
 {
     bool more = false;

@@ -18,6 +18,8 @@ typedef struct rli_pool {
 rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const rli_address *address);
 /* Chooses the pipeline for a name that has none yet: the least busy one, or a new one if all are busy. */
 rli_pipeline *rli_pool_pick(rli_pool *pool);
+/* Chooses a pipeline that is connected, in place of `failed`, which cannot connect; NULL: there is none. */
+rli_pipeline *rli_pool_pick_connected(rli_pool *pool, const rli_pipeline *failed);
 /* Until rli_pool_scatter, names that this thread chooses a pipeline for get the same one in each pool: their requests leave
  * together, and the server runs them in their order. */
 void rli_pool_gather(void);

@@ -11,3 +11,11 @@ rli_pipeline *rli_route_to(rli_route *route, rli_node *node)
     }
     return pipeline;
 }
+
+bool rli_route_leave(rli_route *route, rli_node *node, const rli_pipeline *failed)
+{
+    rli_pipeline *other = rli_pool_pick_connected(&node->pool, failed);
+    if (other)
+        atomic_store_explicit(&route->pipeline, other, memory_order_relaxed);
+    return other;
+}
