@@ -43,6 +43,7 @@ static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_p
     op->cancel = op->registered = cancel;
     op->whole = NULL;
     op->settles = false;
+    op->connects = true;
     op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
     op->parker = parker;
     op->frame = NULL;

@@ -44,6 +44,7 @@ typedef struct rli_operation {
      * `settles`: the part gives something back, which nothing but its own gate may end. */
     struct rli_operation *whole;
     bool settles;
+    bool connects; /* false: it uses a connection that is there, and waits for none to be made */
     /* End of waiting for any request, unless RLI_NEVER: then only the number of attempts limits it. */
     int64_t deadline_ms;
     int64_t attempts_until_ms; /* After this instant no attempt begins but the first. RLI_NEVER: likewise. */

@@ -6,7 +6,7 @@
 #include "engine/ask.h"
 #include "engine/session.h"
 
-/* How long a waiter that gives up waits for the server to answer. The rest is done in the background. */
+/* How long a waiter that gives up waits for the server to answer, if it is connected. The rest is done in the background. */
 #define GIVE_UP_MS 250
 
 /* The state of a request to leave the server's queue. */
@@ -92,6 +92,7 @@ static bool begin_giving_up(rli_attempt *attempt)
     rli_operation *op = attempt->op;
     op->cancel = NULL;
     op->settles = true;
+    op->connects = false; /* a short attempt to connect would only keep others from a longer one */
     op->deadline_ms = rli_after_ms(GIVE_UP_MS);
     op->attempts_until_ms = RLI_NEVER;
     attempt->gives_up = RLI_GIVES_UP_AFTER_TURN;

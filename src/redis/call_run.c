@@ -290,13 +290,16 @@ static bool is_gone(rli_call_progress *run)
            ++run->redirects <= REDIRECTS;
 }
 
-/* Whether the connection of this name cannot be made, and another one to the same server is there. A server that has no
- * room for more connections refuses the first. */
+/* If the connection of this name cannot be made, and another one to the same server is there, leads the name to that.
+ * Returns whether most of the attempt's time is left for it: a server that has no room for more connections refuses them
+ * at once. */
 static bool has_other_connection(rli_call_progress *run)
 {
-    return run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
-           run->pipeline == rli_route_to(run->route, run->node) && run->redirects < REDIRECTS &&
-           rli_route_leave(run->route, run->node, run->pipeline) && ++run->redirects;
+    bool other = run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
+                 run->pipeline == rli_route_to(run->route, run->node) &&
+                 rli_route_leave(run->route, run->node, run->pipeline);
+    return other && rli_now_ms() - run->began_ms < run->pipeline->settings->timeout_ms / 2 &&
+           ++run->redirects <= REDIRECTS;
 }
 
 /* Prepares for another attempt after a failed one. If the topology has changed since that began, there is no pause. */

@@ -28,7 +28,7 @@ static bool must_connect(rli_async_request *request, rli_pipeline *pipeline, rli
     if (request->stage == RLI_REQUEST_NEW)
         request->until_ms = rli_connecting_until(pipeline, op, timeout_ms);
     bool tried = request->stage == RLI_REQUEST_CONNECTING && request->connects != pipeline->connecting.ended;
-    *status = rli_connecting_check(pipeline);
+    *status = rli_connecting_check(pipeline, op);
     if (*status == RLOCK_OK)
         *status = rli_operation_check(op);
     if (*status == RLOCK_OK && tried && pipeline->connecting.status != RLOCK_OK)

@@ -88,13 +88,13 @@ static rlock_status await_connection(rli_pipeline *pipeline, rli_operation *op, 
                : rli_fail_text(pipeline->connecting.status, pipeline->connecting.message);
 }
 
-rlock_status rli_connecting_check(const rli_pipeline *pipeline)
+rlock_status rli_connecting_check(const rli_pipeline *pipeline, const rli_operation *op)
 {
     if (pipeline->closed)
         return rli_fail(RLOCK_CLOSED, "the client is closed");
     if (pipeline->shut)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers", pipeline->address->text);
-    return RLOCK_OK;
+    return op->connects ? RLOCK_OK : rli_connecting_not_in_time(pipeline);
 }
 
 int64_t rli_connecting_until(const rli_pipeline *pipeline, const rli_operation *op, int64_t timeout_ms)
@@ -107,12 +107,12 @@ rlock_status rli_connecting_await(rli_pipeline *pipeline, rli_operation *op, int
     if (pipeline->pipe)
         return RLOCK_OK;
     int64_t deadline_ms = rli_connecting_until(pipeline, op, timeout_ms);
-    rlock_status status = rli_connecting_check(pipeline);
+    rlock_status status = rli_connecting_check(pipeline, op);
     while (status == RLOCK_OK && !pipeline->pipe) {
         status = pipeline->connecting.under_way ? await_connection(pipeline, op, deadline_ms)
                                                 : connect_pipeline(pipeline, op, deadline_ms);
         if (status == RLOCK_OK && !pipeline->pipe)
-            status = rli_connecting_check(pipeline);
+            status = rli_connecting_check(pipeline, op);
     }
     return status;
 }

@@ -24,8 +24,9 @@ typedef struct rli_connecting {
 /* Connects if the pipeline has no connection, for at most `timeout_ms` plus connectTimeout. Releases the mutex in
  * between. RLOCK_OK: pipeline->pipe is set; otherwise the reasons of rli_pipeline_connect. */
 rlock_status rli_connecting_await(struct rli_pipeline *pipeline, rli_operation *op, int64_t timeout_ms);
-/* RLOCK_OK; RLOCK_CLOSED: the client is; RLOCK_UNAVAILABLE: the server must not be used any more. */
-rlock_status rli_connecting_check(const struct rli_pipeline *pipeline);
+/* Whether the operation may wait for a connection. RLOCK_OK; RLOCK_CLOSED: the client is; RLOCK_UNAVAILABLE: the server
+ * must not be used any more, or the operation waits for no connection. */
+rlock_status rli_connecting_check(const struct rli_pipeline *pipeline, const rli_operation *op);
 /* Returns until when a request with that timeout waits for a connection. */
 int64_t rli_connecting_until(const struct rli_pipeline *pipeline, const rli_operation *op, int64_t timeout_ms);
 /* Returns RLOCK_UNAVAILABLE: that instant has come. */
