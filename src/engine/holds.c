@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "engine/async_release.h"
 #include "engine/engine.h"
+#include "engine/queue.h"
 #include "engine/session.h"
 
 #include <stdlib.h>
@@ -398,6 +399,8 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
     session->reason = reason;
     if (session->entry->queues)
         rli_yield_drop_holder(&session->entry->queues->yield, session);
+    if (reason == RLOCK_LOST_GONE)
+        rli_queue_let_leaders_ask(session->entry);
     session->reported_count = session->count;
     session->next_over = NULL;
     if (engine->last_over)

@@ -80,6 +80,14 @@ void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
     }
 }
 
+void rli_queue_let_leaders_ask(rli_entry *entry)
+{
+    for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
+        if (entry->queues->of[i].first)
+            let_look(entry->queues->of[i].first);
+    }
+}
+
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
 {
     for (rli_waiter *waiter = queue->first, *next; waiter; waiter = next) {

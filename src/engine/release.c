@@ -89,6 +89,7 @@ static rlock_status judge_last(rli_releasing *release)
      * ended otherwise, since its deadline has not passed and the server has not restarted. */
     if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
         return RLOCK_OK;
+    rli_queue_let_leaders_ask(session->entry);
     return lost(release->names);
 }
 

@@ -150,9 +150,11 @@ static bool attempt(rli_call *call, rli_call_progress *run)
 
 /* --- results --- */
 
-/* Notes that an attempt was sent and not answered. */
+/* Notes whether the attempt was sent and not answered. */
 static void note_unanswered(rli_call *call, rli_call_progress *run)
 {
+    if (run->outcome == RLI_ANSWERED || run->outcome == RLI_UNSENT || !run->answer.left)
+        return;
     call->unanswered++;
     if (run->first_run == 0)
         run->first_run = call->run = run->answer.run;
@@ -329,8 +331,7 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
     }
     if (run->outcome == RLI_ANSWERED && !may_ask_again(call, run, status, &at_once))
         return true;
-    if (run->outcome != RLI_ANSWERED && run->outcome != RLI_UNSENT && run->answer.left)
-        note_unanswered(call, run);
+    note_unanswered(call, run);
     if (at_once || is_gone(run) || has_other_connection(run)) /* this does not count as a failed attempt */
         return false;
     if (run->outcome != RLI_ABANDONED)

@@ -9,6 +9,7 @@
 #include "tests/sim/program/loops.h"
 #include "tests/sim/program/plan.h"
 #include "tests/sim/world/finding.h"
+#include "tests/sim/world/memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -246,6 +247,8 @@ static void judge_confirmed(const call *self, validity by)
     bool gone = by.ms <= (world_now_ns() - by.asked_ns) / 1000000 + 2 || self->hold->epoch != ledger_epoch(self->hold->resource);
     /* A process that stood still has not looked since who follows its master. */
     if (of->machine->stopped_until_ns > 0 && self->began_ns < of->machine->stopped_until_ns + LOOKS_NS)
+        return;
+    if (memory_failures() > 0 && self->began_ns < memory_failed_ns() + LOOKS_NS) /* nor has one without memory */
         return;
     if (gone || object_is_composite(kind_of(self)) || kind_of(self) == SHARDED || strstr(of->plan->clients[of->index].options, "checkLockSyncedSlaves=false"))
         return;

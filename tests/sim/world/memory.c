@@ -10,7 +10,7 @@
 #include <string.h>
 
 static int one_in;
-static int64_t blocks, failures;
+static int64_t blocks, failures, failed_ns = INT64_MIN;
 static _Thread_local int left, more_left;
 
 void memory_fails(int of)
@@ -34,6 +34,11 @@ int64_t memory_failures(void)
     return failures;
 }
 
+int64_t memory_failed_ns(void)
+{
+    return failed_ns;
+}
+
 static bool fails(void)
 {
     bool failed = world_is_on() && one_in > 0 && world_happens(one_in);
@@ -45,6 +50,7 @@ static bool fails(void)
     if (!failed)
         return false;
     failures++;
+    failed_ns = world_now_ns();
     errno = ENOMEM;
     return true;
 }

@@ -15,5 +15,7 @@ void memory_fails_here(int nth, int more);
 int64_t memory_blocks(void);
 /* How many allocations have failed. */
 int64_t memory_failures(void);
+/* When the last one failed, as world_now_ns; INT64_MIN: none has. */
+int64_t memory_failed_ns(void);
 
 #endif
