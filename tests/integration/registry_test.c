@@ -106,6 +106,24 @@ TimedTest(registry, release_causes_no_request_of_the_others)
     }
 }
 
+/* Many processes were killed at once, and one of them had many waiters. */
+TimedTest(registry, many_dead_waiters_are_passed_over_in_one_release)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    for (int i = 0; i < 60; i++)
+        freeReplyObject(server_command(stage.server, "ZADD " REGISTRY " %d %s%d:%d%s", i + 1,
+                                       "00000000-0000-8000-8000-0000000000", i < 40 ? 10 : 10 + i, i, " 30000"));
+    actor *waiter = waiter_of(lock);
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 61);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(100));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    assert_no_keys();
+}
+
 /* It is registered, and not subscribed any more: its process has died. */
 TimedTest(registry, dead_waiter_is_passed_over)
 {
