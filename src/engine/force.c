@@ -7,36 +7,62 @@
 #include "engine/session.h"
 #include "net/reply.h"
 
-/* Marks the holds that the force release is meant for. A hold that is granted while the request is under way is not
- * marked: it may have been granted after the force release ran. */
-static void mark_held(rli_entry *entry)
+#include <stdlib.h>
+
+static bool is_held(const rli_session *session)
 {
-    for (rli_session *session = entry->sessions; session; session = session->next)
-        session->forced = session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
+    return session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
 }
 
-static rli_session *next_marked(rli_entry *entry)
+/* Notes the holds that the force release is meant for. A hold that is granted while the request is under way is not
+ * noted: it may have been granted after the force release ran. Another force release of the same lock may be under way,
+ * for other holds. RLOCK_OK, RLOCK_NO_MEMORY. */
+static rlock_status note_held(rli_forcing *forcing)
 {
-    for (rli_session *session = entry->sessions; session; session = session->next) {
-        if (session->forced)
-            return session;
+    size_t count = 0;
+    for (rli_session *session = forcing->entry->sessions; session; session = session->next)
+        count += is_held(session);
+    if (count == 0)
+        return RLOCK_OK;
+    forcing->held = malloc(count * sizeof *forcing->held);
+    if (!forcing->held)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
+    for (rli_session *session = forcing->entry->sessions; session; session = session->next) {
+        if (!is_held(session))
+            continue;
+        forcing->held[forcing->held_count++] = (rli_forced_hold){session->number, session->kind};
+        if (session->forced < RLI_FORCED_MOST)
+            session->forced++;
     }
-    return NULL;
+    return RLOCK_OK;
 }
 
-/* Declares the marked holds lost if the lock on the server is gone, and unmarks them. unknown: the answer was lost. If
- * the lock was not forced open then, nobody would release its field before its lease ends, so these holds are in
- * doubt. */
-static void lose_marked(rli_engine *engine, rli_entry *entry, bool gone, bool unknown)
+/* A read session may have the number of a write session. */
+static rli_session *find(const rli_entry *entry, rli_forced_hold hold)
 {
-    for (rli_session *session; (session = next_marked(entry));) {
-        if (gone && session->phase == RLI_OPEN && session->count > 0) {
+    rli_session *session = entry->sessions;
+    while (session && (session->number != hold.number || session->kind != hold.kind))
+        session = session->next;
+    return session;
+}
+
+/* Declares the noted holds lost if the lock on the server is gone. unknown: the answer was lost. If the lock was not
+ * forced open then, nobody would release its field before its lease ends, so these holds are in doubt. */
+static void lose_noted(rli_forcing *forcing, bool gone, bool unknown)
+{
+    rli_engine *engine = forcing->engine;
+    for (size_t i = 0; i < forcing->held_count; i++) {
+        rli_session *session = find(forcing->entry, forcing->held[i]);
+        if (session && gone && session->phase == RLI_OPEN && session->count > 0) {
             if (unknown)
                 rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
             rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
         }
-        session->forced = false;
+        session = find(forcing->entry, forcing->held[i]); /* the oldest of many lost sessions is dropped */
+        if (session && session->forced > 0)
+            session->forced--;
     }
+    free(forcing->held);
 }
 
 rlock_status rli_force_begin(rli_forcing *forcing, rli_engine *engine, const rli_kind *kind, const rli_names *names,
@@ -47,18 +73,24 @@ rlock_status rli_force_begin(rli_forcing *forcing, rli_engine *engine, const rli
     forcing->names = names;
     forcing->op = op;
     forcing->was_locked = false;
+    forcing->held = NULL;
+    forcing->held_count = 0;
+    rlock_status status = RLOCK_OK;
     rli_engine_lock(engine);
     forcing->entry = rli_entry_ref(engine, names);
     if (forcing->entry) {
         /* Otherwise a local waiter might take the hold while it is being forced open. */
         rli_local_handoff_withdraw_and_compensate(engine, forcing->entry);
-        mark_held(forcing->entry);
+        status = note_held(forcing);
     }
+    if (forcing->entry && status != RLOCK_OK)
+        rli_entry_unref(engine, forcing->entry);
     rli_engine_unlock(engine);
     if (!forcing->entry)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
-    kind->force(&forcing->call, names);
-    return RLOCK_OK;
+    if (status == RLOCK_OK)
+        kind->force(&forcing->call, names);
+    return status;
 }
 
 /* Reads the answer. Mutex held. */
@@ -90,7 +122,7 @@ rlock_status rli_force_go_on(rli_forcing *forcing)
         status = judge(forcing, &freed);
     /* If one side of a read-write lock was free, that says nothing about the other side. */
     bool gone = status == RLOCK_UNKNOWN || (status == RLOCK_OK && (freed || kind->sharing == RLI_EXCLUSIVE));
-    lose_marked(engine, forcing->entry, gone, status == RLOCK_UNKNOWN);
+    lose_noted(forcing, gone, status == RLOCK_UNKNOWN);
     rli_entry_unref(engine, forcing->entry);
     rli_engine_unlock(engine);
     rli_call_clear(&forcing->call);

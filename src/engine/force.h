@@ -6,6 +6,11 @@
 #include "engine/engine.h"
 #include "engine/kind.h"
 
+typedef struct rli_forced_hold {
+    uint64_t number; /* of its session */
+    const rli_kind *kind;
+} rli_forced_hold;
+
 /* One forced release under way. */
 typedef struct rli_forcing {
     rli_engine *engine;
@@ -13,7 +18,9 @@ typedef struct rli_forcing {
     const rli_names *names;
     rli_operation *op;
     rli_entry *entry; /* referenced */
-    bool was_locked;  /* set on RLOCK_OK */
+    rli_forced_hold *held; /* those that it is meant for; NULL: none */
+    size_t held_count;
+    bool was_locked; /* set on RLOCK_OK */
     rli_call call;
 } rli_forcing;
 

@@ -38,6 +38,8 @@ typedef struct rli_queues {
     rli_yield yield; /* for the RLI_BY_MESSAGE waiters */
 } rli_queues;
 
+#define RLI_FORCED_MOST 255
+
 /* One session. There may be a million of them, so rarely used fields are in the cold fields. */
 typedef struct rli_session {
     rli_link link;
@@ -77,7 +79,8 @@ typedef struct rli_session {
     bool lent : 1;
     bool busy : 1;       /* somebody has its turn: a request may be under way */
     bool releasing : 1;  /* that request is the last release */
-    bool forced : 1;     /* it was held when a force release by this process began */
+    /* how many force releases of this process are under way for it; no more are counted than RLI_FORCED_MOST */
+    unsigned forced : 8;
     bool renewing : 1;   /* it is in a renewal batch that is under way */
     bool queued : 1;     /* it may have a place in the server's queue */
     bool registered : 1; /* it may stand in the registry of waiters (lua/lock/waiters.inc) */
