@@ -90,6 +90,17 @@ void shard_note_change(shard *of)
         of->nodes[i].since_ns = world_now_ns();
 }
 
+static void ignore(void *argument, const char *key, size_t length)
+{
+    (void)argument, (void)key, (void)length;
+}
+
+/* Its master does not count a replica that has yet to copy its data. */
+static bool is_counted(const node *one)
+{
+    return !one->cut_off && sim_replica_lacking(one->at->server, ignore, NULL);
+}
+
 bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
 {
     bool any = false;
@@ -99,7 +110,7 @@ bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
         const node *one = &of->nodes[i];
         if (one->since_ns > began_ns - LONG_NS || shard_is_deposed(one))
             return false;
-        if (one == of->master || one->cut_off)
+        if (one == of->master || !is_counted(one))
             continue;
         any = true;
         if (sim_server_look(one->at->server, 0, name, strlen(name), NULL))
