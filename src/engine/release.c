@@ -131,8 +131,10 @@ static rlock_status release_one(rli_releasing *release, rlock_status status)
     if (is_open && released == RLI_NOT_HELD)
         rli_session_declare_lost(release->engine, session, RLOCK_LOST_GONE, true);
     /* The outer holds may have ended before this one did. Their own unlocks report that. */
-    if (!is_open || released == RLI_NOT_HELD)
+    if (!is_open || released == RLI_NOT_HELD) {
+        rli_queue_let_leaders_ask(session->entry); /* what they were told is out of date, if only because of this request */
         return was_inner(call, released, release->stands_ms) ? RLOCK_OK : lost(release->names);
+    }
     if (session->kind->sharing != RLI_READING)
         rli_session_extend_deadline(session, call->sent_ms, release->request.lease_ms);
     return RLOCK_OK;

@@ -78,8 +78,12 @@ static int64_t renewals_leave_ns(const java_hold *of, int64_t until_ns)
 int64_t hold_until_ns(const java_hold *of, int64_t sent_ns, int64_t lease_ms)
 {
     const actor *self = of->actor;
-    bool later = of->renewal_sent_ns > sent_ns && renewal_shortens(of);
-    return later ? actor_until_ns(self, of->renewal_sent_ns, self->watchdog_ms) : actor_until_ns(self, sent_ns, lease_ms);
+    int64_t until_ns = actor_until_ns(self, sent_ns, lease_ms);
+    if (of->renewal_sent_ns <= sent_ns || !renewal_shortens(of))
+        return until_ns;
+    /* Which of the two the server ran last is not known. */
+    int64_t renewed_ns = actor_until_ns(self, of->renewal_sent_ns, self->watchdog_ms);
+    return renewed_ns < until_ns ? renewed_ns : until_ns;
 }
 
 void renewals_unheard(actor *self)
