@@ -64,7 +64,8 @@ void call_end_with(call *self, rlock_status status, const char *error)
     self->ended_ns = world_now_ns();
     /* It may have been repeated, and what was sent first may come yet. */
     bool repeated = world_now_ns() - self->began_ns >= run_timeout_ms(self->worker->of) * 1000000;
-    self->worker->of->doubts |= status != RLOCK_OK || repeated;
+    /* A red lock that is granted by most of its members may not know of the others. */
+    self->worker->of->doubts |= status != RLOCK_OK || repeated || kind_of(self) == RED;
     snprintf(self->message, sizeof self->message, "%s", error);
     timeline(thread_title(self->worker->thread), "  %s → %s%s%s", step_word(self->step->kind), rlock_strstatus(status),
              status == RLOCK_OK ? "" : ": ", status == RLOCK_OK ? "" : self->message);
@@ -75,19 +76,20 @@ void call_end(call *self, rlock_status status)
     call_end_with(self, status, rlock_last_error());
 }
 
-/* For how long nobody has processed the completions during the call. */
+/* For how long nobody has processed completions during the call. */
 static int64_t unprocessed_ns(const call *self)
 {
-    return self->is_async ? loop_forgotten_ns(self->worker->of) - self->forgotten_ns : 0;
+    return loop_forgotten_ns(self->worker->of) - self->forgotten_ns;
 }
 
 int64_t call_took_ns(const call *self)
 {
     return world_now_ns() - self->began_ns - (self->worker->of->machine->stood_still_ns - self->stopped_ns) -
-           unprocessed_ns(self);
+           (self->is_async ? unprocessed_ns(self) : 0);
 }
 
-/* The requests of a call whose completion nobody processes leave late, with a renewal, and so it may end unanswered. */
+/* The requests of a call whose completion nobody processes leave late, with a renewal, and so it may end unanswered. So
+ * may another call of the same owner, which has to wait for it. */
 static bool may_fail_unprocessed(const call *self)
 {
     return unprocessed_ns(self) >= run_timeout_ms(self->worker->of) * 1000000;

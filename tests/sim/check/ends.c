@@ -180,8 +180,8 @@ static void check_objects(const plan *of)
     }
 }
 
-/* Of the library itself: a list of descriptors that grows, and never ends. */
-#define BLOCKS_KEPT 4
+/* Of the library itself: the list of lookups, and a list of descriptors, with as many entries as were open at a time. */
+#define BLOCKS_KEPT 8
 
 void ends_check(const plan *of)
 {
