@@ -19,6 +19,8 @@ TIME    :=
 SEED    :=
 B       := build$(SAN:%=/san-%)
 
+comma := ,
+
 # $(call quote,text): as one word of the shell, whatever is in it.
 quote = '$(subst ','\'',$1)'
 
@@ -45,6 +47,9 @@ NO_HOLES := -Wl,--no-undefined
 # Never unloaded, since threads may be in it. Bound when it is loaded, to its own functions without a detour: nothing
 # stays writable for it, and it is smaller.
 LOADED   := -Wl,-z,nodelete -Wl,-z,now -Wl,-Bsymbolic-functions
+
+# Each exported function has the version of the library in which it came. (Sanitizers have symbols of their own.)
+VERSIONS := $(if $(SAN),,-Wl$(comma)--version-script=packaging/librlock.map)
 
 ifneq ($(SAN),)
   ifeq ($(filter $(SAN),address thread undefined),)
@@ -80,8 +85,9 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the libr
 
 .PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site
 deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages)
+# Who builds or installs the library is told what is missing; who tests it or sees the demo has it installed.
 deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site: deps-%:
-	@sh tests/support/deps.sh $* $(B)/bin
+	@sh tests/support/deps.sh $* $(B)/bin $(if $(filter-out all install uninstall $(B)/%,$(MAKECMDGOALS)),,check)
 deps-test: | deps-build
 deps-interop: | deps-test
 deps-bench: | deps-interop
@@ -113,9 +119,9 @@ $(B)/librlock.a: $(lib_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 # The archive has TLS in it, the shared library loads it from a module (src/net/tls_module/module.h).
-$(B)/$(soname): $(filter-out $(tls_obj),$(lib_obj)) $(B)/src/net/tls_module/load.o
+$(B)/$(soname): $(filter-out $(tls_obj),$(lib_obj)) $(B)/src/net/tls_module/load.o packaging/librlock.map
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) $(LOADED) $(NO_HOLES) -o $@ $^ $(SHARED)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) $(LOADED) $(VERSIONS) $(NO_HOLES) -o $@ $(filter %.o,$^) $(SHARED)
 	$(Q)ln -sf $(soname) $(B)/librlock.so
 
 $(B)/$(module): $(tls_obj) $(B)/src/net/tls_module/module.o

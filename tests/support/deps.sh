@@ -1,12 +1,14 @@
 #!/bin/sh
-# deps.sh build|test|limits|interop|bench|peers|site|ci BIN: installs what is missing to build, to test, to measure the code and
-# try the completions, to test against Java, to measure beside others, beside all others (PEERS=all), to make the web site, or
-# for the further checks of .ci/run. BIN: a folder for programs, last in PATH. Silent and quick when nothing is missing.
+# deps.sh build|test|limits|interop|bench|peers|site|deb|ci BIN [check]: installs what is missing to build, to test, to measure
+# the code and try the completions, to test against Java, to measure beside others, beside all others (PEERS=all), to make the
+# web site or the Debian packages, or for the further checks of .ci/run. BIN: a folder for programs, last in PATH. check: only
+# says what is missing, and fails. Silent and quick when nothing is missing.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
 for_what=$1
 bin=$2
+check=${3:-}
 missing=
 servers=
 need() { # package, then a command that succeeds when it is there
@@ -84,6 +86,16 @@ ci)
     need clang command -v clang
     ;;
 esac
+if [ -n "$check" ]; then
+    [ -n "$missing$servers" ] || exit 0
+    echo "Missing:$missing$servers" >&2
+    if command -v apt-get >/dev/null; then
+        echo "Install these Debian packages with: make deps-$for_what" >&2
+    else
+        echo "These are the names of Debian's packages; install what your system calls them." >&2
+    fi
+    exit 1
+fi
 # The tests' certificates are for "localhost", which a system from debootstrap has no /etc/hosts for.
 if [ "$for_what" = test ] && ! getent hosts localhost >/dev/null; then
     line='127.0.0.1 localhost'

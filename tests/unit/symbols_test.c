@@ -25,7 +25,7 @@ static const char *library(void)
 /* Other symbols could take the place of a program's own, or of another library's. */
 Test(symbols, only_rlock_names_are_visible)
 {
-    char *others = shell("nm -D --defined-only '%s' | awk '$3 !~ /^(rlock_|__odr_asan)/'", library());
+    char *others = shell("nm -D --defined-only '%s' | awk '$3 !~ /^(rlock_|RLOCK_|__odr_asan)/'", library());
     cr_assert(*others == 0, "also visible:\n%s", others);
     free(others);
     others = shell("nm -D --defined-only '%s' | awk '$3 !~ /^(rlock_tls_module$|__odr_asan)/'", path_of("librlock-tls.so.1"));
@@ -35,13 +35,22 @@ Test(symbols, only_rlock_names_are_visible)
 
 Test(symbols, all_that_the_headers_declare_are_there)
 {
-    char *missing = shell("cd '%s' && nm -D --defined-only '%s' | awk '{print $3}' | sort >there\n"
+    char *missing = shell("cd '%s' && nm -D --defined-only '%s' | sed 's/.* //; s/@.*//' | sort -u >there\n"
                           "cat \"$OLDPWD\"/include/rlock/*.h | tr -d '\\n' | grep -o 'RLOCK_API [^;]*;' |\n"
                           "    sed 's/.*[ *]\\(rlock_[a-z_]*\\)(.*/\\1/' | sort -u >declared\n"
                           "test -s declared && comm -13 there declared",
                           scratch_folder(), library());
     cr_assert(*missing == 0, "declared, but not in the library:\n%s", missing);
     free(missing);
+}
+
+/* A program that needs a function of a later version then says so when it is started with an earlier one. */
+Test(symbols, each_function_has_the_version_in_which_it_came)
+{
+    char *bare = shell("nm -D --defined-only '%s' | awk '$2 == \"T\" && $3 !~ /^rlock_[a-z_]*@@RLOCK_[0-9.]*$/'", library());
+    const char *sanitizer = getenv("SAN");
+    cr_assert(*bare == 0 || (sanitizer && *sanitizer), "without a version:\n%s", bare);
+    free(bare);
 }
 
 /* A thread of it may still run its last lines when the program unloads it. */
