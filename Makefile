@@ -11,6 +11,7 @@
 
 CC      ?= cc
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 SAN     ?=
 ARGS    ?=
@@ -40,7 +41,8 @@ module  := librlock-tls.so.$(major)
 
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS   ?= -O2 -g
-BASE     := -std=c11 -D_GNU_SOURCE -Iinclude -I. -Isrc $(WARN) -pthread -MMD -MP
+# What is built does not depend on the folder that it is built in.
+BASE     := -ffile-prefix-map=$(call quote,$(CURDIR))=. -std=c11 -D_GNU_SOURCE -Iinclude -I. -Isrc $(WARN) -pthread -MMD -MP
 SHARED   := -lhiredis -lyaml -luuid -ldl -lpthread
 LIBS     := $(SHARED) -lssl -lcrypto
 NO_HOLES := -Wl,--no-undefined
@@ -83,15 +85,16 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the libr
 
 # --- What a machine needs ---
 
-.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site
+.PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site deps-deb
 deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages)
 # Who builds or installs the library is told what is missing; who tests it or sees the demo has it installed.
-deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site: deps-%:
+deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site deps-deb: deps-%:
 	@sh tests/support/deps.sh $* $(B)/bin $(if $(filter-out all install uninstall $(B)/%,$(MAKECMDGOALS)),,check)
 deps-test: | deps-build
 deps-interop: | deps-test
 deps-bench: | deps-interop
 deps-peers: | deps-bench
+deps-deb: | deps-build
 export PATH := $(PATH):$(abspath $(B))/bin
 
 # --- The library and the command ---
@@ -128,10 +131,11 @@ $(B)/$(module): $(tls_obj) $(B)/src/net/tls_module/module.o
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(module) $(LOADED) $(NO_HOLES) -o $@ $^ $(LIBS)
 
+RPATH := -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 # It starts sooner with the shared library, which is beside it here, and in lib beside bin where it is installed.
 $(B)/rlock: $(cli_obj) $(B)/$(soname)
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $(cli_obj) -L$(B) -lrlock -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(RPATH) -o $@ $(cli_obj) -L$(B) -lrlock -lpthread
 
 # --- Tests: one program a suite, made of tests/<suite>/*.c and what helps them ---
 
@@ -445,7 +449,7 @@ bench-loss: all $(loss) | deps-test ## measures how soon a deleted lock is told 
 
 # Words of the shell: PREFIX and DESTDIR may have spaces and quotes.
 include_to := $(call quote,$(DESTDIR)$(PREFIX)/include/rlock)
-lib_to     := $(call quote,$(DESTDIR)$(PREFIX)/lib)
+lib_to     := $(call quote,$(DESTDIR)$(LIBDIR))
 bin_to     := $(call quote,$(DESTDIR)$(PREFIX)/bin)
 man_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/man)
 bash_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/bash-completion/completions)
@@ -453,35 +457,67 @@ zsh_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/zsh/site-functions)
 fish_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d)
 headers    := $(wildcard include/rlock/*.h)
 man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
+cmake_to   := $(call quote,$(DESTDIR)$(LIBDIR)/cmake/rlock)
+
+# A page for each function, made from the headers; its date is that of the last version in CHANGELOG.md, or else of the file.
+made_pages := $(B)/man/made
+$(made_pages): $(headers) packaging/man.awk CHANGELOG.md
+	$(call say,MAN)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)date=$$(sed -n 's/^## [0-9.]* *[^0-9]* *\([0-9-]*\)$$/\1/p' CHANGELOG.md | head -n 1); \
+	    awk -v folder=$(@D) -v date="$${date:-$$(date -u -r CHANGELOG.md +%F)}" -v version=$(version) -f packaging/man.awk $(headers) >$(@D)/links
+	$(Q)while read -r link page; do ln -s "$$page" $(@D)/"$$link" || exit; done <$(@D)/links && mv $(@D)/links $@
 
 # rlock.pc names PREFIX, and programs are built in other folders than this one.
 absolute_prefix = $(if $(PREFIX),$(if $(filter /%,$(firstword $(PREFIX))),,$(error PREFIX must be an absolute path, such \
     as /usr/local: "$(PREFIX)")))
 
 .PHONY: install uninstall
-install: all ## installs headers, libraries, command, manual and completions under DESTDIR and PREFIX
-	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(bin_to) $(man_to)/man1 $(man_to)/man3 \
+install: all $(made_pages) ## installs headers, libraries, command, manual and completions under DESTDIR and PREFIX
+	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(cmake_to) $(bin_to) $(man_to)/man1 $(man_to)/man3 \
 	    $(bash_to) $(zsh_to) $(fish_to)
 	install -m 644 $(headers) $(include_to)
 	install -m 644 $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(lib_to)
 	ln -sf $(soname) $(lib_to)/librlock.so
-	sh packaging/pc.sh $(call quote,$(PREFIX)) $(version) > $(lib_to)/pkgconfig/rlock.pc
+	sh packaging/pc.sh $(call quote,$(PREFIX)) $(call quote,$(LIBDIR)) $(version) > $(lib_to)/pkgconfig/rlock.pc
 	chmod 644 $(lib_to)/pkgconfig/rlock.pc
+	install -m 644 packaging/rlockConfig.cmake $(cmake_to)
+	sed 's/@VERSION@/$(version)/' packaging/rlockConfigVersion.cmake.in > $(cmake_to)/rlockConfigVersion.cmake
+	chmod 644 $(cmake_to)/rlockConfigVersion.cmake
 	install -m 755 $(B)/rlock $(bin_to)
 	install -m 644 $(filter %.1,$(man_pages)) $(man_to)/man1
+	cp -P $(B)/man/*.3 $(man_to)/man3 && chmod 644 $(man_to)/man3/rlock*.3
 	install -m 644 $(filter %.3,$(man_pages)) $(man_to)/man3
 	install -m 644 packaging/completions/rlock.bash $(bash_to)/rlock
 	install -m 644 packaging/completions/_rlock $(zsh_to)
 	install -m 644 packaging/completions/rlock.fish $(fish_to)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
-uninstall: ## removes what install put there
+uninstall: $(made_pages) ## removes what install put there
 	$(absolute_prefix)rm -f $(addprefix $(include_to)/,$(notdir $(headers)))
 	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
 	rm -f $(bash_to)/rlock $(zsh_to)/_rlock $(fish_to)/rlock.fish
 	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+	rm -f $(cmake_to)/rlockConfig.cmake $(cmake_to)/rlockConfigVersion.cmake
+	[ ! -d $(cmake_to) ] || rmdir --ignore-fail-on-non-empty $(cmake_to)
+	for page in $(B)/man/*.3; do rm -f $(man_to)/man3/"$${page##*/}"; done
 	[ ! -d $(include_to) ] || rmdir --ignore-fail-on-non-empty $(include_to)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
+
+# --- Packages (packaging/) ---
+
+.PHONY: deb deb-test abi reproducible
+deb: | deps-deb ## builds the Debian packages into build/deb, for the Debian that this is
+	@sh packaging/deb.sh $(B)/deb
+
+deb-test: ## builds, installs and uses the packages in bare chroots of Debian 12 and 13; needs root and mmdebstrap
+	@sh packaging/deb-test.sh $(B)/deb-test
+
+abi: $(B)/$(soname) ## compares the library's interface with that of the last release, by abidiff
+	@sh packaging/abi.sh $(B)
+
+reproducible: ## builds twice, in two folders, and compares
+	@sh packaging/reproducible.sh $(B)/reproducible
 
 .PHONY: clean help
 clean: ## removes the build folder

@@ -54,6 +54,8 @@ limits)
     need pmccabe command -v pmccabe
     need zsh command -v zsh
     need fish command -v fish
+    need mandoc command -v mandoc
+    need cmake command -v cmake
     ;;
 interop)
     need default-jdk-headless command -v javac
@@ -75,6 +77,11 @@ bench)
     ;;
 peers)
     server etcd-server etcd ''
+    ;;
+deb)
+    need debhelper command -v dh
+    need fakeroot command -v fakeroot
+    need lintian command -v lintian
     ;;
 site)
     need python3 command -v /usr/bin/python3

@@ -84,6 +84,35 @@ Test(install, program_outside_the_tree_speaks_tls)
     texts_free(&kept);
 }
 
+/* With both targets; of another major version there is none. */
+Test(install, program_outside_the_tree_finds_the_cmake_package)
+{
+    if (system("command -v cmake >/dev/null") != 0)
+        cr_skip_test("no cmake here");
+    server *own = server_start();
+    install();
+    scratch_write("program.c", program_text);
+    scratch_write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\n"
+                                    "project(outside C)\n"
+                                    "find_package(rlock 2 QUIET)\n"
+                                    "if(rlock_FOUND)\n"
+                                    "  message(FATAL_ERROR \"version 2 is not there\")\n"
+                                    "endif()\n"
+                                    "find_package(rlock 1.0 REQUIRED)\n"
+                                    "add_executable(shared program.c)\n"
+                                    "target_link_libraries(shared rlock::rlock)\n"
+                                    "add_executable(static program.c)\n"
+                                    "target_link_libraries(static rlock::static)\n");
+    const char *san = environment("SAN", "");
+    shell_do("cd '%s' && cmake -S . -B cmade -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" -DCMAKE_C_COMPILER='%s' "
+             "-DCMAKE_C_FLAGS='%s%s' && cmake --build cmade && mv cmade/shared cmade/static .",
+             scratch_folder(), environment("CC", "cc"), *san ? "-fsanitize=" : "",
+             strcmp(san, "address") == 0 ? "address,undefined" : san);
+    run_says("shared", server_url(own), "held 1\nafter 0\n");
+    run_says("static", server_url(own), "held 1\nafter 0\n");
+    server_stop(own);
+}
+
 /* As bindings of other languages do: no header, no struct, and the symbols looked up by name. */
 static const char symbols_text[] =
     "#include <dlfcn.h>\n"
