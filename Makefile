@@ -81,7 +81,7 @@ cli_obj  := $(cli_src:%.c=$(B)/%.o) $(patsubst %,$(B)/src/base/%.o,clock host_po
 tls_obj  := $(filter $(B)/src/net/tls%,$(lib_obj))
 
 .PHONY: all
-all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock ## builds the library and the command (the default)
+all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock $(B)/man/made ## builds the library, the command and the manual (the default)
 
 # --- What a machine needs ---
 
@@ -473,7 +473,7 @@ absolute_prefix = $(if $(PREFIX),$(if $(filter /%,$(firstword $(PREFIX))),,$(err
     as /usr/local: "$(PREFIX)")))
 
 .PHONY: install uninstall
-install: all $(made_pages) ## installs headers, libraries, command, manual and completions under DESTDIR and PREFIX
+install: all ## installs headers, libraries, command, manual and completions under DESTDIR and PREFIX
 	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(cmake_to) $(bin_to) $(man_to)/man1 $(man_to)/man3 \
 	    $(bash_to) $(zsh_to) $(fish_to)
 	install -m 644 $(headers) $(include_to)
