@@ -244,7 +244,8 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                                     : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
-    rli_registry_request(attempt, &request);
+    if (attempt->own_channel || cold->registered_ms) /* else it has not waited yet */
+        rli_registry_request(attempt, &request);
     return request;
 }
 

@@ -387,20 +387,25 @@ Test(signal_python, behind_a_killed_waiter_of_ours_is_next)
     assert_no_keys();
 }
 
-Test(signal_python, behind_a_waiter_of_ours_whose_time_is_over_is_next)
+/* Its wait ends when both wait: a time might be over before that. */
+Test(signal_python, behind_a_waiter_of_ours_that_gives_up_is_next)
 {
     rlock *lock = ours(stage.client);
     actor *waiter = actor_start();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
     assert_taken_by("t1", WITHOUT_END);
-    actor_begin_try(waiter, lock, 1000, RLOCK_WATCHDOG);
+    actor_begin_with(waiter, lock, &options);
     await_blocked(1);
     int tag = begin_theirs("t2", 2);
-    assert_status(actor_finish(waiter, SOON_MS), RLOCK_TIMEOUT);
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiter, SOON_MS), RLOCK_CANCELLED);
     assert_released_by("t1");
     assert_result(agent_await(python, tag, SOON_MS), "True");
     assert_released_by("t2");
     assert_no_keys();
     actor_end(waiter);
+    rlock_cancel_free(options.cancel);
 }
 
 Test(signal_python, that_was_killed_while_it_waited_is_in_nobodys_way)
