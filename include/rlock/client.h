@@ -98,7 +98,7 @@ typedef enum rlock_tracking {
     RLOCK_TRACKING_IDLE = 0,          /* no hold has been older than a second: nothing is tracked yet */
     RLOCK_TRACKING_ON = 1,            /* holds that are older than a second are tracked */
     RLOCK_TRACKING_CONNECTING = 2,    /* it is being set up, or set up anew after a connection ended */
-    RLOCK_TRACKING_DISABLED = 3,      /* lossTracking is false, or this is a cluster */
+    RLOCK_TRACKING_DISABLED = 3,      /* lossTracking is false */
     RLOCK_TRACKING_REFUSED = 4,       /* a server lacks it (Redis before 6.0, a proxy), or the user has no right to it */
     RLOCK_TRACKING_TOO_MANY_HOLDS = 5,/* the client has more holds than lossTrackingMaxHolds */
     RLOCK_TRACKING_FALSE_ALARMS = 6   /* most reports were no loss: tracking rests for five minutes */

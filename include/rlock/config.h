@@ -139,7 +139,7 @@ typedef struct rlock_config {
      * returns once the release is on its way; see rlock_unlock(). rlock_on_lost reports a release that the
      * server refused. */
     bool unlock_waits;
-    /* lossTracking (false; not a setting of Redisson; without effect in a cluster): the server reports changes that others make to locks held for
+    /* lossTracking (false; not a setting of Redisson): the server reports changes that others make to locks held for
      * longer than a second (CLIENT TRACKING), so that a loss is told at once instead of at the next renewal. false: no
      * tracking, and no connection for it. rlock_client_tracking() tells whether it works. */
     bool loss_tracking;

@@ -123,8 +123,6 @@ static rlock_status complete(rli_settings *settings)
         settings->scan_interval_ms = settings->mode == RLI_CLUSTER ? 5000 : 1000;
     if (settings->dns_interval_ms < 0)
         settings->dns_interval_ms = 0;
-    if (settings->mode == RLI_CLUSTER) /* there, a wait may miss the change to another master while keys are tracked */
-        settings->loss_tracking = false;
     /* As in Redisson: a program that names a truststore wants certificates to be checked against it. */
     if (settings->tls.verification == RLI_VERIFY_NONE && settings->tls.truststore)
         settings->tls.verification = RLI_VERIFY_CA_ONLY;

@@ -65,7 +65,7 @@ typedef struct rli_settings {
     bool local_hand_over;    /* localHandOver */
     bool unlock_waits;       /* unlockWaits */
     bool lazy;               /* lazyInitialization */
-    bool loss_tracking;      /* lossTracking; false in a cluster */
+    bool loss_tracking;      /* lossTracking */
     int loss_tracking_max_holds;
     int64_t sync_timeout_ms; /* slavesSyncTimeout */
     /* scanInterval, dnsMonitoringInterval, pingConnectionInterval; 0: never. */

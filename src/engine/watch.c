@@ -190,7 +190,7 @@ void rli_watch_init(rli_engine *engine)
         .ear = {.key_changed = key_changed, .servers_changed = servers_changed},
         .on = on,
         .state = on ? RLOCK_TRACKING_IDLE : RLOCK_TRACKING_DISABLED,
-        .why = "lossTracking is false, or this is a cluster",
+        .why = "lossTracking is false",
         .due_ms = RLI_NEVER,
         .on_again_ms = RLI_NEVER,
         .retry_ms = RLI_NEVER,

@@ -79,6 +79,8 @@ static void draw_client(drawing *self, plan_client *to)
         word(to, "unlockWaits=false");
     if (draw_one_in(self, 6))
         word(to, "lazyInitialization=true");
+    if (draw_one_in(self, 3))
+        word(to, "lossTracking=true");
     if (draw_one_in(self, 4))
         option(self, to, "connectionPoolSize", 1 + draw_roll(self, 3));
     if (draw_one_in(self, 4))
