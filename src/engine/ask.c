@@ -208,6 +208,13 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
 }
 
+/* Adds what concerns the registry of waiters, if the attempt or its session has waited. */
+static void add_registration(rli_attempt *attempt, rli_request *request)
+{
+    if (attempt->own_channel || attempt->session->cold->registered_ms)
+        rli_registry_request(attempt, request);
+}
+
 rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t lease_ms)
 {
     const rli_acquire *asked = attempt->asked;
@@ -244,8 +251,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                                     : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
-    if (attempt->own_channel || cold->registered_ms) /* else it has not waited yet */
-        rli_registry_request(attempt, &request);
+    add_registration(attempt, &request);
     return request;
 }
 
