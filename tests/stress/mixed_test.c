@@ -80,8 +80,8 @@ static void check(const game *rules, const board *shared, int64_t turns)
         fprintf(stderr, "%s: at most %lld inside at once\n", rules->java, (long long)atomic_load(&shared->most));
 }
 
-/* No turn is lost, nobody sees what must not be, each side has a turn, every player comes to its
- * end, and nobody listens any more. */
+/* No turn is lost, nobody sees what must not be, each side has a turn where shares are promised, every player
+ * comes to its end, and nobody listens any more. */
 static void play_mixed(const game *rules)
 {
     struct side *sides = shared_memory(PROCESSES * sizeof *sides);
@@ -110,7 +110,7 @@ static void play_mixed(const game *rules)
     int64_t took_ms = now_ms() - began_ms;
     fprintf(stderr, "%s: %lld turns in %lld ms\n", rules->java, (long long)all, (long long)took_ms);
     check(rules, shared, all);
-    cr_assert(least >= 1, "one side had no turn");
+    cr_assert(least >= 1 || rules->no_shares, "one side had no turn");
     cr_assert(wait_no_channels(5000));
     wait_no_latches();
     free(path);
@@ -145,11 +145,13 @@ Test(mixed, turns_under_a_fair_lock_are_counted_exactly)
     assert_no_keys();
 }
 
-/* Who has just had it takes it again while the others sleep, so that no share is promised. */
+/* Who has just had it takes it again while the others sleep, so a side may have none of so few turns. That each has some
+ * in the end is shown in virtual time: spin::that_goes_round_here_is_free_for_others_now_and_then. */
 Test(mixed, turns_under_a_spin_lock_are_counted_exactly)
 {
     static const lock_kind kind = {.java = "spin", .get = rlock_get_spin_lock};
-    play_mixed(&(game){.java = "spin", .name = "order:42", .kind = &kind, .play = play_turns, .total = scaled(6000, 20000)});
+    play_mixed(&(game){.java = "spin", .name = "order:42", .kind = &kind, .play = play_turns, .total = scaled(6000, 20000),
+                       .no_shares = true});
     assert_no_keys();
 }
 

@@ -22,6 +22,7 @@ typedef struct game {
     rlock_status (*play)(player *self);
     int64_t total;         /* turns, of all players together */
     int64_t limit;         /* how many may be inside at once; of the latch: how many play */
+    bool no_shares;        /* a side may have no turn before all are over */
 } game;
 
 /* Lock, count up, unlock; a fenced lock's token must be newer than the one before. */
