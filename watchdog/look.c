@@ -143,7 +143,7 @@ void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_sess
 static rli_session *next_old(const rli_watchdog *watchdog)
 {
     rli_timer *first = rli_timer_heap_first(&watchdog->engine->timers);
-    if (!first || first->at_ms > rli_now_ms() || first == &watchdog->engine->permits_in_doubt.timer)
+    if (!first || first->at_ms > rli_now_ms() || !rli_watchdog_is_of_session(watchdog, first))
         return NULL;
     rli_session *session = RLI_ITEM(rli_session, first, timer);
     return session->aging && is_held(session) && rli_now_ms() < session->deadline_ms ? session : NULL;

@@ -6,6 +6,7 @@
 #include "engine/session.h"
 #include "net/reply.h"
 #include "watchdog/look.h"
+#include "watchdog/renew_permits.h"
 #include "watchdog/renewal_batch.h"
 #include "watchdog/tracking.h"
 
@@ -13,11 +14,6 @@
 
 /* Time to connect, which does not count as time to answer: only a server's silence condemns a connection. */
 #define CONNECT_MS 20
-
-static int64_t part_of_timeout(const rli_watchdog *watchdog, int parts)
-{
-    return watchdog->engine->settings->watchdog_timeout_ms / parts;
-}
 
 /* Sets the next attempt. At the session's deadline, the watchdog declares it lost instead. */
 static void put_off(rli_engine *engine, rli_session *session, int64_t until_ms)
@@ -47,7 +43,7 @@ static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch
 static rli_session *next_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, int64_t due_ms)
 {
     rli_timer *first = rli_timer_heap_first(&watchdog->engine->timers);
-    if (!first || first->at_ms > due_ms || first == &watchdog->engine->permits_in_doubt.timer)
+    if (!first || first->at_ms > due_ms || !rli_watchdog_is_of_session(watchdog, first))
         return NULL;
     rli_session *session = RLI_ITEM(rli_session, first, timer);
     bool fits = session->phase == RLI_OPEN && !session->renewing && !session->aging && rli_session_needs_renewal(session) &&
@@ -71,7 +67,7 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
     rli_engine *engine = watchdog->engine;
     /* Also take what is due very soon, instead of waking the thread again for it. In a cluster, all holds of one
      * slot are due at once anyway. */
-    int64_t due_ms = rli_now_ms() + (engine->settings->mode == RLI_CLUSTER ? 0 : part_of_timeout(watchdog, 60));
+    int64_t due_ms = rli_now_ms() + (engine->settings->mode == RLI_CLUSTER ? 0 : rli_watchdog_timeout_part(watchdog, 60));
     /* Most batches are of few threads, so check each thread once. */
     const rli_thread_life *alive = NULL;
     rli_session *session;
@@ -95,6 +91,11 @@ typedef char owner_text[RLI_OWNER_TEXT];
 static bool word(const rli_renewal_batch *batch, rli_call *call, owner_text **texts)
 {
     rli_engine *engine = batch->watchdog->engine;
+    *texts = NULL;
+    if (batch->permits) {
+        rli_renew_permits_word(batch, call);
+        return !call->no_memory;
+    }
     owner_text *owners = malloc((size_t)batch->count * sizeof *owners);
     *texts = owners;
     const rli_kind *kind = batch->sessions[0]->kind;
@@ -117,7 +118,7 @@ static rlock_status ask(const rli_renewal_batch *batch, rli_call *call)
     rli_operation op;
     call->background = true;
     call->attempts = 1;
-    call->timeout_ms = part_of_timeout(batch->watchdog, 6) + 1;
+    call->timeout_ms = rli_watchdog_timeout_part(batch->watchdog, 6) + 1;
     rlock_status status = rli_operation_begin(&op, batch->watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
@@ -135,7 +136,7 @@ static rlock_status connect_node(const rli_renewal_batch *batch)
     rlock_status status = rli_operation_begin(&op, batch->watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    op.deadline_ms = rli_earlier(rli_after_ms(part_of_timeout(batch->watchdog, 12) + CONNECT_MS), batch->ends_ms);
+    op.deadline_ms = rli_earlier(rli_after_ms(rli_watchdog_timeout_part(batch->watchdog, 12) + CONNECT_MS), batch->ends_ms);
     status = rli_pipeline_connect(&batch->node->background, &op);
     rli_operation_end(&op);
     return status;
@@ -195,6 +196,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
 static void discard(rli_renewal_batch *batch)
 {
     rli_node_unref(batch->node);
+    rli_permit_batch_free(batch->permits);
     free(batch);
 }
 
@@ -203,8 +205,10 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
 {
     rli_engine *engine = batch->watchdog->engine;
     bool whole = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == (size_t)batch->count;
-    int64_t again_ms = rli_after_ms(part_of_timeout(batch->watchdog, 30) + 1);
-    for (int i = 0; i < batch->count; i++) {
+    int64_t again_ms = rli_after_ms(rli_watchdog_timeout_part(batch->watchdog, 30) + 1);
+    if (batch->permits)
+        rli_renew_permits_apply(batch, whole ? reply : NULL, sent_ms, again_ms);
+    for (int i = 0; !batch->permits && i < batch->count; i++) {
         rli_session *session = batch->sessions[i];
         const redisReply *answer = whole ? reply->element[i] : NULL;
         if (batch->looks)
@@ -220,7 +224,7 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
  * long enough that other servers' renewals get most of the time, and short enough for a few more tries. */
 static void note_silence(const rli_watchdog *watchdog, rli_node *node)
 {
-    node->renewals.mute_until_ms = rli_after_ms(part_of_timeout(watchdog, 12));
+    node->renewals.mute_until_ms = rli_after_ms(rli_watchdog_timeout_part(watchdog, 12));
 }
 
 /* Sends the batch's request again and waits for the answer, following redirects and sending the script's text if
@@ -235,7 +239,7 @@ static void close_by_asking(rli_renewal_batch *batch)
     int64_t since_ms = rli_now_ms();
     rlock_status status = word(batch, &call, &owners) ? ask(batch, &call) : RLOCK_NO_MEMORY;
     rli_engine_lock(engine);
-    if (status == RLOCK_UNAVAILABLE && batch->node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
+    if (status == RLOCK_UNAVAILABLE && batch->node && rli_now_ms() - since_ms > rli_watchdog_timeout_part(watchdog, 12))
         note_silence(watchdog, batch->node);
     close_batch(batch, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
     rli_call_clear(&call);
@@ -278,7 +282,7 @@ bool rli_renew_finish_answered(rli_watchdog *watchdog)
     bool landed = false;
     for (; (batch = rli_renewal_batch_next_answered(watchdog)); landed = true)
         take_up(batch);
-    int64_t since_ms = rli_now_ms() - part_of_timeout(watchdog, 6) - 1;
+    int64_t since_ms = rli_now_ms() - rli_watchdog_timeout_part(watchdog, 6) - 1;
     if (watchdog->batches.first && watchdog->batches.first->sent_ms <= since_ms) {
         rli_engine_unlock(engine);
         rli_renewal_batch_give_up(watchdog, since_ms);
@@ -299,10 +303,10 @@ static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *
         put_off(engine, timer, node->renewals.mute_until_ms);
         return false;
     }
-    if (!node || !rli_renewal_batch_is_full(node, now_ms > timer->timer.at_ms + part_of_timeout(watchdog, 60)))
+    if (!node || !rli_renewal_batch_is_full(node, now_ms > timer->timer.at_ms + rli_watchdog_timeout_part(watchdog, 60)))
         return true;
-    if (now_ms > node->renewals.heard_ms + part_of_timeout(watchdog, 60)) { /* its silence must not delay others */
-        put_off(engine, timer, now_ms + part_of_timeout(watchdog, 120) + 1);
+    if (now_ms > node->renewals.heard_ms + rli_watchdog_timeout_part(watchdog, 60)) { /* its silence must not delay others */
+        put_off(engine, timer, now_ms + rli_watchdog_timeout_part(watchdog, 120) + 1);
         return false;
     }
     rli_engine_unlock(engine);
@@ -316,7 +320,7 @@ static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, rli_sessi
 {
     rli_renewal_batch *batch = rli_renewal_batch_make(watchdog, node);
     if (!batch)
-        put_off(watchdog->engine, timer, rli_after_ms(part_of_timeout(watchdog, 30) + 1));
+        put_off(watchdog->engine, timer, rli_after_ms(rli_watchdog_timeout_part(watchdog, 30) + 1));
     return batch;
 }
 
@@ -337,7 +341,7 @@ void rli_renew_dispatch(rli_renewal_batch *batch)
     rli_engine_lock(engine);
     if (sent)
         rli_tracking_check(engine, node);
-    if (!sent && node && rli_now_ms() - since_ms > part_of_timeout(watchdog, 12))
+    if (!sent && node && rli_now_ms() - since_ms > rli_watchdog_timeout_part(watchdog, 12))
         note_silence(watchdog, node);
     if (!sent)
         close_batch(batch, NULL, since_ms);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "watchdog/renew_permits.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -138,6 +139,7 @@ void rli_renewal_batchs_destroy(rli_renewal_batches *batches)
         next = batch->next;
         if (batch->pending.reply)
             freeReplyObject(batch->pending.reply);
+        rli_permit_batch_free(batch->permits);
         free(batch);
     }
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct rli_session;
+struct rli_permit_batch;
 
 typedef struct rli_renewal_batch {
     rli_pending pending;                       /* the request; must be first */
@@ -25,6 +26,8 @@ typedef struct rli_renewal_batch {
     bool lengthens;
     bool looks;  /* it renews nothing but reads the holds (look.h) */
     bool alarm;  /* a look that a report of the name's key caused */
+    /* It renews permits (renew_permits.h), `count` of them, and no sessions. NULL: it does not. Owned. */
+    struct rli_permit_batch *permits;
     bool judged; /* a look that counts as a false alarm if it finds nothing */
     int count;
     struct rli_session *sessions[]; /* marked as `renewing`, or as `looking` */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "engine/kinds/permit.h"
 
 #include <string.h>
 
@@ -32,34 +33,57 @@ bool rli_reporter_is_self(rli_reporter *reporter)
     return self;
 }
 
-/* Reports one loss. Mutex held on entry and return, not while the program's function runs. */
+/* Calls the program's function. Mutex held on entry and return, not while it runs. */
+static void tell(rli_reporter *reporter, const rlock_lost_event *event)
+{
+    rlock_lost_fn *fn = reporter->fn;
+    void *argument = reporter->argument;
+    if (!fn)
+        return;
+    reporter->calling = true;
+    reporter->call++;
+    rli_engine_unlock(reporter->engine);
+    fn(event, argument);
+    rli_engine_lock(reporter->engine);
+    reporter->calling = false;
+    pthread_cond_broadcast(&reporter->idle);
+}
+
+/* Returns the name without the prefixes that the program did not give. */
+static const char *own_name(const rli_reporter *reporter, const rli_naming *naming, const char *name)
+{
+    const char *prefixes[] = {naming->name_prefix, reporter->engine->settings->name_prefix};
+    return name + (prefixes[0] ? strlen(prefixes[0]) : 0) + (prefixes[1] ? strlen(prefixes[1]) : 0);
+}
+
+/* Reports one loss. Mutex held on entry and return, not meanwhile: `reporting` keeps the session and its name alive. */
 static void report(rli_reporter *reporter, rli_session *session)
 {
     rli_engine *engine = reporter->engine;
     rli_owner owner = rli_session_owner(session);
-    const char *prefixes[] = {session->kind->naming.name_prefix, engine->settings->name_prefix};
-    size_t before = (prefixes[0] ? strlen(prefixes[0]) : 0) + (prefixes[1] ? strlen(prefixes[1]) : 0);
     rlock_lost_event event = {
         .size = sizeof event,
-        .name = session->entry->name + before,
+        .name = own_name(reporter, &session->kind->naming, session->entry->name),
         .owner = owner.number,
         .named_owner = owner.named,
         .hold_count = session->reported_count,
         .reason = session->reason,
     };
-    rlock_lost_fn *fn = reporter->fn;
-    void *argument = reporter->argument;
-    if (fn) {
-        reporter->calling = true;
-        reporter->call++;
-        rli_engine_unlock(engine);
-        fn(&event, argument); /* `reporting` keeps the session and its name alive */
-        rli_engine_lock(engine);
-        reporter->calling = false;
-        pthread_cond_broadcast(&reporter->idle);
-    }
+    tell(reporter, &event);
     session->reporting = false;
     rli_session_settle(engine, session);
+}
+
+static void report_permit(rli_reporter *reporter, rli_renewed_permit *permit)
+{
+    char id[RLI_PERMIT_ID_TEXT + 1];
+    rli_permit_id_show(permit->id, id);
+    tell(reporter, &(rlock_lost_event){.size = sizeof(rlock_lost_event),
+                                       .name = own_name(reporter, &rli_permit_naming, rli_renewed_permit_name(permit)),
+                                       .hold_count = 1,
+                                       .reason = permit->reason,
+                                       .permit = id});
+    rli_renewed_permit_free(permit);
 }
 
 static void *run(void *argument)
@@ -69,7 +93,10 @@ static void *run(void *argument)
     rli_engine_lock(engine);
     while (!reporter->stopping) {
         rli_session *session = engine->first_report;
-        if (session) {
+        rli_renewed_permit *permit = rli_renewed_permits_take_lost(&engine->renewed_permits);
+        if (permit) {
+            report_permit(reporter, permit);
+        } else if (session) {
             engine->first_report = session->next_report;
             if (!engine->first_report)
                 engine->last_report = NULL;

@@ -10,6 +10,7 @@
 #include "watchdog/renewal_batch.h"
 #include "watchdog/permits.h"
 #include "watchdog/renew.h"
+#include "watchdog/renew_permits.h"
 #include "watchdog/compensate.h"
 #include "watchdog/look.h"
 
@@ -21,6 +22,12 @@ void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
     rli_renewal_batchs_destroy(&watchdog->batches);
+}
+
+bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *timer)
+{
+    const rli_engine *engine = watchdog->engine;
+    return timer != &engine->permits_in_doubt.timer && timer != &engine->renewed_permits.timer;
 }
 
 /* Sleeps until the first timer is due or an earlier one is set. `called`: the last sleep was ended by a wake-up.
@@ -89,8 +96,8 @@ int64_t rli_watchdog_compensation_pause(int64_t pause_ms, bool answered)
 
 static bool tidies(const rli_watchdog *watchdog, const rli_timer *timer)
 {
-    return timer == &watchdog->engine->permits_in_doubt.timer ||
-           RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING;
+    return rli_watchdog_is_of_session(watchdog, timer) ? RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING
+                                                       : timer == &watchdog->engine->permits_in_doubt.timer;
 }
 
 /* Returns the first instant before by_ms at which something other than a compensation is due, in the part of the heap
@@ -109,7 +116,7 @@ int64_t rli_watchdog_compensation_answer_by(const rli_watchdog *watchdog)
 {
     if (watchdog->engine->closes_ms)
         return watchdog->engine->closes_ms;
-    int64_t sixth_ms = watchdog->engine->settings->watchdog_timeout_ms / 6 + 1;
+    int64_t sixth_ms = rli_watchdog_timeout_part(watchdog, 6) + 1;
     /* After an unanswered request, the next one may have to connect first, over a slow link. */
     int64_t most_ms = watchdog->compensation_unanswered ? sixth_ms : rli_earlier(sixth_ms, COMPENSATE_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(COMPENSATE_LEAST_MS);
@@ -153,6 +160,8 @@ static void *run(void *argument)
             called = rest(watchdog, first, called);
         else if (first == &engine->permits_in_doubt.timer)
             rli_permits_give_back(watchdog);
+        else if (first == &engine->renewed_permits.timer)
+            rli_renew_permits_due(watchdog);
         else
             attend_session(watchdog, RLI_ITEM(rli_session, first, timer));
     }

@@ -37,6 +37,14 @@ void rli_watchdog_destroy(rli_watchdog *watchdog);
 
 /* Starts the thread unless it runs. Engine's mutex held. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_watchdog_start(rli_watchdog *watchdog);
+/* A part of lockWatchdogTimeout, ms. */
+static inline int64_t rli_watchdog_timeout_part(const rli_watchdog *watchdog, int parts)
+{
+    return watchdog->engine->settings->watchdog_timeout_ms / parts;
+}
+
+/* Returns whether the timer is a session's, and not that of permits. */
+bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *timer);
 /* Clean-up requests give back what may be left on the server without an owner. The pauses between them double,
  * beginning with this one… */
 #define RLI_COMPENSATE_FIRST_MS 500

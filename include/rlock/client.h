@@ -87,6 +87,9 @@ typedef struct rlock_lost_event {
     bool named_owner; /* true: an owner from rlock_for_owner or the options; false: a thread */
     int hold_count;   /* how many holds are lost */
     rlock_lost_reason reason;
+    /* The id of a permit that was acquired with RLOCK_PERMIT_WATCHDOG, valid during the callback; then `name` is that of its
+     * semaphore, `owner` is 0 and `hold_count` 1. NULL: a lock was lost. */
+    const char *permit;
 } rlock_lost_event;
 
 typedef void rlock_lost_fn(const rlock_lost_event *event, void *arg);

@@ -126,7 +126,12 @@ typedef struct rlock_permit {
 } rlock_permit;
 
 #define RLOCK_PERMIT_FOREVER  ((int64_t)-1) /* as a lease: no expiry */
-#define RLOCK_PERMITS_AT_ONCE 100000        /* limit for one call */
+/* As the lease of an acquire: the watchdog renews the permit, for lockWatchdogTimeout each time, until it is released
+ * through this client or the client is closed, whatever thread acquired it. One that is lost all the same (renewals did not
+ * reach the server in time; another process released it; the semaphore was deleted) is reported to rlock_on_lost. Redisson
+ * has no counterpart (redisson#3046). */
+#define RLOCK_PERMIT_WATCHDOG ((int64_t)-2)
+#define RLOCK_PERMITS_AT_ONCE 100000 /* limit for one call */
 
 /* As rlock_get_semaphore; end it with rlock_permit_semaphore_free(). The name must not be that of a plain
  * semaphore. Java: getPermitExpirableSemaphore(name). */
@@ -153,8 +158,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_set_permits(rlock
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphore,
                                                                            int permits);
 
-/* Takes one permit; waits without limit. lease_ms: 1 to RLOCK_LEASE_MAX_MS, by the server's clock, or
- * RLOCK_PERMIT_FOREVER. Java: acquire(leaseTime). */
+/* Takes one permit; waits without limit. lease_ms: 1 to RLOCK_LEASE_MAX_MS, by the server's clock,
+ * RLOCK_PERMIT_FOREVER or RLOCK_PERMIT_WATCHDOG. Java: acquire(leaseTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire(rlock_permit_semaphore *semaphore,
                                                                        int64_t lease_ms, rlock_permit *permit);
 
@@ -179,7 +184,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_acquire_many(
 typedef struct rlock_permit_options {
     size_t size;          /* sizeof(rlock_permit_options) in the program */
     int64_t wait_ms;      /* RLOCK_FOREVER; 0 or less: ask once */
-    int64_t lease_ms;     /* RLOCK_PERMIT_FOREVER, or 1 to RLOCK_LEASE_MAX_MS */
+    int64_t lease_ms;     /* RLOCK_PERMIT_FOREVER, RLOCK_PERMIT_WATCHDOG, or 1 to RLOCK_LEASE_MAX_MS */
     rlock_cancel *cancel; /* NULL: cannot be cancelled */
     int64_t must_exist;   /* 1: a semaphore that does not exist is RLOCK_INVALID at once; 0: as one without permits */
 } rlock_permit_options;
@@ -197,7 +202,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire_with(rloc
 
 /* Releases the permit with this id (32 hex digits), from any process. Also RLOCK_INVALID: there is no such
  * permit, it was released already, or its lease has ended; the message names it. If the answer to the first
- * attempt was lost, an id that is gone counts as released. Java: release(permitId). */
+ * attempt was lost, an id that is gone counts as released. A release through the client that renews the permit ends the
+ * renewals, whatever its status: so does each that follows here. Java: release(permitId). */
 RLOCK_API rlock_status rlock_permit_semaphore_release(rlock_permit_semaphore *semaphore, const char *id);
 
 /* As rlock_permit_semaphore_release, but for a permit that is not there returns RLOCK_OK and sets *released
@@ -215,8 +221,9 @@ RLOCK_API rlock_status rlock_permit_semaphore_release_many(rlock_permit_semaphor
 RLOCK_API rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_semaphore *semaphore, int count,
                                                                const rlock_permit *permits, int *released);
 
-/* Sets the permit's lease to lease_ms from now (RLOCK_PERMIT_FOREVER: no expiry). *updated (may be NULL):
- * false if there is no such permit, or its lease has ended. Java: updateLeaseTime(permitId, leaseTime). */
+/* Sets the permit's lease to lease_ms from now (1 to RLOCK_LEASE_MAX_MS; RLOCK_PERMIT_FOREVER: no expiry). *updated (may be
+ * NULL): false if there is no such permit, or its lease has ended. If it is true, this client renews the permit no longer; a
+ * renewal that is under way may still lengthen the lease to lockWatchdogTimeout. Java: updateLeaseTime(permitId, leaseTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore,
                                                                                  const char *id, int64_t lease_ms,
                                                                                  bool *updated);
@@ -225,6 +232,11 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time
  * permit, or its lease has ended. Java: getLeaseTime(permitId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_lease_time(rlock_permit_semaphore *semaphore,
                                                                               const char *id, int64_t *ms);
+
+/* For how many more ms this process may rely on a permit that its client renews (RLOCK_PERMIT_WATCHDOG), by the local
+ * clock, less 1 % of the lease for clocks that run at different rates. 0: it is lost, released or not renewed here; the
+ * client is closed, or an argument is wrong. Does not ask the server, does not block. Redisson has no counterpart. */
+RLOCK_API int64_t rlock_permit_semaphore_valid_for(const rlock_permit_semaphore *semaphore, const char *id);
 
 /* How many permits are available (may be negative), how many are taken, and how many there are in all.
  * Permits that have expired count as available. 0 if the semaphore does not exist. Java: availablePermits(),

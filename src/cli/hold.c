@@ -91,10 +91,6 @@ bool loss_watch(cli_loss *self, rlock_client *client, const cli_hold *hold)
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (self->fd < 0)
         return false;
-    if (hold->leased && !permits_keep(hold->leased, self->fd)) {
-        close(self->fd);
-        return false;
-    }
     rlock_on_lost(client, reported, self);
     return true;
 }
@@ -102,8 +98,6 @@ bool loss_watch(cli_loss *self, rlock_client *client, const cli_hold *hold)
 void loss_unwatch(cli_loss *self, rlock_client *client)
 {
     rlock_on_lost(client, NULL, NULL);
-    if (self->hold->leased)
-        permits_keep_no_more(self->hold->leased);
     close(self->fd);
 }
 
@@ -114,8 +108,7 @@ bool loss_happened(cli_loss *self)
 
 const char *loss_words(cli_loss *self)
 {
-    bool gone = self->hold->leased && atomic_load(&self->hold->leased->gone);
-    if (gone || atomic_load(&self->reason) == RLOCK_LOST_GONE)
+    if (atomic_load(&self->reason) == RLOCK_LOST_GONE)
         return "it was forced open or deleted, or the server lost it";
     return "its time ran out, or the server could not be asked to renew it in time";
 }

@@ -30,6 +30,7 @@ void rli_engine_init(rli_engine *engine, const rli_settings *settings, const cha
     pthread_condattr_destroy(&attributes);
     rli_timer_heap_init(&engine->timers);
     rli_holds_init(engine);
+    rli_renewed_permits_init(&engine->renewed_permits);
     rli_watch_init(engine);
 }
 
@@ -38,6 +39,7 @@ void rli_engine_destroy(rli_engine *engine)
     rli_watch_destroy(engine);
     rli_holds_free(engine);
     rli_permits_in_doubt_destroy(&engine->permits_in_doubt);
+    rli_renewed_permits_destroy(&engine->renewed_permits);
     rli_timer_heap_destroy(&engine->timers);
     pthread_cond_destroy(&engine->reports);
     pthread_cond_destroy(&engine->async_releases_done);

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "config/settings.h"
 #include "engine/permits_in_doubt.h"
+#include "engine/renewed_permits.h"
 #include "engine/cold_fields.h"
 #include "engine/holds.h"
 #include "engine/watch.h"
@@ -61,6 +62,7 @@ struct rli_engine {
     /* While the client is being closed: until when close waits for async releases. 0: it is not being closed. */
     int64_t closes_ms;
     rli_permits_in_doubt permits_in_doubt;
+    rli_renewed_permits renewed_permits;
     rli_watch watch;
 };
 

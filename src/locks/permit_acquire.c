@@ -14,7 +14,9 @@
 
 typedef struct acquiring {
     rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
-    int64_t lease_ms;
+    int64_t lease_ms;            /* as it is sent */
+    rli_renewed_permit *renewed; /* for as many permits, which the watchdog renews then; NULL: it does not */
+    int64_t sent_ms;             /* when the request was sent that was granted */
     rli_doubtful_permits *asked; /* the ids that are requested */
     rlock_permit *permits;       /* where to write the ids */
     /* How many requests for these ids were not answered and may have run, or may still run. */
@@ -24,6 +26,11 @@ typedef struct acquiring {
 
 #define MISSING (-2) /* the answer when there is no such semaphore */
 
+static rli_engine *engine_of(const acquiring *attempt)
+{
+    return &attempt->waiting.object->client->engine;
+}
+
 /* Frees the ids that were requested; if a request for them may still run, hands them to the background
  * release instead. */
 static void give_up(acquiring *attempt)
@@ -31,8 +38,7 @@ static void give_up(acquiring *attempt)
     char message[512];
     snprintf(message, sizeof message, "%s", rlock_last_error());
     if (attempt->unanswered)
-        rli_permits_in_doubt_add(&attempt->waiting.object->client->engine, attempt->asked, attempt->lease_ms,
-                                 attempt->unanswered);
+        rli_permits_in_doubt_add(engine_of(attempt), attempt->asked, attempt->lease_ms, attempt->unanswered);
     else
         rli_doubtful_permits_free(attempt->asked);
     rli_fail_text(RLOCK_OK, message);
@@ -169,6 +175,7 @@ static rlock_status request(acquiring *attempt, ask_frame *asking, int64_t *agai
         return status;
     if (!rli_reply_is_nil(asking->call.reply))
         return read_denial(attempt, asking->call.reply, again_ms);
+    attempt->sent_ms = asking->call.sent_ms;
     return attempt->unanswered ? begin_replacing(attempt, asking) : RLOCK_OK;
 }
 
@@ -196,6 +203,10 @@ static rlock_status ask(rli_wait *wait, int64_t *again_ms)
 static void end(rli_waiting *waiting, rlock_status status)
 {
     acquiring *attempt = (acquiring *)(void *)waiting;
+    if (attempt->renewed && status == RLOCK_OK)
+        rli_renewed_permits_begin(engine_of(attempt), attempt->renewed, attempt->asked->ids, attempt->sent_ms);
+    else if (attempt->renewed)
+        rli_renewed_permits_drop(engine_of(attempt), attempt->renewed);
     if (status != RLOCK_OK) {
         give_up(attempt);
         return;
@@ -205,15 +216,29 @@ static void end(rli_waiting *waiting, rlock_status status)
     rli_doubtful_permits_free(attempt->asked);
 }
 
+/* Frees what `prepare` has made. */
+static void discard(acquiring *attempt)
+{
+    if (attempt->renewed)
+        rli_renewed_permits_drop(engine_of(attempt), attempt->renewed);
+    rli_doubtful_permits_free(attempt->asked);
+}
+
 static rlock_status prepare(acquiring *attempt, rli_object *object, int count, const rlock_permit_options *options)
 {
+    rli_engine *engine = &object->client->engine;
     rlock_status status;
+    bool renews = options->lease_ms == RLOCK_PERMIT_WATCHDOG;
     *attempt = (acquiring){
         .waiting = {.wait.ask = ask, .denied = denied, .object = object, .wait_ms = options->wait_ms, .end = end},
-        .lease_ms = options->lease_ms,
+        .lease_ms = renews ? engine->settings->watchdog_timeout_ms : options->lease_ms,
         .must_exist = options->must_exist != 0,
         .asked = make_ids(object, count, &status),
     };
+    if (status == RLOCK_OK && renews)
+        status = rli_renewed_permits_make(engine, &object->names, count, &attempt->renewed);
+    if (status != RLOCK_OK)
+        discard(attempt);
     return status;
 }
 
@@ -243,7 +268,7 @@ rlock_status rli_permits_acquire_async(rli_object *object, int count, const rloc
     size_t size = sizeof(async_acquiring) + (size_t)count * sizeof(rlock_permit);
     status = rli_object_wait_new(&made, size, object, options->cancel, fn, arg);
     if (status != RLOCK_OK) {
-        rli_doubtful_permits_free(attempt.asked);
+        discard(&attempt);
         return status;
     }
     async_acquiring *self = made;

@@ -1,6 +1,8 @@
 /* Permit release: releases permits, and reads and sets their leases. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/error.h"
+#include "client/client.h"
 #include "engine/permit_id.h"
 #include "locks/permit_semaphore.h"
 
@@ -115,21 +117,43 @@ static rlock_status prepare(rli_object_call *asked, rlock_permit_semaphore *sema
     return status;
 }
 
+/* A permit that is being released is renewed no longer: if the release fails, the lease ends it. */
+static void renew_no_more(const rli_object *object, const char *ids, int count)
+{
+    rli_renewed_permits_end(&object->client->engine, ids, count);
+}
+
+/* Prepares a release of one permit. */
+static rlock_status prepare_one(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id, read_fn *read)
+{
+    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read);
+    if (status == RLOCK_OK)
+        renew_no_more(asked->object, asked->id, 1);
+    return status;
+}
+
 static rlock_status prepare_release(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id)
 {
-    return prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read_release);
+    return prepare_one(asked, semaphore, id, read_release);
 }
 
 static rlock_status prepare_try_release(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id)
 {
-    return prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read_try_release);
+    return prepare_one(asked, semaphore, id, read_try_release);
+}
+
+static rlock_status read_update(const rli_object_call *asked, const rli_call *call, int64_t *answer)
+{
+    rlock_status status = rli_object_read_flag(asked, call, answer);
+    if (status == RLOCK_OK && *answer)
+        renew_no_more(asked->object, asked->id, 1);
+    return status;
 }
 
 static rlock_status prepare_update(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
                                    int64_t lease_ms)
 {
-    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease,
-                                  rli_object_read_flag);
+    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease, read_update);
     asked->numbers[0] = lease_ms;
     asked->number_count = 1;
     return status == RLOCK_OK ? rli_permit_check_lease(lease_ms) : status;
@@ -211,6 +235,15 @@ rlock_status rlock_permit_semaphore_get_lease_time_async(rlock_permit_semaphore 
     return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
+int64_t rlock_permit_semaphore_valid_for(const rlock_permit_semaphore *semaphore, const char *id)
+{
+    char bytes[RLI_PERMIT_ID];
+    if (check_id(semaphore, id, bytes) != RLOCK_OK)
+        return 0;
+    int64_t left_ms = rli_renewed_permits_deadline(&semaphore->object.client->engine, bytes) - rli_now_ms();
+    return left_ms > 0 ? left_ms : 0;
+}
+
 /* --- many permits --- */
 
 static rlock_status read_ids(int count, const rlock_permit *permits, char *ids)
@@ -284,6 +317,7 @@ static rlock_status prepare_many(rli_object_call *asked, rlock_permit_semaphore 
                                .numbers = {count},
                                .number_count = 1,
                                .ids = ids};
+    renew_no_more(asked->object, ids, count);
     return RLOCK_OK;
 }
 

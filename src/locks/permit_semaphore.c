@@ -264,12 +264,27 @@ rlock_status rlock_permit_semaphore_get_permits_async(rlock_permit_semaphore *se
 
 /* --- acquiring --- */
 
+static bool is_lease(int64_t lease_ms)
+{
+    return lease_ms == RLOCK_PERMIT_FOREVER || (lease_ms >= 1 && lease_ms <= RLOCK_LEASE_MAX_MS);
+}
+
 rlock_status rli_permit_check_lease(int64_t lease_ms)
 {
-    if (lease_ms != RLOCK_PERMIT_FOREVER && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
+    if (!is_lease(lease_ms))
         return rli_fail(RLOCK_INVALID,
                         "the lease is %lld ms; it must be from 1 ms to 100 years (%lld ms), or RLOCK_PERMIT_FOREVER "
                         "(-1)",
+                        (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
+    return RLOCK_OK;
+}
+
+static rlock_status check_acquire_lease(int64_t lease_ms)
+{
+    if (!is_lease(lease_ms) && lease_ms != RLOCK_PERMIT_WATCHDOG)
+        return rli_fail(RLOCK_INVALID,
+                        "the lease is %lld ms; it must be from 1 ms to 100 years (%lld ms), RLOCK_PERMIT_FOREVER (-1) "
+                        "or RLOCK_PERMIT_WATCHDOG (-2)",
                         (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
     return RLOCK_OK;
 }
@@ -293,7 +308,7 @@ static rlock_status read_options(const rlock_permit_options *options, rlock_perm
 {
     static const rli_sized sized = RLI_SIZED(rlock_permit_options, cancel, "options", "RLOCK_PERMIT_OPTIONS_INIT");
     rlock_status status = rli_sized_read(full, options, &sized);
-    return status == RLOCK_OK ? rli_permit_check_lease(full->lease_ms) : status;
+    return status == RLOCK_OK ? check_acquire_lease(full->lease_ms) : status;
 }
 
 rlock_status rlock_permit_semaphore_acquire_with(rlock_permit_semaphore *semaphore, int count,

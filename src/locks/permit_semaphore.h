@@ -17,6 +17,7 @@ rlock_status rli_permit_check_place(const rlock_permit_semaphore *semaphore, con
 /* Checks the arguments of calls for several permits. */
 rlock_status rli_permit_check_count(const rlock_permit_semaphore *semaphore, int count);
 rlock_status rli_permit_check_many(const rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits);
+/* Checks the new lease of a permit. */
 rlock_status rli_permit_check_lease(int64_t lease_ms);
 
 /* Acquires `count` permits and writes their ids to `permits` (permit_acquire.c). */

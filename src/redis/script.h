@@ -94,6 +94,7 @@ extern const rli_script rli_script_permit_semaphore_undo;
 extern const rli_script rli_script_permit_semaphore_release;
 extern const rli_script rli_script_permit_semaphore_release_many;
 extern const rli_script rli_script_permit_semaphore_update_lease;
+extern const rli_script rli_script_permit_semaphore_renew;
 extern const rli_script rli_script_permit_semaphore_lease;
 extern const rli_script rli_script_permit_semaphore_state;
 extern const rli_script rli_script_permit_semaphore_try_set;

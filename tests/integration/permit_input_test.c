@@ -64,9 +64,10 @@ Test(permit_input, refuses_bad_arguments)
     assert_invalid(rlock_permit_semaphore_release_many(semaphore, 1, NULL), "NULL");
     assert_invalid(rlock_permit_semaphore_acquire(semaphore, 1000, NULL), "NULL");
     assert_invalid(rlock_permit_semaphore_acquire(semaphore, 0, &permit), "the lease is 0 ms");
-    assert_invalid(rlock_permit_semaphore_acquire(semaphore, -2, &permit), "RLOCK_PERMIT_FOREVER");
+    assert_invalid(rlock_permit_semaphore_acquire(semaphore, -3, &permit), "RLOCK_PERMIT_WATCHDOG");
     assert_invalid(rlock_permit_semaphore_acquire(semaphore, RLOCK_LEASE_MAX_MS + 1, &permit), "100 years");
     assert_invalid(rlock_permit_semaphore_update_lease_time(semaphore, UNKNOWN, 0, &flag), "the lease is 0 ms");
+    assert_invalid(rlock_permit_semaphore_update_lease_time(semaphore, UNKNOWN, RLOCK_PERMIT_WATCHDOG, &flag), "the lease is -2 ms");
     assert_invalid(rlock_permit_semaphore_get_lease_time(semaphore, UNKNOWN, NULL), "NULL");
     assert_invalid(rlock_permit_semaphore_available_permits(semaphore, NULL), "NULL");
     assert_invalid(rlock_permit_semaphore_try_set_permits(semaphore, -1, &flag), "permits is -1");

@@ -151,6 +151,7 @@ static const struct {
     {&rli_script_permit_semaphore_release, "3 $k $i", 4},
     {&rli_script_permit_semaphore_release_many, "3 $k $I", 3},
     {&rli_script_permit_semaphore_update_lease, "3 $k $i $t", 2},
+    {&rli_script_permit_semaphore_renew, "1 set $I $t", 2},
     {&rli_script_permit_semaphore_lease, "3 $k $i", 2},
     {&rli_script_permit_semaphore_state, "3 $k", 2},
     {&rli_script_permit_semaphore_try_set, "3 $k $n", 3},

@@ -16,7 +16,8 @@ typedef struct loss {
     bool named_owner;
     int hold_count;
     rlock_lost_reason reason;
-    int64_t at_ms; /* now_ms() when it was told */
+    int64_t at_ms;   /* now_ms() when it was told */
+    char permit[33]; /* "": a lock */
 } loss;
 
 typedef struct losses {

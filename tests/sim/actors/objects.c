@@ -186,7 +186,7 @@ static void release_permit(actor *self, int object)
     if (*have == 0)
         return;
     (*have)--;
-    permits_give(resource, permit_id(self, object, *have));
+    permits_give(resource, permit_id(self, object, *have), true);
     begin(self, &own, object, SCRIPT_PERMIT_RELEASE);
     own.words[own.count++] = (word){self->permits[object][*have], 16};
     if (!actor_ask(self, own.words, own.count))
@@ -200,7 +200,7 @@ static void update_permit(actor *self, int object, int64_t lease_ms)
     if (last < 0)
         return;
     int64_t began_ns = world_now_ns();
-    permits_give(resource, permit_id(self, object, last));
+    permits_give(resource, permit_id(self, object, last), false);
     begin(self, &own, object, SCRIPT_PERMIT_UPDATE);
     add_number(&own, 0, expiry_ms(self, lease_ms));
     own.words[own.count++] = (word){self->permits[object][last], 16};

@@ -91,6 +91,12 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument)
 {
     process *self = argument;
     self->told++;
+    if (lost->permit) {
+        timeline(thread_title(thread_self()), "is told: permit %s of \"%s\" is lost, reason %d", lost->permit, lost->name,
+                 (int)lost->reason);
+        permits_told(lost->permit, lost->reason == RLOCK_LOST_GONE, self->machine->name);
+        return;
+    }
     timeline(thread_title(thread_self()), "is told: \"%s\" is lost, %d holds of %s %lld, reason %d", lost->name,
              lost->hold_count, lost->named_owner ? "owner" : "thread", (long long)lost->owner, (int)lost->reason);
     bool any = false;

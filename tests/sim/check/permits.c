@@ -18,6 +18,7 @@ typedef struct claim {
     int resource;
     char id[33];
     int64_t until_ns; /* true time */
+    bool given;       /* its holder gives it back, and nobody else */
 } claim;
 
 static claim claims[CLAIMS];
@@ -35,6 +36,13 @@ static claim *claim_of(int resource, const char *id)
     return free_one;
 }
 
+/* When a lease that began then ends: the server's clock, by which it ends, may be 1 % faster, and it counts whole ms; and with
+ * it end those of others whose clocks differ. */
+static int64_t end_ns(int64_t began_ns, int64_t lease_ms)
+{
+    return began_ns + (lease_ms - (actors_count() ? CLOCKS_APART_MS : 0) - 1) * 990000;
+}
+
 void permits_take(int resource, const char *id, int64_t began_ns, int64_t lease_ms, const char *who)
 {
     claim *own = claim_of(resource, id);
@@ -43,10 +51,8 @@ void permits_take(int resource, const char *id, int64_t began_ns, int64_t lease_
         return;
     *own = (claim){.resource = resource};
     strcpy(own->id, id);
-    /* The server's clock, by which it ends, may be 1 % faster; and with it end those of others whose clocks differ. */
     bool endless = lease_ms < 0 || lease_ms > WORLD_NEVER / 4000000;
-    int64_t apart_ms = actors_count() ? CLOCKS_APART_MS : 0;
-    own->until_ns = endless ? WORLD_NEVER : began_ns + (lease_ms - apart_ms - 1) * 990000; /* it counts whole ms */
+    own->until_ns = endless ? WORLD_NEVER : end_ns(began_ns, lease_ms);
     for (int i = 0; i < CLAIMS; i++)
         count += claims[i].resource == resource && claims[i].until_ns > world_now_ns();
     if (count > PERMITS_MADE)
@@ -54,13 +60,21 @@ void permits_take(int resource, const char *id, int64_t began_ns, int64_t lease_
                 PERMITS_MADE);
 }
 
-int64_t permits_give(int resource, const char *id)
+void permits_rely(int resource, const char *id, int64_t valid_ms)
+{
+    claim *own = claim_of(resource, id);
+    if (own && strcmp(own->id, id) == 0 && end_ns(world_now_ns(), valid_ms) > own->until_ns)
+        own->until_ns = end_ns(world_now_ns(), valid_ms);
+}
+
+int64_t permits_give(int resource, const char *id, bool for_good)
 {
     claim *own = claim_of(resource, id);
     if (!own || strcmp(own->id, id) != 0)
         return 0;
     int64_t until_ns = own->until_ns;
-    *own = (claim){.resource = -1};
+    own->until_ns = 0;
+    own->given = for_good;
     return until_ns;
 }
 
@@ -70,6 +84,20 @@ void permits_missing(int resource, int64_t began_ns, const char *who)
     if (ledger_epoch(resource) == 0 && !ledger_is_new_to(began_ns))
         finding("%s is told that its permit of \"%s\" is not there; its time was not over", who,
                 run_of->objects[resource].name);
+}
+
+void permits_told(const char *id, bool gone, const char *who)
+{
+    for (int i = 0; i < CLAIMS; i++) {
+        claim *own = &claims[i];
+        if (strcmp(own->id, id) != 0)
+            continue;
+        bool lasts = (own->given && !actors_count()) || own->until_ns > world_now_ns();
+        if (gone && lasts && ledger_epoch(own->resource) == 0 && !ledger_is_new_to(0))
+            finding("%s is told that its permit of \"%s\" is gone; %s", who, run_of->objects[own->resource].name,
+                    own->given ? "it had given it back" : "its time was not over");
+        own->until_ns = 0; /* nobody relies on it any more */
+    }
 }
 
 void permits_abandon(int resource)

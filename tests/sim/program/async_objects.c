@@ -87,26 +87,21 @@ static rlock_status begin_semaphore(object_operation *self)
     }
 }
 
-static int64_t lease_of(const plan_step *step)
-{
-    return step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
-}
-
 static rlock_status begin_acquire_permits(object_operation *self)
 {
     const plan_step *step = &self->base.step;
     rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
     options.wait_ms = step->wait_ms;
-    options.lease_ms = lease_of(step);
+    options.lease_ms = permit_lease(step);
     options.cancel = self->base.cancel.token;
     if (step->cancel_ms >= 0)
         return rlock_permit_semaphore_acquire_with_async(self->permits, step->count, &options, has_ended, self);
     if (step->wait_ms < 0)
-        return rlock_permit_semaphore_acquire_many_async(self->permits, step->count, lease_of(step), has_ended, self);
+        return rlock_permit_semaphore_acquire_many_async(self->permits, step->count, permit_lease(step), has_ended, self);
     if (step->count > 1)
-        return rlock_permit_semaphore_try_acquire_many_async(self->permits, step->count, step->wait_ms, lease_of(step),
+        return rlock_permit_semaphore_try_acquire_many_async(self->permits, step->count, step->wait_ms, permit_lease(step),
                                                              has_ended, self);
-    return rlock_permit_semaphore_try_acquire_async(self->permits, step->wait_ms, lease_of(step), has_ended, self);
+    return rlock_permit_semaphore_try_acquire_async(self->permits, step->wait_ms, permit_lease(step), has_ended, self);
 }
 
 static rlock_status begin_permits(object_operation *self)
@@ -118,7 +113,7 @@ static rlock_status begin_permits(object_operation *self)
     case PERMIT_ACQUIRE: return begin_acquire_permits(self);
     case PERMIT_RELEASE: return rlock_permit_semaphore_try_release_async(self->permits, id, has_ended, self);
     case PERMIT_UPDATE:
-        return rlock_permit_semaphore_update_lease_time_async(self->permits, id, lease_of(step), has_ended, self);
+        return rlock_permit_semaphore_update_lease_time_async(self->permits, id, permit_lease(step), has_ended, self);
     default: return rlock_permit_semaphore_available_permits_async(self->permits, has_ended, self);
     }
 }
@@ -186,7 +181,9 @@ static void give_back(object_operation *taken, const rlock_permit *permit)
         return;
     }
     if (permit)
-        self->until_ns = permits_give(run_resource(who->of->plan, by->object), permit->id);
+        permit_relied(who, self->permits, by->object, permit);
+    if (permit)
+        self->until_ns = permits_give(run_resource(who->of->plan, by->object), permit->id, true);
     start(&self->base);
 }
 
@@ -298,7 +295,9 @@ static void hand_over(object_operation *self)
     if (step->kind != PERMIT_RELEASE && step->kind != PERMIT_UPDATE)
         return;
     self->permit = who->permits[step->object][*have - 1];
-    self->until_ns = permits_give(run_resource(who->of->plan, step->object), self->permit.id);
+    permit_relied(who, self->permits, step->object, &self->permit);
+    self->until_ns = permits_give(run_resource(who->of->plan, step->object), self->permit.id,
+                                  step->kind == PERMIT_RELEASE);
     *have -= step->kind == PERMIT_RELEASE;
 }
 

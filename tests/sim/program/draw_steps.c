@@ -207,7 +207,9 @@ static void draw_permit_turn(drawing *self, plan_thread *to, int object)
     plan_step *taken = add_step(to, PERMIT_ACQUIRE, object);
     draw_finite_acquire(self, taken);
     taken->count = 1 + draw_roll(self, 2);
-    add_pause(self, to);
+    if (draw_one_in(self, 3))
+        taken->lease_ms = LEASE_RENEWED;
+    add_pause_of_lease(self, to, taken->lease_ms);
     if (draw_one_in(self, 4))
         add_step(to, PERMIT_UPDATE, object)->lease_ms = draw_lease(self);
     if (draw_one_in(self, 4))

@@ -131,10 +131,25 @@ static rlock_permit_semaphore *permits_of(worker *self, int object)
     return *handle;
 }
 
+int64_t permit_lease(const plan_step *step)
+{
+    if (step->kind == PERMIT_ACQUIRE && step->lease_ms == LEASE_RENEWED)
+        return RLOCK_PERMIT_WATCHDOG;
+    return step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
+}
+
+void permit_relied(const worker *self, const rlock_permit_semaphore *semaphore, int object, const rlock_permit *permit)
+{
+    int64_t valid_ms = rlock_permit_semaphore_valid_for(semaphore, permit->id);
+    if (valid_ms > 0)
+        permits_rely(run_resource(self->of->plan, object), permit->id, valid_ms);
+}
+
 void permits_taken(const worker *self, const plan_step *step, const rlock_permit *permits, int64_t began_ns)
 {
+    int64_t lease_ms = step->lease_ms == LEASE_RENEWED ? run_watchdog_ms(self->of) : step->lease_ms;
     for (int i = 0; i < step->count; i++)
-        permits_take(run_resource(self->of->plan, step->object), permits[i].id, began_ns, step->lease_ms,
+        permits_take(run_resource(self->of->plan, step->object), permits[i].id, began_ns, lease_ms,
                      thread_title(self->thread));
 }
 
@@ -145,7 +160,7 @@ static rlock_status acquire_permits(worker *self, rlock_permit_semaphore *semaph
     rlock_permit *to = self->permits[step->object] + self->permit_count[step->object];
     firing_begin(&cancel, self, step);
     options.wait_ms = step->wait_ms;
-    options.lease_ms = step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms;
+    options.lease_ms = permit_lease(step);
     options.cancel = cancel.token;
     object_waits(self, step, step->count);
     moment_comes(CALL_TAKES, NULL);
@@ -175,7 +190,8 @@ static rlock_status release_permit(worker *self, rlock_permit_semaphore *semapho
     bool released = false;
     const rlock_permit *last = &self->permits[object][--self->permit_count[object]];
     int resource = run_resource(self->of->plan, object);
-    int64_t began_ns = world_now_ns(), until_ns = permits_give(resource, last->id);
+    permit_relied(self, semaphore, object, last);
+    int64_t began_ns = world_now_ns(), until_ns = permits_give(resource, last->id, true);
     moment_comes(CALL_GIVES_BACK, NULL);
     rlock_status status = rlock_permit_semaphore_try_release(semaphore, last->id, &released);
     permit_given(self, object, began_ns, until_ns, status, released);
@@ -188,9 +204,8 @@ static rlock_status update_permit(worker *self, rlock_permit_semaphore *semaphor
     int resource = run_resource(self->of->plan, step->object);
     int64_t began_ns = world_now_ns();
     const rlock_permit *last = &self->permits[step->object][self->permit_count[step->object] - 1];
-    permits_give(resource, last->id); /* nobody knows which of both leases it has, until it is known */
-    rlock_status status = rlock_permit_semaphore_update_lease_time(
-        semaphore, last->id, step->lease_ms < 0 ? RLOCK_PERMIT_FOREVER : step->lease_ms, &updated);
+    permits_give(resource, last->id, false); /* nobody knows which of both leases it has, until it is known */
+    rlock_status status = rlock_permit_semaphore_update_lease_time(semaphore, last->id, permit_lease(step), &updated);
     if (status == RLOCK_OK && updated)
         permits_take(resource, last->id, began_ns, step->lease_ms, thread_title(self->thread));
     return status;
@@ -213,7 +228,11 @@ static void permit_step(worker *self, const plan_step *step)
     case PERMIT_ACQUIRE: status = acquire_permits(self, semaphore, step, &own); break;
     case PERMIT_RELEASE: status = release_permit(self, semaphore, step->object); break;
     case PERMIT_UPDATE: status = update_permit(self, semaphore, step); break;
-    default: status = rlock_permit_semaphore_available_permits(semaphore, &number); break;
+    default:
+        for (int i = 0; i < have; i++)
+            permit_relied(self, semaphore, step->object, &self->permits[step->object][i]);
+        status = rlock_permit_semaphore_available_permits(semaphore, &number);
+        break;
     }
     call_end(&own, status);
     judge_object(&own);

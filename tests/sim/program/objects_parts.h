@@ -14,6 +14,10 @@ void object_waits(worker *worker, const plan_step *step, int count);
 void semaphore_begins(const worker *worker, const plan_step *step, int count);
 void semaphore_ended(const worker *worker, const plan_step *step, int count, rlock_status status, int64_t number);
 
+/* The lease of a step that acquires permits, or that sets one's lease. */
+int64_t permit_lease(const plan_step *step);
+/* It is about to be given back, or is looked at: until when its client says that it may be relied on, if it renews it. */
+void permit_relied(const worker *worker, const rlock_permit_semaphore *semaphore, int object, const rlock_permit *permit);
 /* They were taken, by a call that began then. */
 void permits_taken(const worker *worker, const plan_step *step, const rlock_permit *permits, int64_t began_ns);
 /* It was to be given back, and could be relied on until then. */

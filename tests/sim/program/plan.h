@@ -115,10 +115,12 @@ typedef struct plan_object {
     int members[PLAN_MEMBERS], member_count; /* of a multi, red or sharded lock */
 } plan_object;
 
+#define LEASE_RENEWED (-2)
+
 typedef struct plan_step {
     step_kind kind;
     int object, owner, count;
-    int64_t wait_ms, lease_ms; /* -1: for ever; renewed */
+    int64_t wait_ms, lease_ms; /* -1: for ever; renewed. LEASE_RENEWED: of a permit, which has no end otherwise */
     int64_t pause_ms, cancel_ms; /* -1: never */
     int async;                   /* bits of async_way; 0: it blocks */
     moment meets;     /* a pause or the time to cancel ends so long after it, if it comes before */

@@ -1,0 +1,113 @@
+/* Renew permits: extends the leases of permits, in batches like those of holds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watchdog/renew_permits.h"
+
+#include "base/clock.h"
+#include "engine/kinds/permit.h"
+#include "engine/renewed_permits.h"
+#include "net/reply.h"
+#include "watchdog/renew.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rli_permit_batch_free(rli_permit_batch *batch)
+{
+    if (!batch)
+        return;
+    rli_names_free(&batch->names);
+    free(batch);
+}
+
+/* Moves what is due of one semaphore to the batch. Until the answer comes, the timers stand at the deadlines. */
+static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch, const char *name)
+{
+    rli_engine *engine = watchdog->engine;
+    int64_t due_ms = rli_now_ms() + rli_watchdog_timeout_part(watchdog, 60);
+    rli_renewed_permit *permit;
+    while (batch->count < engine->settings->batch_size &&
+           (permit = rli_renewed_permits_first(&engine->renewed_permits)) && permit->timer.at_ms <= due_ms &&
+           permit->timer.at_ms < permit->deadline_ms && strcmp(rli_renewed_permit_name(permit), name) == 0) {
+        memcpy(batch->permits->ids + batch->count++ * RLI_PERMIT_ID, permit->id, RLI_PERMIT_ID);
+        batch->ends_ms = rli_earlier(batch->ends_ms, permit->deadline_ms);
+        rli_renewed_permit_put_off(engine, permit, permit->deadline_ms);
+    }
+}
+
+/* Takes over the caller's hold on the node. NULL: out of memory. */
+static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, const char *name)
+{
+    size_t most = (size_t)watchdog->engine->settings->batch_size;
+    rli_permit_batch *permits = malloc(sizeof *permits + most * RLI_PERMIT_ID);
+    if (!permits)
+        return NULL;
+    rli_renewal_batch *batch = rli_names_make(&permits->names, NULL, name, &rli_permit_naming) == RLOCK_OK
+                                   ? rli_renewal_batch_make(watchdog, node)
+                                   : (rli_names_free(&permits->names), NULL);
+    if (!batch) {
+        free(permits);
+        return NULL;
+    }
+    batch->permits = permits;
+    return batch;
+}
+
+/* Returns until when a server that is silent, or has enough to do, is left alone; 0: it is not. */
+static int64_t busy_until(const rli_watchdog *watchdog, const rli_node *node)
+{
+    int64_t now_ms = rli_now_ms();
+    if (node && now_ms < node->renewals.mute_until_ms)
+        return node->renewals.mute_until_ms;
+    return node && rli_renewal_batch_is_full(node, false) ? now_ms + rli_watchdog_timeout_part(watchdog, 120) + 1 : 0;
+}
+
+void rli_renew_permits_due(rli_watchdog *watchdog)
+{
+    rli_engine *engine = watchdog->engine;
+    rli_renewed_permit *first = rli_renewed_permits_first(&engine->renewed_permits);
+    if (rli_now_ms() >= first->deadline_ms) {
+        rli_renewed_permit_lose(engine, first, RLOCK_LOST_EXPIRED);
+        return;
+    }
+    const char *name = rli_renewed_permit_name(first);
+    rli_node *node = rli_topology_ref_server(engine->topology, rli_topology_slot(engine->topology, name, strlen(name)));
+    int64_t busy_until_ms = busy_until(watchdog, node);
+    rli_renewal_batch *batch = busy_until_ms ? NULL : make(watchdog, node, name);
+    if (!batch) {
+        rli_renewed_permit_put_off(
+            engine, first, busy_until_ms ? busy_until_ms : rli_after_ms(rli_watchdog_timeout_part(watchdog, 30) + 1));
+        rli_node_unref(node);
+        return;
+    }
+    fill(watchdog, batch, batch->permits->names.name);
+    rli_renew_dispatch(batch);
+}
+
+void rli_renew_permits_word(const rli_renewal_batch *batch, rli_call *call)
+{
+    const rli_names *names = &batch->permits->names;
+    rli_call_script(call, &rli_script_permit_semaphore_renew, 1);
+    rli_call_add(call, names->keys[0], names->key_lengths[0]);
+    rli_call_add_number(call, batch->count);
+    rli_call_add(call, batch->permits->ids, (size_t)batch->count * RLI_PERMIT_ID);
+    rli_call_add_number(call, batch->watchdog->engine->settings->watchdog_timeout_ms);
+}
+
+void rli_renew_permits_apply(const rli_renewal_batch *batch, const redisReply *answers, int64_t sent_ms,
+                             int64_t again_ms)
+{
+    rli_engine *engine = batch->watchdog->engine;
+    for (int i = 0; i < batch->count; i++) {
+        rli_renewed_permit *permit = rli_renewed_permits_find(&engine->renewed_permits,
+                                                              batch->permits->ids + i * RLI_PERMIT_ID);
+        int64_t there = 0;
+        if (!permit)
+            continue; /* released or declared lost while the renewal was under way */
+        if (!answers)
+            rli_renewed_permit_put_off(engine, permit, again_ms);
+        else if (rli_reply_integer(answers->element[i], &there) && there == 1)
+            rli_renewed_permit_extend(engine, permit, sent_ms);
+        else
+            rli_renewed_permit_lose(engine, permit, RLOCK_LOST_GONE);
+    }
+}
