@@ -67,6 +67,23 @@ RLOCK_API void rlock_client_close(rlock_client *client);
 /* The client's id: a UUID of version 8, in 36 characters, owned by the client. NULL for NULL. */
 RLOCK_API const char *rlock_client_id(const rlock_client *client);
 
+/* How long the calls of one handle wait for an answer, and how often they ask, where that is to differ from the client's
+ * configuration. Start from RLOCK_CALL_OPTIONS_INIT: nothing differs. Java: CommonOptions (InvocationOptions). */
+typedef struct rlock_call_options {
+    size_t size; /* sizeof(rlock_call_options) in the program */
+    /* How long to wait for the answer to one request: 1 to the client's `timeout`, as that judges the connections, which
+     * all handles share; -1: the client's. Java: timeout(). */
+    int64_t timeout_ms;
+    /* How many more times to send a request that was not answered: 0 to 1000; -1: the client's. Java: retryAttempts(). */
+    int64_t retry_attempts;
+    /* The pause before each of them: 0 to 3600000; -1: the client's retryDelay. Java: retryInterval(). */
+    int64_t retry_interval_ms;
+} rlock_call_options;
+#define RLOCK_CALL_OPTIONS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(rlock_call_options), -1, -1, -1                                                                         \
+    }
+
 /* Why a hold was lost. */
 typedef enum rlock_lost_reason {
     /* Its validity ended: the lease ran out, or no renewal was confirmed in time. */

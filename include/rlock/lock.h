@@ -185,6 +185,14 @@ RLOCK_API rlock *rlock_get_sharded_lock(rlock_client *client, const char *name, 
  * RLOCK_FORKED. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_shard(rlock *lock, int *shard);
 
+/* Sets the timeout and retries of this handle's calls from now on. They are copied, and go along to the handles that
+ * rlock_for_owner and the functions for multi and red locks make of this one. On a multi, red or sharded lock: sets them for
+ * each member. No other thread may use the handle meanwhile; set them before it is shared. Renewals and clean-up in the
+ * background keep the client's. Local: does not ask the server.
+ * RLOCK_OK; RLOCK_INVALID: a pointer is NULL, an option is out of range, or the options were not started from
+ * RLOCK_CALL_OPTIONS_INIT: nothing was changed; RLOCK_CLOSED, RLOCK_FORKED. Java: getLock(CommonOptions). */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_set_call_options(rlock *lock, const rlock_call_options *options);
+
 /* Makes another handle for the same lock that acts for the named owner `owner` (a task, a coroutine, a
  * request) instead of the calling thread: whichever thread uses the handle acts for that owner. A named owner
  * is never the same as a thread, whatever the numbers. Any value is allowed. End the new handle with

@@ -30,6 +30,11 @@ RLOCK_API rlock_object *rlock_semaphore_object(rlock_semaphore *semaphore);
 RLOCK_API rlock_object *rlock_permit_semaphore_object(rlock_permit_semaphore *semaphore);
 RLOCK_API rlock_object *rlock_count_down_latch_object(rlock_count_down_latch *latch);
 
+/* Sets the timeout and retries of the handle's calls from now on, as rlock_set_call_options does for a lock; same statuses.
+ * No other thread may use the handle meanwhile. Java: getSemaphore(CommonOptions), … */
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_set_call_options(rlock_object *object,
+                                                                      const rlock_call_options *options);
+
 /* Whether it exists: a semaphore whose permits were set and that was not deleted; a latch with a count. Java:
  * isExists(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_exists(rlock_object *object, bool *exists);

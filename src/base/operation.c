@@ -44,6 +44,7 @@ static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_p
     op->whole = NULL;
     op->settles = false;
     op->connects = true;
+    op->call_options = NULL;
     op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
     op->parker = parker;
     op->frame = NULL;

@@ -13,6 +13,7 @@
 #include "base/gate.h"
 #include "base/park.h"
 
+#include <rlock/client.h>
 #include <rlock/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,8 @@ typedef struct rli_operation {
     struct rli_operation *whole;
     bool settles;
     bool connects; /* false: it uses a connection that is there, and waits for none to be made */
+    /* Of the handle that it is for: how long to wait for an answer, and how often to ask. NULL: as the client is configured. */
+    const rlock_call_options *call_options;
     /* End of waiting for any request, unless RLI_NEVER: then only the number of attempts limits it. */
     int64_t deadline_ms;
     int64_t attempts_until_ms; /* After this instant no attempt begins but the first. RLI_NEVER: likewise. */
@@ -90,6 +93,12 @@ bool rli_operation_sleep(rli_operation *op, int64_t until_ms);
  * when the function began. *begins: it begins now. NULL: out of memory. End it with rli_operation_end_frame. */
 void *rli_operation_frame(rli_operation *op, void *own, size_t size, bool *begins);
 void rli_operation_end_frame(rli_operation *op);
+
+/* The time that one of its requests has for the answer, where the client's is client_ms. */
+static inline int64_t rli_operation_timeout_ms(const rli_operation *op, int64_t client_ms)
+{
+    return op->call_options && op->call_options->timeout_ms >= 0 ? op->call_options->timeout_ms : client_ms;
+}
 
 /* Bounds the next request: it may take until end_ms, and at least answer_ms from now. */
 void rli_operation_limit(rli_operation *op, int64_t end_ms, int64_t answer_ms);

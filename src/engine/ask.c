@@ -302,7 +302,8 @@ typedef struct ask_frame {
 static void limit_request(const rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
-    int64_t answer_ms = rli_earlier(attempt->engine->settings->timeout_ms, asked->answer_ms);
+    int64_t timeout_ms = rli_operation_timeout_ms(attempt->op, attempt->engine->settings->timeout_ms);
+    int64_t answer_ms = rli_earlier(timeout_ms, asked->answer_ms);
     answer_ms += rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length);
     rli_operation_limit(attempt->op, asked->wait_ms > 0 ? attempt->wait.deadline_ms : 0, answer_ms);
 }

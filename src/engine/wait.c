@@ -8,7 +8,8 @@
 
 void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t more_ms)
 {
-    rli_operation_limit(wait->op, wait_ms > 0 ? wait->deadline_ms : 0, wait->topology->settings->timeout_ms + more_ms);
+    int64_t timeout_ms = rli_operation_timeout_ms(wait->op, wait->topology->settings->timeout_ms);
+    rli_operation_limit(wait->op, wait_ms > 0 ? wait->deadline_ms : 0, timeout_ms + more_ms);
 }
 
 typedef enum waking { HAS_REASON, NO_REASON, MUST_WAIT } waking;

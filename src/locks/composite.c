@@ -142,6 +142,15 @@ rlock *rli_composite_for_owner(rlock *handle, int64_t owner)
     return set ? finish(set) : NULL;
 }
 
+rlock_status rli_composite_set_call_options(rlock *handle, const rlock_call_options *options, bool sets)
+{
+    rli_composite *set = rli_composite_of(handle);
+    rlock_status status = RLOCK_OK;
+    for (size_t i = 0; i < set->count && status == RLOCK_OK; i++)
+        status = set->members[i]->methods->set_call_options(set->members[i], options, sets);
+    return status;
+}
+
 rli_identity rli_composite_identity(const rlock *handle)
 {
     const rlock *first = rli_composite_of(handle)->members[0];

@@ -58,6 +58,8 @@ bool rli_composite_same_identity(const rlock *a, const rlock *b);
 /* Implement the methods of these names (handle.h). */
 rlock *rli_composite_copy(rlock *handle);
 rlock *rli_composite_for_owner(rlock *handle, int64_t owner);
+/* Of each member. */
+rlock_status rli_composite_set_call_options(rlock *handle, const rlock_call_options *options, bool sets);
 rli_identity rli_composite_identity(const rlock *handle);
 const char *rli_composite_name(const rlock *handle); /* always NULL */
 void rli_composite_ref(rlock *handle);
@@ -70,7 +72,7 @@ rlock_client *rli_composite_home(const rlock *handle);
 /* These methods, which all composites share, in a table of methods. */
 #define RLI_COMPOSITE_METHODS                                                                                          \
     .check_owner = rli_composite_check_owner, .home = rli_composite_home, .copy = rli_composite_copy,                  \
-    .for_owner = rli_composite_for_owner, .place = rli_composite_identity, .name = rli_composite_name,                 \
+    .for_owner = rli_composite_for_owner, .set_call_options = rli_composite_set_call_options, .place = rli_composite_identity, .name = rli_composite_name,                 \
     .ref = rli_composite_ref, .free = rli_composite_free
 
 /* Writes a member's name, for a message, to `shown`; returns `shown`. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "client/client.h"
+#include "config/call_options.h"
 #include "locks/object_call.h"
 #include "locks/permit_semaphore.h"
 #include "net/reply.h"
@@ -18,6 +19,12 @@
 static rlock_status check(const rlock_object *object)
 {
     return rli_object_check(object, WHAT);
+}
+
+rlock_status rlock_object_set_call_options(rlock_object *object, const rlock_call_options *options)
+{
+    rlock_status status = check(object);
+    return status == RLOCK_OK ? rli_call_options_read(&object->call_options, options, &object->client->settings, true) : status;
 }
 
 /* --- asking --- */

@@ -66,7 +66,7 @@ rlock_status rlock_fenced_set(rlock_client *client, const char *key, const void 
     rlock_status status = rli_client_check(client);
     if (status != RLOCK_OK)
         return status;
-    rli_object object = {.client = client, .what = naming.what};
+    rli_object object = {.client = client, .what = naming.what, .call_options = RLOCK_CALL_OPTIONS_INIT};
     status = rli_names_make(&object.names, &client->settings, key, &naming);
     if (status != RLOCK_OK)
         return status;

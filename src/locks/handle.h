@@ -53,6 +53,8 @@ typedef struct rli_methods {
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
     rlock_status (*get_token)(rlock *lock, const rli_owner *owner, uint64_t *token); /* NULL: it has no tokens */
     rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */
+    /* Checks call options, and with `sets` takes them over. RLOCK_OK, RLOCK_INVALID. */
+    rlock_status (*set_call_options)(rlock *lock, const rlock_call_options *options, bool sets);
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */
     rlock *(*for_owner)(rlock *lock, int64_t owner);
     rli_identity (*place)(const rlock *lock);

@@ -16,6 +16,15 @@ rlock *rlock_for_owner(rlock *lock, int64_t owner)
     return lock->methods->for_owner(lock, owner);
 }
 
+/* First for all members of a composite, so that none is changed if one refuses. */
+rlock_status rlock_set_call_options(rlock *lock, const rlock_call_options *options)
+{
+    rlock_status status = rli_handle_check(lock);
+    if (status == RLOCK_OK)
+        status = lock->methods->set_call_options(lock, options, false);
+    return status == RLOCK_OK ? lock->methods->set_call_options(lock, options, true) : status;
+}
+
 void rlock_free(rlock *lock)
 {
     if (lock)

@@ -23,6 +23,7 @@ void *rli_object_new(size_t size, rlock_client *client, const char *name, const 
     object->client = client;
     object->what = naming->what;
     object->naming = naming;
+    object->call_options = (rlock_call_options)RLOCK_CALL_OPTIONS_INIT;
     atomic_init(&object->references, 1);
     rli_gate_ref(&client->gate);
     return object;

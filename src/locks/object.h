@@ -16,6 +16,7 @@ typedef struct rlock_object {
     const char *what;     /* for messages, for example "semaphore" */
     const rli_naming *naming;
     atomic_int references; /* the program's, and one for each async operation that is under way */
+    rlock_call_options call_options;
     rli_names names;
 } rli_object;
 

@@ -92,6 +92,7 @@ static rlock_status run(const rli_object_call *asked, int64_t *answer)
     rlock_status status = rli_operation_begin(&op, &asked->object->client->gate, NULL);
     if (status != RLOCK_OK)
         return status;
+    op.call_options = &asked->object->call_options;
     begin(&call, asked);
     status = go_on(&call, asked, &op, answer);
     rli_operation_end(&op);
@@ -157,6 +158,7 @@ rlock_status rli_object_call_async(rli_object_call *asked, rlock_result_fn *fn, 
         return status;
     }
     async_call *self = made;
+    self->async.op.call_options = &asked->object->call_options;
     self->async.go_on = go_on_async;
     self->async.discard = discard;
     self->asked = *asked;

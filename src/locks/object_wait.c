@@ -70,6 +70,7 @@ rlock_status rli_object_wait(rli_waiting *waiting, rlock_cancel *cancel)
     rli_operation op;
     rlock_status status = rli_operation_begin(&op, &waiting->object->client->gate, cancel);
     if (status == RLOCK_OK) {
+        op.call_options = &waiting->object->call_options;
         status = go_on(waiting, &op);
         rli_operation_end(&op);
     } else if (waiting->end) {
@@ -99,6 +100,7 @@ rlock_status rli_object_wait_new(void **made, size_t size, const rli_object *obj
     if (status != RLOCK_OK)
         return status;
     rli_async_waiting *self = *made;
+    self->async.op.call_options = &object->call_options;
     self->async.go_on = go_on_async;
     self->async.discard = discard;
     return RLOCK_OK;

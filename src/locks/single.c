@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "client/client.h"
+#include "config/call_options.h"
 #include "engine/back_off.h"
 #include "engine/session.h"
 #include "engine/values.h"
@@ -197,6 +198,12 @@ static rlock_status get_token(rlock *handle, const rli_owner *given, uint64_t *o
 
 /* --- handles --- */
 
+static rlock_status set_call_options(rlock *handle, const rlock_call_options *options, bool sets)
+{
+    rli_single *lock = rli_single_of(handle);
+    return rli_call_options_read(&lock->call_options, options, &lock->client->settings, sets);
+}
+
 static rlock *copy(rlock *handle)
 {
     rli_single *lock = rli_single_of(handle);
@@ -204,6 +211,7 @@ static rlock *copy(rlock *handle)
                                      &lock->back_off);
     if (another) {
         rli_single_of(another)->names.values = rli_values_ref(lock->names.values);
+        rli_single_of(another)->call_options = lock->call_options;
         rli_single_of(another)->named_owner = lock->named_owner;
         rli_single_of(another)->owner = lock->owner;
     }
@@ -255,7 +263,7 @@ static void end(rlock *handle)
     .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
     .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
     .forgive = forgive, .levels = levels,                                                                              \
-    .valid_for = valid_for, .copy = copy, .for_owner = for_owner, .place = place, .name = name, .ref = ref,            \
+    .valid_for = valid_for, .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner, .place = place, .name = name, .ref = ref,            \
     .free = end
 static const rli_methods plain = {METHODS};
 static const rli_methods fenced = {METHODS, .get_token = get_token};
@@ -283,6 +291,7 @@ rlock *rli_single_make(rlock_client *client, const char *text, const rli_kind *k
     atomic_init(&lock->references, 1);
     lock->kind = kind;
     lock->back_off = slept;
+    lock->call_options = (rlock_call_options)RLOCK_CALL_OPTIONS_INIT;
     rli_gate_ref(&client->gate);
     return &lock->base;
 }

@@ -19,6 +19,7 @@ typedef struct rli_single {
     const rli_kind *kind;
     rli_names names;
     rlock_back_off back_off;
+    rlock_call_options call_options;
     bool named_owner;
     int64_t owner;
 } rli_single;

@@ -262,6 +262,7 @@ static rlock_status begin_operation(single_machine *on)
         status = rli_operation_begin_part(&on->op, &client->gate, on->job->cancel, on->whole);
     if (status != RLOCK_OK)
         return status;
+    on->op.call_options = &on->lock->call_options;
     bool visits = on->whole && on->whole->gate != &client->gate;
     if (visits)
         status = rli_async_visit(client);

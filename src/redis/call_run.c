@@ -104,6 +104,11 @@ static rli_outcome connect_for(rli_call_progress *run)
     return RLI_UNSENT;
 }
 
+static int64_t timeout_of(const rli_call_progress *run)
+{
+    return rli_operation_timeout_ms(run->op, run->topology->settings->timeout_ms);
+}
+
 /* Sends the request, or goes on with it. */
 static rli_outcome send(rli_call *call, rli_call_progress *run)
 {
@@ -112,12 +117,13 @@ static rli_outcome send(rli_call *call, rli_call_progress *run)
         rli_call_name_script(call, "EVAL", run->text, run->length);
     else
         rli_call_name_script(call, "EVALSHA", sha1, sizeof call->script->sha1[0] - 1);
-    int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : run->pipeline->settings->timeout_ms;
+    int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : timeout_of(run);
     const rli_command command = {.count = call->count,
                                  .words = call->words,
                                  .lengths = call->lengths,
                                  .asking = run->asking,
                                  .witness = call->witness,
+                                 .impatient = !call->timeout_ms && timeout_ms < run->topology->settings->timeout_ms,
                                  .only_run = call->only_run};
     if (!rli_operation_is_async(run->op))
         return rli_pipeline_call(run->pipeline, run->op, &command, timeout_ms, &run->answer);
@@ -204,10 +210,18 @@ static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *
     return advice == RLI_LATER || advice == RLI_DEMOTED;
 }
 
+static int attempts_of(const rli_call *call, const rli_call_progress *run)
+{
+    const rlock_call_options *own = run->op->call_options;
+    if (call->attempts)
+        return call->attempts;
+    return own && own->retry_attempts >= 0 ? (int)own->retry_attempts + 1 : run->topology->settings->retry_attempts + 1;
+}
+
 /* Whether another attempt may follow a failed one. */
 static bool worth_another(const rli_call *call, const rli_call_progress *run)
 {
-    int attempts = call->attempts ? call->attempts : run->topology->settings->retry_attempts + 1;
+    int attempts = attempts_of(call, run);
     if (run->outcome == RLI_ABANDONED || run->done >= attempts || rli_now_ms() >= rli_operation_attempts_until(run->op))
         return false;
     if (run->outcome == RLI_UNSENT)
@@ -220,7 +234,7 @@ static rlock_status unavailable(const rli_call_progress *run, const char *why)
     const char *word = run->done == 1 ? "attempt" : "attempts", *address = run->node ? run->node->address.text : "";
     if (run->outcome == RLI_TIMED_OUT)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer within %lld ms (%d %s)", address,
-                        (long long)run->topology->settings->timeout_ms, run->done, word);
+                        (long long)timeout_of(run), run->done, word);
     if (run->outcome == RLI_DISCONNECTED && run->answer.garbled)
         return rli_fail(RLOCK_UNAVAILABLE,
                         "Redis at %s sent %s; check for a proxy between, or another program on that port (%d %s)",
@@ -259,8 +273,10 @@ static rlock_status failed(const rli_call *call, const rli_call_progress *run)
 
 /* Redisson's EqualJitterDelay: the delay doubles, half of it is fixed and half random, so that callers that failed
  * together do not retry together. */
-static int64_t pause_ms(const rli_settings *settings, int done)
+static int64_t pause_ms(const rli_settings *settings, const rlock_call_options *own, int done)
 {
+    if (own && own->retry_interval_ms >= 0)
+        return own->retry_interval_ms;
     int64_t delay = settings->retry_base_delay_ms;
     for (int i = 0; i < done && delay < settings->retry_max_delay_ms; i++)
         delay *= 2;
@@ -271,7 +287,7 @@ static int64_t pause_ms(const rli_settings *settings, int done)
 
 rli_pause rli_pause_begin(const rli_topology *topology, const rli_operation *op, int done)
 {
-    int64_t until_ms = rli_after_ms(pause_ms(topology->settings, done - 1));
+    int64_t until_ms = rli_after_ms(pause_ms(topology->settings, op->call_options, done - 1));
     return (rli_pause){.until_ms = rli_earlier(until_ms, rli_operation_attempts_until(op)),
                        .version = atomic_load(&topology->version)};
 }
@@ -300,8 +316,7 @@ static bool has_other_connection(rli_call_progress *run)
     bool other = run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
                  run->pipeline == rli_route_to(run->route, run->node) &&
                  rli_route_leave(run->route, run->node, run->pipeline);
-    return other && rli_now_ms() - run->began_ms < run->pipeline->settings->timeout_ms / 2 &&
-           ++run->redirects <= REDIRECTS;
+    return other && rli_now_ms() - run->began_ms < timeout_of(run) / 2 && ++run->redirects <= REDIRECTS;
 }
 
 /* Prepares for another attempt after a failed one. If the topology has changed since that began, there is no pause. */

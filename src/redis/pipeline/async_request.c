@@ -58,6 +58,7 @@ static bool queue(rli_async_request *request, rli_pipeline *pipeline, rli_operat
     request->stage = RLI_REQUEST_QUEUED;
     request->pipe = pipe;
     request->until_ms = request->pending.since_ms + timeout_ms;
+    request->impatient = command->impatient;
     answer->run = rli_pipe_run(pipe);
     answer->sent_ms = request->pending.queued_ms;
     if (op->parker->ready != gathers && (!rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe))) {
@@ -75,13 +76,13 @@ static rli_outcome look(rli_async_request *request, rli_pipeline *pipeline, rli_
     rli_pending *pending = &request->pending;
     if (rli_pending_finished(pending))
         return pending->outcome;
-    bool silent = request->until_ms <= op->deadline_ms;
-    int64_t until_ms = silent ? request->until_ms : op->deadline_ms;
+    bool timed = request->until_ms <= op->deadline_ms;
+    int64_t until_ms = timed ? request->until_ms : op->deadline_ms;
     bool over = rli_now_ms() >= until_ms;
     /* a reply that a thread is delivering right now takes precedence */
     if (!pending->popped && (over || rli_operation_is_abandoned(op))) {
-        rli_pipeline_give_up(pipeline, request->pipe, pending, over && silent);
-        return over && silent ? RLI_TIMED_OUT : RLI_ABANDONED;
+        rli_pipeline_give_up(pipeline, request->pipe, pending, over && timed && !request->impatient);
+        return over && timed ? RLI_TIMED_OUT : RLI_ABANDONED;
     }
     rli_operation_sleep(op, pending->popped ? RLI_NEVER : until_ms);
     return RLI_UNDER_WAY;

@@ -21,6 +21,7 @@ typedef struct rli_async_request {
     struct rli_pipe *pipe;
     unsigned connects; /* pipeline->connecting.ended when it began to wait for a connection */
     int64_t until_ms;  /* of the present stage */
+    bool impatient;    /* as in rli_command */
     rli_pending pending;
 } rli_async_request;
 

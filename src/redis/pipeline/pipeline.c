@@ -161,17 +161,17 @@ static bool wait_for(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, 
 
 /* Waits for the outcome. Mutex held on entry, not on return. */
 static rli_outcome await(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe, rli_pending *pending,
-                         int64_t timeout_at_ms)
+                         const rli_command *command, int64_t timeout_at_ms)
 {
-    bool silent = timeout_at_ms <= op->deadline_ms;
-    int64_t deadline_ms = silent ? timeout_at_ms : op->deadline_ms;
+    bool timed = timeout_at_ms <= op->deadline_ms, silent = timed && !command->impatient;
+    int64_t deadline_ms = timed ? timeout_at_ms : op->deadline_ms;
     /* If all requests have the same timeout, the leader's time is up before that of its followers. The leader then
      * ends the pipe for all, or the receive-timeout thread does. So followers sleep without a timer. */
     if (!wait_for(pipeline, op, pipe, pending, deadline_ms, silent && pipeline->receive_timeout))
         return pending->outcome;
     if (!rli_pending_finished(pending)) {
-        bool timed_out = silent && rli_now_ms() >= deadline_ms;
-        rli_pipeline_give_up(pipeline, pipe, pending, timed_out);
+        bool timed_out = timed && rli_now_ms() >= deadline_ms;
+        rli_pipeline_give_up(pipeline, pipe, pending, timed_out && silent);
         pending->outcome = timed_out ? RLI_TIMED_OUT : RLI_ABANDONED;
     }
     rli_pipeline_drop_left(pipeline);
@@ -224,7 +224,7 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
             call_witness(pipeline, pipe, &pending, command->witness, until_ms);
         rli_pipe_unref(pipe);
     }
-    rli_outcome outcome = await(pipeline, op, pipe, &pending, until_ms);
+    rli_outcome outcome = await(pipeline, op, pipe, &pending, command, until_ms);
     answer->left = pending.left;
     answer->garbled = pending.garbled;
     if (outcome == RLI_ANSWERED) {

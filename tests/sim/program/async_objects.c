@@ -44,6 +44,9 @@ static bool open_handle(object_operation *self)
         self->permits = rlock_get_permit_expirable_semaphore(client, of->name);
     else
         self->latch = rlock_get_count_down_latch(client, of->name);
+    object_set_timeout(who->of, self->semaphore ? rlock_semaphore_object(self->semaphore)
+                                : self->permits ? rlock_permit_semaphore_object(self->permits)
+                                                : rlock_count_down_latch_object(self->latch));
     return self->semaphore || self->permits || self->latch;
 }
 

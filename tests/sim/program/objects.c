@@ -10,12 +10,21 @@
 #include "tests/sim/program/guarded.h"
 #include "tests/sim/program/moment.h"
 #include "tests/sim/program/objects_parts.h"
+#include "tests/sim/world/finding.h"
 
 #include <string.h>
 
 static const char *name_of(const worker *self, int object)
 {
     return self->of->plan->objects[object].name;
+}
+
+void object_set_timeout(const process *of, rlock_object *object)
+{
+    rlock_call_options options = RLOCK_CALL_OPTIONS_INIT;
+    options.timeout_ms = run_hasty_ms(of);
+    if (object && rlock_object_set_call_options(object, &options) == RLOCK_INVALID)
+        finding("%s", rlock_last_error());
 }
 
 /* --- plain semaphores --- */
@@ -25,6 +34,7 @@ static rlock_semaphore *semaphore_of(worker *self, int object)
     rlock_semaphore **handle = &self->semaphores[object];
     if (!*handle)
         *handle = rlock_get_semaphore(self->of->client, name_of(self, object));
+    object_set_timeout(self->of, rlock_semaphore_object(*handle));
     return *handle;
 }
 
@@ -128,6 +138,7 @@ static rlock_permit_semaphore *permits_of(worker *self, int object)
     rlock_permit_semaphore **handle = &self->permit_semaphores[object];
     if (!*handle)
         *handle = rlock_get_permit_expirable_semaphore(self->of->client, name_of(self, object));
+    object_set_timeout(self->of, rlock_permit_semaphore_object(*handle));
     return *handle;
 }
 

@@ -5,6 +5,8 @@
 
 #include "tests/sim/check/calls.h"
 
+/* Sets the timeout of the process's handles, if they have one of their own. */
+void object_set_timeout(const process *of, rlock_object *object);
 /* How many permits of a plain semaphore a step is about: a release, of no more than its thread has. */
 int semaphore_count(const worker *worker, const plan_step *step);
 /* The worker waits for that many from now on, as far as the checker is to know. */

@@ -63,6 +63,8 @@ extern const plan *run_of;
 int64_t run_patience_ms(const process *of);
 int64_t run_background_ms(void); /* within that time what is in doubt is given back, where nothing goes wrong */
 int64_t run_timeout_ms(const process *of); /* for an answer */
+/* The timeout of its handles, which is a part of its client's; -1: they have none of their own. */
+int64_t run_hasty_ms(const process *of);
 int64_t run_watchdog_ms(const process *of);
 /* A field that no lock has stands in that one, and stays. */
 void run_odd_field(int resource);

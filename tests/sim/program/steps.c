@@ -70,6 +70,15 @@ static rlock *make_lock(worker *self, int object)
     }
 }
 
+static rlock *set_timeout(const worker *self, rlock *lock)
+{
+    rlock_call_options options = RLOCK_CALL_OPTIONS_INIT;
+    options.timeout_ms = run_hasty_ms(self->of);
+    if (lock && rlock_set_call_options(lock, &options) == RLOCK_INVALID)
+        finding("%s", rlock_last_error());
+    return lock;
+}
+
 int64_t step_owner(const worker *self, int number)
 {
     return number == PLAN_OWN_NAME ? 10 + self->index : number;
@@ -79,7 +88,7 @@ rlock *worker_lock(worker *self, int object, int number)
 {
     rlock **handle = &self->locks[object][number];
     if (!*handle && number == 0)
-        *handle = make_lock(self, object);
+        *handle = set_timeout(self, make_lock(self, object));
     else if (!*handle && worker_lock(self, object, 0))
         *handle = rlock_for_owner(self->locks[object][0], step_owner(self, number));
     return *handle;
