@@ -10,6 +10,7 @@
 #include <rlock/count_down_latch.h>
 #include <rlock/group_lock.h>
 #include <rlock/inspect.h>
+#include <rlock/listener.h>
 #include <rlock/lock.h>
 #include <rlock/object.h>
 #include <rlock/read_write_lock.h>

@@ -25,6 +25,7 @@ static void destroy(rli_gate *gate)
     rli_reporter_destroy(&client->reporter);
     pthread_mutex_destroy(&client->keepers.mutex);
     rli_loop_destroy(&client->loop);
+    rli_key_events_destroy(&client->key_events);
     rli_engine_destroy(&client->engine);
     rli_topology_destroy(&client->topology);
     rli_tls_context_close(&client->settings.tls);
@@ -65,6 +66,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     rli_topology_init(&client->topology, &client->settings, &client->gate, &client->engine.watch.ear);
     rli_engine_init(&client->engine, &client->settings, client->id, &client->gate, &client->topology, attend, tend);
     rli_loop_init(&client->loop);
+    rli_key_events_init(&client->key_events);
     pthread_mutex_init(&client->keepers.mutex, NULL);
     rli_watchdog_init(&client->watchdog, &client->engine);
     rli_reporter_init(&client->reporter, &client->engine);
@@ -97,7 +99,7 @@ void rlock_client_close(rlock_client *client)
 {
     if (!client || rli_gate_is_forked(&client->gate))
         return; /* the fork handler has closed the child's copies of the sockets */
-    if (rli_reporter_is_self(&client->reporter)) {
+    if (rli_reporter_is_self(&client->reporter) || rli_key_events_is_self(&client->key_events)) {
         rli_fail(RLOCK_INVALID, "a client cannot be closed from its own callback");
         return;
     }
@@ -110,6 +112,7 @@ void rlock_client_close(rlock_client *client)
     rli_topology_close(&client->topology);
     rli_watchdog_stop(&client->watchdog);
     rli_reporter_stop(&client->reporter);
+    rli_key_events_stop(&client->key_events);
     rli_loop_close(client);
     rli_topology_stop(&client->topology);
     rli_gate_unref(&client->gate);

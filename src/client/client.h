@@ -4,6 +4,7 @@
 #define RLI_CLIENT_H
 
 #include "base/gate.h"
+#include "client/key_events.h"
 #include "client/loop.h"
 #include "config/settings.h"
 #include "engine/engine.h"
@@ -37,6 +38,7 @@ struct rlock_client {
     rli_watchdog watchdog;
     rli_reporter reporter;
     rli_loop loop;
+    rli_key_events key_events;
     rli_keepers keepers;
 };
 

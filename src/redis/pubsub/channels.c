@@ -176,6 +176,12 @@ void rli_channels_free(rli_channels *channels)
 
 /* --- listeners --- */
 
+void rli_channel_note_event(rli_channel *channel, const char *message)
+{
+    channel->events.deleted += strcmp(message, "del") == 0 || strcmp(message, "evicted") == 0;
+    channel->events.expired += strcmp(message, "expired") == 0;
+}
+
 void rli_channel_signal(rli_channel *channel)
 {
     for (rli_listener *listener = channel->listeners; listener; listener = listener->next) {

@@ -19,6 +19,11 @@ typedef struct rli_listener {
     bool signalled; /* something has happened since the last rli_listener_take */
 } rli_listener;
 
+/* How often a channel of keyspace notifications has said that its key was deleted or evicted, or has expired. */
+typedef struct rli_channel_events {
+    unsigned deleted, expired;
+} rli_channel_events;
+
 /* A channel that is in use; subscribed only once, whatever the number of listeners. */
 typedef struct rli_channel {
     rli_link link;
@@ -27,6 +32,7 @@ typedef struct rli_channel {
     char *refusal;            /* the server's words if it refused the subscription; else NULL */
     bool adrift;              /* the server does not serve this channel at present; it will be asked again */
     bool plain;               /* subscribed with SUBSCRIBE in a cluster, too: it belongs to no slot */
+    rli_channel_events events;
     int64_t lingers_until_ms; /* nobody uses it, and it stays subscribed until then; 0: it does not linger */
     rli_listener *listeners;
     size_t length;
@@ -74,6 +80,8 @@ void rli_channels_signal(rli_channels *channels);
 /* The connection has ended: nothing is confirmed any more, and messages may have been lost. Wakes all listeners. */
 void rli_channels_lose(rli_channels *channels);
 
+/* Counts the event that a message on a channel of keyspace notifications names. */
+void rli_channel_note_event(rli_channel *channel, const char *message);
 /* Wakes all listeners of the channel. */
 void rli_channel_signal(rli_channel *channel);
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker);

@@ -157,6 +157,13 @@ static void tell_changes(rli_subscriber *subscriber)
     pthread_mutex_lock(&subscriber->mutex);
 }
 
+static void hear_message(rli_channel *channel, const redisReply *message)
+{
+    if (channel->plain && message->type == REDIS_REPLY_STRING)
+        rli_channel_note_event(channel, message->str);
+    rli_channel_signal(channel);
+}
+
 /* False: the connection must not be used any more. */
 static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
@@ -172,7 +179,7 @@ static bool hear(rli_subscriber *subscriber, const redisReply *reply)
     if (channel && channel == subscriber->invalidates && strcmp(kind, "message") == 0)
         tell_keys(subscriber, reply->element[2]);
     else if (channel && is_one_of(kind, "message"))
-        rli_channel_signal(channel);
+        hear_message(channel, reply->element[2]);
     else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
         return confirm(subscriber, NULL, false); /* a confirmation of a subscribe or unsubscribe */
     else if (channel && is_one_of(kind, "unsubscribe"))

@@ -95,6 +95,9 @@ rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *ch
 /* Whether something has happened since the last call. */
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener);
 
+/* The events that the channel has counted. */
+rli_channel_events rli_channel_events_of(rli_subscriber *subscriber, const rli_channel *channel);
+
 /* Receives invalidation messages from now on, until rli_subscriber_untrack; call it again after each change that the
  * ear is told of. Their keys are told to the ear; when a message names no key, `flushed` is set, too.
  * RLOCK_OK: *id is the number that the server gave the connection, for CLIENT TRACKING's REDIRECT, and *run its run;

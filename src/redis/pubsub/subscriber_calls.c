@@ -58,12 +58,19 @@ static bool is_wanting(const rli_channel *channel)
            ((channel->refusal || channel->adrift) && channel->unconfirmed == 0);
 }
 
+/* Whether the server itself publishes on it, without regard to slots. */
+static bool is_of_server(const char *name)
+{
+    static const char keyspace[] = "__keyspace@";
+    return strcmp(name, RLI_INVALIDATE) == 0 || strncmp(name, keyspace, sizeof keyspace - 1) == 0;
+}
+
 /* Mutex held. */
 static rlock_status join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **out)
 {
     rlock_status status = start_thread(subscriber);
     rli_channel *channel = status == RLOCK_OK ? rli_channels_get(&subscriber->channels, name, length) : NULL;
-    if (channel && strcmp(channel->name, RLI_INVALIDATE) == 0)
+    if (channel && is_of_server(channel->name))
         channel->plain = true;
     if (status == RLOCK_OK && (!channel || (is_wanting(channel) && !rli_subscriber_say(subscriber, true, channel)))) {
         if (channel)
@@ -270,6 +277,14 @@ bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
     listener->signalled = false;
     pthread_mutex_unlock(&subscriber->mutex);
     return signalled;
+}
+
+rli_channel_events rli_channel_events_of(rli_subscriber *subscriber, const rli_channel *channel)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_channel_events events = channel->events;
+    pthread_mutex_unlock(&subscriber->mutex);
+    return events;
 }
 
 void rli_subscriber_rouse(rli_subscriber *subscriber)

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/hostile/support/calls.h"
 
+#include <rlock/listener.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -357,7 +359,8 @@ static rlock_status change_semaphore(caller *self)
 
 static rlock_status take_permit(caller *self)
 {
-    return rlock_permit_semaphore_try_acquire(permits(self), wait_ms(self), dice_roll(&self->dice, 2) ? RLOCK_PERMIT_FOREVER : 1000,
+    static const int64_t leases_ms[] = {RLOCK_PERMIT_FOREVER, RLOCK_PERMIT_WATCHDOG, 1000};
+    return rlock_permit_semaphore_try_acquire(permits(self), wait_ms(self), leases_ms[dice_roll(&self->dice, 3)],
                                               place(self, 1));
 }
 
@@ -484,6 +487,24 @@ static rlock_status change_object(caller *self)
     }
 }
 
+/* --- listeners --- */
+
+static void note(const rlock_event *of, void *arg)
+{
+    atomic_int *heard = arg;
+    atomic_fetch_add(heard, of->kind == RLOCK_EVENT_DELETED || of->kind == RLOCK_EVENT_EXPIRED);
+}
+
+static rlock_status hear(caller *self)
+{
+    atomic_int heard = 0;
+    rlock_listener *listener;
+    rlock_status status = rlock_add_listener(lock(self), note, &heard, &listener);
+    if (status == RLOCK_OK)
+        rlock_remove_listener(listener);
+    return status;
+}
+
 /* --- all of them --- */
 
 static const call calls[] = {
@@ -519,6 +540,7 @@ static const call calls[] = {
     {"latch_await", 1, true, await_for_ever},
     {"changes of a latch", 5, false, change_latch},
     {"time to live and name of an object", 3, false, change_object},
+    {"add_listener", 1, false, hear},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 

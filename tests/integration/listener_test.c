@@ -1,0 +1,182 @@
+/* Listeners: functions that are called when a key is deleted or expires. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
+#include "tests/integration/support/objects.h"
+#include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
+
+#include <string.h>
+
+TestSuite(listener, .init = stage_open, .fini = stage_close);
+
+#define NAME "order"
+
+typedef struct ear {
+    event came;
+    rlock_event_kind kind; /* the latest */
+    char name[64];
+    rlock *takes;             /* locks and unlocks this when called; NULL: nothing */
+    rlock_listener **removes; /* removes this one when called; NULL: none */
+} ear;
+
+static void note(const rlock_event *of, void *arg)
+{
+    ear *self = arg;
+    self->kind = of->kind;
+    strncpy(self->name, of->name, sizeof self->name - 1);
+    if (self->takes) {
+        assert_ok(rlock_lock(self->takes));
+        assert_ok(rlock_unlock(self->takes));
+    }
+    if (self->removes)
+        rlock_remove_listener(*self->removes);
+    event_set(&self->came);
+}
+
+static void notify(const char *letters)
+{
+    freeReplyObject(server_command(stage.server, "CONFIG SET notify-keyspace-events %s", letters));
+}
+
+static rlock_listener *listen(rlock *lock, ear *to)
+{
+    rlock_listener *listener = NULL;
+    notify("Kgx");
+    event_init(&to->came);
+    assert_ok(rlock_add_listener(lock, note, to, &listener));
+    return listener;
+}
+
+static void assert_heard(ear *by, int count, rlock_event_kind expected)
+{
+    cr_assert(event_wait_count(&by->came, count, 20000), "heard %d", event_count(&by->came));
+    cr_assert(by->kind == expected && strcmp(by->name, NAME) == 0, "%d of %s", (int)by->kind, by->name);
+}
+
+Test(listener, hears_the_last_release_and_no_other)
+{
+    ear mine = {.takes = NULL};
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_listener *listener = listen(lock, &mine);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_heard(&mine, 1, RLOCK_EVENT_DELETED);
+    assert_ok(rlock_lock(lock_of(stage.other, NAME)));
+    assert_ok(rlock_force_unlock(lock, NULL));
+    assert_heard(&mine, 2, RLOCK_EVENT_DELETED);
+    rlock_remove_listener(listener);
+    cr_assert(event_count(&mine.came) == 2 && wait_no_channels(5000));
+}
+
+Test(listener, hears_that_a_lease_has_ended)
+{
+    ear mine = {.takes = NULL};
+    rlock_listener *listener = listen(lock_of(stage.client, NAME), &mine);
+    assert_ok(rlock_lock_lease(lock_of(stage.other, NAME), 50));
+    assert_heard(&mine, 1, RLOCK_EVENT_EXPIRED);
+    rlock_remove_listener(listener);
+}
+
+Test(listener, may_use_locks_and_remove_itself)
+{
+    rlock_listener *listener, *second;
+    ear mine = {.takes = lock_of(stage.client, "another"), .removes = &listener}, beside = {.takes = NULL};
+    rlock *lock = lock_of(stage.client, NAME);
+    listener = listen(lock, &mine);
+    second = listen(lock, &beside);
+    for (int i = 1; i <= 2; i++) {
+        assert_ok(rlock_lock(lock));
+        assert_ok(rlock_unlock(lock));
+        assert_heard(&beside, i, RLOCK_EVENT_DELETED);
+    }
+    assert_heard(&mine, 1, RLOCK_EVENT_DELETED);
+    cr_assert(event_count(&mine.came) == 1);
+    rlock_remove_listener(second);
+}
+
+/* Of each kind of lock that has one key, and of the objects. */
+Test(listener, is_for_each_kind_of_object)
+{
+    const kind *kinds[] = {&kind_fair, &kind_read, &kind_write, &kind_fenced, &kind_token, &kind_spin};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        ear mine = {.takes = NULL};
+        rlock *lock = kind_of(kinds[i], stage.client, NAME);
+        rlock_listener *listener = listen(lock, &mine);
+        assert_ok(rlock_lock(lock));
+        assert_ok(rlock_unlock(lock));
+        assert_heard(&mine, 1, RLOCK_EVENT_DELETED);
+        rlock_remove_listener(listener);
+    }
+    ear mine = {.takes = NULL};
+    rlock_listener *listener;
+    rlock_count_down_latch *latch = latch_of(stage.client, NAME);
+    event_init(&mine.came);
+    assert_ok(rlock_object_add_listener(rlock_count_down_latch_object(latch), note, &mine, &listener));
+    assert_ok(rlock_count_down_latch_try_set_count(latch, 1, NULL));
+    assert_ok(rlock_count_down_latch_count_down(latch));
+    assert_heard(&mine, 1, RLOCK_EVENT_DELETED);
+    rlock_remove_listener(listener);
+}
+
+Test(listener, gets_the_name_without_the_prefix)
+{
+    ear mine = {.takes = NULL};
+    rlock_client *client = stage_client("namePrefix=shop:");
+    rlock_listener *listener = listen(lock_of(client, NAME), &mine);
+    assert_ok(rlock_lock_lease(lock_of(stage.client, "shop:" NAME), 50));
+    assert_heard(&mine, 1, RLOCK_EVENT_EXPIRED);
+    rlock_remove_listener(listener);
+}
+
+/* Its server breaks all connections: what happens after that is heard again. */
+Test(listener, survives_a_broken_connection)
+{
+    ear mine = {.takes = NULL};
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_listener *listener = listen(lock, &mine);
+    freeReplyObject(server_command(stage.server, "CLIENT KILL TYPE pubsub"));
+    for (int i = 0; i < 1000 && event_count(&mine.came) == 0; i++) { /* until it is subscribed again */
+        assert_ok(rlock_lock(lock));
+        assert_ok(rlock_unlock(lock));
+        (void)event_wait_count(&mine.came, 1, 20);
+    }
+    assert_heard(&mine, 1, RLOCK_EVENT_DELETED);
+    rlock_remove_listener(listener);
+}
+
+Test(listener, may_be_removed_after_its_client_was_closed)
+{
+    ear mine = {.takes = NULL};
+    rlock_client *client = stage_client("timeout=3000");
+    rlock_listener *listener = listen(lock_of(client, NAME), &mine);
+    stage_close_client(client);
+    rlock_remove_listener(listener);
+    cr_assert(wait_no_channels(5000));
+}
+
+Test(listener, without_notifications_is_refused_with_what_to_do)
+{
+    static const char *const wrong[] = {"\"\"", "Eg$x", "Kg", "Kx", "gx"};
+    ear mine = {.takes = NULL};
+    rlock_listener *listener = NULL;
+    rlock *lock = lock_of(stage.client, NAME), *multi = rlock_get_multi_lock(&lock, 1);
+    notify("KA");
+    assert_ok(rlock_add_listener(lock, note, &mine, &listener));
+    rlock_remove_listener(listener);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        notify(i == 0 ? "" : wrong[i]);
+        assert_status(rlock_add_listener(lock, note, &mine, &listener), RLOCK_UNSUPPORTED);
+        cr_assert(strstr(rlock_last_error(), "CONFIG SET notify-keyspace-events Kgx"), "%s", rlock_last_error());
+    }
+    notify("Kgx");
+    assert_status(rlock_add_listener(lock, NULL, &mine, &listener), RLOCK_INVALID);
+    assert_status(rlock_add_listener(lock, note, &mine, NULL), RLOCK_INVALID);
+    assert_status(rlock_add_listener(NULL, note, &mine, &listener), RLOCK_INVALID);
+    assert_status(rlock_add_listener(multi, note, &mine, &listener), RLOCK_UNSUPPORTED);
+    rlock_remove_listener(NULL);
+    rlock_free(multi);
+}
