@@ -34,21 +34,25 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch, const char *n
     }
 }
 
-/* Takes over the caller's hold on the node. NULL: out of memory. */
-static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, const char *name)
+static rli_permit_batch *make_permits(const rli_watchdog *watchdog, const char *name)
 {
     size_t most = (size_t)watchdog->engine->settings->batch_size;
     rli_permit_batch *permits = malloc(sizeof *permits + most * RLI_PERMIT_ID);
-    if (!permits)
-        return NULL;
-    rli_renewal_batch *batch = rli_names_make(&permits->names, NULL, name, &rli_permit_naming) == RLOCK_OK
-                                   ? rli_renewal_batch_make(watchdog, node)
-                                   : (rli_names_free(&permits->names), NULL);
-    if (!batch) {
-        free(permits);
-        return NULL;
-    }
-    batch->permits = permits;
+    if (permits && rli_names_make(&permits->names, NULL, name, &rli_permit_naming) == RLOCK_OK)
+        return permits;
+    free(permits);
+    return NULL;
+}
+
+/* Takes over the caller's hold on the node. NULL: out of memory. */
+static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, const char *name)
+{
+    rli_permit_batch *permits = make_permits(watchdog, name);
+    rli_renewal_batch *batch = permits ? rli_renewal_batch_make(watchdog, node) : NULL;
+    if (batch)
+        batch->permits = permits;
+    else
+        rli_permit_batch_free(permits);
     return batch;
 }
 

@@ -73,11 +73,23 @@ bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call)
     return false;
 }
 
+/* Takes what is back, in the order in which it came: a look that was answered before a renewal says nothing against that. */
+static rli_renewal_batch *take_landed(rli_renewal_batches *batches)
+{
+    rli_renewal_batch *in_order = NULL;
+    for (rli_renewal_batch *batch = atomic_exchange(&batches->landed, NULL), *next; batch; batch = next) {
+        next = batch->landed;
+        batch->landed = in_order;
+        in_order = batch;
+    }
+    return in_order;
+}
+
 rli_renewal_batch *rli_renewal_batch_next_answered(rli_watchdog *watchdog)
 {
     rli_renewal_batches *batches = &watchdog->batches;
     if (!batches->back)
-        batches->back = atomic_exchange(&batches->landed, NULL);
+        batches->back = take_landed(batches);
     rli_renewal_batch *batch = batches->back;
     if (batch) {
         batches->back = batch->landed;

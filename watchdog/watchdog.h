@@ -17,7 +17,7 @@ typedef struct rli_renewal_batches {
     struct rli_renewal_batch *first, *last;
     /* Answered ones, the latest first; any thread that reads an answer adds to it. */
     struct rli_renewal_batch *_Atomic landed;
-    struct rli_renewal_batch *back; /* those of `landed` that are taken up next */
+    struct rli_renewal_batch *back; /* those of `landed` that are taken up next, the oldest first */
 } rli_renewal_batches;
 
 typedef struct rli_watchdog {

@@ -126,6 +126,17 @@ bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64
     return false;
 }
 
+void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *), void *argument)
+{
+    act(argument, entry);
+    for (rli_entry_group *group = entry->grouped ? engine->groups : NULL; group; group = group->next) {
+        rli_entry *other = group->entry;
+        if (other != entry && other->length == entry->length && memcmp(other->name, entry->name, entry->length) == 0 &&
+            rli_values_meet(group->values, group_of(entry)->values))
+            act(argument, other);
+    }
+}
+
 void rli_entry_unref(rli_engine *engine, rli_entry *entry)
 {
     if (--entry->references > 0)

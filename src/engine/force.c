@@ -14,33 +14,46 @@ static bool is_held(const rli_session *session)
     return session->phase == RLI_OPEN && session->count > 0 && !session->releasing;
 }
 
+static void count_held(void *argument, rli_entry *entry)
+{
+    size_t *count = argument;
+    for (const rli_session *session = entry->sessions; session; session = session->next)
+        *count += is_held(session);
+}
+
+static void note_held_of(void *argument, rli_entry *entry)
+{
+    rli_forcing *forcing = argument;
+    for (rli_session *session = entry->sessions; session; session = session->next) {
+        if (!is_held(session))
+            continue;
+        forcing->held[forcing->held_count++] = (rli_forced_hold){entry, session->number, session->kind};
+        entry->references++;
+        if (session->forced < RLI_FORCED_MOST)
+            session->forced++;
+    }
+}
+
 /* Notes the holds that the force release is meant for. A hold that is granted while the request is under way is not
  * noted: it may have been granted after the force release ran. Another force release of the same lock may be under way,
  * for other holds. RLOCK_OK, RLOCK_NO_MEMORY. */
 static rlock_status note_held(rli_forcing *forcing)
 {
     size_t count = 0;
-    for (rli_session *session = forcing->entry->sessions; session; session = session->next)
-        count += is_held(session);
+    rli_entry_each_meeting(forcing->engine, forcing->entry, count_held, &count);
     if (count == 0)
         return RLOCK_OK;
     forcing->held = malloc(count * sizeof *forcing->held);
     if (!forcing->held)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
-    for (rli_session *session = forcing->entry->sessions; session; session = session->next) {
-        if (!is_held(session))
-            continue;
-        forcing->held[forcing->held_count++] = (rli_forced_hold){session->number, session->kind};
-        if (session->forced < RLI_FORCED_MOST)
-            session->forced++;
-    }
+    rli_entry_each_meeting(forcing->engine, forcing->entry, note_held_of, forcing);
     return RLOCK_OK;
 }
 
 /* A read session may have the number of a write session. */
-static rli_session *find(const rli_entry *entry, rli_forced_hold hold)
+static rli_session *find(rli_forced_hold hold)
 {
-    rli_session *session = entry->sessions;
+    rli_session *session = hold.entry->sessions;
     while (session && (session->number != hold.number || session->kind != hold.kind))
         session = session->next;
     return session;
@@ -52,15 +65,19 @@ static void lose_noted(rli_forcing *forcing, bool gone, bool unknown)
 {
     rli_engine *engine = forcing->engine;
     for (size_t i = 0; i < forcing->held_count; i++) {
-        rli_session *session = find(forcing->entry, forcing->held[i]);
+        rli_forced_hold hold = forcing->held[i];
+        rli_session *session = find(hold);
+        /* Of a group lock, values that the force release did not name may still stand. */
+        bool in_doubt = unknown || hold.entry != forcing->entry;
         if (session && gone && session->phase == RLI_OPEN && session->count > 0) {
-            if (unknown)
+            if (in_doubt)
                 rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
             rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
         }
-        session = find(forcing->entry, forcing->held[i]); /* the oldest of many lost sessions is dropped */
+        session = find(hold); /* the oldest of many lost sessions is dropped */
         if (session && session->forced > 0)
             session->forced--;
+        rli_entry_unref(engine, hold.entry);
     }
     free(forcing->held);
 }

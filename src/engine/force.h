@@ -7,6 +7,7 @@
 #include "engine/kind.h"
 
 typedef struct rli_forced_hold {
+    rli_entry *entry; /* referenced */
     uint64_t number; /* of its session */
     const rli_kind *kind;
 } rli_forced_hold;

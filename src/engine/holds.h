@@ -139,6 +139,9 @@ const struct rli_values *rli_entry_values(const rli_entry *entry);
 /* Returns whether the owner holds other values of the same group in the session of that number. */
 bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64_t number, const rli_owner *owner);
 
+/* Calls `act` for the entry and, of a group lock, for each other entry that shares a value with it. */
+void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *), void *argument);
+
 /* Allocates entry->queues unless it is there. Returns false when out of memory. */
 bool rli_entry_open_queues(rli_entry *entry);
 

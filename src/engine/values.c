@@ -51,6 +51,19 @@ void rli_values_close(rli_values *values)
     rli_highway_hash(values->fields, kept * RLI_VALUE_FIELD, values->digest);
 }
 
+bool rli_values_meet(const rli_values *one, const rli_values *other)
+{
+    size_t i = 0, k = 0;
+    while (i < one->count && k < other->count) {
+        int order = compare(one->fields + i * RLI_VALUE_FIELD, other->fields + k * RLI_VALUE_FIELD);
+        if (order == 0)
+            return true;
+        i += order < 0;
+        k += order > 0;
+    }
+    return false;
+}
+
 rli_values *rli_values_ref(rli_values *values)
 {
     if (values)

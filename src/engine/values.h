@@ -6,6 +6,7 @@
 #include "base/highway_hash.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RLI_VALUE_FIELD 22 /* characters: the base64 of a hash, without padding */
@@ -25,6 +26,9 @@ rli_values *rli_values_new(size_t count);
 void rli_values_put(rli_values *values, const void *bytes, size_t length);
 /* Orders the values and drops those that are there twice. */
 void rli_values_close(rli_values *values);
+
+/* Whether a value is in both. */
+bool rli_values_meet(const rli_values *one, const rli_values *other);
 
 /* Take and drop a reference. NULL is allowed. */
 rli_values *rli_values_ref(rli_values *values);

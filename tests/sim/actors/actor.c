@@ -86,7 +86,7 @@ static bool take_step(actor *self, const plan_step *step)
         actor_pause(self, step->pause_ms * MS);
     else if (step->kind == LEAVE || step->kind == CLOSE)
         return false;
-    else if (object_is_lock(kind) && !object_is_composite(kind) && kind != SHARDED && step->kind >= LOCK && step->kind <= WITHIN)
+    else if (object_is_lock(kind) && !object_is_composite(kind) && kind != SHARDED && kind != GROUP && step->kind >= LOCK && step->kind <= WITHIN)
         actor_lock_step(self, step);
     else if (!object_is_lock(kind) && step->kind >= SEM_SET && step->kind <= LATCH_COUNT)
         actor_object_step(self, step);

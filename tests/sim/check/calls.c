@@ -224,6 +224,8 @@ static void gain(const call *self)
         held->epoch = ledger_inherited(held, self->epoch);
         held->gone_ns = 0;
     }
+    if (held->told_ns >= held->gone_ns) /* the program knows that the former one is lost; it waited for a new one */
+        held->gone_ns = 0;
     held->count++;
     held->token = 0;
     held->granted_ns = self->ended_ns;

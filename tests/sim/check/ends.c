@@ -80,6 +80,11 @@ void ends_left_behind(int object)
     abandon(object, longest_ms);
 }
 
+void ends_left_for_good(int object)
+{
+    abandon(object, INT64_C(1000000000));
+}
+
 void ends_abandon_all(int64_t watchdog_ms)
 {
     int64_t longest_ms = longest_lease_ms(watchdog_ms);
@@ -160,7 +165,8 @@ static void check_left(void *argument, host *at, const char *name, size_t length
     check_place(name, length);
     for (int i = 0; i < run_of->object_count; i++) {
         const char *own = run_of->objects[i].name;
-        if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
+        /* An expired hold on values of a group leaves its fields behind. */
+        if (!object_is_lock(run_of->objects[i].kind) || run_of->objects[i].kind == GROUP || strlen(own) != length || memcmp(own, name, length) != 0)
             continue;
         int resource = run_resource(run_of, i);
         if (abandoned_until_ns[resource] > world_now_ns() || run_has_odd_field(resource))

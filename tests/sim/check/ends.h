@@ -11,6 +11,8 @@ void ends_begin(void);
 void ends_check(const plan *plan);
 
 /* For rlock_on_lost; the argument is a process. */
+/* Nobody gives it back, and it is renewed. */
+void ends_left_for_good(int object);
 void ends_note_loss(const rlock_lost_event *lost, void *argument);
 /* Whether that owner of a client has holds, as far as its calls say. */
 bool ends_is_held_by(int client, int resource, int number);

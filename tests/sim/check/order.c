@@ -14,14 +14,15 @@ static int64_t place_ns(const plan *of)
     return (40 * (of->latency_us + of->jitter_us) + 20000) * 1000;
 }
 
-/* Whether one that does not answer for a while may be passed over. */
+/* Whether one that does not answer for a while may be passed over. One whose client has yet to find its servers asks later. */
 static bool is_strict(const call *of)
 {
     const plan *by = of->worker->of->plan;
     object_kind kind = by->objects[of->step->object].kind;
     bool may_pass = false;
     for (int i = 0; i < by->client_count; i++)
-        may_pass |= strstr(by->clients[i].options, "fairLockWaitTimeout") != NULL || run_process(i)->closed;
+        may_pass |= strstr(by->clients[i].options, "fairLockWaitTimeout") || run_process(i)->closed ||
+                    strstr(by->clients[i].options, "lazyInitialization");
     return run_is_calm() && (kind == FAIR || kind == NON_REENTRANT_FAIR) && run_is_fair(of->hold->resource) && !may_pass;
 }
 

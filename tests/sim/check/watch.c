@@ -50,7 +50,7 @@ static void look_at_key(void *argument, host *at, const char *name, size_t lengt
         if (!object_is_lock(run_of->objects[i].kind) || strlen(own) != length || memcmp(own, name, length) != 0)
             continue;
         int resource = run_resource(run_of, i);
-        self->there[resource] = true;
+        self->there[resource] |= run_of->objects[i].kind != GROUP || wire_group_is_held(at, own);
         /* What foreign hands write there is a token of somebody's, too. */
         bool is_token = is_a_token(run_of->objects[i].kind) && strcmp(type, "string") == 0 && !run_has_fault(KEY_TAKEN);
         bool is_lock = is_token || strcmp(type, "hash") == 0;

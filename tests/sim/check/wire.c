@@ -92,6 +92,21 @@ static wire_state look(const host *at, const char *name)
     return is;
 }
 
+bool wire_group_is_held(const host *at, const char *name)
+{
+    static const char behind[] = ":expire_time";
+    const size_t tail = sizeof behind - 1;
+    const sim_value *own = wire_value(at, name);
+    for (const entry *one = own && own->type == VALUE_HASH ? table_next(&own->members, NULL) : NULL; one;
+         one = table_next(&own->members, one)) {
+        int64_t ends_ms;
+        bool is_end = one->name_length > tail && memcmp(one->name + one->name_length - tail, behind, tail) == 0;
+        if (is_end && text_integer((text){one->bytes, one->length}, &ends_ms) && ends_ms > servers_wall_ms(at))
+            return true;
+    }
+    return false;
+}
+
 /* --- names and channels --- */
 
 /* "8d3f0f5c-35e0-4d4a-9f0e-5f2f6b0c7a11:7", with that behind it. */

@@ -18,4 +18,7 @@ bool wire_is_freed(int resource); /* a script freed it, and none has taken it si
 void wire_look_at_key(const char *name, size_t length);
 void wire_look_at_holds(void);
 
+/* Whether some value of the group is held. An expired hold leaves its fields behind until the value is taken. */
+bool wire_group_is_held(const host *at, const char *name);
+
 #endif

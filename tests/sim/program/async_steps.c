@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/async_steps.h"
 
+#include "tests/sim/check/ends.h"
 #include "tests/sim/program/async_objects.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/moment.h"
@@ -65,6 +66,8 @@ static void give_back(lock_operation *taken)
     lock_operation *self = make(taken->base.worker, &step, taken->lock, taken->members);
     if (self)
         start(&self->base);
+    else
+        ends_left_for_good(step.object);
 }
 
 static void judge(lock_operation *self, uint64_t token)

@@ -182,6 +182,7 @@ static bool draw_rarer_objects(drawing *self)
         add_object(self, FENCED, "a");
         add_object(self, GUARDED, "w");
         break;
+    case 8: add_object(self, GROUP, "g"); break;
     case 14: add_object(self, FLIGHT, "f"); break;
     default: return false;
     }

@@ -7,7 +7,7 @@
 
 static const char *const topology_words[TOPOLOGIES] = {"single", "replicated", "sentinel", "cluster"};
 static const char *const object_words[OBJECT_KINDS] = {
-    "reentrant", "spin", "fair", "fenced", "non_reentrant", "non_reentrant_fair", "token", "signal", "read", "write", "multi", "red", "sharded",
+    "reentrant", "spin", "fair", "fenced", "non_reentrant", "non_reentrant_fair", "token", "signal", "group", "read", "write", "multi", "red", "sharded",
     "semaphore", "permits", "latch", "guarded", "flight"};
 static const char *const step_words[STEP_KINDS] = {
     "pause", "lock", "lock_token", "unlock", "force", "is_locked", "is_held", "count", "ttl", "valid_for", "get_token",

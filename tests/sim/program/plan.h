@@ -21,7 +21,9 @@
 typedef enum topology_kind { SINGLE, REPLICATED, SENTINEL, CLUSTER, TOPOLOGIES } topology_kind;
 
 typedef enum object_kind {
-    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, TOKEN_LOCK, SIGNAL_LOCK, READ, WRITE, MULTI, RED, SHARDED,
+    REENTRANT, SPIN, FAIR, FENCED, NON_REENTRANT, NON_REENTRANT_FAIR, TOKEN_LOCK, SIGNAL_LOCK,
+    GROUP, /* values of one group, one of which all owners want */
+    READ, WRITE, MULTI, RED, SHARDED,
     SEMAPHORE, PERMITS, LATCH,
     GUARDED, /* a string that holders of the run's fenced locks write with rlock_fenced_set */
     FLIGHT,  /* a singleflight, of which each client's process has its own */

@@ -49,6 +49,15 @@ static rlock *make_side(worker *self, int object, const plan_object *of)
     return of->kind == READ ? rlock_read_lock(*pair) : rlock_write_lock(*pair);
 }
 
+/* Owners want different values, but all of them one. What an owner wants is always the same: nobody waits for itself. */
+static rlock *make_group(worker *self, const plan_object *of, int by)
+{
+    static const char *const values[] = {"own 0", "own 1", "own 2", "all"};
+    int which = (by ? by : self->index) % 3;
+    const char *wanted[] = {values[which], values[3], values[(which + 1) % 3]};
+    return rlock_get_group_lock_of_strings(self->of->client, of->name, RLOCK_CODEC_STRING, wanted, which ? 2 : 3);
+}
+
 static rlock *make_lock(worker *self, int object)
 {
     const plan_object *of = &self->of->plan->objects[object];
@@ -61,6 +70,7 @@ static rlock *make_lock(worker *self, int object)
     case FENCED: return rlock_get_fenced_lock(client, of->name);
     case NON_REENTRANT: return rlock_get_non_reentrant_lock(client, of->name);
     case NON_REENTRANT_FAIR: return rlock_get_non_reentrant_fair_lock(client, of->name);
+    case GROUP: return make_group(self, of, 0);
     case READ:
     case WRITE: return make_side(self, object, of);
     case MULTI:
@@ -84,11 +94,21 @@ int64_t step_owner(const worker *self, int number)
     return number == PLAN_OWN_NAME ? 10 + self->index : number;
 }
 
+static rlock *group_for_owner(worker *self, int object, int number)
+{
+    rlock *values = set_timeout(self, make_group(self, &self->of->plan->objects[object], number));
+    rlock *own = values ? rlock_for_owner(values, step_owner(self, number)) : NULL;
+    rlock_free(values);
+    return own;
+}
+
 rlock *worker_lock(worker *self, int object, int number)
 {
     rlock **handle = &self->locks[object][number];
     if (!*handle && number == 0)
         *handle = set_timeout(self, make_lock(self, object));
+    else if (!*handle && self->of->plan->objects[object].kind == GROUP)
+        *handle = group_for_owner(self, object, number);
     else if (!*handle && worker_lock(self, object, 0))
         *handle = rlock_for_owner(self->locks[object][0], step_owner(self, number));
     return *handle;
