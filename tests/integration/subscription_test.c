@@ -107,9 +107,11 @@ TimedTest(subscription, survives_being_left_and_joined_at_once)
 
 /* --- broken --- */
 
+/* A waiter may be registered on the server before its client is connected for messages again, which ended before. */
 static void kill_subscriber(void)
 {
-    cr_assert(server_integer(stage.server, "CLIENT KILL TYPE pubsub") == 1);
+    for (int64_t end_ms = limit_end_ms(5000); server_integer(stage.server, "CLIENT KILL TYPE pubsub") == 0; pass_ms(1))
+        cr_assert(now_ms() < end_ms, "nobody is connected for messages");
 }
 
 /* The connection breaks: subscribed again, and the message is heard. */
