@@ -21,6 +21,15 @@ rlock_status rli_thread_start(pthread_t *thread, const char *name, void *(*body)
     return RLOCK_OK;
 }
 
+void rli_cond_init_monotonic(pthread_cond_t *cond)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 void rli_mutex_init_adaptive(pthread_mutex_t *mutex)
 {
     pthread_mutexattr_t attributes;

@@ -2,17 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/timer_heap.h"
 
+#include "base/thread.h"
+
 #include <stdlib.h>
 #include <time.h>
 
 void rli_timer_heap_init(rli_timer_heap *timers)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     *timers = (rli_timer_heap){.awake_at_ms = INT64_MIN}; /* nobody sleeps yet */
-    pthread_cond_init(&timers->earlier, &attributes);
-    pthread_condattr_destroy(&attributes);
+    rli_cond_init_monotonic(&timers->earlier);
 }
 
 void rli_timer_heap_destroy(rli_timer_heap *timers)

@@ -33,13 +33,9 @@ struct rlock_listener {
 
 void rli_key_events_init(rli_key_events *events)
 {
-    pthread_condattr_t attributes;
     *events = (rli_key_events){.running = false};
     pthread_mutex_init(&events->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&events->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    rli_cond_init_monotonic(&events->changed);
 }
 
 void rli_key_events_destroy(rli_key_events *events)
@@ -151,10 +147,16 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* Mutex held. */
+static bool is_self(const rli_key_events *events)
+{
+    return events->running && pthread_equal(events->thread, pthread_self());
+}
+
 bool rli_key_events_is_self(rli_key_events *events)
 {
     pthread_mutex_lock(&events->mutex);
-    bool self = events->running && pthread_equal(events->thread, pthread_self());
+    bool self = is_self(events);
     pthread_mutex_unlock(&events->mutex);
     return self;
 }
@@ -235,7 +237,7 @@ static rlock_status await_confirmed(rli_key_events *events, const rlock_listener
 {
     int64_t by_ms = rli_after_ms(listener->client->settings.subscription_timeout_ms);
     struct timespec at = rli_monotonic_at(by_ms);
-    if (pthread_equal(events->thread, pthread_self()))
+    if (is_self(events))
         return RLOCK_OK;
     while (!listener->confirmed && !listener->refusal && !events->stopping && rli_now_ms() < by_ms)
         pthread_cond_timedwait(&events->changed, &events->mutex, &at);
@@ -245,8 +247,7 @@ static rlock_status await_confirmed(rli_key_events *events, const rlock_listener
 /* Takes it out of the list. Mutex held. */
 static void end(rli_key_events *events, rlock_listener *listener)
 {
-    bool self = events->running && pthread_equal(events->thread, pthread_self());
-    while (events->calling == listener && !self)
+    while (events->calling == listener && !is_self(events))
         pthread_cond_wait(&events->changed, &events->mutex);
     if (events->calling == listener)
         events->calling = NULL; /* its function goes on, and nobody uses the listener after that */

@@ -28,7 +28,7 @@ void rli_key_events_init(rli_key_events *events);
 void rli_key_events_destroy(rli_key_events *events);
 
 /* Adds a listener for the key, whose first `prefix_length` bytes the program did not give, and waits until it is confirmed,
- * until_ms at most. As rlock_add_listener, which has checked the arguments. */
+ * for subscriptionTimeout at most. As rlock_add_listener, which has checked the arguments. */
 rlock_status rli_key_events_add(struct rlock_client *client, const char *key, size_t length, size_t prefix_length,
                                 rlock_event_fn *fn, void *arg, rlock_listener **listener);
 /* Returns whether the calling thread is the one that calls the functions. */

@@ -23,11 +23,7 @@ void rli_engine_init(rli_engine *engine, const rli_settings *settings, const cha
                            .collect_at_ms = RLI_NEVER};
     rli_mutex_init_adaptive(&engine->mutex);
     pthread_cond_init(&engine->reports, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&engine->async_releases_done, &attributes);
-    pthread_condattr_destroy(&attributes);
+    rli_cond_init_monotonic(&engine->async_releases_done);
     rli_timer_heap_init(&engine->timers);
     rli_holds_init(engine);
     rli_renewed_permits_init(&engine->renewed_permits);

@@ -8,14 +8,10 @@
 void rli_receive_timeout_init(rli_receive_timeout *receive_timeout, int64_t timeout_ms, bool (*look)(void *pipelines),
                               void *pipelines)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     *receive_timeout = (rli_receive_timeout){.look = look, .pipelines = pipelines, .pace_ms = timeout_ms / 16 + 1};
     atomic_init(&receive_timeout->asleep, true);
     pthread_mutex_init(&receive_timeout->mutex, NULL);
-    pthread_cond_init(&receive_timeout->called, &attributes);
-    pthread_condattr_destroy(&attributes);
+    rli_cond_init_monotonic(&receive_timeout->called);
 }
 
 /* Waits until the next check is due; mutex held on entry and return. If the whole process was stopped meanwhile, all
