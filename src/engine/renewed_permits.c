@@ -71,9 +71,10 @@ static bool make_room(rli_engine *engine)
 {
     rli_renewed_permits *permits = &engine->renewed_permits;
     rli_renewed_permit first = {.reason = RLOCK_LOST_GONE};
-    permits->reserved = permits->reserved || rli_timer_heap_reserve(&engine->timers);
-    if (!permits->reserved || permits->by_id.buckets)
-        return permits->reserved;
+    if (!atomic_load(&permits->reserved))
+        atomic_store(&permits->reserved, rli_timer_heap_reserve(&engine->timers));
+    if (!atomic_load(&permits->reserved) || permits->by_id.buckets)
+        return atomic_load(&permits->reserved);
     if (!rli_table_add(&permits->by_id, &first.link))
         return false;
     rli_table_remove(&permits->by_id, &first.link); /* the buckets stay */
@@ -178,6 +179,8 @@ void rli_renewed_permits_begin(rli_engine *engine, rli_renewed_permit *made, con
 
 void rli_renewed_permits_end(rli_engine *engine, const char *ids, int count)
 {
+    if (!atomic_load(&engine->renewed_permits.reserved))
+        return; /* most releases: they need no mutex */
     rli_engine_lock(engine);
     for (int i = 0; engine->renewed_permits.by_id.count && i < count; i++) {
         rli_renewed_permit *permit = rli_renewed_permits_find(&engine->renewed_permits, ids + i * RLI_PERMIT_ID);

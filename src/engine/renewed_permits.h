@@ -11,6 +11,7 @@
 #include "engine/permit_id.h"
 
 #include <rlock/client.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +31,8 @@ typedef struct rli_renewed_permit {
 
 typedef struct rli_renewed_permits {
     rli_timer timer;       /* on the engine's timer heap, for the permit that is due first */
-    bool reserved;         /* whether it has room there */
+    /* Whether it has room there. May be read without the mutex: until then, no permit was renewed. */
+    atomic_bool reserved;
     rli_timer_heap timers; /* of the permits */
     rli_table by_id;
     rli_renewed_permit *first_lost, *last_lost; /* to report; the oldest first */
