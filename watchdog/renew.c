@@ -186,10 +186,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
         grow_old(engine, batch->node, session);
         rli_session_schedule(engine, session, sent_ms);
     } else {
-        /* Some of a group lock's values may still stand. */
-        if (session->entry->grouped)
-            rli_session_in_doubt(engine, session, watchdog_ms);
-        rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
+        rli_session_declare_gone(engine, session);
     }
 }
 

@@ -111,11 +111,17 @@ static bool owns(const rli_session *session, const rli_owner *owner)
     return own.number == owner->number && own.named == owner->named;
 }
 
+/* Returns whether both are group locks of one group, with other values. */
+static bool is_of_same_group(const rli_entry *one, const rli_entry *other)
+{
+    return one != other && one->length == other->length && memcmp(one->name, other->name, one->length) == 0;
+}
+
 bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64_t number, const rli_owner *owner)
 {
     for (const rli_entry_group *group = engine->groups; group; group = group->next) {
         const rli_entry *other = group->entry;
-        if (other == entry || other->length != entry->length || memcmp(other->name, entry->name, entry->length) != 0)
+        if (!is_of_same_group(entry, other))
             continue;
         for (const rli_session *session = other->sessions; session; session = session->next) {
             if (session->number == number && session->phase == RLI_OPEN && session->count > 0 && !session->releasing &&
@@ -131,8 +137,7 @@ void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*a
     act(argument, entry);
     for (rli_entry_group *group = entry->grouped ? engine->groups : NULL; group; group = group->next) {
         rli_entry *other = group->entry;
-        if (other != entry && other->length == entry->length && memcmp(other->name, entry->name, entry->length) == 0 &&
-            rli_values_meet(group->values, group_of(entry)->values))
+        if (is_of_same_group(entry, other) && rli_values_meet(group->values, group_of(entry)->values))
             act(argument, other);
     }
 }

@@ -22,7 +22,10 @@ static rlock_status not_held(const rli_extend *asked)
 static rlock_status lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
-    if (session->phase == RLI_OPEN && session->count > 0)
+    bool held = session->phase == RLI_OPEN && session->count > 0;
+    if (held && reason == RLOCK_LOST_GONE)
+        rli_session_declare_gone(engine, session);
+    else if (held)
         rli_session_declare_lost(engine, session, reason, true);
     return rli_fail(RLOCK_LOST, "lock \"%s\" expired or was forced open before it could be extended",
                     rli_show_name(names->name, shown));
@@ -39,8 +42,6 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
     if (held == RLI_NOT_HERE)
         return rli_fail(RLOCK_UNAVAILABLE, "lock \"%s\" could not be extended: the cluster moves its slot",
                         rli_show_name(names->name, shown));
-    if (held < 1 && session->entry->grouped) /* some of its values may still stand */
-        rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     if (held < 1)
         return lost(engine, session, RLOCK_LOST_GONE, names);
     /* After the deadline, the hold may have ended on the server before the extension ran. */

@@ -10,13 +10,9 @@
 rlock_status rli_grant_outer_lost(rli_attempt *attempt)
 {
     char shown[RLI_NAME_SHOWN];
-    rli_engine *engine = attempt->engine;
     rli_session *session = attempt->session;
-    bool held = session->phase == RLI_OPEN && session->count > 0;
-    if (held && attempt->entry->grouped) /* some of a group lock's values may still stand */
-        rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
-    if (held)
-        rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
+    if (session->phase == RLI_OPEN && session->count > 0)
+        rli_session_declare_gone(attempt->engine, session);
     return rli_fail(RLOCK_LOST,
                     "lock \"%s\" expired or was forced open while this owner held it; unlock it as often as it was "
                     "locked, then lock it again",

@@ -419,6 +419,15 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
     }
 }
 
+void rli_session_declare_gone(rli_engine *engine, rli_session *session)
+{
+    if (session->entry->grouped) {
+        rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
+        rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
+    }
+    rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
+}
+
 void rli_holds_free(rli_engine *engine)
 {
     engine->timers.count = 0;

@@ -182,6 +182,9 @@ void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
 /* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a session
  * without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
 void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);
+/* Declares the session lost because the server no longer has the hold, or not the whole of it: of a group lock, values that are
+ * left are given back. */
+void rli_session_declare_gone(rli_engine *engine, rli_session *session);
 /* Declares the session lost, for good. report: also queue it for rlock_on_lost. */
 void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report);
 
