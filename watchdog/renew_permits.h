@@ -6,7 +6,7 @@
 #include "watchdog/renewal_batch.h"
 #include "watchdog/watchdog.h"
 
-/* What a batch of permits has in the place of sessions. */
+/* The permits of a batch, which has no sessions then. */
 typedef struct rli_permit_batch {
     rli_names names; /* of the semaphore */
     char ids[];

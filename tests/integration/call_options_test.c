@@ -124,7 +124,7 @@ Test(call_options, end_no_connection_of_others)
     actor_end(waiter);
 }
 
-/* What a request may have taken that was given up early is given back, as after any other. */
+/* A request that was given up early may have taken the lock. Then the library gives it back. */
 Test(call_options, leave_nothing_behind)
 {
     rlock *lock = lock_of(stage.client, NAME);

@@ -145,8 +145,8 @@ Test(mixed, turns_under_a_fair_lock_are_counted_exactly)
     assert_no_keys();
 }
 
-/* Who has just had it takes it again while the others sleep, so a side may have none of so few turns. That each has some
- * in the end is shown in virtual time: spin::that_goes_round_here_is_free_for_others_now_and_then. */
+/* Waiters of a spin lock sleep between two requests, so a side may get none of so few turns. Each side gets some in the end,
+ * as a test in virtual time shows: spin::that_goes_round_here_is_free_for_others_now_and_then. */
 Test(mixed, turns_under_a_spin_lock_are_counted_exactly)
 {
     static const lock_kind kind = {.java = "spin", .get = rlock_get_spin_lock};

@@ -183,10 +183,10 @@ static void give_back(object_operation *taken, const rlock_permit *permit)
         operation_is_over(&self->base);
         return;
     }
-    if (permit)
+    if (permit) {
         permit_relied(who, self->permits, by->object, permit);
-    if (permit)
         self->until_ns = permits_give(run_resource(who->of->plan, by->object), permit->id, true);
+    }
     start(&self->base);
 }
 

@@ -167,9 +167,14 @@ int64_t run_background_ms(void)
     return run_has_composite() ? 200000 : 45000;
 }
 
+static int64_t client_timeout_ms(const process *of)
+{
+    return option_of(of, "timeout=", 3000);
+}
+
 int64_t run_hasty_ms(const process *of)
 {
-    int64_t quarter_ms = option_of(of, "timeout=", 3000) / 4;
+    int64_t quarter_ms = client_timeout_ms(of) / 4;
     bool serves = quarter_ms >= 100 && quarter_ms > (run_of->latency_us + run_of->jitter_us) / 100;
     return serves && option_of(of, "retryAttempts=", 4) == 2 ? quarter_ms : -1;
 }
@@ -177,13 +182,13 @@ int64_t run_hasty_ms(const process *of)
 int64_t run_timeout_ms(const process *of)
 {
     int64_t hasty_ms = run_hasty_ms(of);
-    return hasty_ms > 0 ? hasty_ms : option_of(of, "timeout=", 3000);
+    return hasty_ms > 0 ? hasty_ms : client_timeout_ms(of);
 }
 
 /* How long a call may be occupied with a server that does not answer. */
 int64_t run_patience_ms(const process *of)
 {
-    int64_t attempts = option_of(of, "retryAttempts=", 4) + 1, timeout_ms = option_of(of, "timeout=", 3000);
+    int64_t attempts = option_of(of, "retryAttempts=", 4) + 1, timeout_ms = client_timeout_ms(of);
     return attempts * (timeout_ms + 2000 + 2000) + 10000 + 7500;
 }
 

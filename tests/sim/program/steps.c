@@ -49,7 +49,8 @@ static rlock *make_side(worker *self, int object, const plan_object *of)
     return of->kind == READ ? rlock_read_lock(*pair) : rlock_write_lock(*pair);
 }
 
-/* Owners want different values, but all of them one. What an owner wants is always the same: nobody waits for itself. */
+/* All owners want one value in common, so that one of them holds the lock at a time, and other values beside it. An owner always
+ * wants the same values: otherwise it might wait for itself. */
 static rlock *make_group(worker *self, const plan_object *of, int by)
 {
     static const char *const values[] = {"own 0", "own 1", "own 2", "all"};
