@@ -37,7 +37,7 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if pttl ~= -2 then
         --@include lock/waiters.inc
         redis.call('publish', channel, '0')
-        call_waiter()
+        wake_waiter()
     end
     return { redis.call('get', counter) }
 end

@@ -15,5 +15,5 @@ if redis.call('hlen', lock) == 0 then -- an error for a key of another type, whi
 end
 redis.call('del', lock)
 redis.call('publish', channel, '0')
-call_waiter()
+wake_waiter()
 return 1

@@ -21,8 +21,8 @@
 --                more than the releaser's own subscribers
 --   nil          neither the owner nor the successor holds the lock; nothing changed
 -- Publishes `0` when it freed the lock, and when the successor's lease may end before the owner's would have:
--- waiters sleep for the PTTL that they were told, and must learn of the shorter one. With that, or with an offer, `0` is
--- published on the channel of the client of the first registered waiter that hears.
+-- waiters sleep for the PTTL that they were told, and must learn of the shorter one. With that, `0` is published on the
+-- channel of the client of the first registered waiter that hears; with an offer, `NUMBER MS` (waiters.inc).
 -- Repeatable: only a run that finds the owner's field hands the lock over, which happens once. A second run finds
 -- the successor's field or nothing. A token whose answer was lost is skipped.
 local lock, counter = KEYS[1], KEYS[2]
@@ -35,7 +35,7 @@ local function free(waited_for)
     redis.call('del', lock)
     local heard = redis.call('publish', channel, '0')
     if waited_for then
-        call_waiter(member)
+        wake_waiter(member)
     end
     return -(counted and (others_listen() or heard) or 1 + (ours or 0))
 end
@@ -53,7 +53,7 @@ local function yield()
     if waited_for and others <= ours and offer(owner, member) then
         if since ~= '' then
             local time = redis.call('time')
-            since = since ~= '0' and since or string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
+            since = since ~= '0' and since or time[1] .. string.sub('00000' .. time[2], -6)
             redis.pcall('zadd', waiters, 'NX', since, member)
             redis.pcall('pexpire', waiters, 90000)
         end
@@ -88,6 +88,6 @@ if place_ms ~= '' then
 end
 if tonumber(lease_ms) < pttl then
     redis.call('publish', channel, '0')
-    call_waiter()
+    wake_waiter()
 end
 return counter and { 2, redis.call('get', counter) } or 2

@@ -11,8 +11,8 @@
 --   nil  the owner does not hold the lock; nothing changed but the registry
 --   0    the owner still holds the lock
 --   1    freed, or offered to a registered waiter
--- Publishes `0` on the channel when it freed the lock, and `0` on the channel of the client of the registered waiter
--- that is to have it next.
+-- Publishes `0` on the channel when it freed the lock; and on the channel of the client of the registered waiter that is
+-- to have it next `NUMBER MS` when it offered it the lock (waiters.inc), else `0`.
 -- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
 local lock, channel, owner, count, lease_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --@include lock/waiters.inc
@@ -36,6 +36,6 @@ end
 redis.call('del', lock)
 redis.call('publish', channel, '0')
 if waited_for then
-    call_waiter()
+    wake_waiter()
 end
 return 1

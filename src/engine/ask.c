@@ -140,7 +140,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
         if (verdict.rival && rli_entry_is_rival(attempt->engine, attempt->entry, verdict.rival, &attempt->asked->owner))
             return overlaps(attempt->asked);
         suspect(attempt, verdict.unheard);
-        rli_registry_note_denied(attempt, &verdict, call->unanswered);
+        rli_registry_note_denied(attempt, &verdict, call);
         *again_ms = ask_again_ms(attempt, &verdict);
         if (attempt->entry->in_doubt && !is_prompted(attempt, call))
             rli_queue_let_doubtful_ask(attempt->entry, attempt->session);
@@ -339,7 +339,11 @@ static rlock_status prepare(rli_attempt *attempt, ask_frame *asking, int64_t *ag
         rli_local_handoff_take_in_turn(attempt);
     if (!attempt->waiter.handed)
         status = may_take(attempt);
-    if (status == RLOCK_OK && !attempt->waiter.handed)
+    bool took = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.handed &&
+                rli_registry_take_offer(attempt, &status);
+    if (took)
+        *again_ms = rli_now_ms();
+    if (status == RLOCK_OK && !took && !attempt->waiter.handed)
         begin_request(attempt, asking);
     else
         rli_session_end_turn(session);
@@ -395,7 +399,7 @@ static bool begin_asking(rli_attempt *attempt, int64_t *again_ms)
         rli_handoff_lead_if_asked(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !attempt->wait.heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
-    return !is_deferred(attempt, again_ms);
+    return (attempt->own_channel && rli_registry_is_told(attempt)) || !is_deferred(attempt, again_ms);
 }
 
 /* Goes on with the request, which is under way. */

@@ -55,6 +55,8 @@ typedef struct rli_attempt {
      * releases next, otherwise because it cannot be registered. */
     bool own_channel;
     int64_t since_us;
+    /* An offer that it is told may be taken without a request, and counts from here; 0: it must ask (registry.h). */
+    int64_t offered_from_ms;
     enum { RLI_OWN_CHANNEL_IS_ENOUGH, RLI_WANTS_TO_GUARD, RLI_WANTS_COMMON } wants;
     /* How many answers in a row let it ask again soon; determines the back-off. */
     int denied;

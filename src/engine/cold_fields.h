@@ -59,6 +59,8 @@ typedef struct rli_cold_fields {
     /* The lease with which it is, was or may be registered among the waiters on the server (lua/lock/waiters.inc); 0: it
      * never registered. */
     int64_t registered_ms;
+    /* How many requests were sent that may have registered it. */
+    int registrations;
     /* Its position among the places that this process requested: a lower number asked first. */
     uint64_t place;
     /* The waiter of this session to which another session's release may hand the lock; NULL: none. */

@@ -73,6 +73,8 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
     if (status != RLOCK_OK)
         return status;
     rli_session_add_hold(attempt->engine, session, gain->sent_ms, attempt->asked->lease_ms);
+    if (gain->offered)
+        rli_session_shorten(attempt->engine, session, gain->sent_ms, gain->lease_ms);
     /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
     if (attempt->asked->kind->queueing == RLI_ON_SERVER && session->count == 1)
         session->queued = false;

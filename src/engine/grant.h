@@ -13,6 +13,7 @@ typedef struct rli_grant_info {
     /* An earlier, unanswered request may have been granted already. */
     bool repeated;
     bool handed; /* it came by a handoff, in another session's release */
+    bool offered; /* it was told of an offer, which ends lease_ms after sent_ms; the watchdog makes the lease of it */
 } rli_grant_info;
 
 /* Applies a grant of one more hold to the session. Mutex held.

@@ -59,7 +59,7 @@ rlock_status rli_news_join_common(rli_news *news, const rli_source *common, bool
     if (!news->common) {
         status = rli_subscriber_join(subscriber_of(news), common->name, common->length, &news->common);
         if (status == RLOCK_OK && news->parker)
-            rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, news->parker);
+            rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, news->parker, 0);
     }
     if (status == RLOCK_OK && guard && !news->guards)
         status = join_guards(news, common);
@@ -100,9 +100,9 @@ void rli_news_listen(rli_news *news, rli_parker *parker)
 {
     news->parker = parker;
     if (news->common)
-        rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, parker);
+        rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, parker, 0);
     if (news->channel)
-        rli_channel_listen(subscriber_of(news), news->channel, &news->listener, parker);
+        rli_channel_listen(subscriber_of(news), news->channel, &news->listener, parker, news->number);
     if (news->list)
         rli_signal_listen(signals_of(news), news->list, &news->listener, parker);
 }
@@ -123,8 +123,8 @@ void rli_news_unlisten(rli_news *news)
 bool rli_news_take(rli_news *news)
 {
     if (news->channel) {
-        bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener);
-        return rli_listener_take(subscriber_of(news), &news->listener) || heard;
+        bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener, NULL);
+        return rli_listener_take(subscriber_of(news), &news->listener, &news->told_ms) || heard;
     }
     bool signalled = false;
     bool reason = news->list && rli_signal_take(signals_of(news), news->list, &news->listener, &signalled);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "engine/grant.h"
 #include "engine/session.h"
 
 #include <stdlib.h>
@@ -47,6 +48,7 @@ rlock_status rli_registry_join(rli_attempt *attempt)
         return RLOCK_OK;
     attempt->own_channel = may_register(attempt);
     attempt->wait.leaving = attempt->own_channel ? RLI_LEAVE_LINGER : RLI_LEAVE_AT_ONCE;
+    attempt->wait.news.number = attempt->own_channel ? attempt->session->number : 0;
     if (!attempt->own_channel) {
         const rli_source common = common_channel(attempt);
         return rli_wait_join(&attempt->wait, names->name, names->length, &common);
@@ -66,6 +68,7 @@ void rli_registry_rejoin(rli_attempt *attempt)
         return;
     const rli_source own = own_channel(attempt);
     attempt->wait.leaving = RLI_LEAVE_LINGER;
+    attempt->wait.news.number = attempt->session->number;
     if (own.name)
         rli_wait_rejoin(&attempt->wait, names->name, names->length, &own);
     attempt->own_channel = attempt->wait.news.channel;
@@ -101,7 +104,9 @@ void rli_registry_request(rli_attempt *attempt, rli_request *request)
     if (!attempt->asked->kind->registers || session->count > 0)
         return;
     request->registers = hears(attempt);
+    attempt->offered_from_ms = 0;
     if (request->registers) {
+        session->cold->registrations++;
         if (!session->cold->registered_ms)
             session->cold->registered_ms = request->lease_ms;
         session->registered = true;
@@ -113,18 +118,20 @@ void rli_registry_request(rli_attempt *attempt, rli_request *request)
 /* So many waiters listen for a holder of another library to release the lock. */
 #define GUARDS 2
 
-void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *verdict, int unanswered)
+void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *verdict, const rli_call *call)
 {
     attempt->wants = RLI_OWN_CHANNEL_IS_ENOUGH;
     if (!attempt->own_channel)
         return;
     if (verdict->registered) {
         attempt->since_us = verdict->since_us;
+        if (attempt->session->cold->registrations == 1 && call->unanswered == 0)
+            attempt->offered_from_ms = call->sent_ms;
         if (verdict->foreign && verdict->place < GUARDS)
             attempt->wants = RLI_WANTS_TO_GUARD;
     } else if (hears(attempt)) {
         attempt->wants = RLI_WANTS_COMMON;
-        attempt->session->registered &= unanswered > 0;
+        attempt->session->registered &= call->unanswered > 0;
     }
 }
 
@@ -141,6 +148,47 @@ int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict)
     return rli_after_ms(pause_ms);
 }
 
+/* --- offers --- */
+
+/* Returns whether what it was told is certain, and enough to rely on.
+ *
+ * The offer of a session that has registered once came after that request was sent, or the request's answer would have
+ * been another. So it counts from then. A session that has registered more often may be told late of an offer that has
+ * ended in between. What more there is to a grant than the field (a token, replicas that confirm it, a lease that is longer
+ * than the offer and that nobody renews, a field that it replaces) takes a request. */
+static bool may_take(const rli_attempt *attempt, int64_t told_ms)
+{
+    const rli_session *session = attempt->session;
+    const rli_cold_fields *cold = session->cold;
+    const rli_topology *topology = attempt->engine->topology;
+    int64_t lease_ms = attempt->asked->lease_ms;
+    bool is_only = session->count == 0 && cold->attempts == 1 && cold->registrations == 1 && cold->in_doubt_ms == 0 &&
+                   !cold->replaces && session->phase == RLI_OPEN && attempt->wait.news.number == session->number;
+    bool is_all = !attempt->asked->kind->fenced && (lease_ms == RLOCK_WATCHDOG || lease_ms <= told_ms) &&
+                  told_ms <= rli_lease_on_server(attempt->engine, lease_ms) &&
+                  !rli_topology_has_replicas(topology, attempt->wait.slot);
+    return attempt->offered_from_ms > 0 && is_only && is_all && rli_now_ms() - attempt->offered_from_ms < told_ms / 2;
+}
+
+bool rli_registry_is_told(const rli_attempt *attempt)
+{
+    return attempt->wait.news.told_ms > 0;
+}
+
+bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status)
+{
+    int64_t told_ms = attempt->wait.news.told_ms;
+    attempt->wait.news.told_ms = 0;
+    if (told_ms <= 0 || !may_take(attempt, told_ms))
+        return false;
+    const rli_acquire_result verdict = {.grant = RLI_GRANTED};
+    const rli_grant_info gain = {
+        .verdict = &verdict, .lease_ms = told_ms, .sent_ms = attempt->offered_from_ms, .offered = true};
+    attempt->entry->queues->answered_ms = rli_now_ms();
+    *status = rli_attempt_granted(attempt, &gain);
+    return true;
+}
+
 /* --- handoff --- */
 
 void rli_registry_request_handoff(rli_waiter *successor, rli_request *request, bool others)
@@ -150,6 +198,7 @@ void rli_registry_request_handoff(rli_waiter *successor, rli_request *request, b
     if (!attempt->asked->kind->registers)
         return;
     request->heir_registers = others && successor->hears;
+    cold->registrations += request->heir_registers;
     if (request->heir_registers && !cold->registered_ms)
         cold->registered_ms = request->heir_lease_ms;
     request->heir_registered_ms = cold->registered_ms;

@@ -16,13 +16,19 @@ void rli_registry_rejoin(rli_attempt *attempt);
 
 /* Adds to the attempt's next request what is registered, or is to be. Mutex held. */
 void rli_registry_request(rli_attempt *attempt, rli_request *request);
-/* Notes what the answer says about the registration; `unanswered`: of earlier copies of the request. Mutex held. */
-void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *verdict, int unanswered);
+/* Notes what the answer says about the registration. Mutex held. */
+void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *verdict, const rli_call *call);
 /* Returns when a registered waiter asks again without having heard anything. */
 int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict);
 /* Listens to the lock's channel, too, if the last answer made that necessary; then sets *again_ms to ask once more. Statuses
  * as rli_wait_join. The mutex must not be held. */
 rlock_status rli_registry_listen(rli_attempt *attempt, int64_t *again_ms);
+
+/* Returns whether the attempt was told that the lock is offered to it. */
+bool rli_registry_is_told(const rli_attempt *attempt);
+/* Takes the lock that it was told is offered to it, without a request, if that is certain; *status is as of
+ * rli_attempt_granted. False: it has to ask. Mutex held, in the session's turn. */
+bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status);
 
 /* Adds the successor's registration to the release that may hand it the lock. `others`: it is to be registered if the lock
  * goes to others. Mutex held. */

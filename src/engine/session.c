@@ -251,6 +251,19 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
         rli_session_schedule(engine, session, sent_ms);
 }
 
+/* An offer that was taken without a request is extended after this time. Few turns in a contest last longer, and a thread
+ * that is stopped loses the offer sooner than a lease. */
+#define OFFER_MS 50
+
+void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)
+{
+    session->deadline_ms = rli_valid_until(sent_ms, lease_ms);
+    if (rli_session_renewed_count(session) == 0)
+        return;
+    session->aging = false;
+    rli_timer_heap_set(&engine->timers, &session->timer, rli_earlier(rli_after_ms(OFFER_MS), session->deadline_ms));
+}
+
 void rli_session_add_skipped_hold(rli_session *session)
 {
     session->cold->missed_levels = session->cold->missed_levels << 1 | 1;

@@ -53,6 +53,9 @@ void rli_session_schedule(rli_engine *engine, rli_session *session, int64_t sent
 bool rli_session_make_room(rli_session *session);
 /* Records one more hold, which the server granted to a request sent at `sent_ms`. The session has an attempt. */
 void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* After rli_session_add_hold of the first hold, which was an offer: it ends lease_ms after `sent_ms`, if nothing extends
+ * it. The watchdog soon does. */
+void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* Records that a red lock took one more hold without this member, while this owner holds the member already. The
  * matching unlock of the red lock must then not release the member. */
 void rli_session_add_skipped_hold(rli_session *session);

@@ -5,6 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
+#include "tests/support/scripts.h"
 
 #include <stdint.h>
 
@@ -30,7 +31,7 @@ TimedTest(wait, of_nothing_or_less_asks_once)
     monitor_close(tap);
 }
 
-/* Ask, subscribe, ask again once the subscription stands; then not one command more. */
+/* Ask, subscribe, ask again once the subscription stands; then not one command more. The message says all. */
 TimedTest(wait, sends_nothing_while_it_sleeps)
 {
     rlock *lock = lock_of(stage.client, NAME);
@@ -46,9 +47,12 @@ TimedTest(wait, sends_nothing_while_it_sleeps)
     cr_assert(actor_asleep(waiter, 5000));
     cr_assert(scripts_run() - before == 2);
     cr_assert(commands_within(400) == 0);
+    monitor *tap = monitor_open();
     assert_ok(rlock_unlock(held));
     assert_ok(actor_finish(waiter, 5000));
-    cr_assert(scripts_run() - before == 4);
+    cr_assert(monitor_ran(tap, &rli_script_lock_release) == 1);
+    cr_assert(monitor_ran(tap, &rli_script_lock_acquire) == 0);
+    monitor_close(tap);
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
 }

@@ -190,9 +190,40 @@ void rli_channel_signal(rli_channel *channel)
     }
 }
 
-void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker)
+/* Reads a positive number of at most 18 digits. Returns what follows; NULL: there is none. */
+static const char *read_number(const char *text, uint64_t *number)
 {
-    *listener = (rli_listener){.parker = parker};
+    size_t digits = strspn(text, "0123456789");
+    *number = digits > 0 && digits <= 18 ? strtoull(text, NULL, 10) : 0;
+    return *number > 0 ? text + digits : NULL;
+}
+
+static rli_listener *listener_of(const rli_channel *channel, uint64_t number)
+{
+    rli_listener *listener = channel->listeners;
+    while (listener && listener->number != number)
+        listener = listener->next;
+    return listener;
+}
+
+void rli_channel_tell(rli_channel *channel, const char *message)
+{
+    uint64_t number = 0, ms = 0;
+    const char *rest = read_number(message, &number);
+    rest = rest && *rest == ' ' ? read_number(rest + 1, &ms) : NULL;
+    rli_listener *listener = rest && !*rest ? listener_of(channel, number) : NULL;
+    if (!listener) {
+        rli_channel_signal(channel);
+        return;
+    }
+    listener->told_ms = (int64_t)ms;
+    listener->signalled = true;
+    rli_unpark(listener->parker);
+}
+
+void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number)
+{
+    *listener = (rli_listener){.parker = parker, .number = number};
     RLI_LIST_ADD(channel->listeners, listener);
 }
 

@@ -16,7 +16,9 @@
 typedef struct rli_listener {
     struct rli_listener *next, *previous;
     rli_parker *parker;
-    bool signalled; /* something has happened since the last rli_listener_take */
+    uint64_t number; /* messages that begin with it are for this listener alone; 0: it has none */
+    bool signalled;  /* something has happened since the last rli_listener_take */
+    int64_t told_ms; /* the latest message for this listener alone: the ms that it names; 0: there was none since then */
 } rli_listener;
 
 /* How often a channel of keyspace notifications has said that its key was deleted or evicted, or has expired. */
@@ -84,7 +86,10 @@ void rli_channels_lose(rli_channels *channels);
 void rli_channel_note_event(rli_channel *channel, const char *message);
 /* Wakes all listeners of the channel. */
 void rli_channel_signal(rli_channel *channel);
-void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker);
+/* The same after a message. If that is "NUMBER MS" and a listener has that number, wakes this one alone. */
+void rli_channel_tell(rli_channel *channel, const char *message);
+/* number: as in rli_listener. */
+void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number);
 void rli_channel_remove(rli_channel *channel, rli_listener *listener);
 
 #endif

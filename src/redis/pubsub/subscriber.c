@@ -161,7 +161,7 @@ static void hear_message(rli_channel *channel, const redisReply *message)
 {
     if (channel->plain && message->type == REDIS_REPLY_STRING)
         rli_channel_note_event(channel, message->str);
-    rli_channel_signal(channel);
+    rli_channel_tell(channel, message->type == REDIS_REPLY_STRING ? message->str : "");
 }
 
 /* False: the connection must not be used any more. */

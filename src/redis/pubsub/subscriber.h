@@ -82,9 +82,11 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_
 /* Joins the channel if it is subscribed and confirmed already. NULL: it is not. */
 rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name, size_t length);
 
-/* From now until rli_channel_unlisten, the parker is woken by each message, by the confirmation, and when the
- * connection is lost, since a message may have been lost, too. Check the awaited condition again in each case. */
-void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker);
+/* From now until rli_channel_unlisten, the parker is woken by each message that is not for another listener alone, by
+ * the confirmation, and when the connection is lost, since a message may have been lost, too. Check the awaited condition
+ * again in each case. number: messages that begin with it are for this listener alone; 0: it has none. */
+void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker,
+                        uint64_t number);
 void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener);
 /* Whether the server has confirmed the subscription on the present connection. */
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel);
@@ -92,8 +94,9 @@ bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *cha
 bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel);
 /* RLOCK_OK, or RLOCK_SERVER with the server's words: it refused the subscription. */
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
-/* Whether something has happened since the last call. */
-bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener);
+/* Whether something has happened since the last call. If a message came for this listener alone, sets *told_ms, unless
+ * that is NULL, to the ms that it names. */
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64_t *told_ms);
 
 /* The events that the channel has counted. */
 rli_channel_events rli_channel_events_of(rli_subscriber *subscriber, const rli_channel *channel);

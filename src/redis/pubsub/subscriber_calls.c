@@ -164,10 +164,11 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
-void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker)
+void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker,
+                        uint64_t number)
 {
     pthread_mutex_lock(&subscriber->mutex);
-    rli_channel_add(channel, listener, parker);
+    rli_channel_add(channel, listener, parker, number);
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
@@ -270,11 +271,14 @@ void rli_subscriber_watch(rli_subscriber *subscriber, rli_shared_socket *socket)
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
-bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener)
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64_t *told_ms)
 {
     pthread_mutex_lock(&subscriber->mutex);
     bool signalled = listener->signalled;
+    if (told_ms && listener->told_ms > 0)
+        *told_ms = listener->told_ms;
     listener->signalled = false;
+    listener->told_ms = 0;
     pthread_mutex_unlock(&subscriber->mutex);
     return signalled;
 }

@@ -140,7 +140,7 @@ static void listen_to(rli_topology *topology, rli_node *sentinel)
     own->sentinel = sentinel;
     own->next = topology->heard;
     topology->heard = own;
-    rli_channel_listen(&sentinel->subscriber, own->channel, &own->listener, &topology->parker);
+    rli_channel_listen(&sentinel->subscriber, own->channel, &own->listener, &topology->parker, 0);
 }
 
 /* Stops listening to one sentinel and removes it from the list. */
@@ -298,7 +298,7 @@ static bool has_heard(rli_topology *topology)
 {
     bool any = false;
     for (heard *own = topology->heard; own; own = own->next)
-        any |= rli_listener_take(&own->sentinel->subscriber, &own->listener);
+        any |= rli_listener_take(&own->sentinel->subscriber, &own->listener, NULL);
     topology->troubled |= any;
     return any;
 }

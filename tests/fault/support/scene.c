@@ -94,17 +94,28 @@ int seen_by(int rule)
     return proxy_count(scene.proxy, rule, PROXY_SEEN);
 }
 
+/* Whether a line of what was heard begins with that message. A client that is registered may be told of an offer, "NUMBER
+ * MS", where others are told "0". */
+static bool is_message(const char *line, const char *message, bool own)
+{
+    size_t said = strlen(message), first = strspn(line, "0123456789");
+    if (own && strcmp(message, "0") == 0 && first > 0 && line[first] == ' ')
+        return true;
+    return strncmp(line, message, said) == 0 && line[said] == '\n';
+}
+
 /* On the lock's channel, or on that of a client that is registered for it. */
 static int heard_so_far(const char *channel, const char *message)
 {
     char *all = server_heard_all(stage.server);
-    size_t length = strlen(channel), said = strlen(message);
+    size_t length = strlen(channel);
     int count = 0;
     for (const char *at = all; (at = strstr(at, channel)); at += length) {
         const char *behind = at + length;
-        if (*behind == ':' && strcspn(behind, " ") == 37)
+        bool own = *behind == ':' && strcspn(behind, " ") == 37;
+        if (own)
             behind += 37;
-        count += *behind == ' ' && strncmp(behind + 1, message, said) == 0 && behind[1 + said] == '\n';
+        count += *behind == ' ' && is_message(behind + 1, message, own);
     }
     free(all);
     return count;

@@ -41,6 +41,9 @@ const char *channel_of(const char *name);
 bool wait_listened(const char *name, int64_t ms);
 bool wait_unlistened(const char *name, int64_t ms);
 bool wait_no_channels(int64_t ms);
+/* Tells the first registered waiter, which is the client's, that it has the lock for ms, which is not so: the message of an
+ * offer that has ended since. */
+void offer_late(const char *name, rlock_client *client, int64_t ms);
 /* How many channels the server has subscribers to, plain and sharded ones, without those of sentinels. */
 int64_t channels_listened(void);
 

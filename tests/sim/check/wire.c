@@ -249,6 +249,36 @@ static bool is_client(const char *behind)
     return *behind == ':' && strlen(behind) == 37 && behind[15] == '8';
 }
 
+/* "NUMBER MS": that session has the lock for so long. */
+static bool is_offer(const char *said)
+{
+    size_t number = strspn(said, "0123456789"), ms = number + (said[number] == ' ');
+    size_t length = strspn(said + ms, "0123456789");
+    return number > 0 && *said != '0' && ms > number && length > 0 && said[ms] != '0' && !said[ms + length];
+}
+
+/* Whom an offer tells relies on it, also if the script broke off: the field stands, for as long as was said. */
+static void check_offers(const char *script, const host *at, const char *name)
+{
+    char heir[TEXT_SIZE], channel[TEXT_SIZE];
+    wire_channel(EXCLUSIVE, name, channel);
+    for (int i = 0; i < wire_now.count; i++) {
+        const wire_message *one = &wire_now.told[i];
+        const char *behind = one->channel + strlen(channel);
+        if (strncmp(one->channel, channel, strlen(channel)) != 0 || !is_client(behind) || !is_offer(one->text) ||
+            one->heard == 0)
+            continue;
+        size_t digits = strspn(one->text, "0123456789");
+        snprintf(heir, sizeof heir, "%s:%.*s", behind + 1, (int)digits, one->text);
+        const sim_value *own = wire_value(at, name);
+        bool stands = own && own->type == VALUE_HASH && table_find(&own->members, text_of(heir));
+        int64_t left_ms = stands ? own->expires_ms - sim_server_now_us(at->server) / 1000 : 0;
+        if (left_ms < strtoll(one->text + digits + 1, NULL, 10))
+            finding("%s told %s that it has lock \"%s\" (\"%s\"), and the server keeps that for %" PRId64 " ms", script, heir,
+                    name, one->text, left_ms);
+    }
+}
+
 /* Nobody of Redisson's listens elsewhere, and it reads numbers. */
 static void check_messages(const char *script, wire_family which, const char *name)
 {
@@ -260,6 +290,8 @@ static void check_messages(const char *script, wire_family which, const char *na
         const char *behind = one->channel + length;
         bool ours = strncmp(one->channel, channel, length) == 0 &&
                     (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
+        if (ours && which == EXCLUSIVE && *behind == ':' && is_offer(one->text))
+            continue;
         bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
                      ((which == READING || which == WRITING || which == LATCHES) && strcmp(one->text, "1") == 0);
         if (!ours || !known || !is_number(one->text))
@@ -392,13 +424,14 @@ void wire_begins(host *at, const sim_run *run)
     leases_begin(at, run);
 }
 
-void wire_published(const char *channel, size_t channel_length, const char *said, size_t length)
+void wire_published(const char *channel, size_t channel_length, const char *said, size_t length, size_t heard)
 {
     if (!wire_now.runs || wire_now.count == MESSAGES)
         return;
     wire_message *one = &wire_now.told[wire_now.count++];
     copy_text(one->channel, channel, channel_length);
     copy_text(one->text, said, length);
+    one->heard = heard;
 }
 
 void wire_ran(host *at, const sim_run *run, const char *script)
@@ -406,9 +439,13 @@ void wire_ran(host *at, const sim_run *run, const char *script)
     wire_family which = family_of(script);
     bool runs = wire_now.runs, broke_off = run->answer.length > 0 && run->answer.at[0] == '-';
     wire_now.runs = false;
-    if (!runs || broke_off || !is_judged(run))
+    if (!runs || !is_judged(run))
         return;
     int object = object_named(&run->words[0]);
+    if (which == EXCLUSIVE)
+        check_offers(script, at, run_of->objects[object].name);
+    if (broke_off)
+        return;
     const char *name = run_of->objects[object].name;
     const wire_state after = look(at, name);
     if (wire_now.before.lock || after.lock)

@@ -7,9 +7,9 @@
 #include "tests/sim/server/server.h"
 #include "tests/sim/world/network.h"
 
-/* A script is about to run at that host; what it publishes, in order; it has run. `script` is its name, "lock/release". */
+/* A script is about to run at that host; what it publishes, in order, and how many clients hear that; it has run. `script` is its name, "lock/release". */
 void wire_begins(host *at, const sim_run *run);
-void wire_published(const char *channel, size_t channel_length, const char *message, size_t message_length);
+void wire_published(const char *channel, size_t channel_length, const char *message, size_t message_length, size_t heard);
 void wire_ran(host *at, const sim_run *run, const char *script);
 int64_t wire_freed_ns(int resource); /* when a script freed that lock last; what ends by its lease is not freed */
 int64_t wire_taken_ns(int resource); /* …and took it, when it was free */

@@ -25,6 +25,7 @@ typedef struct wire_state {
 
 typedef struct wire_message {
     char channel[TEXT_SIZE], text[TEXT_SIZE];
+    size_t heard;
 } wire_message;
 
 /* The present run of a script. */

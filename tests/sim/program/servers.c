@@ -106,10 +106,11 @@ static void begins(void *world, const sim_run *run)
     wire_begins(world, run);
 }
 
-static void published(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length)
+static void published(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length,
+                      size_t heard)
 {
     (void)world;
-    wire_published(channel, channel_length, message, message_length);
+    wire_published(channel, channel_length, message, message_length, heard);
     moment_comes(MESSAGE_SENT, NULL);
 }
 

@@ -283,6 +283,8 @@ static void force(worker *self, const plan_step *step)
     rlock *lock = worker_lock(self, step->object, 0);
     if (!lock || object_is_composite(object_of(self, step)->kind))
         return;
+    if (object_of(self, step)->kind == SHARDED) /* one part may be given up long before the others */
+        run_void(step->object, "its client has begun to force it open");
     call_begin(&own, self, step, step_hold(self, step));
     call_end(&own, rlock_force_unlock(lock, &was_locked));
     judge_force(&own);

@@ -153,7 +153,7 @@ static void spread(sim_call *call, bool sharded)
     text channel = call->words[1], message = call->words[2];
     size_t told = (sharded ? publish_sharded : publish)(server, channel, message);
     if (hooks->published)
-        hooks->published(hooks->world, channel.at, channel.length, message.at, message.length);
+        hooks->published(hooks->world, channel.at, channel.length, message.at, message.length, told);
     if (server->settings.mode == SIM_CLUSTER) {
         if (hooks->spread)
             hooks->spread(hooks->world, server, sharded, channel.at, channel.length, message.at, message.length);

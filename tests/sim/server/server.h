@@ -50,7 +50,8 @@ typedef struct sim_hooks {
     void (*spread)(void *world, sim_server *server, bool sharded, const char *channel, size_t channel_length,
                    const char *message, size_t message_length);
     void (*begins)(void *world, const sim_run *run); /* a script, without its answer yet */
-    void (*published)(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length);
+    void (*published)(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length,
+                      size_t heard);
 } sim_hooks;
 
 /* Texts are copied; NULL: the default. */

@@ -1,0 +1,154 @@
+/* Offers: a registered waiter that is told that it has the lock takes it without a request, where the message says all that
+ * there is to know; else it asks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
+#include "tests/support/scripts.h"
+
+TestSuite(offer, .init = stage_open, .fini = stage_close);
+
+#define NAME     "order"
+#define OFFER_MS 3000 /* what lua/lock/waiters.inc gives a waiter whose lease is 30 s */
+
+/* The server knows the scripts then. */
+static rlock *held_elsewhere(void)
+{
+    rlock *held = lock_of(stage.other, NAME);
+    assert_ok(rlock_lock(held));
+    assert_ok(rlock_unlock(held));
+    assert_ok(rlock_lock(held));
+    return held;
+}
+
+/* It is registered, and asleep. */
+static actor *waiter_of(rlock *lock, int64_t lease_ms)
+{
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, lock, 60000, lease_ms);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    return waiter;
+}
+
+/* The holder releases, and the waiter gets the lock. Returns how often it asked. */
+static size_t asked_when_told(actor *waiter, rlock *held)
+{
+    monitor *tap = monitor_open();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 5000));
+    size_t asked = monitor_ran(tap, &rli_script_lock_acquire) + monitor_ran(tap, &rli_script_fenced_acquire);
+    monitor_close(tap);
+    return asked;
+}
+
+Test(offer, is_taken_without_a_request_and_becomes_a_whole_lease)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    actor *waiter = waiter_of(lock, RLOCK_WATCHDOG);
+    cr_assert(asked_when_told(waiter, held) == 0);
+    cr_assert(actor_holds(waiter, lock) && actor_valid_for(waiter, lock) > 0);
+    while (actor_valid_for(waiter, lock) <= OFFER_MS)
+        pass_ms(5);
+    cr_assert(pttl_of(NAME) > OFFER_MS);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    assert_no_keys();
+}
+
+/* Until it is a whole lease. */
+Test(offer, is_relied_on_no_longer_than_it_stands)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    actor *waiter = waiter_of(lock, RLOCK_WATCHDOG);
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 5000));
+    int64_t valid_ms = actor_valid_for(waiter, lock), stands_ms = pttl_of(NAME);
+    cr_assert(stands_ms > OFFER_MS || valid_ms <= stands_ms + 1, "relies on %lld of %lld ms", (long long)valid_ms,
+              (long long)stands_ms);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+Test(offer, of_a_fenced_lock_takes_a_request_for_the_token)
+{
+    rlock *lock = rlock_get_fenced_lock(stage.client, NAME), *held = rlock_get_fenced_lock(stage.other, NAME);
+    uint64_t before = 0, token = 0;
+    assert_ok(rlock_lock_and_get_token(held, &before));
+    actor *waiter = actor_start();
+    actor_begin_lock_and_get_token(waiter, lock, &token);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    cr_assert(asked_when_told(waiter, held) == 1);
+    cr_assert(token > before);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+    rlock_free(lock);
+    rlock_free(held);
+}
+
+/* Nobody would make a lease of it. */
+Test(offer, that_is_shorter_than_the_own_lease_takes_a_request)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    actor *waiter = waiter_of(lock, 20000);
+    cr_assert(asked_when_told(waiter, held) == 1);
+    cr_assert(pttl_of(NAME) > OFFER_MS);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* It counts from when the waiter was registered. */
+Test(offer, that_is_as_long_as_the_own_lease_takes_none)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    actor *waiter = waiter_of(lock, 1000);
+    cr_assert(asked_when_told(waiter, held) == 0);
+    int64_t valid_ms = actor_valid_for(waiter, lock);
+    cr_assert(valid_ms <= 1000 && valid_ms <= pttl_of(NAME) + 1);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* It may be told late of an offer that has ended in between. */
+Test(offer, takes_a_request_of_a_waiter_that_has_asked_again)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    actor *waiter = waiter_of(lock, RLOCK_WATCHDOG);
+    monitor *tap = monitor_open();
+    while (monitor_ran(tap, &rli_script_lock_acquire) == 0)
+        pass_ms(10);
+    cr_assert(actor_asleep(waiter, 5000));
+    size_t asked = monitor_ran(tap, &rli_script_lock_acquire);
+    offer_late(NAME, stage.client, OFFER_MS);
+    while (monitor_ran(tap, &rli_script_lock_acquire) == asked)
+        pass_ms(1);
+    monitor_close(tap);
+    cr_assert(actor_asleep(waiter, 5000) && !actor_ended(waiter, 0), "it took what was offered long ago");
+    cr_assert(asked_when_told(waiter, held) == 1);
+    cr_assert(pttl_of(NAME) > OFFER_MS);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* A message that no release has sent for it, as one that came late, is only a reason to ask. */
+Test(offer, that_names_another_session_is_a_reason_to_ask)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    static const char *const messages[] = {"999999 3000", "0 3000",  "1",        "1 ", "1 0", "1 99999999999999999999",
+                                           "-1 5",        " 1 3000", "1 3000 1", ""};
+    actor *waiter = waiter_of(lock, RLOCK_WATCHDOG);
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        monitor *tap = monitor_open();
+        freeReplyObject(server_command(stage.server, "PUBLISH %s:%s %s", channel_of(NAME),
+                                       rlock_client_id(stage.client), messages[i]));
+        while (monitor_ran(tap, &rli_script_lock_acquire) == 0)
+            pass_ms(1);
+        monitor_close(tap);
+        cr_assert(!actor_ended(waiter, 0), "\"%s\" was taken for a grant", messages[i]);
+    }
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
