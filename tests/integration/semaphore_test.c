@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/objects.h"
 #include "tests/integration/support/stage.h"
+#include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
 
 #include <limits.h>
@@ -381,7 +382,12 @@ Test(semaphore, of_a_closed_client_says_so)
 {
     rlock_semaphore *semaphore = semaphore_with(1), *empty = semaphore_of(stage.client, "empty");
     actor *waiter = actor_start();
+    monitor *tap = monitor_open();
     actor_begin(waiter, take, &(taking){empty, 1, RLOCK_FOREVER, NULL});
+    /* It asks, subscribes and asks again. */
+    while (monitor_ran(tap, &rli_script_semaphore_acquire) < 2)
+        pass_ms(1);
+    monitor_close(tap);
     cr_assert(wait_semaphore_heard("empty", 1) && actor_asleep(waiter, 5000));
     stage_close_client(stage.client);
     assert_status(actor_finish(waiter, 5000), RLOCK_CLOSED);

@@ -25,14 +25,27 @@ struct walk {
     char *messages;
 };
 
+/* "NUMBER MS", of an offer, becomes the `0` of a release. */
+static void hide_offer(char *payload)
+{
+    size_t number = strspn(payload, "0123456789"), rest = strcspn(payload, "\n");
+    if (number > 0 && number < rest && payload[number] == ' ') {
+        *payload = '0';
+        memmove(payload + 1, payload + rest, strlen(payload + rest) + 1);
+    }
+}
+
 void parity_hide_own_channels(char *messages)
 {
     for (char *at = messages; (at = strchr(at, ':'));) {
         size_t id = strspn(at + 1, "0123456789abcdef-");
-        if (id == 36 && at[15] == '8' && at[37] != ':') /* a fair waiter's has a number behind it */
+        if (id == 36 && at[15] == '8' && at[37] != ':') { /* a fair waiter's has a number behind it */
             memmove(at, at + 37, strlen(at + 37) + 1);
-        else
+            if (*at == ' ')
+                hide_offer(at + 1);
+        } else {
             at++;
+        }
     }
 }
 
