@@ -1,13 +1,26 @@
 # man.awk: writes a manual page (mdoc) for each public function, from the comment before its declaration.
 #   awk -v folder=build/man -v date=2026-11-25 -v version=1.0.0 -f packaging/man.awk include/rlock/*.h
 # Declarations after one comment share a page, named for the first of them; for the others, lines of the output name the
-# link and the page. A comment that begins with "For all calls" goes with all that follow it in the header.
+# link and the page. From a line that begins with "For all calls", a comment is also part of the pages of the functions
+# that follow and return a status, until the next section of the header (a comment that begins with "---").
 # SPDX-License-Identifier: Apache-2.0
 
 function plain(text) {
     gsub(/\\/, "\\e", text)
     if (text ~ /^[.']/)
         text = "\\&" text
+    return text
+}
+
+# The rest of a text that plain() has been through, at the beginning of a line.
+function plain_start(text) { return text ~ /^[.']/ ? "\\&" text : text }
+
+# Text between backticks in bold.
+function bold(text,    code) {
+    while (match(text, /`[^`]+`/)) {
+        code = substr(text, RSTART + 1, RLENGTH - 2)
+        text = substr(text, 1, RSTART - 1) "\\fB" code "\\fR" substr(text, RSTART + RLENGTH)
+    }
     return text
 }
 
@@ -20,43 +33,86 @@ function quoted(text) {
 function put(line) { print line > file }
 
 # Each sentence begins a line.
-function put_text(text) {
+function put_text(text,    sentence) {
     text = plain(text)
     while (match(text, /[.!?]\)? +[^ ]/)) {
-        put(substr(text, 1, RSTART + index(substr(text, RSTART), " ") - 2))
-        text = plain(substr(text, RSTART + RLENGTH - 1))
+        sentence = substr(text, 1, RSTART + index(substr(text, RSTART), " ") - 2)
+        text = plain_start(substr(text, RSTART + RLENGTH - 1))
+        put(bold(sentence))
     }
-    put(text)
+    put(bold(text))
 }
 
-# The comment's text as paragraphs and, where a line begins with a word and a gap or a colon, as a list of such words.
-function describe(text,    lines, count, i, line, tag, rest, listed) {
+# Opens the list of this kind, inside which `inner` lists of URLs may be, or ends what is open for "".
+function list(kind) {
+    if (kind == "url" && listed == "tag")
+        inner = 1
+    else if (kind != listed && inner) {
+        put(".El")
+        inner = 0
+    }
+    if (inner) {
+        if (!urls++)
+            put(".Bl -tag -width Ds -compact")
+        return
+    }
+    urls = 0
+    if (kind == listed)
+        return
+    if (listed != "")
+        put(".El")
+    if (kind != "")
+        put(kind == "dash" ? ".Bl -dash" : ".Bl -tag -width Ds")
+    listed = kind
+}
+
+# The comment's text as paragraphs and lists: of words, where a line begins with a word and a gap or a colon; of URLs; and
+# of lines that begin with a dash.
+function describe(text,    lines, count, i, line, tag, rest) {
     count = split(text, lines, "\n")
-    listed = 0
+    listed = ""
+    inner = urls = 0
     for (i = 1; i <= count; i++) {
         line = lines[i]
-        if (line ~ /^[^ ]/ && match(line, /^[A-Za-z_*.,<>() ]*[^ ]   *[^ ]/) && match(line, /  +/) && RSTART < 44) {
-            tag = substr(line, 1, RSTART - 1)
+        if (i == 1 && line ~ /^---.*---$/) {
+            i++ # and the empty line after it
+            continue
+        }
+        tag = ""
+        if (line ~ /^ *[a-z-]+:\/\/[^ ]+  +[^ ]/) {
+            list("url")
+            sub(/^ +/, "", line)
+            match(line, /  +/)
             rest = substr(line, RSTART + RLENGTH)
+            put(".It " quoted(substr(line, 1, RSTART - 1)))
+            put_text(rest)
+            continue
+        }
+        if (line ~ /^ *- /) {
+            list("dash")
+            sub(/^ *- /, "", line)
+            put(".It")
+            put_text(line)
+            continue
+        }
+        if (line ~ /^ ? ?[^ ]/ && match(line, /^ ? ?[A-Za-z_*.,<>() ]*[^ ]   *[^ ]/) && match(line, /[^ ]  +/) &&
+            RSTART < 44) {
+            tag = substr(line, 1, RSTART)
+            rest = substr(line, RSTART + RLENGTH)
+            sub(/^ +/, "", tag)
         } else if (match(line, /^\*?[a-z_]+: /)) {
             tag = substr(line, 1, RLENGTH - 2)
             rest = substr(line, RLENGTH + 1)
-        } else {
-            tag = ""
         }
         if (tag != "") {
-            if (!listed)
-                put(".Bl -tag -width Ds")
-            listed = 1
+            list("tag")
             put(".It " quoted(tag))
             put_text(rest)
-        } else if (listed && line ~ /^  /) {
+        } else if (listed != "" && line ~ /^  /) {
             sub(/^ +/, "", line)
             put_text(line)
         } else {
-            if (listed)
-                put(".El")
-            listed = 0
+            list("")
             if (line ~ /^ *$/) {
                 if (i < count && i > 1)
                     put(".Pp")
@@ -66,13 +122,14 @@ function describe(text,    lines, count, i, line, tag, rest, listed) {
             }
         }
     }
-    if (listed)
-        put(".El")
+    list("")
 }
 
 # The first sentence, for the list of names.
 function title(text) {
+    sub(/^---[^\n]*---\n+/, "", text)
     gsub(/\n */, " ", text)
+    gsub(/`/, "", text)
     if (match(text, /[.:;]( |$)/))
         text = substr(text, 1, RSTART - 1)
     return plain(text)
@@ -110,6 +167,24 @@ function declare(declaration,    name, at, type, arguments, depth, i, c, one) {
     put(".Fc")
 }
 
+# The group's text goes with functions that return a status: the others ask nothing.
+function in_group(    i) {
+    for (i = 1; i <= functions; i++)
+        if (function_at[i] !~ /^rlock_status /)
+            return 0
+    return group != ""
+}
+
+# "For all calls …" is the heading, and what comes after it the text.
+function describe_group(    heading, text) {
+    match(group, /^For all calls[^.:]*[.:][ \n]*/)
+    heading = substr(group, 1, RLENGTH)
+    text = substr(group, RLENGTH + 1)
+    sub(/[.:][ \n]*$/, "", heading)
+    put(".Ss " heading)
+    describe(toupper(substr(text, 1, 1)) substr(text, 2))
+}
+
 function page(    i, first) {
     if (!functions || comment == "")
         return
@@ -131,10 +206,8 @@ function page(    i, first) {
         declare(function_at[i])
     put(".Sh DESCRIPTION")
     describe(comment)
-    if (general != "") {
-        put(".Ss For this group of calls")
-        describe(general)
-    }
+    if (in_group())
+        describe_group()
     put(".Sh SEE ALSO")
     put(".Xr rlock 1 ,")
     put(".Xr rlock_config 3")
@@ -146,9 +219,16 @@ function page(    i, first) {
         print name_of(function_at[i]) ".3", first ".3"
 }
 
-function end_group() {
+# The comment before the functions has been dealt with.
+function end_page() {
     page()
     functions = 0
+}
+
+# A comment is complete: does it begin a group?
+function end_comment() {
+    if (match("\n" comment, /\nFor all calls/))
+        group = substr(comment, RSTART)
 }
 
 BEGIN {
@@ -158,19 +238,17 @@ BEGIN {
 }
 
 FNR == 1 {
-    end_group()
-    comment = general = declaration = ""
+    end_page()
+    comment = group = declaration = ""
     in_comment = 0
     header = FILENAME
     sub(/.*\//, "", header)
 }
 
 !in_comment && /^\/\*/ {
-    end_group()
-    if (comment ~ /^For all calls/)
-        general = comment
+    end_page()
     if ($0 ~ /^\/\* ---/)
-        general = ""
+        group = ""
     in_comment = 1
     text = $0
     sub(/^\/\* ?/, "", text)
@@ -180,6 +258,8 @@ FNR == 1 {
         in_comment = 0
     }
     comment = text
+    if (!in_comment)
+        end_comment()
     next
 }
 
@@ -192,6 +272,8 @@ in_comment {
         in_comment = 0
     }
     comment = comment (text == "" && !in_comment ? "" : "\n" text)
+    if (!in_comment)
+        end_comment()
     next
 }
 
@@ -208,4 +290,4 @@ declaring {
     }
 }
 
-END { end_group() }
+END { end_page() }

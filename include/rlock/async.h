@@ -57,10 +57,10 @@ RLOCK_API int rlock_client_fd(rlock_client *client);
  * RLOCK_NO_MEMORY, as rlock_client_fd(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *client);
 
-/* For all calls below: RLOCK_OK: the operation has begun, and `fn` (NULL: none) will be called once. Otherwise nothing
- * has begun and `fn` will not be called: RLOCK_INVALID (an argument is wrong, or no owner is named), RLOCK_UNSUPPORTED,
- * RLOCK_NO_MEMORY, RLOCK_CLOSED, RLOCK_FORKED. Any thread, also from a function that is being called. The handle may be
- * freed at once. `arg` is passed on.
+/* For all calls that begin an operation on a lock: RLOCK_OK: the operation has begun, and `fn` (NULL: none) will be
+ * called once. Otherwise nothing has begun and `fn` will not be called: RLOCK_INVALID (an argument is wrong, or no owner
+ * is named), RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY, RLOCK_CLOSED, RLOCK_FORKED. Any thread, also from a function that is
+ * being called. The handle may be freed at once. `arg` is passed on.
  * The status of the result is one that the blocking call of that name returns.
  *
  * Multi and red locks have rlock_lock_async, rlock_unlock_async, rlock_extend_async and rlock_is_held_async; sharded locks have
@@ -110,7 +110,13 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count_async(rlock *lock, 
  *
  * Each call does what the blocking call of its name does, with the same ranges. The status of the result can also be
  * RLOCK_UNKNOWN: a request that must not be repeated blindly was sent, and its answer was lost. Arguments are copied,
- * except tokens. A token does not end a request that may take plain permits: its answer is waited for. */
+ * except tokens. A token does not end a request that may take plain permits: its answer is waited for.
+ *
+ * For all calls that begin an operation on a semaphore or a latch: RLOCK_OK: the operation has begun, and `fn` (NULL:
+ * none) will be called once. Otherwise nothing has begun and `fn` will not be called: RLOCK_INVALID (an argument is
+ * wrong), RLOCK_UNSUPPORTED (the system has no random bytes for the ids of permits), RLOCK_NO_MEMORY, RLOCK_CLOSED,
+ * RLOCK_FORKED. Any thread, also from a function that is being called. The handle may be freed at once. `arg` is passed
+ * on. */
 
 /* As rlock_semaphore_try_set_permits(); the answer is whether the number was set. Java: trySetPermitsAsync(permits). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_try_set_permits_async(rlock_semaphore *semaphore, int permits,

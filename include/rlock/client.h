@@ -23,9 +23,10 @@ typedef struct rlock_client rlock_client;
  *      redis-cluster://[user:password@]host[:port],…[/db]           some nodes of a cluster (clusterServersConfig)
  *      redis-replicated://[user:password@]host[:port],…[/db]        a master and replicas (replicatedServersConfig)
  *      redis-master-slave://[user:password@]master[:port],replica[:port],…[/db]  (masterSlaveServersConfig)
- *      With "rediss" instead of "redis" the connections use TLS. Query parameters may follow; they are named as in
- *      rlock_config, for example ?lockWatchdogTimeout=10000&timeout=500. User, password and values may be
- *      percent-encoded. User and password are for the servers; sentinels have sentinelUsername and sentinelPassword.
+ *
+ * With "rediss" instead of "redis" the connections use TLS. Query parameters may follow; they are named as in
+ * rlock_config, for example ?lockWatchdogTimeout=10000&timeout=500. User, password and values may be
+ * percent-encoded. User and password are for the servers; sentinels have sentinelUsername and sentinelPassword.
  * *client is set only on RLOCK_OK; end it with rlock_client_close(). One client is enough for a process; all
  * threads may share it.
  * With lazyInitialization=true no server is asked: then only RLOCK_OK, RLOCK_INVALID and RLOCK_NO_MEMORY.

@@ -155,7 +155,7 @@ typedef struct rlock_config {
     int unused_number;
 } rlock_config;
 
-/* Fills `config` with the defaults given above. NULL is allowed. Any thread.
+/* Fills `config` with the defaults, which the comments in rlock_config give in brackets. NULL is allowed. Any thread.
  * The macro passes the size of the struct to rlock_config_init_size(). A program that was built with an
  * older, shorter struct keeps working: the fields that it does not have keep their defaults. So does a
  * program that was built with a newer, longer struct, as long as it leaves the fields that this library does
@@ -174,10 +174,11 @@ RLOCK_API rlock_config *rlock_config_new(void);
  * that were opened with it are not affected. For a struct of the program's own use rlock_config_free(). */
 RLOCK_API void rlock_config_delete(rlock_config *config);
 
-/* Sets one field by Redisson's name for it, as given in the comments above, or "address", "username" or "password".
+/* Sets one field by Redisson's name for it, which is the first word of the field's comment in rlock_config, or "address",
+ * "username" or "password".
  * value: as in a URL: a number (times in ms), a word such as STRICT, true or false, or a string. A string is
- * copied and belongs to the config, so end the config with rlock_config_free() or rlock_config_delete(). NULL
- * unsets a string. "address" replaces addresses that a file gave.
+ *        copied and belongs to the config, so end the config with rlock_config_free() or rlock_config_delete().
+ *        NULL unsets a string. "address" replaces addresses that a file gave.
  * RLOCK_OK; RLOCK_INVALID: the name is unknown, or the value is malformed or out of range (rlock_last_error()
  * says which); RLOCK_NO_MEMORY. Unless RLOCK_OK, `config` is unchanged. Only one thread at a time may use a
  * config. */

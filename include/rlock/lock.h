@@ -258,6 +258,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_and_get_token(rlock *lock, ui
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock, int64_t wait_ms, int64_t lease_ms,
                                                                      uint64_t *token);
 
+/* --- Tokens, release and questions --- */
+
 /* The fencing token of this owner's latest acquisition. Local: does not ask the server.
  * RLOCK_OK; RLOCK_NOT_OWNER: this owner does not hold the lock, or lost it; RLOCK_UNSUPPORTED: not a fenced
  * lock; RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED. Java: getToken(), which reads the counter on the server
@@ -317,21 +319,24 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_extend(rlock *lock, int64_t lease_
 
 /* Frees the lock, whoever holds it. *was_locked (may be NULL): whether it was held. Holds of this client on
  * it are lost from then on. The request is sent only once: RLOCK_UNKNOWN if its answer was lost; then ask
- * rlock_is_locked(). Otherwise RLOCK_OK or as above. Java: forceUnlock(). */
+ * rlock_is_locked(). Otherwise RLOCK_OK, or the statuses of rlock_is_locked(). Java: forceUnlock(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_force_unlock(rlock *lock, bool *was_locked);
 
-/* Whether any owner holds the lock. Asks the server, as the next three calls do. Their out-parameters are set
- * only on RLOCK_OK; else RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED. */
+/* Whether any owner holds the lock. Asks the server. *locked is set only on RLOCK_OK; else RLOCK_UNAVAILABLE,
+ * RLOCK_SERVER, RLOCK_NO_MEMORY, RLOCK_UNSUPPORTED (a multi or red lock), RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED.
+ * Java: isLocked(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_locked(rlock *lock, bool *locked);
 
-/* How long the server keeps the lock if it is not renewed, in ms; -2: not locked; -1: no expiry. Java:
- * remainTimeToLive(). */
+/* How long the server keeps the lock if it is not renewed, in ms; -2: not locked; -1: no expiry. Asks the server; *ms is
+ * set only on RLOCK_OK; else the statuses of rlock_is_locked(). Java: remainTimeToLive(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_remain_time_to_live(rlock *lock, int64_t *ms);
 
-/* Whether this owner holds the lock. Java: isHeldByCurrentThread(). */
+/* Whether this owner holds the lock. Asks the server; *held is set only on RLOCK_OK; else the statuses of
+ * rlock_is_locked(). Java: isHeldByCurrentThread(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_held(rlock *lock, bool *held);
 
-/* How often this owner holds the lock; 0: not at all. Java: getHoldCount(). */
+/* How often this owner holds the lock; 0: not at all. Asks the server; *count is set only on RLOCK_OK; else the statuses
+ * of rlock_is_locked(). Java: getHoldCount(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count(rlock *lock, int *count);
 
 /* For how many more ms this owner may rely on holding the lock; 0: not held, or lost. Local: does not ask the

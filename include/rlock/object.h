@@ -14,14 +14,7 @@
 extern "C" {
 #endif
 
-/* For all calls: any thread; they block; they are no cancellation points. Out-parameters are set only on RLOCK_OK. Each
- * call may return, besides the statuses given with it:
- * RLOCK_UNKNOWN      (only calls that change something) the request was sent, its answer was lost, and it was not
- *                    repeated. It may have been carried out, or may still be. Ask before you repeat the call.
- * RLOCK_UNAVAILABLE  the server could not be asked within the configured attempts; nothing was changed.
- * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type.
- * RLOCK_INVALID      an argument is wrong. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY.
- * Follows org.redisson.RedissonExpirable. */
+/* An object, as the calls of this header see it. */
 typedef struct rlock_object rlock_object;
 
 /* The same object, seen as one of these calls sees it. It is the handle's own: it is freed with the handle, and must not
@@ -34,6 +27,15 @@ RLOCK_API rlock_object *rlock_count_down_latch_object(rlock_count_down_latch *la
  * No other thread may use the handle meanwhile. Java: getSemaphore(CommonOptions), … */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_set_call_options(rlock_object *object,
                                                                       const rlock_call_options *options);
+
+/* For all calls that ask the server: any thread; they block; they are no cancellation points. Out-parameters are set
+ * only on RLOCK_OK. Each call may return, besides the statuses given with it:
+ * RLOCK_UNKNOWN      (only calls that change something) the request was sent, its answer was lost, and it was not
+ *                    repeated. It may have been carried out, or may still be. Ask before you repeat the call.
+ * RLOCK_UNAVAILABLE  the server could not be asked within the configured attempts; nothing was changed.
+ * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type.
+ * RLOCK_INVALID      an argument is wrong. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY.
+ * Follows org.redisson.RedissonExpirable. */
 
 /* Whether it exists: a semaphore whose permits were set and that was not deleted; a latch with a count. Java:
  * isExists(). */

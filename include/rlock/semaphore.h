@@ -114,8 +114,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_delete(rlock_semaphore *
  * Each permit has an id, by which any process can release it, and may have a lease: when the lease ends, the
  * permit is available again without any call. A permit without a lease stays taken if its holder is gone.
  *
- * For all calls: as for the semaphore. RLOCK_UNKNOWN is returned only by the calls that set the number of
- * permits and by delete. The other calls can be repeated safely, and are, because this library chooses the
+ * For all calls: as for the semaphore (rlock_semaphore_acquire). RLOCK_UNKNOWN is returned only by the calls that set the
+ * number of permits and by delete. The other calls can be repeated safely, and are, because this library chooses the
  * ids. An acquire that was never answered is undone in the background: RLOCK_UNAVAILABLE and RLOCK_CANCELLED
  * mean that nothing is held. Follows org.redisson.RedissonPermitExpirableSemaphore. */
 typedef struct rlock_permit_semaphore rlock_permit_semaphore;

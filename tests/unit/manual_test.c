@@ -16,7 +16,8 @@ Test(manual, has_a_page_for_each_function)
                           "    sed 's/.*[ *]\\(rlock_[a-z_]*\\)(.*/\\1/' | sort -u >../declared\n"
                           "test -s ../declared && while read -r name; do\n"
                           "    [ -f share/man/man3/$name.3 ] || echo $name\n"
-                          "done <../declared", scratch_folder());
+                          "done <../declared",
+                          scratch_folder());
     cr_assert(*missing == 0, "without a page:\n%s", missing);
     free(missing);
 }
@@ -26,10 +27,48 @@ Test(manual, page_says_what_the_header_says)
 {
     install();
     char *page = shell("cat '%s/prefix/share/man/man3/rlock_try_lock.3'", scratch_folder());
-    cr_assert(strstr(page, "\n.Fa \"int64_t wait_ms\"\n") && strstr(page, "Acquires the lock; waits for up to wait_ms") &&
+    cr_assert(strstr(page, "\n.Fa \"int64_t wait_ms\"\n") &&
+                  strstr(page, "Acquires the lock; waits for up to wait_ms") &&
                   strstr(page, "\n.It \"RLOCK_ALREADY_HELD\"\n"),
               "%s", page);
     free(page);
+}
+
+/* What is said for all calls that acquire, such as that RLOCK_OK means "held", is on no other page. */
+Test(manual, only_acquiring_calls_have_the_text_on_acquiring)
+{
+    install();
+    char *pages = shell("cd '%s/prefix/share/man/man3' && grep -l '^.Ss For all calls that acquire' *.3 |\n"
+                        "    while read -r page; do [ -L $page ] || printf '%%s ' $page; done",
+                        scratch_folder());
+    cr_assert_str_eq(pages,
+                     "rlock_lock.3 rlock_lock_and_get_token.3 rlock_lock_lease.3 rlock_lock_with.3 rlock_try_lock.3 ");
+    free(pages);
+}
+
+/* What is said for all calls of a header is on the pages of those that ask the server, and of no function without a status. */
+Test(manual, calls_have_the_text_of_their_group)
+{
+    install();
+    char *wrong = shell("cd '%s/prefix/share/man/man3' &&\n"
+                        "grep -L '^.Ss For all calls' rlock_object_exists.3 rlock_semaphore_acquire.3 "
+                        "    rlock_permit_semaphore_acquire.3 rlock_semaphore_acquire_async.3 rlock_unlock_async.3;\n"
+                        "grep -l '^.Ss For all calls' rlock_semaphore_object.3 rlock_object_set_call_options.3 "
+                        "    rlock_get_semaphore.3 rlock_semaphore_free.3 rlock_client_fd.3 || :",
+                        scratch_folder());
+    cr_assert(*wrong == 0, "wrong: %s", wrong);
+    free(wrong);
+}
+
+/* A comment is made for the header; on a page, nothing is above it. */
+Test(manual, has_no_words_made_for_headers)
+{
+    install();
+    char *wrong = shell("cd '%s/prefix/share/man/man3' && grep -nE '`|given above|comments above|"
+                        "calls below|^- |next [a-z]+ calls' rlock*.3 || :",
+                        scratch_folder());
+    cr_assert(*wrong == 0, "%s", wrong);
+    free(wrong);
 }
 
 Test(manual, has_no_mistakes)
