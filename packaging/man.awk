@@ -210,6 +210,7 @@ function page(    i, first) {
         describe_group()
     put(".Sh SEE ALSO")
     put(".Xr rlock 1 ,")
+    put(".Xr rlock 3 ,")
     put(".Xr rlock_config 3")
     put(".Pp")
     put("The types are described in")
