@@ -458,6 +458,9 @@ fish_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d)
 headers    := $(wildcard include/rlock/*.h)
 man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
 cmake_to   := $(call quote,$(DESTDIR)$(LIBDIR)/cmake/rlock)
+prefix_to  := $(call quote,$(DESTDIR)$(PREFIX))
+share_to   := $(call quote,$(DESTDIR)$(PREFIX)/share)
+cmakes_to  := $(call quote,$(DESTDIR)$(LIBDIR)/cmake)
 
 # A page for each function, made from the headers; its date is that of the last version in CHANGELOG.md, or else of the file.
 made_pages := $(B)/man/made
@@ -493,6 +496,10 @@ install: all ## installs headers, libraries, command, manual and completions und
 	install -m 644 packaging/completions/rlock.fish $(fish_to)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
+# Folders that install makes, the inner ones first: removed if they are empty, but not those that every system has.
+emptied = $(lib_to)/pkgconfig $(cmakes_to) $(lib_to) $(bin_to) $(prefix_to)/include $(man_to)/man1 $(man_to)/man3 $(man_to) \
+    $(bash_to) $(share_to)/bash-completion $(zsh_to) $(share_to)/zsh $(fish_to) $(share_to)/fish $(share_to) $(prefix_to)
+
 uninstall: $(made_pages) ## removes what install put there
 	$(absolute_prefix)rm -f $(addprefix $(include_to)/,$(notdir $(headers)))
 	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
@@ -502,6 +509,8 @@ uninstall: $(made_pages) ## removes what install put there
 	[ ! -d $(cmake_to) ] || rmdir --ignore-fail-on-non-empty $(cmake_to)
 	for page in $(B)/man/*.3; do rm -f $(man_to)/man3/"$${page##*/}"; done
 	[ ! -d $(include_to) ] || rmdir --ignore-fail-on-non-empty $(include_to)
+	@$(if $(filter /usr /usr/local,$(PREFIX)),:,for folder in $(emptied); do \
+	    [ ! -d "$$folder" ] || rmdir --ignore-fail-on-non-empty "$$folder" || exit; done)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 # --- Packages (packaging/) ---

@@ -297,9 +297,10 @@ Test(install, destdir_is_no_part_of_what_is_installed)
     shell_do("grep -qx 'prefix=/opt/rlock' '%s/stage/opt/rlock/lib/pkgconfig/rlock.pc'", scratch_folder());
 }
 
+/* The folders, too, which nobody else uses. */
 Test(install, uninstall_removes_every_file_again)
 {
     install();
     make_do("uninstall PREFIX='%s/prefix'", scratch_folder());
-    shell_do("left=$(find '%s/prefix' ! -type d) && echo \"$left\" && [ -z \"$left\" ]", scratch_folder());
+    shell_do("cd '%s' && if [ -e prefix ]; then find prefix; false; fi", scratch_folder());
 }
