@@ -20,8 +20,8 @@ extern "C" {
 #define RLOCK_NOT_THERE ((int64_t)-2) /* as a TTL: no such key */
 
 typedef struct rlock_holder {
-    char *owner; /* "<client id>:<number>"; of a token or signal-list lock: the token, which other programs write
-                  * otherwise */
+    char *owner; /* "<client id>:<number>", the client id a UUID; of a token or signal-list lock: the token, which other
+                  * programs write otherwise */
     int64_t hold_count; /* of a token or signal-list lock: 1, as the server does not know it */
     /* Of a read-write lock: "read" or "write"; else NULL. */
     const char *side;
@@ -100,8 +100,8 @@ typedef struct rlock_inspection {
 /* Reads what is stored for `name` and the keys that belong to it, with one script, so that the parts are
  * consistent; and if there is nothing, looks for a signal-list lock with another. Changes nothing on the server.
  * *inspection is set only on RLOCK_OK; end it with rlock_inspection_free().
- * RLOCK_OK; RLOCK_SERVER, also if the key is of a type that no lock, semaphore or latch has (the message says
- * so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread. */
+ * RLOCK_OK; RLOCK_SERVER, also if the key is of a type that no lock, semaphore or latch has, or a hash with a field that
+ * names no owner (the message says so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect(rlock_client *client, const char *name,
                                                       rlock_inspection **inspection);
 

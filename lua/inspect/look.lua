@@ -22,6 +22,7 @@
 -- Publishes nothing.
 -- Repeatable: it changes nothing.
 local name, queue, timeouts, permits, token, prefix = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
+local VALUE_END = '^' .. string.rep('.', 22) .. ':%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+:expire_time$'
 local NO_END, LEVELS_MAX, TOKEN_MAX = 922337203685477, 10000, 1024
 local budget = 100000 -- the number of levels of read holds that are looked at in all
 
@@ -49,7 +50,7 @@ local function holders_of_values(fields)
     for i = 1, #fields, 2 do
         at[fields[i]] = fields[i + 1]
         if string.find(fields[i], ':', 1, true) then
-            grouped = grouped or string.sub(fields[i], -12) == ':expire_time'
+            grouped = grouped or string.find(fields[i], VALUE_END)
         else
             table.insert(values, fields[i])
         end

@@ -215,25 +215,25 @@ static const char help[] =
     "Exit status: 0 locked or free; 64 usage; 69 no server; 76 the server refused,\n"
     "also when the key is none of these.\n";
 
-static rlock_status inspect(rlock_client *client, const char *name, const cli_kind *kind, bool json)
+static int inspect(rlock_client *client, const char *name, const cli_kind *kind, bool json)
 {
     (void)kind; /* rlock_inspect finds the kind */
     rlock_inspection *found;
     rlock_status status = rlock_inspect(client, name, &found);
     if (status != RLOCK_OK)
-        return status;
+        return complain_failed(status);
     /* If the user has no right to list clients, the processes stay unknown. */
     if (found->holder_count + found->waiter_count > 0 &&
         rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
         rlock_inspection_free(found);
-        return RLOCK_NO_MEMORY;
+        return complain_failed(RLOCK_NO_MEMORY);
     }
     if (json)
         inspect_print_json(name, found);
     else
         print_text(name, found);
     rlock_inspection_free(found);
-    return RLOCK_OK;
+    return EXIT_DONE;
 }
 
 int inspect_command(char **argv)

@@ -108,7 +108,8 @@ static rlock_status show(rlock_client *client, const char *name, const ls_option
 {
     rlock_inspection *found;
     rlock_status status = rlock_inspect(client, name, &found);
-    if (status == RLOCK_SERVER && strstr(rlock_last_error(), "WRONGTYPE"))
+    if (status == RLOCK_SERVER &&
+        (strstr(rlock_last_error(), "WRONGTYPE") || strstr(rlock_last_error(), "it is not a lock")))
         return RLOCK_OK;
     if (status != RLOCK_OK)
         return status;

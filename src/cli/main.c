@@ -102,11 +102,9 @@ int ask_command(char **argv, const cli_question *question)
     code = server_open(&client, &server);
     if (code != EXIT_DONE)
         return code;
-    rlock_status status = question->ask(client, words.name, kind, json);
-    if (status != RLOCK_OK)
-        complain("%s", rlock_last_error());
+    code = question->ask(client, words.name, kind, json);
     rlock_client_close(client);
-    return exit_for(status);
+    return code;
 }
 
 int main(int argc, char **argv)

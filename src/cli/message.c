@@ -92,3 +92,9 @@ int exit_for(rlock_status status)
     }
     return EXIT_SYSTEM;
 }
+
+int complain_failed(rlock_status status)
+{
+    complain("%s", rlock_last_error());
+    return exit_for(status);
+}

@@ -40,4 +40,7 @@ enum exits {
 /* The exit status for a call of the library that returned `status`. */
 int exit_for(rlock_status status);
 
+/* The same, after the library's message on stderr. */
+int complain_failed(rlock_status status);
+
 #endif

@@ -15,6 +15,8 @@
 TestSuite(command_answers, .init = stage_open, .fini = stage_close);
 
 #define NAME "order:42"
+#define A    "aaaaaaaa-0000-4000-8000-000000000001"
+#define C    "cccccccc-0000-4000-8000-000000000001"
 
 static outcome ask(const char *const *words)
 {
@@ -99,20 +101,61 @@ Test(command_answers, inspect_shows_a_free_lock_in_json)
 /* Written by another program: no TTL, and an owner that is not of the usual form. */
 Test(command_answers, inspect_shows_what_it_does_not_understand_as_it_is)
 {
-    freeReplyObject(server_command(stage.server, "HSET %s %s 3", NAME, "it's \"me\"\n"));
+    freeReplyObject(server_command(stage.server, "SET %s %s", NAME, "it's \"me\"\n"));
     outcome found = ask(COMMAND("inspect", "--json", NAME));
     assert_member(found.out, "ttl_ms", "null");
     assert_member(found.out, "locked", "true");
     char *holders = json_member(found.out, "holders"), *holder = json_element(holders, 0);
     assert_member(holder, "owner", "it's \"me\"\n");
     assert_member(holder, "number", "null");
-    assert_member(holder, "hold_count", "3");
+    assert_member(holder, "hold_count", "1");
     free(holders);
     free(holder);
     outcome_free(&found);
     found = ask(COMMAND("inspect", NAME));
-    cr_assert_str_eq(found.out, NAME ": locked, without end (lock)\n  held by client it's \"me\"\\n, count 3\n");
+    cr_assert(strstr(found.out, "\n  held by token it's \"me\"\\n, count 1\n"), "%s", found.out);
     outcome_free(&found);
+}
+
+static void assert_refused(const char *const *words, const char *complaint)
+{
+    outcome found = command_outcome(server_url(stage.server), words);
+    cr_assert(found.status == 76, "%d: %s", found.status, found.err);
+    cr_assert_str_eq(found.out, "");
+    cr_assert(strncmp(found.err, "rlock: ", 7) == 0 && strstr(found.err, complaint), "%s", found.err);
+    outcome_free(&found);
+}
+
+/* Nothing changes. */
+static void assert_not_forced(const char *complaint)
+{
+    char *before = server_keyspace(stage.server);
+    assert_refused(COMMAND("force-unlock", NAME), complaint);
+    char *after = server_keyspace(stage.server);
+    cr_assert_str_eq(after, before);
+    free(before);
+    free(after);
+}
+
+/* A session, a basket of fruit, and others that no lock is. */
+Test(command_answers, force_unlock_leaves_data_of_programs_alone)
+{
+    static const char *const fields[] = {"apple 3 pear 2", "item:7 1", A ":1 1 pear 2", "mode read apple 1",
+                                         "apple:expire_time 3 pear 2"};
+    freeReplyObject(server_command(stage.server, "SET " NAME " alice"));
+    assert_not_forced("\"" NAME "\" is a string, which may be a token lock or any other value of a program; nothing was "
+                      "changed. If it is a lock: rlock force-unlock --kind token " NAME);
+    outcome found = ask(COMMAND("force-unlock", "--kind", "token", NAME));
+    cr_assert_str_eq(found.out, NAME ": was locked, is free now\n");
+    outcome_free(&found);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "HSET " NAME " %s", fields[i]);
+        freeReplyObject(server_command(stage.server, line));
+        assert_not_forced(", which names no owner: it is not a lock of rlock or Redisson; nothing was changed");
+        assert_refused(COMMAND("inspect", NAME), ", which names no owner: it is not a lock of rlock or Redisson");
+        freeReplyObject(server_command(stage.server, "DEL " NAME));
+    }
 }
 
 Test(command_answers, inspect_and_force_unlock_know_a_signal_list_lock)
@@ -122,7 +165,9 @@ Test(command_answers, inspect_and_force_unlock_know_a_signal_list_lock)
     cr_assert_str_eq(found.out, NAME ": locked, without end (a string with \"lock:\" before the name: a signal-list lock, "
                                      "if programs use it as one)\n  held by token cafe1234, count 1\n");
     outcome_free(&found);
-    found = ask(COMMAND("force-unlock", NAME));
+    assert_not_forced("\"lock:" NAME "\" is a string, which may be a token lock or any other value of a program; nothing was "
+                      "changed. If it is a lock: rlock force-unlock --kind signal " NAME);
+    found = ask(COMMAND("force-unlock", "--kind", "signal", NAME));
     cr_assert_str_eq(found.out, NAME ": was locked, is free now\n");
     outcome_free(&found);
     cr_assert(server_integer(stage.server, "LLEN lock-signal:%s", NAME) == 1, "nobody is signalled to");
@@ -188,11 +233,11 @@ static void assert_json(const char *name, const char *expected)
 
 Test(command_answers, inspect_shows_the_queue_of_a_fair_lock)
 {
-    put("HSET " NAME " c:1 1");
+    put("HSET " NAME " " C ":1 1");
     put("RPUSH redisson_lock_queue:{" NAME "} a:2 b:3");
     freeReplyObject(server_command(stage.server, "ZADD redisson_lock_timeout:{" NAME "} %lld a:2 5 b:3", tomorrow_ms()));
     assert_inspected("^order:42: locked, without end \\(fair\\)\n"
-                     "  held by client c, number 1, count 1\n"
+                     "  held by client " C ", number 1, count 1\n"
                      "  waiter 1: client a, number 2, for (23 h 59|24 h 0) min more\n"
                      "  waiter 2: client b, number 3, over\n$");
     assert_json("kind", "fair");
@@ -213,18 +258,18 @@ Test(command_answers, inspect_shows_the_token_of_a_fenced_lock)
 
 Test(command_answers, inspect_shows_who_reads_and_who_writes)
 {
-    put("HSET " NAME " mode write a:1:write 2 a:1 1");
-    put("SET {" NAME "}:a:1:rwlock_timeout:1 1 PX 100000");
+    put("HSET " NAME " mode write " A ":1:write 2 " A ":1 1");
+    put("SET {" NAME "}:" A ":1:rwlock_timeout:1 1 PX 100000");
     assert_inspected("^order:42: locked for writing, without end \\(read-write\\)\n"
-                     "  written by client a, number 1, count 2\n"
-                     "  read by client a, number 1, count 1, for [0-9.]+ s more unless renewed\n$");
+                     "  written by client " A ", number 1, count 2\n"
+                     "  read by client " A ", number 1, count 1, for [0-9.]+ s more unless renewed\n$");
     assert_json("kind", "read-write");
     assert_json("mode", "write");
     assert_json("holders",
-                "[{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":2,\"side\":\"write\",\"left_ms\":null,\"process\":null},"
-                "{\"owner\":\"a:1\",\"client\":\"a\",\"number\":1,\"hold_count\":1,\"side\":\"read\",\"left_ms\":#,\"process\":null}]");
+                "[{\"owner\":\"" A ":1\",\"client\":\"" A "\",\"number\":1,\"hold_count\":2,\"side\":\"write\",\"left_ms\":null,\"process\":null},"
+                "{\"owner\":\"" A ":1\",\"client\":\"" A "\",\"number\":1,\"hold_count\":1,\"side\":\"read\",\"left_ms\":#,\"process\":null}]");
     put("DEL " NAME);
-    put("HSET " NAME " mode read a:1 1");
+    put("HSET " NAME " mode read " A ":1 1");
     assert_inspected("^order:42: locked for reading, without end");
     assert_json("mode", "read");
 }

@@ -83,6 +83,9 @@ static int64_t server_ms(void)
     return ms;
 }
 
+#define A       "aaaaaaaa-0000-4000-8000-000000000001"
+#define B       "bbbbbbbb-0000-4000-8000-000000000001"
+#define C       "cccccccc-0000-4000-8000-000000000001"
 #define QUEUE "redisson_lock_queue:{" NAME "}"
 #define TIMEOUTS "redisson_lock_timeout:{" NAME "}"
 #define PERMITS "{" NAME "}:timeout"
@@ -106,11 +109,11 @@ static void assert_queue(const rlock_inspection *seen)
 
 Test(inspect, shows_the_queue_of_a_fair_lock_that_is_held)
 {
-    put("HSET " NAME " d:4 1");
+    put("HSET " NAME " " A ":4 1");
     put_queue();
     rlock_inspection *seen = look(NAME);
     cr_assert_str_eq(seen->kind, "fair");
-    cr_assert(seen->holder_count == 1 && strcmp(seen->holders[0].owner, "d:4") == 0);
+    cr_assert(seen->holder_count == 1 && strcmp(seen->holders[0].owner, A ":4") == 0);
     assert_queue(seen);
     rlock_inspection_free(seen);
 }
@@ -193,19 +196,19 @@ static const rlock_holder *holder(const rlock_inspection *seen, const char *owne
 /* Each reader has the time of that of its holds which lasts longest; the third's are over. */
 Test(inspect, shows_each_reader_of_a_read_write_lock)
 {
-    put("HSET " NAME " mode read a:1 2 b:2 1 c:3 4");
+    put("HSET " NAME " mode read " A ":1 2 " B ":2 1 " C ":3 4");
     put("PEXPIRE " NAME " 90000");
-    put("SET {" NAME "}:a:1:rwlock_timeout:1 1 PX 50000");
-    put("SET {" NAME "}:a:1:rwlock_timeout:2 1 PX 20000");
-    put("SET {" NAME "}:b:2:rwlock_timeout:1 1");
+    put("SET {" NAME "}:" A ":1:rwlock_timeout:1 1 PX 50000");
+    put("SET {" NAME "}:" A ":1:rwlock_timeout:2 1 PX 20000");
+    put("SET {" NAME "}:" B ":2:rwlock_timeout:1 1");
     rlock_inspection *seen = look(NAME);
     cr_assert_str_eq(seen->kind, "read-write");
     cr_assert_str_eq(seen->mode, "read");
     cr_assert(seen->holder_count == 3);
-    cr_assert(holder(seen, "a:1", "read")->hold_count == 2);
-    assert_between(holder(seen, "a:1", "read")->left_ms, 50000 - at_most_ms(5000), 50000);
-    cr_assert(holder(seen, "b:2", "read")->left_ms == RLOCK_NO_END);
-    cr_assert(holder(seen, "c:3", "read")->hold_count == 4 && holder(seen, "c:3", "read")->left_ms == 0);
+    cr_assert(holder(seen, A ":1", "read")->hold_count == 2);
+    assert_between(holder(seen, A ":1", "read")->left_ms, 50000 - at_most_ms(5000), 50000);
+    cr_assert(holder(seen, B ":2", "read")->left_ms == RLOCK_NO_END);
+    cr_assert(holder(seen, C ":3", "read")->hold_count == 4 && holder(seen, C ":3", "read")->left_ms == 0);
     assert_between(seen->ttl_ms, 90000 - at_most_ms(5000), 90000);
     rlock_inspection_free(seen);
 }
@@ -241,11 +244,11 @@ Test(inspect, shows_the_writer_of_a_read_write_lock_and_what_it_reads)
 /* A count of levels that no lock has does not keep the server busy. */
 Test(inspect, is_not_held_up_by_an_absurd_hold_count)
 {
-    put("HSET " NAME " mode read a:1 900000000000000");
+    put("HSET " NAME " mode read " A ":1 900000000000000");
     int64_t begin_ms = now_ms();
     rlock_inspection *seen = look(NAME);
     assert_between(now_ms() - begin_ms, 0, at_most_ms(1000));
-    cr_assert(holder(seen, "a:1", "read")->hold_count == INT64_C(900000000000000));
+    cr_assert(holder(seen, A ":1", "read")->hold_count == INT64_C(900000000000000));
     rlock_inspection_free(seen);
 }
 
@@ -310,10 +313,18 @@ RealTest(inspect, refuses_what_is_none_of_these)
     }
     put("SET " NAME " 99999999999999999999");
     assert_refused("another kind of value");
-    put("HSET " NAME " price high");
+    put("HSET " NAME " " FOREIGN_CLIENT ":1 high");
     assert_refused("not a hold count");
-    put("HSET " NAME " mode fast");
-    assert_refused("not a hold count");
+    static const char *const fields[] = {"apple", "apple:1", "mode", FOREIGN_CLIENT, FOREIGN_CLIENT ":", FOREIGN_CLIENT ":1x",
+                                         FOREIGN_CLIENT ":1:write", "x:expire_time"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char expected[160];
+        snprintf(expected, sizeof expected, "has the field \"%s\", which names no owner", fields[i]);
+        freeReplyObject(server_command(stage.server, "HSET " NAME " %s 3", fields[i]));
+        assert_refused(expected);
+    }
+    put("HSET " NAME " " FOREIGN_CLIENT ":1 1 pear 2");
+    assert_refused("\"pear\", which names no owner");
 }
 
 /* Such as a lock called {order}:timeout. */

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "client/client.h"
+#include "locks/inspect/inspection.h"
 #include "locks/inspect/servers.h"
 #include "net/reply.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,19 +62,6 @@ static const redisReply *items_of(const redisReply *reply, char cursor[CURSOR_SI
     return reply->element[1];
 }
 
-/* Whether the text begins with "<client id>:<number>". */
-static bool begins_with_owner(const char *text, size_t length)
-{
-    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
-    if (length < sizeof form)
-        return false;
-    for (size_t i = 0; form[i]; i++) {
-        if (form[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != form[i])
-            return false;
-    }
-    return isdigit((unsigned char)text[sizeof form - 1]);
-}
-
 /* Whether a field and its value are those of a lock: an owner, or what a group lock stores of one of its values. */
 #define GROUP_VALUE 22
 static bool is_of_lock(const redisReply *field, const redisReply *value)
@@ -82,10 +69,10 @@ static bool is_of_lock(const redisReply *field, const redisReply *value)
     if (field->type != REDIS_REPLY_STRING || value->type != REDIS_REPLY_STRING)
         return false;
     if (field->len == GROUP_VALUE)
-        return begins_with_owner(value->str, value->len);
+        return rli_owner_length(value->str, value->len) > 0;
     bool of_group = field->len > GROUP_VALUE + 1 && field->str[GROUP_VALUE] == ':';
     size_t skipped = of_group ? GROUP_VALUE + 1 : 0;
-    return begins_with_owner(field->str + skipped, field->len - skipped);
+    return rli_owner_length(field->str + skipped, field->len - skipped) > 0;
 }
 
 /* Whether a hash is a lock: one of its first fields is an owner. RLOCK_OK; else as rli_servers_ask. */

@@ -6,6 +6,7 @@
 #include "locks/inspect/processes.h"
 #include "net/reply.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,38 +53,73 @@ static bool is_text(const redisReply *reply)
     return reply->type == REDIS_REPLY_STRING;
 }
 
+size_t rli_owner_length(const char *text, size_t length)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
+    size_t at = sizeof form - 1;
+    if (length <= at)
+        return 0;
+    for (size_t i = 0; form[i]; i++) {
+        if (form[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != form[i])
+            return 0;
+    }
+    at += at + 1 < length && text[at] == '-'; /* Java programs may name any number */
+    if (!isdigit((unsigned char)text[at]))
+        return 0;
+    while (at < length && isdigit((unsigned char)text[at]))
+        at++;
+    return at;
+}
+
+static bool is_owner(const redisReply *reply)
+{
+    return rli_owner_length(reply->str, reply->len) == reply->len;
+}
+
 static const char *side_of(const redisReply *reply)
 {
     return strcmp(reply->str, "read") == 0 ? "read" : strcmp(reply->str, "write") == 0 ? "write" : NULL;
 }
 
+/* Reads the four elements of a holder, the next of `inspection`. */
+static rlock_status read_holder(rlock_inspection *inspection, redisReply **at, const char *name)
+{
+    rlock_holder *holder = &inspection->holders[inspection->holder_count];
+    if (!is_text(at[0]) || !is_text(at[2]) || !rli_reply_integer(at[3], &holder->left_ms))
+        return rli_reply_unexpected(at[0], name);
+    bool token = strcmp(at[2]->str, "token") == 0;
+    char shown[RLI_NAME_SHOWN], field[RLI_NAME_SHOWN];
+    if (!token && !is_owner(at[0]))
+        return rli_fail(RLOCK_SERVER,
+                        "the hash \"%s\" has the field \"%s\", which names no owner: it is not a lock of rlock or "
+                        "Redisson",
+                        rli_show_name(name, shown), rli_show_name(at[0]->str, field));
+    if (!rli_reply_integer(at[1], &holder->hold_count))
+        return rli_fail(RLOCK_SERVER, "the hash \"%s\" has a field that is not a hold count: it is not a lock",
+                        rli_show_name(name, shown));
+    holder->side = side_of(at[2]);
+    if (token)
+        inspection->kind = "token";
+    if (inspection->value_counts && !rli_reply_integer(at[2], &inspection->value_counts[inspection->holder_count]))
+        return rli_reply_unexpected(at[2], name);
+    if (!(holder->owner = strdup(at[0]->str)))
+        return no_memory();
+    inspection->holder_count++;
+    return RLOCK_OK;
+}
+
 static rlock_status read_holders(rlock_inspection *inspection, const redisReply *list, const char *name)
 {
+    rlock_status status = RLOCK_OK;
     if (!is_list(list, 4))
         return rli_reply_unexpected(list, name);
     if (!(inspection->holders = room(list, 4, sizeof *inspection->holders)))
         return no_memory();
     if (inspection->kind && !(inspection->value_counts = room(list, 4, sizeof *inspection->value_counts)))
         return no_memory();
-    for (size_t i = 0; i < list->elements; i += 4) {
-        redisReply **at = &list->element[i];
-        rlock_holder *holder = &inspection->holders[inspection->holder_count];
-        if (!is_text(at[0]) || !is_text(at[2]) || !rli_reply_integer(at[3], &holder->left_ms))
-            return rli_reply_unexpected(list, name);
-        char shown[RLI_NAME_SHOWN];
-        if (!rli_reply_integer(at[1], &holder->hold_count))
-            return rli_fail(RLOCK_SERVER, "the hash \"%s\" has a field that is not a hold count: it is not a lock",
-                            rli_show_name(name, shown));
-        holder->side = side_of(at[2]);
-        if (strcmp(at[2]->str, "token") == 0)
-            inspection->kind = "token";
-        if (inspection->value_counts && !rli_reply_integer(at[2], &inspection->value_counts[inspection->holder_count]))
-            return rli_reply_unexpected(list, name);
-        if (!(holder->owner = strdup(at[0]->str)))
-            return no_memory();
-        inspection->holder_count++;
-    }
-    return RLOCK_OK;
+    for (size_t i = 0; status == RLOCK_OK && i < list->elements; i += 4)
+        status = read_holder(inspection, &list->element[i], name);
+    return status;
 }
 
 static rlock_status read_waiters(rlock_inspection *inspection, const redisReply *list, const char *name)
