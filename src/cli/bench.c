@@ -43,8 +43,8 @@ static const char help[] = "rlock bench [OPTION…] - measure how fast locks are
                            "DUR is for example 500ms, 10s, 1.5m or 1h; a number without a unit means seconds.\n"
                            "\n"
                            "Exit status: 0 measured; 64 usage, or declined; 69 no server; 70 a lock was lost, or\n"
-                           "two threads held it at once; 71 the system refused a resource; 76 the server\n"
-                           "refused; 128+n: signal n ended it.\n";
+                           "two threads held it at once; 71 the system refused a resource; 74 standard\n"
+                           "output could not be written; 76 the server refused; 128+n: signal n ended it.\n";
 
 typedef struct bench {
     cli_server server;

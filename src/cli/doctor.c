@@ -22,7 +22,7 @@ static const char help[] = "rlock doctor [OPTION…] [NAME] - check whether lock
                            "\n"
                            "  --strict    a warning counts as a problem\n" SERVER_HELP "\n"
                            "Exit status: 0 no problem was found; 1 there is at least one; 64 usage; 69 no server;\n"
-                           "76 the server refused to serve rlock at all.\n";
+                           "74 standard output could not be written; 76 the server refused to serve rlock at all.\n";
 
 static void check(const rlock_server *server, void *arg)
 {

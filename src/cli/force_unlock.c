@@ -21,8 +21,8 @@ static const char help[] = "rlock force-unlock [OPTION…] NAME - free a lock, w
                            "              --kind token or signal, since it may be a value of any program\n"
                            "  --json      one JSON object: name, was_locked\n" SERVER_HELP "\n"
                            "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
-                           "69 no server, or its answer was lost (see rlock inspect); 76 the server refused,\n"
-                           "also when the key is not a lock.\n";
+                           "69 no server, or its answer was lost (see rlock inspect); 74 standard output could\n"
+                           "not be written; 76 the server refused, also when the key is not a lock.\n";
 
 /* A string may be anything: the key of a token lock cannot be told from a program's data. */
 static int refuse_string(const char *name, const char *kind)

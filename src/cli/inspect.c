@@ -212,8 +212,8 @@ static const char help[] =
     "\n"
     "  --json      print one JSON object: name, kind, locked, ttl_ms (null: nothing there, or\n"
     "              no expiry), mode, holders, waiters, token, available, permits; see the manual\n" SERVER_HELP "\n"
-    "Exit status: 0 locked or free; 64 usage; 69 no server; 76 the server refused,\n"
-    "also when the key is none of these.\n";
+    "Exit status: 0 locked or free; 64 usage; 69 no server; 74 standard output\n"
+    "could not be written; 76 the server refused, also when the key is none of these.\n";
 
 static int inspect(rlock_client *client, const char *name, const cli_kind *kind, bool json)
 {

@@ -26,7 +26,7 @@ static const char help[] =
     "  -l, --long  the holder's process, host and address, if the user may run CLIENT LIST\n"
     "  --json      one JSON object a line, with the members of rlock inspect --json\n" SERVER_HELP "\n"
     "Exit status: 0 listed, whether or not there were any; 64 usage; 69 no server;\n"
-    "76 the server refused.\n";
+    "74 standard output could not be written; 76 the server refused.\n";
 
 /* --- names, sorted, each once: SCAN may give one twice --- */
 

@@ -31,11 +31,12 @@ static const char help[] = "rlock - locks shared with every program, C or Java, 
                            "RLOCK_CONFIG in the environment; the default is redis://127.0.0.1:6379.\n";
 
 /* Opens descriptors 0 to 2 if they are closed. Otherwise a connection could get one of them, and messages
- * would be written to it. */
+ * would be written to it. They stay closed for a COMMAND, and reads and writes fail as if they were closed: input is open
+ * for writing alone, output for reading alone. */
 static bool fill_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
             return false;
     }
     return true;

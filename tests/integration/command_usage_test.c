@@ -212,3 +212,39 @@ Test(command_usage, output_that_cannot_be_written_is_told_with_74)
     cr_assert(strstr(command_err(c), "No space left"), "%s", command_err(c));
     command_free(c);
 }
+
+/* The exit status of what the shell makes of `line`. */
+static int status_of_line(const char *line)
+{
+    command *c = command_start_program(server_url(stage.server), COMMAND("sh", "-c", line));
+    int status = command_wait(c, 10000);
+    command_free(c);
+    return status;
+}
+
+Test(command_usage, closed_output_is_told_with_74)
+{
+    static const char *const lines[] = {"\"$RLOCK_COMMAND\" inspect " NAME " >&-", "\"$RLOCK_COMMAND\" ls >&-",
+                                        "\"$RLOCK_COMMAND\" force-unlock " NAME " >&-",
+                                        "\"$RLOCK_COMMAND\" doctor >&-", "\"$RLOCK_COMMAND\" --help >&-"};
+    foreign_hold(NAME, 60000);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        int status = status_of_line(lines[i]);
+        cr_assert(status == 74, "%s: %d", lines[i], status);
+    }
+    cr_assert(status_of_line("\"$RLOCK_COMMAND\" inspect " NAME " <&-") == 0);
+}
+
+/* A command has the standard descriptors of rlock, also those that are closed. */
+Test(command_usage, a_closed_descriptor_is_closed_in_the_command)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        char line[200];
+        snprintf(line, sizeof line, "\"$RLOCK_COMMAND\" " NAME " sh -c 'test ! -e /proc/self/fd/%d' %d>&-", fd, fd);
+        cr_assert(status_of_line(line) == 0, "%d is open", fd);
+        snprintf(line, sizeof line, "\"$RLOCK_COMMAND\" " NAME " sh -c 'test -e /proc/self/fd/%d' %d>/dev/null", fd, fd);
+        cr_assert(status_of_line(line) == 0, "%d is closed", fd);
+    }
+    cr_assert(status_of_line("\"$RLOCK_COMMAND\" " NAME " sh -c 'echo hi' >&-") == status_of_line("sh -c 'echo hi' >&-"));
+    assert_no_keys();
+}
