@@ -22,6 +22,14 @@ const char *duration_show(int64_t ms, char shown[DURATION_SHOWN])
     return shown;
 }
 
+const char *duration_show_given(int64_t ms, char shown[DURATION_SHOWN])
+{
+    if (ms < 1000 || ms >= 120000 || ms % 1000 != 0)
+        return duration_show(ms, shown);
+    snprintf(shown, DURATION_SHOWN, "%" PRId64 " s", ms / 1000);
+    return shown;
+}
+
 /* RFC 8259 requires escapes only below 0x20; other control characters are escaped so that they cannot affect
  * a terminal. */
 static void character(const char *bytes, size_t length, uint32_t code)

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/hold.h"
 #include "cli/message.h"
+#include "cli/output.h"
 #include "cli/run_options.h"
 #include "cli/server.h"
 #include "cli/signals.h"
@@ -68,8 +69,12 @@ static int not_held(const cli_hold *hold, rlock_status status, int signal, const
         complain("%s ended the wait for the %s \"%s\"", strsignal(signal), hold_word(hold), hold->shown);
         return EXIT_SIGNAL + signal;
     }
-    if (status == RLOCK_TIMEOUT && hold->lock)
-        complain("could not acquire the lock \"%s\" in time; rlock inspect shows its holder", hold->shown);
+    char shown[DURATION_SHOWN];
+    if (status == RLOCK_TIMEOUT && hold->lock && options->wait_ms == 0)
+        complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->shown);
+    else if (status == RLOCK_TIMEOUT && hold->lock)
+        complain("the lock \"%s\" did not become free within %s; rlock inspect %s shows its holder", hold->shown,
+                 duration_show_given(options->wait_ms, shown), hold->shown);
     else if (status == RLOCK_TIMEOUT)
         complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has", hold->shown,
                  hold->permits, permits(hold));

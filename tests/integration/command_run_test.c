@@ -179,7 +179,14 @@ Test(command_run, gives_up_with_75_when_the_wait_is_over)
     assert_between(now_ms() - begin_ms, 300, at_most_ms(1500));
     cr_assert(found.status == 75);
     cr_assert_str_eq(found.out, "");
-    assert_words(found.err, "rlock: could not acquire the lock \"" NAME "\" in time", "rlock inspect shows its holder");
+    cr_assert_str_eq(found.err, "rlock: the lock \"" NAME "\" did not become free within 300 ms; rlock inspect " NAME
+                                " shows its holder\n");
+    outcome_free(&found);
+    found = run(COMMAND("-w", "1", NAME, "true"));
+    cr_assert(strstr(found.err, "did not become free within 1 s; rlock"), "%s", found.err);
+    outcome_free(&found);
+    found = run(COMMAND("-n", NAME, "true"));
+    cr_assert_str_eq(found.err, "rlock: the lock \"" NAME "\" is held by another; rlock inspect " NAME " shows by whom\n");
     outcome_free(&found);
     cr_assert(wait_no_channels(SOON_MS));
 }
