@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hold.h"
 
+#include "cli/output.h"
+
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -44,6 +47,7 @@ rlock_status hold_set_permits(cli_hold *self, int permits)
 
 rlock_status hold_take(cli_hold *self, const rlock_lock_options *how)
 {
+    self->lease_ms = how->lease_ms;
     if (self->lock)
         return rlock_lock_with(self->lock, how);
     if (self->leased)
@@ -110,5 +114,11 @@ const char *loss_words(cli_loss *self)
 {
     if (atomic_load(&self->reason) == RLOCK_LOST_GONE)
         return "it was forced open or deleted, or the server lost it";
+    char shown[DURATION_SHOWN];
+    int64_t lease_ms = self->hold->lease_ms;
+    if (lease_ms != RLOCK_WATCHDOG) {
+        snprintf(self->words, sizeof self->words, "its --lease of %s has ended", duration_show_given(lease_ms, shown));
+        return self->words;
+    }
     return "its time ran out, or the server could not be asked to renew it in time";
 }

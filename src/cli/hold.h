@@ -20,6 +20,7 @@ typedef struct cli_hold {
     rlock_semaphore *semaphore;
     cli_permits *leased;
     int permits;
+    int64_t lease_ms; /* since hold_take(): as asked for, or RLOCK_WATCHDOG */
     char shown[SHOWN_SIZE]; /* name, for messages */
 } cli_hold;
 
@@ -56,6 +57,7 @@ typedef struct cli_loss {
     const cli_hold *hold;
     int fd;            /* eventfd: readable once a loss was reported */
     atomic_int reason; /* the reported rlock_lost_reason; -1: none */
+    char words[64];    /* what loss_words() returns */
 } cli_loss;
 
 /* Starts to watch `hold`, the only hold of `client`. False: errno says why. End it with loss_unwatch(). */

@@ -76,7 +76,7 @@ Test(command_permit, a_lease_that_runs_out_ends_the_command)
     command *c = start(COMMAND(PERMIT, "--lease", "700ms", NAME, "--", "cat"));
     cr_assert(command_wait(c, SOON_MS) == 70);
     assert_between(now_ms() - begin_ms, 650, at_most_ms(1700));
-    cr_assert(strncmp(command_err(c), "rlock: the permit \"" NAME "\" was lost: its time ran out", 48) == 0, "%s",
+    cr_assert(strncmp(command_err(c), "rlock: the permit \"" NAME "\" was lost: its --lease of 700 ms", 48) == 0, "%s",
               command_err(c));
     command_free(c);
     cr_assert(status_of(COMMAND(PERMIT, "--wait", "5s", NAME, "--", "true")) == 0);
