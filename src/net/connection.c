@@ -14,6 +14,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -122,7 +123,14 @@ rlock_status rli_connection_explain_failure(const rli_connection *connection, co
     /* as Redis does when plain text arrives at its TLS port */
     if (!connection->tls && rli_connection_is_closed(connection))
         return unreachable(address, "it closed the connection (if that port speaks TLS, write rediss://)");
-    return unreachable(address, "it closed the connection, or does not answer");
+    if (rli_connection_is_closed(connection))
+        return unreachable(address, "it closed the connection");
+    if (!connection->timeout_ms)
+        return unreachable(address, "it took the connection but did not answer in the time given");
+    char why[96];
+    snprintf(why, sizeof why, "it took the connection but did not answer within %lld ms (timeout)",
+             (long long)connection->timeout_ms);
+    return unreachable(address, why);
 }
 
 static rlock_status secure(rli_connection *connection, const rli_settings *settings, const rli_address *address,
@@ -204,6 +212,7 @@ rlock_status rli_connection_open(rli_connection *connection, const rli_settings 
     rlock_status status = reach(connection, settings, address, &own);
     if (status == RLOCK_OK) {
         own.deadline_ms = rli_earlier(patience->deadline_ms, rli_after_ms(settings->timeout_ms));
+        connection->timeout_ms = own.deadline_ms < patience->deadline_ms ? settings->timeout_ms : 0;
         status = rli_greeting_exchange(connection, settings, address, &own);
     }
     if (status != RLOCK_OK)

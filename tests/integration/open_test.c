@@ -133,7 +133,8 @@ TimedTest(open, says_that_the_server_is_silent, .init = stage_open)
 {
     server_freeze(stage.server);
     int64_t since_ms = now_ms();
-    assert_refused(server_url_with(stage.server, "timeout=300&connectTimeout=300"), RLOCK_UNAVAILABLE, "");
+    assert_refused(server_url_with(stage.server, "timeout=300&connectTimeout=300"), RLOCK_UNAVAILABLE,
+                   "it took the connection but did not answer within 300 ms (timeout)");
     assert_between(now_ms() - since_ms, 290, at_most_ms(900));
     server_thaw(stage.server);
 }

@@ -89,7 +89,7 @@ Test(tls_trust, server_is_told_the_name_of_the_host_but_not_an_address)
         char url[4400];
         snprintf(url, sizeof url, "rediss://%s:%s?timeout=200&connectTimeout=5000&sslTruststore=%s", hosts[i], port,
                  certificate_file(CERTIFICATE_AUTHORITY));
-        assert_refused(url, RLOCK_UNAVAILABLE, REFUSED_FOR("does not answer")); /* it is no Redis */
+        assert_refused(url, RLOCK_UNAVAILABLE, REFUSED_FOR("did not answer")); /* it is no Redis */
         char *said = shell("while kill -0 $(cat '%s/pid') 2>/dev/null; do sleep 0.01; done; cat '%s'", scratch_folder(), log);
         bool told = strstr(said, "Hostname in TLS extension: \"localhost\"") != NULL;
         cr_assert(told == (i == 0), "%s:\n%s", hosts[i], said);
