@@ -124,9 +124,18 @@ static rlock_status refused_login(const rli_address *address, const redisReply *
                     address->text, said);
 }
 
-/* Judges an error reply to the part `what` of the greeting. `named`: the program itself has set the connection's name.
- * RLOCK_OK: the connection can be used without that part. */
-static rlock_status hear_error(const rli_address *address, login as, enum greeting what, bool named,
+static rlock_status refused_database(const rli_address *address, int database, const redisReply *reply, const char *said)
+{
+    const char *advice = "";
+    if (strstr(reply->str, "cluster mode"))
+        advice = "; leave database at 0 there (others are for Valkey 9 with cluster-databases)";
+    else if (strstr(reply->str, "out of range"))
+        advice = "; use a lower number, or raise \"databases\" in its configuration";
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused the database %d: %s%s", address->text, database, said, advice);
+}
+
+/* Judges an error reply to the part `what` of the greeting. RLOCK_OK: the connection can be used without that part. */
+static rlock_status hear_error(const rli_address *address, login as, enum greeting what, const rli_settings *settings,
                                const redisReply *reply)
 {
     char said[RLI_ERROR_TEXT];
@@ -141,13 +150,9 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
             return RLOCK_OK; /* Redisson sends a sentinel its password only when the sentinel asks for one */
         return refused_login(address, reply, said);
     case SELECT:
-        return rli_fail(RLOCK_SERVER, "Redis at %s refused the database: %s%s", address->text, said,
-                        strstr(reply->str, "cluster mode")
-                            ? "; leave database at 0 there (others are for Valkey 9 with "
-                              "cluster-databases)"
-                            : "");
+        return refused_database(address, settings->database, reply, said);
     case NAME:
-        if (named)
+        if (settings->client_name) /* set by the program itself */
             return rli_fail(RLOCK_SERVER, "Redis at %s refused the clientName: %s", address->text, said);
         return RLOCK_OK; /* harmless: this process just cannot be found by its name */
     default:
@@ -156,10 +161,10 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
 }
 
 static rlock_status hear(rli_connection *connection, const rli_address *address, login as, enum greeting what,
-                         bool named, const redisReply *reply)
+                         const rli_settings *settings, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR)
-        return hear_error(address, as, what, named, reply);
+        return hear_error(address, as, what, settings, reply);
     if (what == INFO)
         connection->run = run_of(reply);
     return RLOCK_OK;
@@ -194,7 +199,7 @@ static rlock_status greet(rli_connection *connection, const rli_settings *settin
         if (!said[what])
             continue;
         redisReply *reply = rli_connection_next(connection, patience);
-        status = reply ? hear(connection, address, as, what, settings->client_name, reply)
+        status = reply ? hear(connection, address, as, what, settings, reply)
                        : rli_connection_explain_failure(connection, address);
         freeReplyObject(reply);
     }

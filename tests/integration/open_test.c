@@ -139,6 +139,12 @@ TimedTest(open, says_that_the_server_is_silent, .init = stage_open)
     server_thaw(stage.server);
 }
 
+Test(open, names_the_database_that_is_refused, .init = stage_open)
+{
+    assert_refused(tcp("", "/99"), RLOCK_SERVER, "refused the database 99: ERR DB index is out of range; use a lower number, or "
+                                                 "raise \"databases\" in its configuration");
+}
+
 Test(open, needs_the_servers_password)
 {
     start_with((const char *const[]){"--requirepass", SECRET, NULL});
