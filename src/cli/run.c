@@ -61,14 +61,30 @@ static int find_semaphore(rlock_client *client, cli_hold *hold, const char *name
     return there ? exit_for(status) : EXIT_REFUSED;
 }
 
-/* Writes a message after a failed acquire, and returns the exit status. `signal`: the signal that ended the wait; 0:
- * none. */
-static int not_held(const cli_hold *hold, rlock_status status, int signal, const run_options *options)
+/* Writes what is stored under the name of a lock of which the server has said WRONGTYPE. */
+static void complain_of_type(rlock_client *client, const cli_hold *hold, const char *name)
 {
-    if (signal && status != RLOCK_UNKNOWN) {
-        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), hold_word(hold), hold->shown);
-        return EXIT_SIGNAL + signal;
-    }
+    static const char other[] = "neither a lock nor a number but a ";
+    char why[512];
+    snprintf(why, sizeof why, "%s", rlock_last_error());
+    rlock_inspection *found = NULL;
+    bool string = rlock_inspect(client, name, &found) == RLOCK_OK && found->ttl_ms != RLOCK_NOT_THERE &&
+                  (strcmp(found->kind, "token") == 0 || strcmp(found->kind, "semaphore-or-latch") == 0);
+    const char *type = found ? NULL : strstr(rlock_last_error(), other);
+    rlock_inspection_free(found);
+    if (string)
+        complain("\"%s\" is a string, such as a lock of redis-py: use --kind token, or another name", hold->shown);
+    else if (type)
+        complain("\"%s\" is a %.*s, no lock: use another name", hold->shown, (int)strcspn(type + strlen(other), ";"),
+                 type + strlen(other));
+    else
+        complain("%s", why);
+}
+
+/* Writes a message after a failed acquire. */
+static void complain_of_acquire(rlock_client *client, const cli_hold *hold, rlock_status status,
+                                const run_options *options)
+{
     char shown[DURATION_SHOWN];
     if (status == RLOCK_TIMEOUT && hold->lock && options->wait_ms == 0)
         complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->shown);
@@ -83,8 +99,22 @@ static int not_held(const cli_hold *hold, rlock_status status, int signal, const
                  rlock_last_error());
     else if (status == RLOCK_LOST && hold->leased)
         complain("the permit \"%s\" was lost before the command began", hold->shown);
+    else if (status == RLOCK_SERVER && hold->lock && strstr(rlock_last_error(), "WRONGTYPE"))
+        complain_of_type(client, hold, options->name);
     else
         complain("%s", rlock_last_error());
+}
+
+/* Writes a message after a failed acquire, and returns the exit status. `signal`: the signal that ended the wait; 0:
+ * none. */
+static int not_held(rlock_client *client, const cli_hold *hold, rlock_status status, int signal,
+                    const run_options *options)
+{
+    if (signal && status != RLOCK_UNKNOWN) {
+        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), hold_word(hold), hold->shown);
+        return EXIT_SIGNAL + signal;
+    }
+    complain_of_acquire(client, hold, status, options);
     return status == RLOCK_TIMEOUT ? options->timeout_exit : exit_for(status);
 }
 
@@ -201,7 +231,7 @@ static int take_and_run(rlock_client *client, cli_hold *hold, const cli_signals 
     waiting_over(&waiting, status == RLOCK_OK);
     int signal = interruption_stop(interruption), code;
     if (status != RLOCK_OK)
-        code = not_held(hold, status, signal, options);
+        code = not_held(client, hold, status, signal, options);
     else if (signal) /* the signal came at the same moment as the lock */
         code = give_back(hold, EXIT_SIGNAL + signal);
     else

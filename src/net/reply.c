@@ -99,10 +99,19 @@ static bool tells(const char *text, const char *secret)
     return enough && *text;
 }
 
+/* How much of an error's text is for users: neither arguments that are repeated, nor the line of the script. */
+static size_t length_to_show(const char *text)
+{
+    const char *repeated = strstr(text, ", with args beginning with"), *script = strstr(text, " script: ");
+    if (script && !strstr(script, ", on @user_script"))
+        script = NULL;
+    const char *end = repeated && (!script || repeated < script) ? repeated : script;
+    return end ? (size_t)(end - text) : strlen(text);
+}
+
 const char *rli_reply_error_text(const redisReply *reply, const char *secret, char said[RLI_ERROR_TEXT])
 {
-    const char *repeated = strstr(reply->str, ", with args beginning with");
-    size_t length = repeated ? (size_t)(repeated - reply->str) : strlen(reply->str);
+    size_t length = length_to_show(reply->str);
     if (length >= RLI_ERROR_TEXT)
         length = rli_utf8_cut(reply->str, RLI_ERROR_TEXT - 1);
     memcpy(said, reply->str, length);
@@ -119,7 +128,7 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
     static const struct {
         const char *found, *advice;
     } advices[] = {
-        {"WRONGTYPE", "the name is in use for another kind of value: choose another, or delete that key"},
+        {"WRONGTYPE", "the name is in use for another kind of value: use another name"},
         {"WRONGPASS", "check user and password"},
         {"NOAUTH", "put the password into the URL: redis://user:password@host"},
         {"READONLY", "the server is a replica; connect to the master"},

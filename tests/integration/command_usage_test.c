@@ -184,12 +184,18 @@ Test(command_usage, the_option_goes_before_the_environment)
 Test(command_usage, a_key_of_another_type_is_refused_with_76)
 {
     freeReplyObject(server_command(stage.server, "RPUSH %s text", NAME));
-    assert_refused(server_url(stage.server), COMMAND("inspect", NAME), 76, "WRONGTYPE");
-    assert_refused(server_url(stage.server), COMMAND("force-unlock", NAME), 76, "WRONGTYPE");
-    assert_refused(server_url(stage.server), COMMAND("run", NAME, "--", "true"), 76, "WRONGTYPE");
+    static const char nothing_of_scripts[] = "WRONGTYPE neither a lock nor a number but a list; the name is in use for another "
+                                             "kind of value: use another name";
+    assert_refused(server_url(stage.server), COMMAND("inspect", NAME), 76, nothing_of_scripts);
+    assert_refused(server_url(stage.server), COMMAND("force-unlock", NAME), 76, nothing_of_scripts);
+    assert_refused(server_url(stage.server), COMMAND("run", NAME, "--", "true"), 76,
+                   "rlock: \"" NAME "\" is a list, no lock: use another name");
     char *text = server_text(stage.server, "LINDEX %s 0", NAME);
     cr_assert_str_eq(text, "text");
     free(text);
+    freeReplyObject(server_command(stage.server, "SET %s text", NAME));
+    assert_refused(server_url(stage.server), COMMAND(NAME, "true"), 76,
+                   "rlock: \"" NAME "\" is a string, such as a lock of redis-py: use --kind token, or another name");
 }
 
 Test(command_usage, a_wrong_password_is_refused_and_not_shown)
