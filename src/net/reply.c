@@ -78,16 +78,26 @@ bool rli_reply_redirect(const redisReply *reply, rli_host_port *to)
     return true;
 }
 
-/* Advice if the error is a missing ACL permission, as Redis 6.2, 7.0, and 7.2 and later word it. NULL: it is not. */
-static const char *advice_on_rights(const char *text)
+/* Advice if the error is a missing ACL permission, as Redis 6.2, 7.0, and 7.2 and later word it. NULL: it is not.
+ * `name`: of the lock; `advice` has room for what is returned. */
+#define ADVICE_SIZE (RLI_NAME_SHOWN + 160)
+static const char *advice_on_rights(const char *text, const char *name, char advice[ADVICE_SIZE])
 {
     if (!starts(text, "NOPERM") && !misses_right(text))
         return NULL;
     if (strstr(text, "channel"))
-        return "allow the ACL user the lock's channel (&…, as in docs/security.md)";
-    if (strstr(text, " key"))
-        return "allow the ACL user the lock's keys (~…, as in docs/security.md)";
-    return "allow the ACL user the commands in docs/security.md";
+        snprintf(advice, ADVICE_SIZE,
+                 "allow the ACL user the channels of \"%s\" (&…, as in docs/security.md); ACL LOG on the server names "
+                 "the refused channel",
+                 name);
+    else if (strstr(text, " key"))
+        snprintf(advice, ADVICE_SIZE,
+                 "allow the ACL user the keys of \"%s\" (~…, as in docs/security.md); ACL LOG on the server names the "
+                 "refused key",
+                 name);
+    else
+        return "allow the ACL user the commands in docs/security.md";
+    return advice;
 }
 
 /* Whether `text` contains `secret` or its first four letters: servers cut long arguments. */
@@ -149,13 +159,13 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
         {"unknown command `EVAL", SENTINEL_PERHAPS}, /* wording of Redis 6.2 */
     };
-    const char *advice = advice_on_rights(reply->str);
+    char shown[RLI_NAME_SHOWN], said[RLI_ERROR_TEXT], room[ADVICE_SIZE];
+    const char *advice = advice_on_rights(reply->str, rli_show_name(key, shown), room);
     for (size_t i = 0; !advice && i < sizeof advices / sizeof *advices; i++) {
         if (strstr(reply->str, advices[i].found)) /* anywhere in the text: scripts put words before the code */
             advice = advices[i].advice;
     }
-    char shown[RLI_NAME_SHOWN], said[RLI_ERROR_TEXT];
-    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", rli_show_name(key, shown),
+    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", shown,
                     rli_reply_error_text(reply, NULL, said), advice ? "; " : "", advice ? advice : "");
 }
 
