@@ -14,6 +14,10 @@
 /* Whether a sub-command has that name. */
 bool is_sub_command(const char *name);
 
+/* What the user may have meant by a word that is neither a sub-command nor followed by a COMMAND: "ls" of "lss"; NULL:
+ * unknown. */
+const char *meant_by(const char *word);
+
 int run_command(char **argv);
 int bare_command(char **argv); /* as run_command, with the program itself as argv[0] */
 int ls_command(char **argv);

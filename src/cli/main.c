@@ -59,6 +59,29 @@ bool is_sub_command(const char *name)
     return false;
 }
 
+/* Whether one letter more, less or other makes one word of the other. */
+static bool is_near(const char *word, const char *other)
+{
+    size_t same = 0;
+    while (word[same] && word[same] == other[same])
+        same++;
+    const char *a = word + same, *b = other + same;
+    return (*a && strcmp(a + 1, b) == 0) || (*b && strcmp(a, b + 1) == 0) || (*a && *b && strcmp(a + 1, b + 1) == 0);
+}
+
+const char *meant_by(const char *word)
+{
+    if (strcmp(word, "help") == 0)
+        return "--help";
+    if (strcmp(word, "version") == 0)
+        return "--version";
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (is_near(word, commands[i].name))
+            return commands[i].name;
+    }
+    return NULL;
+}
+
 static int dispatch(char **argv)
 {
     const char *word = argv[0] ? argv[1] : NULL;
@@ -89,7 +112,8 @@ int ask_command(char **argv, const cli_question *question)
                                   {.name = "--json", .flag = &json},
                                   {.name = question->of_kind ? "--kind" : NULL, .kind = &kind},
                                   {0}};
-    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME", .help = question->help};
+    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME", .help = question->help,
+                       .kinds = KIND_LOCKS};
     int code;
     if (!options_read(&words, options, argv, &code))
         return code;

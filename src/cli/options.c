@@ -176,7 +176,8 @@ static bool read_kind(const cli_words *words, const cli_option *option, const ch
     if (kind)
         *option->kind = kind;
     else
-        usage_error(words->command, "unknown kind \"%s\": it must be " KIND_ALL, shorten_word(value, shown));
+        usage_error(words->command, "unknown kind \"%s\": it must be %s", shorten_word(value, shown),
+                    words->kinds ? words->kinds : KIND_ALL);
     return kind;
 }
 
@@ -266,9 +267,11 @@ static bool read_long(const cli_words *words, const cli_option *options, char **
     const cli_option *option = find(options, argument);
     if (!option) {
         const char *longer = find_longer(options, argument);
-        char what[80];
-        snprintf(what, sizeof what, "unknown option (did you mean %s?)", longer ? longer : "");
-        return wrong(words, longer ? what : "unknown option", argument);
+        if (!longer)
+            return wrong(words, "unknown option", argument);
+        usage_error(words->command, "unknown option \"%.*s\"; did you mean %s?", (int)strcspn(argument, "="), argument,
+                    longer);
+        return false;
     }
     if (option->never)
         return refuse(words, option, option->name);

@@ -56,6 +56,7 @@ typedef struct cli_words {
     const char *command; /* name of the sub-command, for messages */
     const char *form;    /* what follows that name, for messages */
     const char *help;    /* what --help prints */
+    const char *kinds;   /* which --kind takes, for messages; NULL: KIND_ALL */
     bool nameless;       /* it takes no NAME */
     bool name_is_optional;
     bool runs;           /* a COMMAND follows NAME, with or without a "--" between them */

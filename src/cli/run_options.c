@@ -18,7 +18,7 @@ static const char help[] =
     "\n"
     "  -n, --nonblock        give up if the lock is not free now; as --wait 0\n"
     "  -w, --wait DUR        give up if the lock is not acquired within DUR; 0: try once;\n"
-    "                        default: wait without limit\n"
+    "                        default: wait as long as the server answers\n"
     "  -E, --conflict-exit-code N\n"
     "                        exit status if -n or -w gave up; 0 to 255, default 75\n"
     "  -s, --shared          a read lock: any number of COMMANDs under -s at a time, or one\n"
@@ -120,6 +120,9 @@ static int check_command(const cli_words *words, run_options *found, const char 
         found->command = words->rest;
         return EXIT_DONE;
     }
+    const char *meant = found->bare && !words->name_is_marked ? meant_by(words->name) : NULL;
+    if (meant)
+        return usage_error(words->command, "the COMMAND is missing; did you mean rlock %s?", meant);
     if (found->bare)
         return usage_error(words->command,
                            "the COMMAND is missing: write rlock %s COMMAND…, or one of the sub-commands " SUB_COMMANDS,

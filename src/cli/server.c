@@ -37,6 +37,16 @@ int server_connect(rlock_client **client, const cli_settings *settings)
     return exit_for(status);
 }
 
+/* The library's advice for a NameMapper is a field of a struct, which the command has not. */
+static void complain_of_file(const char *source)
+{
+    const char *why = rlock_last_error(), *field = strstr(why, ", or set config->name_prefix");
+    if (field)
+        complain("%s: %.*s, or use --url with ?namePrefix=", source, (int)(field - why), why);
+    else
+        complain("%s: %s", source, why);
+}
+
 static int read_file(cli_settings *settings, const char *path, const char *source)
 {
     settings->source = source;
@@ -44,7 +54,7 @@ static int read_file(cli_settings *settings, const char *path, const char *sourc
     if (status == RLOCK_OK)
         show_warnings(&settings->config);
     else
-        complain("%s: %s", source, rlock_last_error());
+        complain_of_file(source);
     return exit_for(status);
 }
 

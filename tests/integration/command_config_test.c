@@ -84,7 +84,8 @@ Test(command_config, refuses_wrong_files_with_64)
     assert_outcome(command_outcome(NULL, COMMAND("inspect", "--config", file_with("  timeout: soon\n", ""), NAME)), 64,
                    "", "redisson.yaml:3: timeout is \"soon\"");
     const char *path = file_with("", "nameMapper: !<com.example.Tenants> {}\n");
-    assert_outcome(command_outcome(NULL, COMMAND("run", "--config", path, NAME, "--", "true")), 64, "", "\"Tenants\"");
+    assert_outcome(command_outcome(NULL, COMMAND("run", "--config", path, NAME, "--", "true")), 64, "",
+                   "{prefix: \"…\"}, or use --url with ?namePrefix=\n");
 }
 
 Test(command_config, refuses_to_choose_between_two_places)
