@@ -95,7 +95,7 @@ static void check_eviction(const subject *self)
     if (limit == 0)
         FOUND(FOUND_OK, "eviction", "no memory limit, so no lock is evicted");
     else if (limit < 0 || !*policy)
-        FOUND(FOUND_NOTE, "eviction", "unknown: the server does not tell maxmemory and maxmemory-policy");
+        FOUND(FOUND_NOTE, "eviction", "unknown: the user has no right to CONFIG GET, and INFO has no maxmemory-policy");
     else if (strcmp(policy, "noeviction") != 0)
         FOUND(
             FOUND_PROBLEM, "eviction",
@@ -151,7 +151,7 @@ static void check_persistence(const subject *self)
             FOUND_WARNING, "persistence",
             "none: a restart loses all locks, and two owners may hold them then; set appendonly yes, or use fencing tokens");
     else
-        FOUND(FOUND_NOTE, "persistence", "no append-only file; whether there are snapshots the server does not tell");
+        FOUND(FOUND_NOTE, "persistence", "no append-only file; snapshots unknown: the user has no right to CONFIG GET");
 }
 
 /* How many of the replicas that INFO lists are not up to date. */
@@ -236,7 +236,7 @@ static void check_message_buffers(const subject *self, const char *limits)
     long long hard, soft;
     int seconds;
     if (!limits_of(limits, "pubsub", &hard, &soft, &seconds))
-        FOUND(FOUND_NOTE, "output buffers", "limits unknown: the server does not tell client-output-buffer-limit");
+        FOUND(FOUND_NOTE, "output buffers", "unknown: the user has no right to CONFIG GET");
     else if (!hard && !soft)
         FOUND(
             FOUND_NOTE, "output buffers",
