@@ -32,13 +32,6 @@ static void print_lock(const rlock_inspection *found)
     putchar('\n');
 }
 
-/* A number may be a lock that a program has made itself, of INCR or SETNX. */
-static void print_broken_lock(const rlock_inspection *found)
-{
-    printf("  if a program uses it as a lock (INCR, SETNX): it names no owner, so that any DEL frees it%s\n",
-           found->ttl_ms < 0 ? ", and it has no TTL, so that it stays when its holder dies" : "");
-}
-
 static void print_semaphore(const rlock_inspection *found)
 {
     printf("%" PRId64 " available", found->available);
@@ -49,11 +42,11 @@ static void print_semaphore(const rlock_inspection *found)
     puts(found->permits ? " (permit-expirable semaphore)"
                         : " (a semaphore, or a latch with that count: both are stored as a number)");
     if (!found->permits && found->available > 0)
-        print_broken_lock(found);
+        puts("  (if it is meant as a lock, see docs/broken-locks.md)");
 }
 
 /* As text: one line, and one more for each holder, waiter and permit. */
-static void print_text(const char *name, const rlock_inspection *found)
+static void print_text(const char *name, const rlock_inspection *found, bool may_list)
 {
     print_shown(stdout, name);
     fputs(": ", stdout);
@@ -66,6 +59,8 @@ static void print_text(const char *name, const rlock_inspection *found)
         describe_holder(stdout, found, &found->holders[i]);
         putchar('\n');
     }
+    if (!may_list)
+        puts("  (process and host unknown: the user has no right to CLIENT LIST)");
     for (size_t i = 0; i < found->waiter_count; i++) {
         printf("  waiter %zu: ", i + 1);
         describe_owner(stdout, found, found->waiters[i].owner);
@@ -223,15 +218,17 @@ static int inspect(rlock_client *client, const char *name, const cli_kind *kind,
     if (status != RLOCK_OK)
         return complain_failed(status);
     /* If the user has no right to list clients, the processes stay unknown. */
-    if (found->holder_count + found->waiter_count > 0 &&
-        rlock_inspect_processes(client, name, found) == RLOCK_NO_MEMORY) {
+    if (found->holder_count + found->waiter_count > 0)
+        status = rlock_inspect_processes(client, name, found);
+    bool may_list = status != RLOCK_SERVER || !strstr(rlock_last_error(), "NOPERM");
+    if (status == RLOCK_NO_MEMORY) {
         rlock_inspection_free(found);
         return complain_failed(RLOCK_NO_MEMORY);
     }
     if (json)
         inspect_print_json(name, found);
     else
-        print_text(name, found);
+        print_text(name, found, may_list);
     rlock_inspection_free(found);
     return EXIT_DONE;
 }

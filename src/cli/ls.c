@@ -80,15 +80,27 @@ static void print_holders(const rlock_inspection *found, bool long_form)
         printf(" and %zu more", found->holder_count - 1);
 }
 
+/* Whether it is the counter of a fenced lock, which is stored as a semaphore is. */
+static bool is_token_counter(const char *name, const rlock_inspection *found)
+{
+    static const char prefix[] = "redisson_lock_token:";
+    return strcmp(found->kind, "semaphore-or-latch") == 0 && strncmp(name, prefix, sizeof prefix - 1) == 0;
+}
+
 static void print_line(const char *name, const rlock_inspection *found, bool long_form)
 {
     char left[DURATION_SHOWN];
-    if (found->mode)
+    bool counts_tokens = is_token_counter(name, found);
+    if (counts_tokens)
+        printf("%-16s ", "token-counter");
+    else if (found->mode)
         printf("%-16s ", strcmp(found->mode, "read") == 0 ? "read" : "write");
     else
         printf("%-16s ", strcmp(found->kind, "semaphore-or-latch") == 0 ? "number" : found->kind);
     printf("%12s  ", found->ttl_ms < 0 ? "without end" : duration_show(found->ttl_ms, left));
-    if (found->has_permits)
+    if (counts_tokens)
+        printf("last token %" PRId64, found->available);
+    else if (found->has_permits)
         printf("%" PRId64 " available", found->available);
     else
         print_holders(found, long_form);

@@ -174,6 +174,17 @@ Test(command_ls, control_characters_in_names_do_not_reach_the_terminal)
     free(out);
 }
 
+Test(command_ls, shows_the_counter_of_a_fenced_lock_as_that)
+{
+    say("SET redisson_lock_token:{order} 7");
+    say("SET places 7");
+    char *out = list(COMMAND("ls", "-a"));
+    assert_in(out, "token-counter ");
+    assert_in(out, "  last token 7  redisson_lock_token:{order}\n");
+    assert_in(out, "  7 available  places\n");
+    free(out);
+}
+
 Test(command_ls, tells_of_a_missing_right_with_76)
 {
     char url[256];
@@ -194,5 +205,9 @@ Test(command_ls, tells_of_a_missing_right_with_76)
     found = command_outcome(url, COMMAND("ls", "app:*"));
     cr_assert(found.status == 0, "%d: %s", found.status, found.err);
     assert_in(found.out, "  app:order\n");
+    outcome_free(&found);
+    found = command_outcome(url, COMMAND("inspect", "app:order"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    assert_in(found.out, "\n  (process and host unknown: the user has no right to CLIENT LIST)\n");
     outcome_free(&found);
 }
