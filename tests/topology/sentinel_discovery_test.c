@@ -168,7 +168,7 @@ Test(sentinel_discovery, takes_no_longer_than_a_second_for_each_frozen_sentinel)
 {
     for (int i = 0; i < 3; i++)
         server_freeze(sentinel_node(own, i));
-    long long took_ms = refused_at(sentinel_url(own), RLOCK_UNAVAILABLE, "none of the sentinels", "does not answer", NULL);
+    long long took_ms = refused_at(sentinel_url(own), RLOCK_UNAVAILABLE, "none of the sentinels", "did not answer", NULL);
     assert_between(took_ms, 2900, at_most_ms(3500));
 }
 
