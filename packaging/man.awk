@@ -66,8 +66,8 @@ function list(kind) {
     listed = kind
 }
 
-# The comment's text as paragraphs and lists: of words, where a line begins with a word and a gap or a colon; of URLs; and
-# of lines that begin with a dash.
+# The comment's text as paragraphs and lists: of words, where a line begins with a word and a gap, or, after the end of a
+# sentence, a word and a colon; of URLs; and of lines that begin with a dash.
 function describe(text,    lines, count, i, line, tag, rest) {
     count = split(text, lines, "\n")
     listed = ""
@@ -100,7 +100,7 @@ function describe(text,    lines, count, i, line, tag, rest) {
             tag = substr(line, 1, RSTART)
             rest = substr(line, RSTART + RLENGTH)
             sub(/^ +/, "", tag)
-        } else if (match(line, /^\*?[a-z_]+: /)) {
+        } else if ((i == 1 || lines[i - 1] ~ /(^|[.:;]) *$/) && match(line, /^\*?[a-z_]+: /)) {
             tag = substr(line, 1, RLENGTH - 2)
             rest = substr(line, RLENGTH + 1)
         }

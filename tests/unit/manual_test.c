@@ -60,6 +60,17 @@ Test(manual, calls_have_the_text_of_their_group)
     free(wrong);
 }
 
+/* A line that happens to begin with a word and a colon goes on with its sentence; only at the end of one, an item begins. */
+Test(manual, items_begin_after_a_sentence)
+{
+    install();
+    char *wrong = shell("cd '%s/prefix/share/man/man3' && awk '/^\\.It \"[*a-z_]+\"$/ && before !~ /[.:;]$|^\\./ "
+                        "    { print FILENAME \": \" before \" / \" $0 } !/^\\.Bl/ { before = $0 }' rlock*.3",
+                        scratch_folder());
+    cr_assert(*wrong == 0, "%s", wrong);
+    free(wrong);
+}
+
 /* A comment is made for the header; on a page, nothing is above it. */
 Test(manual, has_no_words_made_for_headers)
 {
