@@ -268,8 +268,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *t
 
 /* Writes the string `key` (with the client's prefix) in Redis, unless a holder with a newer fencing token has written it:
  * a holder that was paused beyond its lease overwrites nothing that the next one wrote. `value` is `length` bytes of
- * any kind. The key rlock_fence:{key} keeps the token, without a time to live; both are in one cluster slot. Every
- * program that writes the string must write it this way, or the way that docs/fenced-lock.md shows for other programs.
+ * any kind, 512 MiB at most. The key rlock_fence:{key} keeps the token, without a time to live; both are in one cluster
+ * slot. Every program that writes the string must write it this way, or the way that docs/fenced-lock.md shows for other
+ * programs.
  * RLOCK_OK            written.
  * RLOCK_LOST          a newer token has written it: the hold that had this one is over. Nothing changed.
  * RLOCK_UNAVAILABLE   no answer: it may have been written, or may be written later, but not over a write with a newer

@@ -79,6 +79,9 @@ Test(guarded_write, of_wrong_arguments_is_refused)
     assert_status(set("x", 0), RLOCK_INVALID);
     assert_error("0, which is not a fencing token");
     assert_status(rlock_fenced_set(stage.client, KEY, NULL, 1, 1), RLOCK_INVALID);
+    assert_status(rlock_fenced_set(stage.client, KEY, "x", (size_t)512 * 1024 * 1024 + 1, 1), RLOCK_INVALID);
+    assert_error("the value has 536870913 bytes", "512 MiB");
+    assert_status(rlock_fenced_set(stage.client, KEY, "x", SIZE_MAX, 1), RLOCK_INVALID);
     assert_status(rlock_fenced_set(stage.client, NULL, "x", 1, 1), RLOCK_INVALID);
     assert_status(rlock_fenced_set(stage.client, "", "x", 1, 1), RLOCK_INVALID);
     assert_status(rlock_fenced_set(NULL, KEY, "x", 1, 1), RLOCK_INVALID);
