@@ -214,8 +214,10 @@ RLOCK_API const char *rlock_name(const rlock *lock);
  * RLOCK_UNAVAILABLE   not held: the server could not be asked within the configured attempts, or within the
  *                     time that the call has for them.
  * RLOCK_SERVER        not held: the server refused. WRONGTYPE: the name is a key of another type.
- * RLOCK_LOST          this owner held the lock already and has lost that hold. Unlock as often as it was
- *                     locked (each unlock returns RLOCK_LOST), then lock again. Nothing new is held.
+ * RLOCK_LOST          this owner held the lock already, and the call found that this hold is lost. Unlock as often as it
+ *                     was locked (each unlock returns RLOCK_LOST), then lock again. Nothing new is held. A loss that this
+ *                     process knew of before, so that rlock_valid_for() was 0, does not hinder the call: it acquires the
+ *                     lock anew, and the lost holds' unlocks, after that of the new one, return RLOCK_LOST.
  * RLOCK_ALREADY_HELD  a non-reentrant lock that this owner holds; it still holds it.
  * RLOCK_INVALID       an argument is wrong. Also RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: not held.
  * Follows org.redisson.RedissonLock. */

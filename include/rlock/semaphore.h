@@ -125,7 +125,8 @@ typedef struct rlock_permit {
     char id[33];
 } rlock_permit;
 
-#define RLOCK_PERMIT_FOREVER  ((int64_t)-1) /* as a lease: no expiry */
+/* As a lease: no expiry. Beware: RLOCK_WATCHDOG, the lease of locks, is the same number. It renews no permit. */
+#define RLOCK_PERMIT_FOREVER ((int64_t)-1)
 /* As the lease of an acquire: the watchdog renews the permit, for lockWatchdogTimeout each time. It stops when the permit is
  * released through this client, or the client is closed; the end of the acquiring thread does not stop it. A permit can be
  * lost: no renewal reached the server in time, another process released it, or the semaphore was deleted. rlock_on_lost

@@ -98,7 +98,11 @@ static rlock *finish(rli_composite *set)
 
 rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n, size_t most)
 {
-    if (!locks || n == 0) {
+    if (!locks && n > 0) {
+        rli_fail(RLOCK_INVALID, "the array of the %zu locks of a %s is NULL", n, what);
+        return NULL;
+    }
+    if (n == 0) {
         rli_fail(RLOCK_INVALID, "a %s needs at least one lock", what);
         return NULL;
     }

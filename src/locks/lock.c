@@ -82,14 +82,10 @@ rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_
 rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind)
 {
     static const char *const words[RLI_JOB_KINDS] = {
-        [RLI_JOB_ACQUIRE] = "acquire",
-        [RLI_JOB_RELEASE] = "unlock",
-        [RLI_JOB_EXTEND] = "an extension",
-        [RLI_JOB_RAISE] = "a fencing token",
-        [RLI_JOB_FORCE] = "force unlock",
-        [RLI_JOB_IS_LOCKED] = "whether it is locked",
-        [RLI_JOB_TTL] = "the time to live",
-        [RLI_JOB_IS_HELD] = "whether it is held",
+        [RLI_JOB_ACQUIRE] = "acquire",           [RLI_JOB_RELEASE] = "unlock",
+        [RLI_JOB_EXTEND] = "an extension",       [RLI_JOB_RAISE] = "a fencing token",
+        [RLI_JOB_FORCE] = "force unlock",        [RLI_JOB_IS_LOCKED] = "whether it is locked",
+        [RLI_JOB_TTL] = "the time to live",      [RLI_JOB_IS_HELD] = "whether it is held",
         [RLI_JOB_HOLD_COUNT] = "the hold count",
     };
     return lock->methods->jobs & RLI_JOB_BIT(kind) ? RLOCK_OK : rli_handle_unsupported(words[kind]);
@@ -185,7 +181,7 @@ rlock_status rli_handle_check_extension(const rlock *lock, int64_t lease_ms)
 {
     rlock_status status = rli_handle_check(lock);
     if (status == RLOCK_OK && (lease_ms < 1 || lease_ms > RLOCK_LEASE_MAX_MS))
-        status = rli_fail(RLOCK_INVALID, "an extension to %lld ms; it must be from 1 ms to 100 years (%lld ms)",
+        status = rli_fail(RLOCK_INVALID, "the extension is %lld ms; it must be from 1 ms to 100 years (%lld ms)",
                           (long long)lease_ms, (long long)RLOCK_LEASE_MAX_MS);
     return status;
 }
@@ -274,7 +270,7 @@ rlock_status rlock_get_shard(rlock *lock, int *shard)
 {
     rlock_status status = check_place(lock, shard, "the shard");
     if (status == RLOCK_OK && !lock->methods->get_shard)
-        status = rli_handle_unsupported("parts");
+        status = rli_handle_unsupported("a shard");
     return status == RLOCK_OK ? lock->methods->get_shard(lock, shard) : status;
 }
 

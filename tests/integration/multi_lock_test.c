@@ -715,6 +715,7 @@ Test(multi_lock, of_none_or_null_is_invalid)
     cr_assert(rlock_get_multi_lock(&one, 0) == NULL);
     assert_error("at least one lock");
     cr_assert(rlock_get_multi_lock(NULL, 3) == NULL);
+    assert_error("the array of the 3 locks of a multi lock is NULL");
     cr_assert(rlock_get_multi_lock(holed, 4) == NULL);
     assert_error("locks[2]");
     cr_assert(rlock_get_multi_lock(&one, SIZE_MAX) == NULL);

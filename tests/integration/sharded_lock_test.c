@@ -285,6 +285,7 @@ Test(sharded, of_no_sense_makes_no_handle)
     cr_assert(!rlock_get_sharded_lock(stage.client, NULL, 4) && !rlock_get_sharded_lock(stage.client, "", 4));
     cr_assert(!rlock_get_sharded_lock(NULL, NAME, 4));
     assert_status(rlock_get_shard(lock_of(stage.client, NAME), &shard), RLOCK_UNSUPPORTED);
+    assert_error("a shard is not supported by this kind of lock");
     assert_status(rlock_get_shard(sharded_of(stage.client, 4), NULL), RLOCK_INVALID);
 }
 
