@@ -77,8 +77,7 @@ static int check(const char *command, bench *self)
     char shown[SHOWN_SIZE];
     const cli_load *load = &self->load;
     if (!load->kind->lock)
-        return usage_error(command, "a %s is not a lock%s: --kind must be " KINDS, load->kind->name,
-                           load->kind->sharded ? " of one name" : "");
+        return usage_error(command, "--kind %s is not measured: it must be " KINDS, load->kind->name);
     if (load->kind->fenced)
         return usage_error(command, "the counter of a fenced lock would stay on the server: --kind must be " KINDS);
     if (load->one_name && strcmp(load->kind->name, "read") == 0)

@@ -35,6 +35,15 @@ static int refuse_string(const char *name, const char *kind)
     return EXIT_REFUSED;
 }
 
+static int refuse_number(const char *name, const char *kind)
+{
+    char shown[SHOWN_SIZE];
+    complain("\"%s\" is %s, and not a lock; nothing was changed", shorten(name, shown),
+             strcmp(kind, "permit-expirable") == 0 ? "a semaphore whose permits have leases"
+                                                   : "a number, as that of a semaphore or a latch");
+    return EXIT_REFUSED;
+}
+
 /* Finds the kind of the lock under `name`. Kinds that look the same on the server are treated as a reentrant
  * lock: their waiters hear the same message, or none at all. Returns EXIT_DONE; otherwise the exit status, after a
  * message on stderr. */
@@ -53,6 +62,8 @@ static int look(rlock_client *client, const char *name, const cli_kind **kind)
     *kind = seen && seen->lock ? seen : &kind_plain; /* a group is freed with all of its values */
     if (describe_is_token(found))
         code = refuse_string(name, found->kind);
+    else if (strcmp(found->kind, "semaphore-or-latch") == 0 || strcmp(found->kind, "permit-expirable") == 0)
+        code = refuse_number(name, found->kind);
     rlock_inspection_free(found);
     return code;
 }

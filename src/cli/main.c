@@ -103,6 +103,15 @@ static int dispatch(char **argv)
 
 /* --- sub-commands that ask about one object and print the answer --- */
 
+static int refuse_kind(const char *command, const cli_kind *kind)
+{
+    if (kind->sharded)
+        return usage_error(command, "a part of a sharded lock has a name: write NAME:0, NAME:1 and so on, without --kind");
+    if (kind->grouped)
+        return usage_error(command, "a group is freed without --kind, with all of its values");
+    return usage_error(command, "a %s is not a lock: --kind must be " KIND_LOCKS, kind->name);
+}
+
 int ask_command(char **argv, const cli_question *question)
 {
     cli_server server = {0};
@@ -120,8 +129,7 @@ int ask_command(char **argv, const cli_question *question)
     if (words.rest)
         return usage_error(words.command, "nothing may follow NAME, not even --");
     if (kind && !kind->lock)
-        return usage_error(words.command, "a %s is not a lock%s: --kind must be " KIND_LOCKS, kind->name,
-                           kind->sharded ? " of one name" : "");
+        return refuse_kind(words.command, kind);
 
     rlock_client *client;
     code = server_open(&client, &server);

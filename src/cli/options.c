@@ -203,7 +203,7 @@ static bool read_value(const cli_words *words, const cli_option *option, const c
     if (option->list)
         return read_item(words, option->list, value);
     if (option->number)
-        return read_number(words, name, value, 1, INT_MAX, option->number);
+        return read_number(words, name, value, 1, option->most ? option->most : INT_MAX, option->number);
     if (option->exit_status)
         return read_number(words, name, value, 0, 255, option->exit_status);
     if (option->kind)

@@ -46,7 +46,8 @@ typedef struct cli_option {
     const char **text;
     cli_list *list;
     int64_t *duration_ms;
-    int *number;      /* 1 and up */
+    int *number;      /* 1 to `most` */
+    int most;         /* 0: INT_MAX */
     int *exit_status; /* 0 to 255 */
     const cli_kind **kind;
     const char *never; /* there is no such option, for this reason */

@@ -81,16 +81,31 @@ static void complain_of_type(rlock_client *client, const cli_hold *hold, const c
         complain("%s", why);
 }
 
+/* Writes that the wait was over; the parts of a sharded lock have names of their own. */
+static void complain_of_time(const cli_hold *hold, const run_options *options)
+{
+    char shown[DURATION_SHOWN];
+    bool waited = options->wait_ms > 0;
+    duration_show_given(options->wait_ms, shown);
+    if (options->kind->sharded && waited)
+        complain("no part of the sharded lock \"%s\" became free within %s; rlock ls '%s:*' shows the holders",
+                 hold->shown, shown, hold->shown);
+    else if (options->kind->sharded)
+        complain("all %d parts of the sharded lock \"%s\" are held by others; rlock ls '%s:*' shows by whom",
+                 options->shards, hold->shown, hold->shown);
+    else if (waited)
+        complain("the lock \"%s\" did not become free within %s; rlock inspect %s shows its holder", hold->shown, shown,
+                 hold->shown);
+    else
+        complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->shown);
+}
+
 /* Writes a message after a failed acquire. */
 static void complain_of_acquire(rlock_client *client, const cli_hold *hold, rlock_status status,
                                 const run_options *options)
 {
-    char shown[DURATION_SHOWN];
-    if (status == RLOCK_TIMEOUT && hold->lock && options->wait_ms == 0)
-        complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->shown);
-    else if (status == RLOCK_TIMEOUT && hold->lock)
-        complain("the lock \"%s\" did not become free within %s; rlock inspect %s shows its holder", hold->shown,
-                 duration_show_given(options->wait_ms, shown), hold->shown);
+    if (status == RLOCK_TIMEOUT && hold->lock)
+        complain_of_time(hold, options);
     else if (status == RLOCK_TIMEOUT)
         complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has", hold->shown,
                  hold->permits, permits(hold));
@@ -111,7 +126,7 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
                     const run_options *options)
 {
     if (signal && status != RLOCK_UNKNOWN) {
-        complain("%s ended the wait for the %s \"%s\"", strsignal(signal), hold_word(hold), hold->shown);
+        complain("a signal ended the wait for the %s \"%s\": %s", hold_word(hold), hold->shown, strsignal(signal));
         return EXIT_SIGNAL + signal;
     }
     complain_of_acquire(client, hold, status, options);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_SHARDS 1024 /* as rlock_get_sharded_lock() takes them */
+
 static const char help[] =
     "rlock [run] [OPTION…] NAME [--] COMMAND…    run a command while holding a lock\n"
     "rlock [run] [OPTION…] NAME -c COMMAND       the same, with a command for the shell\n"
@@ -153,7 +155,7 @@ bool run_options_read(run_options *found, char **argv, bool bare, int *code)
         {.name = "--verbose", .letter = 'v', .flag = &found->verbose},
         {.name = "--kind", .kind = &kind},
         {.name = "--permits", .number = &found->permits},
-        {.name = "--shards", .number = &found->shards},
+        {.name = "--shards", .number = &found->shards, .most = MOST_SHARDS},
         {.name = "--value", .list = &found->values.given},
         {.name = "--codec", .text = &found->codec},
         {.name = "--set-permits", .number = &found->set_permits},

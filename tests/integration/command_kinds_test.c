@@ -165,7 +165,16 @@ Test(command_kinds, a_sharded_run_gives_its_command_the_part)
         seen |= 1 << atoi(strstr(command_out(runs[i]), "part ") + 5);
     }
     cr_assert(seen == 3, "both run under one part");
-    cr_assert(status_of(COMMAND("run", "--kind", "sharded", "--shards", "2", "--wait", "0", NAME, "--", "true")) == 75);
+    outcome found = run(COMMAND("run", "--kind", "sharded", "--shards", "2", "--wait", "0", NAME, "--", "true"));
+    cr_assert(found.status == 75);
+    cr_assert_str_eq(found.err, "rlock: all 2 parts of the sharded lock \"" NAME "\" are held by others; rlock ls '" NAME
+                                ":*' shows by whom\n");
+    outcome_free(&found);
+    found = run(COMMAND("run", "--kind", "sharded", "--shards", "2", "--wait", "0.1", NAME, "--", "true"));
+    cr_assert(found.status == 75);
+    cr_assert_str_eq(found.err, "rlock: no part of the sharded lock \"" NAME "\" became free within 100 ms; rlock ls '" NAME
+                                ":*' shows the holders\n");
+    outcome_free(&found);
     for (int i = 0; i < 2; i++)
         end_under(runs[i]);
     assert_no_keys();
@@ -258,7 +267,18 @@ Test(command_kinds, one_side_of_a_read_write_lock_is_forced_only_when_it_is_held
 Test(command_kinds, a_semaphore_is_not_forced_open)
 {
     freeReplyObject(server_command(stage.server, "SET " NAME " 3"));
-    cr_assert(status_of(COMMAND("force-unlock", NAME)) == 76);
+    outcome found = run(COMMAND("force-unlock", NAME));
+    cr_assert(found.status == 76);
+    cr_assert_str_eq(found.err, "rlock: \"" NAME "\" is a number, as that of a semaphore or a latch, and not a lock; "
+                                "nothing was changed\n");
+    outcome_free(&found);
     cr_assert(status_of(COMMAND("force-unlock", "--kind", "semaphore", NAME)) == 64);
     cr_assert(server_integer(stage.server, "GET " NAME) == 3);
+    freeReplyObject(server_command(stage.server, "DEL " NAME));
+    cr_assert(status_of(COMMAND("run", "--kind", "permit", "--set-permits", "2", NAME, "--", "true")) == 0);
+    found = run(COMMAND("force-unlock", NAME));
+    cr_assert(found.status == 76);
+    cr_assert(strstr(found.err, "\"" NAME "\" is ") && strstr(found.err, "and not a lock; nothing was changed"), "%s",
+              found.err);
+    outcome_free(&found);
 }

@@ -137,7 +137,7 @@ Test(command_permit, a_wait_ends_with_75_and_a_signal_ends_it)
     cr_assert(server_wait_subscribers(stage.server, "redisson_sc:{" NAME "}", 1, SOON_MS));
     command_signal(c, SIGTERM);
     cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM);
-    cr_assert_str_eq(command_err(c), "rlock: Terminated ended the wait for the permit \"" NAME "\"\n");
+    cr_assert_str_eq(command_err(c), "rlock: a signal ended the wait for the permit \"" NAME "\": Terminated\n");
     cr_assert_str_eq(command_out(c), "");
     command_free(c);
     assert_permits(0, 0);

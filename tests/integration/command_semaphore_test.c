@@ -106,7 +106,7 @@ Test(command_semaphore, a_signal_ends_the_wait_for_permits)
     cr_assert(server_wait_subscribers(stage.server, PERMITS_CHANNEL, 1, SOON_MS));
     command_signal(c, SIGINT);
     cr_assert(command_wait(c, SOON_MS) == 128 + SIGINT);
-    cr_assert_str_eq(command_err(c), "rlock: Interrupt ended the wait for the semaphore \"" NAME "\"\n");
+    cr_assert_str_eq(command_err(c), "rlock: a signal ended the wait for the semaphore \"" NAME "\": Interrupt\n");
     cr_assert_str_eq(command_out(c), "");
     command_free(c);
     assert_available(0);
