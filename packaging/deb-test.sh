@@ -1,7 +1,8 @@
 #!/bin/sh
 # deb-test.sh FOLDER [SUITE…]: builds the Debian packages in a bare chroot of each suite (bookworm and trixie), installs them
 # in another, and uses them there as their users do: the command, a program built with pkg-config and one with CMake, a
-# manual page; then removes them. Needs root and mmdebstrap; the chroots are in FOLDER meanwhile.
+# manual page, an example of the documentation; then removes them. Needs root and mmdebstrap; the chroots are in FOLDER
+# meanwhile.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
@@ -36,7 +37,7 @@ for suite; do
     mmdebstrap --quiet --variant=minbase --include=build-essential,debhelper,fakeroot,lintian,libhiredis-dev,libssl-dev,libyaml-dev,pkg-config,uuid-dev \
         "$suite" "$built" "$mirror"
     mkdir "$built/tree"
-    (cd "$top" && tar -cf - include src lua watchdog docs/man packaging Makefile LICENSE CHANGELOG.md tests/support) | tar -xf - -C "$built/tree"
+    (cd "$top" && tar -cf - include src lua watchdog docs packaging Makefile README.md LICENSE CHANGELOG.md tests/support) | tar -xf - -C "$built/tree"
     inside "$built" 'cd /tree && sh packaging/deb.sh /made'
     mkdir -p "$work/$suite"
     cp "$built"/made/*.deb "$work/$suite"
@@ -82,6 +83,13 @@ C
     inside "$bare" 'cd /tmp && gcc -Wall -Werror program.c -o program $(pkg-config --cflags --libs rlock) && ./program
         cmake -S . -B made && cmake --build made && made/cmade
         man 3 rlock_try_lock | grep -q wait_ms'
+    inside "$bare" 'cd /usr/share/doc/librlock-dev
+        gcc -Wall -Werror examples/group_lock.c -o /tmp/group $(pkg-config --cflags --libs rlock) && /tmp/group unix:///tmp/s
+        for page in *.md internals/*.md; do
+            sed "/^ *\`\`\`/,/^ *\`\`\`/d" "$page" | grep -o "]([^)# ]*" | grep -v "](\(http\|$\)" | sed "s/..//" | while read -r to; do
+                (cd "$(dirname "$page")" && test -e "$to") || { echo "$page links to $to, which is not there"; exit 1; }
+            done
+        done'
     inside "$bare" 'apt-get -qq purge -y rlock librlock-dev librlock1
         test -z "$(find / -xdev -name "*rlock*" -not -path "/debs/*" -not -path "/tmp/*" -not -path "/proc/*" -not -path "/sys/*" \
             -not -path "/var/cache/man/*")"'

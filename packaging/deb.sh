@@ -21,7 +21,7 @@ command -v dpkg-buildpackage >/dev/null || {
 tree=$to/rlock-$version
 rm -rf "$tree" "$to"/*.deb "$to"/*.changes "$to"/*.buildinfo
 mkdir "$tree"
-(cd "$top" && tar -cf - include src lua watchdog docs/man packaging Makefile LICENSE CHANGELOG.md tests/support/deps.sh) |
+(cd "$top" && tar -cf - include src lua watchdog docs packaging Makefile README.md LICENSE CHANGELOG.md tests/support/deps.sh) |
     tar -xf - -C "$tree"
 cp -r "$top/packaging/debian" "$tree/debian"
 log=$to/build.log
