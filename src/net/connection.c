@@ -97,8 +97,8 @@ static rlock_status not_dialled(const rli_address *address, const char *why)
         return unreachable(address, why);
     return rli_fail(
         RLOCK_UNAVAILABLE,
-        "could not connect to Redis: the host in the URL is unknown (%s). It is not shown because it may be a "
-        "password: then write :password@host; otherwise write host:port",
+        "could not connect to Redis: the host in the URL is unknown (%s). It is not shown, since a single word may be a "
+        "password. If it is one, write :password@host; if it is a host, write host:port, and it will be shown",
         why);
 }
 
