@@ -91,7 +91,8 @@ typedef enum rlock_lost_reason {
     RLOCK_LOST_EXPIRED = 0,
     /* The server no longer has it: it was forced open, deleted, or lost in a restart. */
     RLOCK_LOST_GONE = 1,
-    /* The thread that held it has ended; the hold is no longer renewed. */
+    /* The thread that held it has ended; the hold is no longer renewed. Reported when its next renewal would have been due:
+     * after a third of lockWatchdogTimeout at the latest. */
     RLOCK_LOST_OWNER_EXITED = 2,
     /* With unlockWaits=false: the server refused the release, or did not answer it before the lease ended.
      * The lock may have stayed locked, without an owner, until the end of the lease. */
