@@ -68,7 +68,7 @@ TimedTest(multi_batch, is_taken_and_given_back_in_few_round_trips)
 RealTest(multi_batch, goes_over_one_connection)
 {
     enum { N = 60 };
-    rlock *multi = multi_of(stage.client, N, false);
+    rlock *multi = multi_of(stage_client("timeout=600000"), N, false); /* no request is repeated, however late its answer */
     monitor *all = monitor_open();
     assert_ok(rlock_lock(multi));
     char *clients = server_text(stage.server, "CLIENT LIST");

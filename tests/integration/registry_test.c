@@ -84,8 +84,9 @@ Test(registry, release_wakes_the_one_that_has_waited_longest)
     assert_no_keys();
 }
 
-/* The message says whose the lock is and for how long: neither the waiter nor those that are not told ask. */
-Test(registry, release_causes_no_request_of_the_others)
+/* The message says whose the lock is and for how long: neither the waiter nor those that are not told ask.
+ * (They ask once a second for other reasons.) */
+TimedTest(registry, release_causes_no_request_of_the_others)
 {
     rlock *held = held_elsewhere(), *locks[CLIENTS];
     actor *waiters[CLIENTS];
