@@ -14,10 +14,12 @@ void rli_gate_init(rli_gate *gate, void (*unneeded)(rli_gate *gate))
     atomic_init(&gate->references, 1);
     atomic_init(&gate->closed, false);
     pthread_mutex_init(&gate->mutex, NULL);
+    rli_bell_init(&gate->bell);
 }
 
 void rli_gate_destroy(rli_gate *gate)
 {
+    rli_bell_destroy(&gate->bell);
     pthread_mutex_destroy(&gate->mutex);
 }
 

@@ -5,6 +5,7 @@
 #ifndef RLI_GATE_H
 #define RLI_GATE_H
 
+#include "base/bell.h"
 #include "base/park.h"
 
 #include <pthread.h>
@@ -24,6 +25,7 @@ typedef struct rli_gate {
     unsigned generation; /* fork generation in which the gate was created */
     pthread_mutex_t mutex;
     rli_sleeper *sleepers; /* guarded by mutex */
+    rli_bell bell;         /* for an operation that polls a socket while it sleeps */
     /* called when the last reference is released; frees the owner of the gate */
     void (*unneeded)(struct rli_gate *gate);
 } rli_gate;

@@ -135,6 +135,12 @@ bool rli_operation_sleep(rli_operation *op, int64_t until_ms)
     return true;
 }
 
+bool rli_operation_sleep_polling(rli_operation *op, int fd, int64_t until_ms)
+{
+    rli_check(!rli_wakes_are_gathered());
+    return list(op) && rli_park_polling(op->parker, op->gate->bell.fd, fd, until_ms);
+}
+
 void *rli_operation_frame(rli_operation *op, void *own, size_t size, bool *begins)
 {
     *begins = !op->frame;

@@ -88,6 +88,10 @@ static inline bool rli_operation_is_async(const rli_operation *op)
  * again. False: the operation has no thread; return RLI_WAITING, and check again when called again. */
 bool rli_operation_sleep(rli_operation *op, int64_t until_ms);
 
+/* Like rli_operation_sleep, for an operation with a thread and with a parker of its own, and also until bytes can be read
+ * from the socket `fd`. Returns whether they can, or it has ended. The thread has its gate's bell. */
+bool rli_operation_sleep_polling(rli_operation *op, int fd, int64_t until_ms);
+
 /* Returns the memory in which a function that may wait keeps what it needs until it has returned something other than
  * RLI_WAITING: `own`, on the stack, for an operation with a thread; else memory that is allocated now, or was allocated
  * when the function began. *begins: it begins now. NULL: out of memory. End it with rli_operation_end_frame. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/park.h"
 
+#include "base/bell.h"
 #include "base/clock.h"
 #include "base/parts.h"
 #include "base/ready.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -123,6 +125,35 @@ void rli_park_among_many(rli_parker *parker, int64_t deadline_ms)
     atomic_fetch_sub_explicit(&sleepers, 1, memory_order_relaxed);
 }
 
+/* --- parking at a socket --- */
+
+/* An unpark that comes too late for one sleep ends the next one early. */
+static bool poll_for_bytes(int bell, int fd, int64_t deadline_ms)
+{
+    struct pollfd polled[2] = {{.fd = fd, .events = POLLIN}, {.fd = bell, .events = POLLIN}};
+    /* rounded up, as wait() does: a TTL that ends at that instant is over then */
+    int timeout_ms = deadline_ms == RLI_NEVER ? -1 : rli_until_ms(deadline_ms, 60000) + 1;
+    int ready = poll(polled, 2, timeout_ms);
+    if (ready > 0 && polled[1].revents)
+        rli_bell_hush(bell);
+    return ready > 0 && polled[0].revents;
+}
+
+bool rli_park_polling(rli_parker *parker, int bell, int fd, int64_t deadline_ms)
+{
+    unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
+    bool ready = false;
+    parker->bell = bell;
+    while (!(state & (RLI_WOKEN | RLI_POLLING))) {
+        if (atomic_compare_exchange_weak(&parker->state, &state, state | RLI_POLLING))
+            state |= RLI_POLLING;
+    }
+    if (!(state & RLI_WOKEN))
+        ready = poll_for_bytes(bell, fd, deadline_ms);
+    atomic_fetch_and(&parker->state, ~(unsigned)(RLI_POLLING | RLI_WOKEN));
+    return ready;
+}
+
 /* --- parking together: one system call wakes the threads of a group --- */
 
 #define GROUP       32 /* places per group: the bits of a futex's bit set */
@@ -193,13 +224,17 @@ void rli_wake_batch_end(rli_wake_batch *batch)
 
 void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch)
 {
-    const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | TOGETHER;
+    const unsigned asleep = RLI_ASLEEP | RLI_AMONG_MANY | RLI_POLLING | TOGETHER;
     rli_ready *ready = parker->ready;
-    unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news))
-        continue;
+    int bell;
+    unsigned state = atomic_load_explicit(&parker->state, memory_order_acquire);
+    do
+        bell = state & RLI_POLLING ? parker->bell : -1;
+    while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news));
     if (ready && !(state & (RLI_WOKEN | RLI_STEPPING)))
         put_on_list(parker);
+    else if (state & RLI_POLLING)
+        rli_bell_ring(bell);
     else if (state & RLI_ASLEEP)
         ring_alone(batch, parker, state);
     else if (state & RLI_GROUPED)

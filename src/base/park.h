@@ -17,6 +17,7 @@ typedef struct rli_parker {
     struct rli_parts *parts; /* with `ready`: it is put there instead, among the parts of a whole; NULL: it is no part */
     struct rli_parker *next; /* on that list */
     int64_t wake_ms;         /* without a thread: when to go on if nothing wakes it before */
+    int bell;                /* with RLI_POLLING: what wakes it (bell.h) */
 } rli_parker;
 
 enum {
@@ -25,7 +26,8 @@ enum {
     RLI_AMONG_MANY = 4,    /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
     RLI_GROUPED = 8,       /* asleep in rli_park_in_group; the upper bits name the place */
     RLI_NEWS = 16,         /* The first of four bits whose meaning the users of a parker agree on. */
-    RLI_STEPPING = 1 << 24 /* without a thread: a thread carries out the operation at present */
+    RLI_STEPPING = 1 << 24, /* without a thread: a thread carries out the operation at present */
+    RLI_POLLING = 1 << 25   /* asleep in rli_park_polling */
 };
 
 /* Number of places for rli_park_in_group. Sharing a place is harmless: each of the two threads is woken more often
@@ -60,6 +62,11 @@ void rli_park(rli_parker *parker, int64_t deadline_ms);
 /* Like rli_park, for places where thousands of threads may be asleep at once: a wake-up costs slightly more, but its
  * cost does not grow with their number. */
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
+
+/* Like rli_park, and also until bytes can be read from the socket `fd`. Returns whether they can, or it has ended. All
+ * that a parker sleeps on so share one bell, which the thread has taken, and which lives as long as those that may unpark
+ * it. */
+bool rli_park_polling(rli_parker *parker, int bell, int fd, int64_t deadline_ms);
 
 /* Like rli_park, at a place (any number; taken modulo RLI_PLACES). rli_unpark_batched can wake neighbouring places with
  * one system call. This saves context switches: after each such call the woken thread usually takes the processor from

@@ -3,6 +3,7 @@
 #ifndef RLI_NEWS_H
 #define RLI_NEWS_H
 
+#include "base/operation.h"
 #include "redis/node.h"
 
 #include <rlock/status.h>
@@ -53,6 +54,8 @@ void rli_news_listen(rli_news *news, rli_parker *parker);
 void rli_news_unlisten(rli_news *news);
 /* Whether there was such a reason since the last call. */
 bool rli_news_take(rli_news *news);
+/* As rli_operation_sleep: until there may be such a reason. */
+bool rli_news_sleep(rli_news *news, rli_operation *op, int64_t until_ms);
 /* The wait goes to sleep. RLOCK_OK; RLOCK_SERVER: the server refuses the subscription. */
 rlock_status rli_news_await(rli_news *news);
 

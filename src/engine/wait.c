@@ -24,7 +24,7 @@ static waking sleep_on(rli_wait *wait)
             return HAS_REASON;
         if (rli_now_ms() >= wait->until_ms || rli_operation_check(wait->op) != RLOCK_OK)
             return NO_REASON;
-        if (!rli_operation_sleep(wait->op, wait->until_ms))
+        if (!rli_news_sleep(&wait->news, wait->op, wait->until_ms))
             return MUST_WAIT;
     }
 }

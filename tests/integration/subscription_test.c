@@ -171,6 +171,35 @@ TimedTest(subscription, survives_the_servers_idle_timeout)
     actor_end(waiter);
 }
 
+/* --- many waiters --- */
+
+/* A thread that waits alone reads the messages itself; when it goes, those that came after it still hear theirs. */
+TimedTest(subscription, is_heard_by_those_who_stay_when_one_goes)
+{
+    rlock *one = lock_of(stage.client, "one"), *two = lock_of(stage.client, "two");
+    actor *first = actor_start(), *second = actor_start();
+    for (int i = 0; i < 5; i++) {
+        foreign_hold("one", RLOCK_WATCHDOG);
+        foreign_hold("two", RLOCK_WATCHDOG);
+        actor_begin_lock(first, one);
+        cr_assert(wait_listened("one", 5000));
+        cr_assert(!actor_ended(first, 20));
+        actor_begin_lock(second, two);
+        cr_assert(wait_listened("two", 5000));
+        foreign_release("one");
+        assert_ok(actor_finish_soon(first, 100));
+        cr_assert(!actor_ended(second, 20));
+        int64_t since_ms = now_ms();
+        foreign_release("two");
+        assert_ok(actor_finish(second, 5000));
+        assert_between(actor_ended_at(second) - since_ms, 0, at_most_ms(20));
+        assert_ok(actor_unlock(first, one));
+        assert_ok(actor_unlock(second, two));
+    }
+    actor_end(first);
+    actor_end(second);
+}
+
 /* --- not to be had --- */
 
 /* No more connections than there are: no subscriber can come. */

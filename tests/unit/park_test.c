@@ -1,11 +1,13 @@
 /* Parkers: who sleeps there is woken, with the news, however many sleep. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/bell.h"
 #include "base/clock.h"
 #include "base/park.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 TestSuite(park);
 
@@ -203,4 +205,109 @@ Test(park, no_ring_is_missed_by_who_is_about_to_sleep)
         cr_assert(pthread_create(&threads[i], NULL, play, &partners[i]) == 0);
     for (int i = 0; i < 6; i++)
         pthread_join(threads[i], NULL);
+}
+
+/* --- at a socket --- */
+
+typedef struct reader {
+    rli_parker parker;
+    rli_bell bell;
+    int ends[2]; /* of a pipe */
+    int64_t deadline_ms;
+    bool ready; /* what the park answered */
+} reader;
+
+static void *read_there(void *argument)
+{
+    reader *self = argument;
+    self->ready = rli_park_polling(&self->parker, self->bell.fd, self->ends[0], self->deadline_ms);
+    return NULL;
+}
+
+static void open_reader(reader *self)
+{
+    *self = (reader){.deadline_ms = RLI_NEVER};
+    rli_parker_init(&self->parker);
+    rli_bell_init(&self->bell);
+    cr_assert(rli_bell_take(&self->bell) && pipe(self->ends) == 0);
+}
+
+static void close_reader(reader *self)
+{
+    rli_bell_give_back(&self->bell);
+    rli_bell_destroy(&self->bell);
+    close(self->ends[0]);
+    close(self->ends[1]);
+}
+
+/* Lets it lie down, does `wake`, and returns what it answered. */
+static bool sleep_until(reader *self, void (*wake)(reader *))
+{
+    pthread_t thread;
+    cr_assert(pthread_create(&thread, NULL, read_there, self) == 0);
+    while (!(atomic_load(&self->parker.state) & RLI_POLLING))
+        pass_ms(1);
+    wake(self);
+    pthread_join(thread, NULL);
+    return self->ready;
+}
+
+static void say_a_byte(reader *self)
+{
+    cr_assert(write(self->ends[1], "x", 1) == 1);
+}
+
+static void hear_the_byte(reader *self)
+{
+    char byte;
+    cr_assert(read(self->ends[0], &byte, 1) == 1);
+}
+
+static void unpark(reader *self)
+{
+    rli_unpark(&self->parker);
+}
+
+Test(park, bytes_end_a_sleep_at_a_socket)
+{
+    reader self;
+    open_reader(&self);
+    cr_assert(sleep_until(&self, say_a_byte));
+    hear_the_byte(&self);
+    cr_assert(atomic_load(&self.parker.state) == 0);
+    close_reader(&self);
+}
+
+Test(park, unpark_ends_a_sleep_at_a_socket_and_leaves_nothing)
+{
+    reader self;
+    open_reader(&self);
+    for (int i = 0; i < 100; i++)
+        cr_assert(!sleep_until(&self, unpark));
+    rli_unpark(&self.parker); /* before it */
+    cr_assert(!rli_park_polling(&self.parker, self.bell.fd, self.ends[0], RLI_NEVER));
+    cr_assert(atomic_load(&self.parker.state) == 0);
+    close_reader(&self);
+}
+
+Test(park, deadline_ends_a_sleep_at_a_socket)
+{
+    reader self;
+    open_reader(&self);
+    int64_t end_ms = rli_after_ms(20);
+    while (rli_now_ms() < end_ms) /* a ring that comes late ends the next sleep early */
+        cr_assert(!rli_park_polling(&self.parker, self.bell.fd, self.ends[0], end_ms));
+    close_reader(&self);
+}
+
+/* Nobody else polls with a bell that a thread has. */
+Test(park, bell_is_for_one_at_a_time)
+{
+    rli_bell bell;
+    rli_bell_init(&bell);
+    cr_assert(rli_bell_take(&bell) && !rli_bell_take(&bell));
+    int fd = bell.fd;
+    rli_bell_give_back(&bell);
+    cr_assert(rli_bell_take(&bell) && bell.fd == fd);
+    rli_bell_destroy(&bell);
 }

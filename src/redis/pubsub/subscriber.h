@@ -3,6 +3,7 @@
 #ifndef RLI_SUBSCRIBER_H
 #define RLI_SUBSCRIBER_H
 
+#include "base/operation.h"
 #include "config/settings.h"
 #include "net/buffer.h"
 #include "net/connection.h"
@@ -34,6 +35,11 @@ typedef struct rli_subscriber {
     int64_t polls_until_ms;    /* when its present poll ends; 0: it does not poll */
     pthread_t thread;          /* reads messages; started by the first join */
     bool running, stopping;
+    int listeners;             /* of all channels */
+    rli_shared_socket *lent;   /* a waiting thread reads the connection (lending.c); NULL: none does */
+    int64_t lent_until_ms;     /* nor does the thread read it until then: the next waiter is expected */
+    bool reads;                /* the thread's present poll is for the connection, too */
+    bool broken;               /* a waiting thread found that the connection has ended */
     bool proven;        /* the present connection has confirmed something */
     bool hurry;         /* a new channel is wanted: do not pause before reconnecting */
     int wake_fd;        /* an eventfd that interrupts the thread's poll; -1: none */
@@ -97,6 +103,10 @@ rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *ch
 /* Whether something has happened since the last call. If a message came for this listener alone, sets *told_ms, unless
  * that is NULL, to the ms that it names. */
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64_t *told_ms);
+
+/* As rli_operation_sleep. An operation whose `own` listeners are the only ones reads the connection itself meanwhile, and
+ * saves the detour over the subscriber's thread. */
+bool rli_subscriber_sleep(rli_subscriber *subscriber, rli_operation *op, int own, int64_t until_ms);
 
 /* The events that the channel has counted. */
 rli_channel_events rli_channel_events_of(rli_subscriber *subscriber, const rli_channel *channel);

@@ -169,6 +169,7 @@ void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_li
 {
     pthread_mutex_lock(&subscriber->mutex);
     rli_channel_add(channel, listener, parker, number);
+    subscriber->listeners++;
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
@@ -176,6 +177,7 @@ void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_
 {
     pthread_mutex_lock(&subscriber->mutex);
     rli_channel_remove(channel, listener);
+    subscriber->listeners--;
     pthread_mutex_unlock(&subscriber->mutex);
 }
 

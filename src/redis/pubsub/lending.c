@@ -1,0 +1,78 @@
+/* Lending: a thread that waits alone reads the connection for messages itself, and saves the detour over the
+ * subscriber's thread: a release then wakes the next owner at once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "redis/pubsub/subscriber_parts.h"
+
+#include "base/clock.h"
+
+/* After a waiter has read, the next one, mostly the same thread in its next turn, has so long to come before the
+ * subscriber's thread reads again. Nobody waits for a message meanwhile. */
+#define NEXT_MS 4
+
+bool rli_subscriber_lends(const rli_subscriber *subscriber, int64_t *until_ms)
+{
+    bool expects = rli_now_ms() < subscriber->lent_until_ms;
+    /* While waiters follow each other the thread looks after it by itself, so that none of them has to wake it. */
+    if (expects)
+        *until_ms = rli_earlier(*until_ms, subscriber->lent_until_ms);
+    return !subscriber->broken && (subscriber->lent || expects);
+}
+
+/* Lends the connection to an operation, if it may. NULL: it sleeps without. */
+static rli_shared_socket *lend(rli_subscriber *subscriber, rli_operation *op, int own)
+{
+    if (!subscriber->connection.context || subscriber->connection.tls || subscriber->lent || subscriber->broken ||
+        subscriber->listeners != own || subscriber->stopping || rli_subscriber_waits_for_room(subscriber))
+        return NULL;
+    if (!rli_bell_take(&op->gate->bell))
+        return NULL;
+    subscriber->lent = rli_connection_share(&subscriber->connection);
+    if (!subscriber->lent)
+        rli_bell_give_back(&op->gate->bell);
+    else if (subscriber->reads)
+        rli_subscriber_wake(subscriber);
+    subscriber->reads = false;
+    return subscriber->lent;
+}
+
+static void read_messages(rli_subscriber *subscriber)
+{
+    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
+    if (received == RLI_RECEIVED_END || (received == RLI_RECEIVED_BYTES && !rli_subscriber_hear(subscriber)))
+        subscriber->broken = true;
+    rli_subscriber_tell(subscriber);
+}
+
+/* The thread is woken only if it would come too late by itself. */
+static void give_back(rli_subscriber *subscriber, int own)
+{
+    subscriber->lent = NULL;
+    bool alone = subscriber->listeners == own && !subscriber->broken;
+    subscriber->lent_until_ms = alone ? rli_after_ms(NEXT_MS) : 0;
+    if (subscriber->running && (!alone || subscriber->polls_until_ms > subscriber->lent_until_ms))
+        rli_subscriber_wake(subscriber);
+}
+
+bool rli_subscriber_sleep(rli_subscriber *subscriber, rli_operation *op, int own, int64_t until_ms)
+{
+    rli_shared_socket *socket = NULL;
+    if (!rli_operation_is_async(op) && op->parker == &op->own) {
+        pthread_mutex_lock(&subscriber->mutex);
+        socket = lend(subscriber, op, own);
+        pthread_mutex_unlock(&subscriber->mutex);
+    }
+    if (!socket)
+        return rli_operation_sleep(op, until_ms);
+    bool ready = rli_operation_sleep_polling(op, socket->fd, until_ms);
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_bell_give_back(&op->gate->bell);
+    if (subscriber->lent == socket && ready)
+        read_messages(subscriber);
+    if (subscriber->lent == socket)
+        give_back(subscriber, own);
+    pthread_mutex_unlock(&subscriber->mutex);
+    rli_shared_socket_release(socket);
+    return true;
+}
