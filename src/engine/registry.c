@@ -154,18 +154,17 @@ int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict)
  *
  * The offer of a session that has registered once came after that request was sent, or the request's answer would have
  * been another. So it counts from then. A session that has registered more often may be told late of an offer that has
- * ended in between. What more there is to a grant than the field (a token, replicas that confirm it, a lease that is longer
- * than the offer and that nobody renews, a field that it replaces) takes a request. */
+ * ended in between. What more there is to a grant than the field (a token, replicas that confirm it, a lease that nobody
+ * renews, a field that it replaces) takes a request. */
 static bool may_take(const rli_attempt *attempt, int64_t told_ms)
 {
     const rli_session *session = attempt->session;
     const rli_cold_fields *cold = session->cold;
     const rli_topology *topology = attempt->engine->topology;
-    int64_t lease_ms = attempt->asked->lease_ms;
     bool is_only = session->count == 0 && cold->attempts == 1 && cold->registrations == 1 && cold->in_doubt_ms == 0 &&
                    !cold->replaces && session->phase == RLI_OPEN && attempt->wait.news.number == session->number;
-    bool is_all = !attempt->asked->kind->fenced && (lease_ms == RLOCK_WATCHDOG || lease_ms <= told_ms) &&
-                  told_ms <= rli_lease_on_server(attempt->engine, lease_ms) &&
+    bool is_all = !attempt->asked->kind->fenced && attempt->asked->lease_ms == RLOCK_WATCHDOG &&
+                  told_ms <= attempt->engine->settings->watchdog_timeout_ms &&
                   !rli_topology_has_replicas(topology, attempt->wait.slot);
     return attempt->offered_from_ms > 0 && is_only && is_all && rli_now_ms() - attempt->offered_from_ms < told_ms / 2;
 }
