@@ -26,14 +26,7 @@ TestSuite(group_lock, .init = stage_open, .fini = stage_close);
 /* One value a character. */
 static rlock *of_values(rlock_client *client, const char *values)
 {
-    char texts[8][2] = {""};
-    const char *all[8];
-    size_t count = 0;
-    for (; values[count]; count++) {
-        texts[count][0] = values[count];
-        all[count] = texts[count];
-    }
-    return stage_keep(rlock_get_group_lock_of_strings(client, GROUP, RLOCK_CODEC_STRING, all, count));
+    return group_of(client, GROUP, values);
 }
 
 /* --- what it excludes --- */

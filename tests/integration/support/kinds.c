@@ -64,6 +64,18 @@ rlock *rival_of(const kind *of, rlock_client *client, const char *name)
     return kind_of(of->shared ? &kind_write : of, client, name);
 }
 
+rlock *group_of(rlock_client *client, const char *group, const char *values)
+{
+    char texts[8][2] = {""};
+    const char *all[8];
+    size_t count = 0;
+    for (; values[count]; count++) {
+        texts[count][0] = values[count];
+        all[count] = texts[count];
+    }
+    return stage_keep(rlock_get_group_lock_of_strings(client, group, RLOCK_CODEC_STRING, all, count));
+}
+
 const char *kind_name(const kind *of, const char *name)
 {
     static char names[8][256];

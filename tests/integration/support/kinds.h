@@ -27,6 +27,9 @@ extern const kind kind_reentrant, kind_spin, kind_fenced, kind_read, kind_write,
 #define KINDS 11
 extern const kind *const all_kinds[KINDS];
 
+/* A group lock of these values, one a character, by StringCodec; kept until stage_close. */
+rlock *group_of(rlock_client *client, const char *group, const char *values);
+
 /* CALL(claim, kind's name) for each kind: what stamps tests out. */
 #define FOR_EACH_KIND(CALL, claim)                                                                 \
     CALL(claim, reentrant) CALL(claim, spin) CALL(claim, fenced) CALL(claim, read)                 \
