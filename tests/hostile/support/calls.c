@@ -43,6 +43,13 @@ static int add_locks(rlock **to, rlock_client *client, const char *name)
     return count;
 }
 
+/* Two values, of which each lock has one in common with the others; the group has the name of a lock. */
+static rlock *group(rlock_client *client, int which)
+{
+    const int64_t values[] = {which, (which + 1) % CALLS_OBJECTS};
+    return rlock_get_group_lock_of_longs(client, "b0", RLOCK_CODEC_KRYO5, values, 2);
+}
+
 bool handles_make(handles *self, rlock_client *client)
 {
     int count = 0;
@@ -56,12 +63,14 @@ bool handles_make(handles *self, rlock_client *client)
         self->permit_semaphores[i] = rlock_get_permit_expirable_semaphore(client, i ? names[i] : "a0");
     }
     bool made = true;
+    for (int i = 0; i < CALLS_OBJECTS; i++)
+        self->locks[count++] = group(client, i);
     for (int i = 0; i < count; i++)
         made = made && self->locks[i];
     for (int i = 0; i < CALLS_OBJECTS; i++)
         made = made && self->semaphores[i] && self->latches[i] && self->permit_semaphores[i];
-    rlock *const several[] = {self->locks[0], self->locks[11], self->locks[22], self->locks[9]};
-    self->locks[count++] = made ? rlock_get_multi_lock(several, 4) : NULL;
+    rlock *const several[] = {self->locks[0], self->locks[11], self->locks[22], self->locks[9], self->locks[count - 1]};
+    self->locks[count++] = made ? rlock_get_multi_lock(several, 5) : NULL;
     self->locks[count++] = made ? rlock_get_red_lock(several, 3) : NULL;
     self->locks[count] = made ? rlock_for_owner(self->locks[1], 7) : NULL;
     return made && self->locks[count - 2] && self->locks[count - 1] && self->locks[count];

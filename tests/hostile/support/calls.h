@@ -8,7 +8,7 @@
 #include <rlock/rlock.h>
 #include <stdbool.h>
 
-enum { CALLS_LOCKS = 30, CALLS_OBJECTS = 3, CALLS_PERMITS = 8 };
+enum { CALLS_LOCKS = 33, CALLS_OBJECTS = 3, CALLS_PERMITS = 8 };
 
 /* The handles of a client's threads. */
 typedef struct handles {

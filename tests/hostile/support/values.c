@@ -114,6 +114,7 @@ static void add_any_bulk(dice *by, bytes *to)
         "01234567-0123-4123-8123-0123456789ab:1", "01234567-0123-4123-8123-0123456789ab", ":", ":1", "run_id:",
         "run_id:zzzzzzzzzzzzzzzzzzzzzzzz", "role:master\r\nconnected_slaves:-5\r\n", "role:master\r\nconnected_slaves:99999999999",
         "role:slave", "cluster_current_epoch:99999999999999999999", "cluster_current_epoch:1",
+        "1 3000", "2 30000", "3 1", "4 999999999999999999", /* offers */
     };
     static char large[5000];
     switch (dice_roll(by, 8)) {
