@@ -54,10 +54,11 @@ static void assert_says(const char *command, const char *expected)
 
 Test(example, programs_of_the_lock_pages_run_to_a_good_end)
 {
-    static const char *const names[] = {"count_down_latch", "fair_lock",         "fenced_lock", "lock",
-                                        "multi_lock",       "non_reentrant_lock", "permit_expirable_semaphore",
-                                        "read_write_lock",  "semaphore",          "sharded_lock", "signal_lock",
-                                        "singleflight",     "spin_lock",          "token_lock"};
+    static const char *const names[] = {"count_down_latch", "extend",       "fair_lock",   "fenced_lock", "group_lock",
+                                        "lock",             "multi_lock",   "non_reentrant_lock",
+                                        "permit_expirable_semaphore",       "read_write_lock", "renewed_permit",
+                                        "semaphore",        "sharded_lock", "signal_lock", "singleflight", "spin_lock",
+                                        "token_lock"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         compile(names[i], "-lhiredis -lpthread"); /* singleflight.c asks the server itself, too */
         shell_do("cd '%s' && ./%s", scratch_folder(), names[i]);
