@@ -155,7 +155,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_set_permits(rlock
                                                                            int permits);
 
 /* Adds `permits`, or takes away as many if negative; the number available may fall below 0. Removes the
- * counter's time to live. Java: addPermits(permits). */
+ * semaphore's time to live. Java: addPermits(permits), which leaves that of the taken permits: they end with it for ever. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphore,
                                                                            int permits);
 

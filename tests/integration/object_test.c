@@ -126,6 +126,23 @@ Test(object, of_permits_expires_and_lasts_as_a_whole)
 }
 
 /* A latch that expires is open. Its waiters were told that there is no expiry: they hear of the new one. */
+/* Adding ends the time to live, and that of the taken permits with it: they come back when they are released. */
+TimedTest(object, of_permits_keeps_those_that_are_taken_when_its_expiry_goes)
+{
+    rlock_permit_semaphore *permits = permits_of(stage.client, "pe");
+    rlock_object *object = rlock_permit_semaphore_object(permits);
+    rlock_permit permit;
+    assert_ok(rlock_permit_semaphore_try_set_permits(permits, 3, NULL));
+    assert_ok(rlock_permit_semaphore_acquire(permits, RLOCK_PERMIT_FOREVER, &permit));
+    cr_assert(expire(object, 5000, RLOCK_EXPIRE_ALWAYS));
+    assert_ok(rlock_permit_semaphore_add_permits(permits, 1));
+    cr_assert(left(object) == -1 && pttl_of("{pe}:timeout") == -1);
+    pass_ms(6000);
+    cr_assert(permits_available(permits) == 3 && permits_taken(permits) == 1);
+    assert_ok(rlock_permit_semaphore_release(permits, permit.id));
+    cr_assert(permits_available(permits) == 4);
+}
+
 TimedTest(object, wakes_waiters_of_a_latch_that_expires)
 {
     rlock_count_down_latch *latch = latch_of(stage.client, NAME);
