@@ -290,26 +290,33 @@ bool rli_renew_finish_answered(rli_watchdog *watchdog)
 
 /* --- what is due --- */
 
-/* Returns whether a batch may be sent to the node. Returns false when enough is under way there already, or when it
- * does not answer; then puts the session off or waits a moment. */
-static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *timer)
+bool rli_renew_may_send(rli_watchdog *watchdog, const rli_node *node, int64_t due_ms, int64_t *until_ms)
 {
     rli_engine *engine = watchdog->engine;
     int64_t now_ms = rli_now_ms();
-    if (node && now_ms < node->renewals.mute_until_ms) {
-        put_off(engine, timer, node->renewals.mute_until_ms);
+    *until_ms = node ? node->renewals.mute_until_ms : 0;
+    if (now_ms < *until_ms)
         return false;
-    }
-    if (!node || !rli_renewal_batch_is_full(node, now_ms > timer->timer.at_ms + rli_watchdog_timeout_part(watchdog, 60)))
+    if (!node || !rli_renewal_batch_is_full(node, now_ms > due_ms + rli_watchdog_timeout_part(watchdog, 60)))
         return true;
-    if (now_ms > node->renewals.heard_ms + rli_watchdog_timeout_part(watchdog, 60)) { /* its silence must not delay others */
-        put_off(engine, timer, now_ms + rli_watchdog_timeout_part(watchdog, 120) + 1);
-        return false;
-    }
+    *until_ms = now_ms + rli_watchdog_timeout_part(watchdog, 120) + 1;
+    if (now_ms > node->renewals.heard_ms + rli_watchdog_timeout_part(watchdog, 60))
+        return false; /* its silence must not delay others */
+    *until_ms = 0;
     rli_engine_unlock(engine);
     rli_renewal_batch_await(watchdog, RLI_NEVER);
     rli_engine_lock(engine);
     return false;
+}
+
+/* The same for a session; puts it off if need be. */
+static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *timer)
+{
+    int64_t until_ms;
+    bool may = rli_renew_may_send(watchdog, node, timer->timer.at_ms, &until_ms);
+    if (!may && until_ms > 0)
+        put_off(watchdog->engine, timer, until_ms);
+    return may;
 }
 
 /* Allocates a batch and takes over the caller's hold on the node. NULL: out of memory; the session is put off. */

@@ -56,15 +56,6 @@ static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, const cha
     return batch;
 }
 
-/* Returns until when a server that is silent, or has enough to do, is left alone; 0: it is not. */
-static int64_t busy_until(const rli_watchdog *watchdog, const rli_node *node)
-{
-    int64_t now_ms = rli_now_ms();
-    if (node && now_ms < node->renewals.mute_until_ms)
-        return node->renewals.mute_until_ms;
-    return node && rli_renewal_batch_is_full(node, false) ? now_ms + rli_watchdog_timeout_part(watchdog, 120) + 1 : 0;
-}
-
 void rli_renew_permits_due(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
@@ -74,17 +65,20 @@ void rli_renew_permits_due(rli_watchdog *watchdog)
         return;
     }
     const char *name = rli_renewed_permit_name(first);
+    int64_t until_ms;
     rli_node *node = rli_topology_ref_server(engine->topology, rli_topology_slot(engine->topology, name, strlen(name)));
-    int64_t busy_until_ms = busy_until(watchdog, node);
-    rli_renewal_batch *batch = busy_until_ms ? NULL : make(watchdog, node, name);
-    if (!batch) {
-        rli_renewed_permit_put_off(
-            engine, first, busy_until_ms ? busy_until_ms : rli_after_ms(rli_watchdog_timeout_part(watchdog, 30) + 1));
-        rli_node_unref(node);
+    bool may = rli_renew_may_send(watchdog, node, first->timer.at_ms, &until_ms);
+    rli_renewal_batch *batch = may ? make(watchdog, node, name) : NULL;
+    if (may && !batch)
+        until_ms = rli_after_ms(rli_watchdog_timeout_part(watchdog, 30) + 1);
+    if (batch) {
+        fill(watchdog, batch, batch->permits->names.name);
+        rli_renew_dispatch(batch);
         return;
     }
-    fill(watchdog, batch, batch->permits->names.name);
-    rli_renew_dispatch(batch);
+    if (until_ms > 0)
+        rli_renewed_permit_put_off(engine, first, until_ms);
+    rli_node_unref(node);
 }
 
 void rli_renew_permits_word(const rli_renewal_batch *batch, rli_call *call)

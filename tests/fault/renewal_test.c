@@ -5,6 +5,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
+#include "tests/integration/support/objects.h"
 #include "tests/integration/support/sides.h"
 #include "tests/support/event.h"
 
@@ -332,4 +333,22 @@ Test(renewal, that_stalls_keeps_no_caller_waiting)
     assert_ok(rlock_unlock(lock));
     assert_between(now_ms() - since_ms, 0, at_most_ms(50));
     assert_no_keys();
+}
+
+/* --- many permits --- */
+
+/* A hundred batches, one after the other: each waits for the answer to the one before it, and no longer. */
+TimedTest(renewal, of_ten_thousand_permits_loses_none_to_a_slow_link)
+{
+    enum { PERMITS = 10000, ROUND_TRIP_MS = 5 };
+    static rlock_permit permits[PERMITS];
+    rlock_permit_semaphore *semaphore = permits_of(scene.client, NAME);
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, PERMITS, NULL));
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, PERMITS, RLOCK_PERMIT_WATCHDOG, permits));
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY,
+                                         .text = rli_script_permit_semaphore_renew.sha1[RLI_COUNTED],
+                                         .amount = ROUND_TRIP_MS});
+    pass_ms(3 * WATCHDOG_MS);
+    cr_assert(event_count(&lost.came) == 0, "%d permits were lost", event_count(&lost.came));
+    cr_assert(permits_taken(semaphore) == PERMITS);
 }
