@@ -129,8 +129,8 @@ typedef struct rlock_permit {
 #define RLOCK_PERMIT_FOREVER ((int64_t)-1)
 /* As the lease of an acquire: the watchdog renews the permit, for lockWatchdogTimeout each time. It stops when the permit is
  * released through this client, or the client is closed; the end of the acquiring thread does not stop it. A permit can be
- * lost: no renewal reached the server in time, another process released it, or the semaphore was deleted. rlock_on_lost
- * reports that. Redisson has no counterpart (redisson#3046). */
+ * lost: no renewal reached the server in time, another process released it, or the semaphore was deleted or renamed (then the
+ * permit ends with its lease, under the new name). rlock_on_lost reports that. Redisson has no counterpart (redisson#3046). */
 #define RLOCK_PERMIT_WATCHDOG ((int64_t)-2)
 #define RLOCK_PERMITS_AT_ONCE 100000 /* limit for one call */
 
