@@ -231,7 +231,8 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     rli_waiter *waiter = successor_of(entry, kind);
     *over = (rli_handoff){
         .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
-    if (waiter && kind->queueing == RLI_BY_SPINNING && rli_yield_end_of_streak(&entry->queues->yield)) {
+    if (waiter && kind->queueing != RLI_ON_SERVER &&
+        rli_yield_end_of_streak(&entry->queues->yield, kind->queueing == RLI_BY_SPINNING)) {
         ask_soon(waiter);
         return false;
     }

@@ -13,8 +13,10 @@
 #define HANDED_MOST 16
 #define HANDED_MS   10
 
-/* For how long a spin lock stays free for those who poll it elsewhere, as nobody knows whether there are any. */
-#define FREE_MS 5
+/* For how long a lock stays free for those that poll it elsewhere, as nobody knows whether there are any; and how often, if
+ * polling is not how all wait for it. */
+#define FREE_MS       5
+#define FREE_EVERY_MS 1000
 
 /* How long others get from the message to their request. */
 #define ASIDE_MS 5
@@ -22,6 +24,7 @@
 void rli_yield_begin(rli_yield *yield)
 {
     *yield = (rli_yield){.since_ms = rli_now_ms()};
+    yield->open_ms = yield->since_ms;
 }
 
 void rli_yield_note_holder(rli_yield *yield, rli_session *holder, bool handed)
@@ -35,7 +38,7 @@ void rli_yield_note_holder(rli_yield *yield, rli_session *holder, bool handed)
         return;
     }
     yield->handed = 0;
-    yield->since_ms = yield->held_ms;
+    yield->since_ms = yield->open_ms = yield->held_ms;
 }
 
 void rli_yield_drop_holder(rli_yield *yield, const rli_session *holder)
@@ -85,9 +88,10 @@ bool rli_yield_is_due(const rli_yield *yield)
     return yield->handed >= HANDED_MOST || rli_now_ms() >= yield->since_ms + HANDED_MS;
 }
 
-bool rli_yield_end_of_streak(rli_yield *yield)
+bool rli_yield_end_of_streak(rli_yield *yield, bool spins)
 {
-    bool over = yield->handed > 0 && rli_now_ms() >= yield->since_ms + HANDED_MS;
+    int64_t end_ms = spins ? yield->since_ms + HANDED_MS : yield->open_ms + FREE_EVERY_MS;
+    bool over = yield->handed > 0 && rli_now_ms() >= end_ms;
     if (over) {
         yield->yield_until_ms = rli_after_ms(FREE_MS);
         yield->yields++;

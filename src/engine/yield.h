@@ -21,6 +21,7 @@ typedef struct rli_yield {
     int64_t held_ms;        /* when that session's grant became known */
     int64_t since_ms;       /* since when the lock has been handed over here only… */
     int handed;             /* …and how many times, without a chance for others */
+    int64_t open_ms;        /* when others last had a chance, also those that poll */
     int64_t yield_until_ms; /* others come first until then; 0: no yield */
     unsigned yields;        /* how many yields there were */
     int turns_owed;         /* how many others have yet to get a turn in this yield */
@@ -56,9 +57,9 @@ bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int6
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
-/* The same where nobody can count those that wait elsewhere, because they poll: whether the lock was handed over here, for as
- * long as it may be. Then it is to be freed, and local waiters do not ask for a moment. */
-bool rli_yield_end_of_streak(rli_yield *yield);
+/* The same for those elsewhere that poll, whom nobody can count: whether the lock was handed over here for as long as it may
+ * be, which is short if all waiters poll (spins). Then it is to be freed, and local waiters do not ask for a moment. */
+bool rli_yield_end_of_streak(rli_yield *yield, bool spins);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */
 void rli_yield_to_others(rli_yield *yield);

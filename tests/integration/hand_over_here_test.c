@@ -373,6 +373,30 @@ TimedTest(hand_over_here, leaves_others_their_turns)
     assert_no_keys();
 }
 
+/* Nobody sees who only polls; it has its turns all the same, about one a second. */
+TimedTest(hand_over_here, leaves_who_polls_a_turn_a_second)
+{
+    static crowd busy = {.name = NAME, .turns = 1000000};
+    for (int i = 0; i < 8; i++)
+        crowd_add(&busy, stage.client);
+    rlock *lock = lock_of(stage.other, NAME);
+    int had = 0;
+    crowd_begin(&busy);
+    int64_t end_ms = now_ms() + 10000;
+    for (int64_t since_ms = now_ms(); now_ms() < end_ms; pass_ms(1)) {
+        if (rlock_try_lock(lock, 0, RLOCK_WATCHDOG) != RLOCK_OK)
+            continue;
+        assert_between(now_ms() - since_ms, 0, 1100);
+        assert_ok(rlock_unlock(lock));
+        since_ms = now_ms();
+        had++;
+    }
+    cr_assert(had >= 9, "it had %d turns", had);
+    crowd_end(&busy);
+    crowd_finish(&busy, 20000);
+    assert_no_keys();
+}
+
 /* A try without wait that comes then asks all the same, and finds it free. */
 TimedTest(hand_over_here, lets_a_try_without_wait_pass_those_who_stand_aside)
 {
