@@ -264,6 +264,17 @@ void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_
     rli_timer_heap_set(&engine->timers, &session->timer, rli_earlier(rli_after_ms(OFFER_MS), session->deadline_ms));
 }
 
+void rli_session_add_inner_hold(rli_session *session)
+{
+    rli_cold_fields *cold = session->cold;
+    cold->renewed_levels = cold->renewed_levels << 1 | 1;
+    cold->missed_levels <<= 1;
+    cold->renewed++;
+    session->count++;
+    if (session->count > cold->highest)
+        cold->highest = session->count;
+}
+
 void rli_session_add_skipped_hold(rli_session *session)
 {
     session->cold->missed_levels = session->cold->missed_levels << 1 | 1;

@@ -56,6 +56,9 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
 /* After rli_session_add_hold of the first hold, which was an offer: it ends lease_ms after `sent_ms`, if nothing extends
  * it. The watchdog soon does. */
 void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
+/* Records one more hold of a kind whose server keeps no count, which ends with those that are there already. It is
+ * renewed. */
+void rli_session_add_inner_hold(rli_session *session);
 /* Records that a red lock took one more hold without this member, while this owner holds the member already. The
  * matching unlock of the red lock must then not release the member. */
 void rli_session_add_skipped_hold(rli_session *session);

@@ -48,6 +48,9 @@ typedef struct rli_methods {
     bool (*drop_missed)(rlock *lock, const rli_owner *owner);
     /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. */
     void (*forgive)(rlock *lock, const rli_owner *owner);
+    /* Of a kind whose server keeps no count: that session has one hold, and from now on one for each that is renewed of
+     * `like`, within the outermost of these. */
+    void (*deepen)(rlock *lock, const rli_owner *owner, uint64_t session, const rli_levels *like);
     /* The owner's holds there now; false: nothing that it may rely on. */
     bool (*levels)(rlock *lock, const rli_owner *owner, rli_levels *levels);
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);

@@ -108,7 +108,7 @@ static rli_swept count_released(rli_sweep *sweep, rlock_status status)
 
 static rlock_status judge_released(rli_sweep *sweep)
 {
-    rli_red_release_ended(sweep->on.set, sweep->on.job);
+    rli_red_call_ended(sweep->on.set, sweep->on.job);
     size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;

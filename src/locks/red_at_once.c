@@ -21,6 +21,7 @@ typedef struct acquiring {
     int64_t deadline_ms;
     bool asked; /* the ballot of the present stage has begun */
     bool again; /* the owner holds the red lock already */
+    bool told;  /* the owner's keeper knows of this call */
     int denied; /* number of passes so far */
     rli_tally tally;
     rli_passes passes;
@@ -32,6 +33,14 @@ static acquiring *acquiring_of(rli_composite_machine *on)
 }
 
 /* --- asking --- */
+
+static rlock_status end(acquiring *self, rlock_status status)
+{
+    rli_ballot_end(self->ballot);
+    if (self->told)
+        rli_red_call_ended(self->on.set, self->on.job);
+    return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
+}
 
 static void ask_all(acquiring *self)
 {
@@ -78,10 +87,9 @@ static rlock_status ask(rli_composite_machine *on)
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     }
     note_missed(self);
-    rli_ballot_end(self->ballot);
     if (on->job->lease_ms == RLOCK_WATCHDOG)
         rli_red_keep(on->set, on->job);
-    return rli_composite_next(on, RLI_COMPOSITE_DONE, RLOCK_OK);
+    return end(self, RLOCK_OK);
 }
 
 /* --- giving back --- */
@@ -94,12 +102,6 @@ static void release_all(acquiring *self)
         if (self->ballot->votes[i].status == RLOCK_OK)
             rli_ballot_ask(self->ballot, i, set->members[i], &job);
     }
-}
-
-static rlock_status end(acquiring *self, rlock_status status)
-{
-    rli_ballot_end(self->ballot);
-    return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
 }
 
 /* A member that did not answer may have been taken: the engine gives it back in the background. */
@@ -142,6 +144,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     self->ballot = rli_ballot_begin(handle, self->on.set->count, JOBS, whole, self->on.room);
     self->deadline_ms = rli_after_ms(job->wait_ms);
     self->asked = false;
+    self->told = rli_red_call_begins(self->on.set, job);
     self->denied = 0;
     self->passes = (rli_passes){.status = RLOCK_OK};
     return &self->on.base;
@@ -158,7 +161,7 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
     if (job->kind == RLI_JOB_ACQUIRE)
         return begin_acquiring(handle, job, whole, memory);
     if (job->kind == RLI_JOB_RELEASE)
-        rli_red_release_begins(rli_composite_of(handle), job);
+        rli_red_call_begins(rli_composite_of(handle), job);
     return &rli_sweep_begin_at_once(handle, job, whole, memory, &rli_red_rules[job->kind])->on.base;
 }
 
@@ -170,7 +173,7 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
     if (begun || job->kind != RLI_JOB_RELEASE)
         return status;
     rli_sweep sweep;
-    rli_red_release_begins(rli_composite_of(handle), job);
+    rli_red_call_begins(rli_composite_of(handle), job);
     rli_sweep_begin(handle, job, NULL, &sweep, &rli_red_rules[job->kind]);
     return rli_composite_run(&sweep.on, answer);
 }

@@ -32,14 +32,14 @@ typedef struct rli_red_keeper {
     stage stage;
     int64_t until_ms;
     rli_ballot *ballot;
-    unsigned began; /* `releases` when the present ballot began */
+    unsigned began; /* `calls` when the present ballot began */
     unsigned seen;  /* `wanted` when it last looked whether the lock is held */
 
     /* The mutex of the keepers guards the rest. */
     struct rli_red_keeper *next; /* in its bucket */
     unsigned wanted;             /* how often the owner has taken the lock */
-    unsigned releases;           /* how often it has begun to release it */
-    unsigned releasing;          /* how many of these releases are under way */
+    unsigned calls;              /* how often it has begun to acquire or to release it */
+    unsigned calling;            /* how many of these calls are under way */
 } rli_red_keeper;
 
 static rli_red_keeper *keeper_of(rli_async *async)
@@ -65,11 +65,19 @@ static void become(rli_red_keeper *self, stage next)
 
 /* --- owners --- */
 
+static bool handles_name_owner(const rli_composite *set)
+{
+    size_t i = 0;
+    while (i < set->count && rli_single_of(set->members[i])->named_owner)
+        i++;
+    return i == set->count;
+}
+
 /* Says whom the job acts for, in any thread: nobody else than the handles name, or this one. False: out of memory. */
 static bool name_owner(const rli_composite *set, const rli_job *job, rli_job *named)
 {
     *named = (rli_job){.has_owner = job->has_owner, .owner = job->owner};
-    if (job->has_owner || rli_composite_check_owner(&set->base) == RLOCK_OK)
+    if (job->has_owner || handles_name_owner(set))
         return true;
     named->has_owner = true;
     return rli_owner_thread(&named->owner) == RLOCK_OK;
@@ -140,16 +148,19 @@ static bool is_renewed(const rli_red_keeper *self, size_t member)
     return of->methods->levels(of, owner_of(self), &levels) && levels.renewed > 0;
 }
 
+static bool was_taken(const rli_red_keeper *self, size_t member)
+{
+    return self->ballot && self->ballot->votes[member].job.kind == RLI_JOB_ACQUIRE &&
+           self->ballot->votes[member].status == RLOCK_OK;
+}
+
 /* Returns whether a majority is held under the watchdog, without counting those that the ballot, if there is one, has just
  * taken: then the owner has never been without one. */
 static bool is_held(const rli_red_keeper *self)
 {
     size_t valid = 0;
-    for (size_t i = 0; i < set_of(self)->count; i++) {
-        bool taken = self->ballot && self->ballot->votes[i].job.kind == RLI_JOB_ACQUIRE &&
-                     self->ballot->votes[i].status == RLOCK_OK;
-        valid += !taken && is_renewed(self, i);
-    }
+    for (size_t i = 0; i < set_of(self)->count; i++)
+        valid += !was_taken(self, i) && is_renewed(self, i);
     return valid >= rli_red_majority(set_of(self));
 }
 
@@ -174,22 +185,65 @@ static bool leave(rli_red_keeper *self, bool open)
     return leaves;
 }
 
-static unsigned releases(const rli_red_keeper *self)
+static unsigned calls(const rli_red_keeper *self)
 {
     lock_keepers(set_of(self));
-    unsigned count = self->releases;
+    unsigned count = self->calls;
     unlock_keepers(set_of(self));
     return count;
 }
 
-/* Whether a release was under way at any time since the ballot began: it may have passed a member by, which was not taken
- * yet. */
-static bool met_release(const rli_red_keeper *self)
+/* Whether a call of the owner's was under way at any time since the ballot began: it may have passed a member by, which was
+ * not taken yet. Mutex held. */
+static bool met_call(const rli_red_keeper *self)
 {
+    return self->calling > 0 || self->calls != self->began;
+}
+
+/* --- holds within holds --- */
+
+/* The member's holds; of none if it was lost, or taken in this ballot. */
+static rli_levels levels_of(const rli_red_keeper *self, size_t member)
+{
+    rlock *of = set_of(self)->members[member];
+    rli_levels levels = {0};
+    if (was_taken(self, member) || !of->methods->levels(of, owner_of(self), &levels) || levels.renewed == 0)
+        return (rli_levels){0};
+    return levels;
+}
+
+static int depth(const rli_levels *levels)
+{
+    return levels->count + __builtin_popcountll(levels->missed_bits);
+}
+
+/* Each hold of the red lock is one of the members that were taken, too: else the release of an inner hold would give back
+ * what the outer one needs. Mutex held: no call of the owner's begins meanwhile. */
+static void deepen_taken(rli_red_keeper *self)
+{
+    rli_levels most = {0};
+    for (size_t i = 0; i < set_of(self)->count; i++) {
+        rli_levels levels = levels_of(self, i);
+        if (depth(&levels) > depth(&most))
+            most = levels;
+    }
+    for (size_t i = 0; i < set_of(self)->count; i++) {
+        rlock *of = set_of(self)->members[i];
+        if (was_taken(self, i))
+            of->methods->deepen(of, owner_of(self), self->ballot->votes[i].took, &most);
+    }
+}
+
+/* Returns whether the owner keeps what the ballot has taken. */
+static bool keep_taken(rli_red_keeper *self)
+{
+    bool held = is_held(self);
     lock_keepers(set_of(self));
-    bool met = self->releasing > 0 || self->releases != self->began;
+    bool keeps = held && !met_call(self);
+    if (keeps)
+        deepen_taken(self);
     unlock_keepers(set_of(self));
-    return met;
+    return keeps;
 }
 
 /* --- stages --- */
@@ -214,7 +268,7 @@ static void take_missing(rli_red_keeper *self)
     job.once = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
-    self->began = releases(self);
+    self->began = calls(self);
     begin_ballot(self);
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *member = set_of(self)->members[i];
@@ -258,7 +312,7 @@ static rlock_status take(rli_red_keeper *self)
 {
     if (rli_ballot_go_on(self->ballot) == RLI_WAITING)
         return RLI_WAITING;
-    if (is_held(self) && !met_release(self)) {
+    if (keep_taken(self)) {
         end_ballot(self);
         return RLOCK_OK;
     }
@@ -268,7 +322,7 @@ static rlock_status take(rli_red_keeper *self)
     for (size_t i = 0; i < set_of(self)->count; i++) {
         if (self->ballot->votes[i].status != RLOCK_OK)
             continue;
-        /* That release may have given it back, and the owner have taken the lock again: that hold is another. */
+        /* A release may have given it back, and the owner have taken the lock again: that hold is another. */
         job.only = self->ballot->votes[i].took;
         rli_ballot_ask(self->ballot, i, set_of(self)->members[i], &job);
     }
@@ -365,37 +419,39 @@ void rli_red_keep(rli_composite *set, const rli_job *job)
         rli_async_start(&fresh->async);
 }
 
-static void tell(rli_composite *set, const rli_job *job, void (*news)(rli_red_keeper *keeper))
+/* Returns whether there is a keeper. */
+static bool tell(rli_composite *set, const rli_job *job, void (*news)(rli_red_keeper *keeper))
 {
     rli_job named;
     if (atomic_load(&keepers_of(set)->count) == 0 || !name_owner(set, job, &named))
-        return;
+        return false;
     lock_keepers(set);
     rli_red_keeper *keeper = find(set, &named);
     if (keeper)
         news(keeper);
     unlock_keepers(set);
+    return keeper;
 }
 
 static void begins(rli_red_keeper *keeper)
 {
-    keeper->releases++;
-    keeper->releasing++;
+    keeper->calls++;
+    keeper->calling++;
 }
 
 /* It may have begun before there was a keeper. */
 static void ended(rli_red_keeper *keeper)
 {
-    keeper->releasing -= keeper->releasing > 0;
+    keeper->calling -= keeper->calling > 0;
     rli_unpark(&keeper->async.op.own);
 }
 
-void rli_red_release_begins(rli_composite *set, const rli_job *job)
+bool rli_red_call_begins(rli_composite *set, const rli_job *job)
 {
-    tell(set, job, begins);
+    return tell(set, job, begins);
 }
 
-void rli_red_release_ended(rli_composite *set, const rli_job *job)
+void rli_red_call_ended(rli_composite *set, const rli_job *job)
 {
     tell(set, job, ended);
 }

@@ -10,9 +10,10 @@
 /* The job has taken the lock under the watchdog: has it kept until its owner holds it no more. Where memory or
  * descriptors are short, the lock is held nevertheless, and lost members are not taken anew. */
 void rli_red_keep(rli_composite *set, const rli_job *job);
-/* The job, a release, begins: what a keeper takes from here on for that owner, it gives back. */
-void rli_red_release_begins(rli_composite *set, const rli_job *job);
+/* The job, an acquire or a release, begins: what a keeper takes from here on for that owner, until the job has ended, it
+ * gives back. Returns whether there is a keeper. */
+bool rli_red_call_begins(rli_composite *set, const rli_job *job);
 /* The job has ended: the keeper looks whether the owner holds the lock still. */
-void rli_red_release_ended(rli_composite *set, const rli_job *job);
+void rli_red_call_ended(rli_composite *set, const rli_job *job);
 
 #endif

@@ -85,6 +85,59 @@ static bool levels(rlock *handle, const rli_owner *given, rli_levels *out)
     return held;
 }
 
+/* The holds of `like`, the innermost first, as bits: 1 where it is one that is renewed. Where there are more than 64, only
+ * their number is known of the outer ones. */
+static uint64_t renewed_of(const rli_levels *like, int *outer)
+{
+    uint64_t renewed = 0, bits = like->renewed_bits;
+    int taken = 0;
+    for (int i = 0; i < 64; i++) {
+        bool missed = like->missed_bits >> i & 1;
+        if (missed || taken == like->count)
+            continue;
+        renewed |= (bits & 1) << i;
+        bits >>= 1;
+        taken++;
+    }
+    *outer = like->renewed - __builtin_popcountll(renewed);
+    return renewed;
+}
+
+static void add_levels(rli_session *session, const rli_levels *like)
+{
+    int outer, i = 63;
+    uint64_t renewed = renewed_of(like, &outer);
+    while (outer <= 0 && i >= 0 && !(renewed >> i & 1))
+        i--; /* holds around the outermost one that is renewed */
+    if (outer <= 0)
+        i--; /* that one is there already */
+    while (--outer > 0)
+        rli_session_add_inner_hold(session);
+    for (; i >= 0; i--) {
+        if (renewed >> i & 1)
+            rli_session_add_inner_hold(session);
+        else
+            rli_session_add_skipped_hold(session);
+    }
+}
+
+static void deepen(rlock *handle, const rli_owner *given, uint64_t number, const rli_levels *like)
+{
+    rli_single *lock = rli_single_of(handle);
+    rli_engine *engine = &lock->client->engine;
+    rli_owner owner;
+    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
+        return;
+    rli_engine_lock(engine);
+    rli_entry *entry = rli_entry_find(engine, &lock->names);
+    rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
+    if (session && session->number == number && session->count == 1 && rli_session_add_attempt(engine, session, false)) {
+        add_levels(session, like);
+        rli_session_drop_attempt(engine, session);
+    }
+    rli_engine_unlock(engine);
+}
+
 static void forgive(rlock *handle, const rli_owner *given)
 {
     rli_single *lock = rli_single_of(handle);
@@ -260,9 +313,9 @@ static void end(rlock *handle)
 }
 
 #define METHODS                                                                                                        \
-    .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run,         \
+    .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run, \
     .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
-    .forgive = forgive, .levels = levels,                                                                              \
+    .forgive = forgive, .deepen = deepen, .levels = levels,                                                            \
     .valid_for = valid_for, .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner,                \
     .place = place, .name = name, .ref = ref, .free = end
 static const rli_methods plain = {METHODS};

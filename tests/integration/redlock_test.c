@@ -110,6 +110,21 @@ TimedTest(redlock_outage, gives_back_all_members_at_the_same_time)
     assert_all_free();
 }
 
+/* Its keeper hears of the call, too, which changes no message. */
+Test(redlock_outage, says_why_it_is_not_taken_again)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    server_freeze(places[0].server);
+    server_freeze(places[1].server);
+    assert_status(rlock_try_lock(red, 0, LONG_MS), RLOCK_UNAVAILABLE);
+    assert_error("1 of 3 taken, 2 needed");
+    server_thaw(places[0].server);
+    server_thaw(places[1].server);
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
 /* What is beyond the majority counts, too: a server that is silent at one time is often the only one. */
 TimedTest(redlock_outage, is_had_with_the_others_while_one_is_silent)
 {
@@ -229,6 +244,45 @@ Test(redlock, of_several_holds_is_held_until_the_last_is_given_back)
     cr_assert(is_taken_at(1));
     for (int i = 0; i < 3; i++) {
         cr_assert(is_held(red));
+        assert_ok(rlock_unlock(red));
+    }
+    assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
+    assert_all_free();
+}
+
+/* A majority of its members was taken anew: they are held as often as those that were never lost. */
+Test(redlock, of_several_holds_is_held_until_the_last_by_members_taken_anew)
+{
+    rlock *red = ours_red(), *theirs = theirs_red();
+    for (int i = 0; i < 3; i++)
+        assert_ok(rlock_lock(red));
+    for (size_t i = 0; i < 2; i++) {
+        come_back_empty(i);
+        cr_assert(is_taken_at(i));
+    }
+    for (int i = 0; i < 3; i++) {
+        cr_assert(rlock_valid_for(red) > 0 && is_held(red), "after %d unlocks", i);
+        assert_status(rlock_try_lock(theirs, 0, LONG_MS), RLOCK_TIMEOUT);
+        assert_ok(rlock_unlock(red));
+    }
+    assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
+    assert_all_free();
+}
+
+/* One within the renewed hold has a lease: the members are taken anew for the outer hold alone, and stay when the inner one
+ * is given back. */
+Test(redlock, within_which_a_lease_ends_is_held_by_members_taken_anew)
+{
+    rlock *red = ours_red(), *theirs = theirs_red();
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_try_lock(red, 0, LONG_MS));
+    for (size_t i = 0; i < 2; i++) {
+        come_back_empty(i);
+        cr_assert(is_taken_at(i));
+    }
+    for (int i = 0; i < 2; i++) {
+        cr_assert(rlock_valid_for(red) > 0 && is_held(red), "after %d unlocks", i);
+        assert_status(rlock_try_lock(theirs, 0, LONG_MS), RLOCK_TIMEOUT);
         assert_ok(rlock_unlock(red));
     }
     assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
