@@ -6,6 +6,7 @@
 #include "client/client.h"
 #include "engine/back_off.h"
 #include "locks/composite_machine.h"
+#include "locks/shard_choice.h"
 #include "locks/single.h"
 #include "locks/sweep.h"
 
@@ -29,29 +30,17 @@ static rlock_status check(const rlock *handle)
     return first->methods->check(first);
 }
 
-/* The part that the owner holds; NULL: none. */
-static rlock *part_of(const rlock *handle, const rli_owner *owner, size_t *number)
-{
-    const rli_composite *set = rli_composite_of(handle);
-    for (size_t i = 0; i < set->count; i++) {
-        *number = i;
-        if (set->members[i]->methods->valid_for(set->members[i], owner) > 0)
-            return set->members[i];
-    }
-    return NULL;
-}
-
 static int64_t valid_for(rlock *handle, const rli_owner *owner)
 {
     size_t number;
-    rlock *part = part_of(handle, owner, &number);
+    rlock *part = rli_shard_held(rli_composite_of(handle), owner, &number);
     return part ? part->methods->valid_for(part, owner) : 0;
 }
 
 static rlock_status get_shard(rlock *handle, int *shard)
 {
     size_t number;
-    if (!part_of(handle, NULL, &number))
+    if (!rli_shard_held(rli_composite_of(handle), NULL, &number))
         return rli_fail(RLOCK_NOT_OWNER, "no part of the sharded lock is held by this owner");
     *shard = (int)number;
     return RLOCK_OK;
@@ -64,6 +53,7 @@ typedef struct seeking {
     rli_composite_machine on; /* first */
     int64_t deadline_ms;
     rlock *held;              /* the part that the owner holds already; NULL: none */
+    rlock *taken;             /* the part that was acquired; to be given back if the owner holds another one */
     size_t from, stride;      /* the order of this pass: from, from + stride, … around */
     size_t asked, refused;    /* of this pass */
     rlock *busy;              /* the last that was refused in it */
@@ -229,13 +219,52 @@ static void note(seeking *self, rlock_status status)
     snprintf(self->why, sizeof self->why, "%s", rlock_last_error());
 }
 
+/* A part was acquired. Another call of the same owner may have acquired another one meanwhile. */
+static rlock_status choose(seeking *self)
+{
+    self->taken = self->held ? self->held : part_asked(self);
+    self->held = rli_shard_choose(self->on.set, rli_composite_owner(&self->on), self->taken);
+    if (self->held == self->taken)
+        return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, RLOCK_OK);
+    return rli_composite_next(&self->on, RLI_COMPOSITE_RETURNS, RLOCK_OK);
+}
+
+/* Gives back the part that was acquired beside the one that the owner holds, and takes that one again. */
+static rlock_status give_back(rli_composite_machine *on)
+{
+    seeking *self = seeking_of(on);
+    rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
+    rlock_status status = on->part ? rli_composite_go_on_part(on) : rli_composite_begin_part(on, self->taken, &job);
+    return status == RLI_WAITING ? status : rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+}
+
+static bool has_part(const seeking *self)
+{
+    size_t number;
+    return rli_shard_held(self->on.set, rli_composite_owner(&self->on), &number);
+}
+
+/* The owner's own part was refused. If its hold has ended meanwhile, and another owner has that part, it seeks another. */
+static rlock_status end_held(seeking *self, rlock_status status)
+{
+    if (status != RLOCK_TIMEOUT || has_part(self))
+        return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
+    self->held = NULL;
+    begin_pass(self);
+    return rli_composite_next(&self->on, RLI_COMPOSITE_ASKS, RLOCK_OK);
+}
+
 static rlock_status ask(rli_composite_machine *on)
 {
     seeking *self = seeking_of(on);
     rlock_status status = on->part ? rli_composite_go_on_part(on) : begin_asking(self);
     if (status == RLI_WAITING)
         return status;
-    if (self->held || !may_be_replaced(status))
+    if (status == RLOCK_OK)
+        return choose(self);
+    if (self->held)
+        return end_held(self, status);
+    if (!may_be_replaced(status))
         return rli_composite_next(on, RLI_COMPOSITE_DONE, status);
     note(self, status);
     if (self->waits)
@@ -248,14 +277,15 @@ static rlock_status ask(rli_composite_machine *on)
     return self->waits ? rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK) : end_pass(self);
 }
 
-static rli_composite_step *const acquiring[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = ask};
+static rli_composite_step *const acquiring[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = ask,
+                                                                    [RLI_COMPOSITE_RETURNS] = give_back};
 
 static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_operation *whole, seeking *self)
 {
     size_t number;
     rli_composite_prepare(&self->on, handle, job, whole, RLI_MACHINE_SIZE(seeking), acquiring);
     self->deadline_ms = rli_after_ms(job->wait_ms);
-    self->held = part_of(handle, rli_composite_owner(&self->on), &number);
+    self->held = rli_shard_held(self->on.set, rli_composite_owner(&self->on), &number);
     self->passes = self->unheard = 0;
     self->patient = self->on.set->count == 1;
     begin_pass(self);
@@ -263,6 +293,25 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
 }
 
 /* --- other jobs --- */
+
+/* A part that the owner holds by its name is none of the sharded lock's. */
+static bool is_of_others(rli_sweep *sweep, rlock *part, rlock_status *status)
+{
+    *status = RLOCK_NOT_OWNER;
+    return !rli_shard_is_owed(sweep->on.set, rli_composite_owner(&sweep->on), part);
+}
+
+static bool cannot_extend(rli_sweep *sweep, rlock *part, rlock_status *status)
+{
+    return rli_sweep_cannot_extend(sweep, part, status) || is_of_others(sweep, part, status);
+}
+
+static bool is_unheld(rli_sweep *sweep, rlock *part, rlock_status *status)
+{
+    bool skips = rli_sweep_skips_unheld(sweep, part, status) || is_of_others(sweep, part, status);
+    *status = RLOCK_OK;
+    return skips;
+}
 
 /* One part is the owner's at most: the others answer that they are not, without a request. */
 static rli_swept count_own(rli_sweep *sweep, rlock_status status)
@@ -322,10 +371,10 @@ static rli_swept count_left(rli_sweep *sweep, rlock_status status)
 }
 
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
-    [RLI_JOB_RELEASE] = {.count = count_own, .judge = judge_own},
-    [RLI_JOB_EXTEND] = {.skips = rli_sweep_cannot_extend, .count = count_own, .judge = judge_own},
-    [RLI_JOB_IS_HELD] = {.skips = rli_sweep_skips_unheld, .count = add_up, .judge = rli_sweep_judge},
-    [RLI_JOB_HOLD_COUNT] = {.skips = rli_sweep_skips_unheld, .count = add_up, .judge = rli_sweep_judge},
+    [RLI_JOB_RELEASE] = {.skips = is_of_others, .count = count_own, .judge = judge_own},
+    [RLI_JOB_EXTEND] = {.skips = cannot_extend, .count = count_own, .judge = judge_own},
+    [RLI_JOB_IS_HELD] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
+    [RLI_JOB_HOLD_COUNT] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_FORCE] = {.count = count_forced, .judge = rli_sweep_judge},
     [RLI_JOB_IS_LOCKED] = {.count = count_locked, .judge = rli_sweep_judge},
     [RLI_JOB_TTL] = {.count = count_left, .judge = rli_sweep_judge},
@@ -353,7 +402,7 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
     size_t number;
     /* It is asked first: of a part that was lost before, an unlock answers later. The others follow, as another thread of
      * the owner may release it first. */
-    if (is_owners(job->kind) && part_of(handle, rli_composite_owner(&sweep->on), &number))
+    if (is_owners(job->kind) && rli_shard_held(sweep->on.set, rli_composite_owner(&sweep->on), &number))
         sweep->first = number;
     return &sweep->on.base;
 }

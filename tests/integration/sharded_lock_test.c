@@ -102,6 +102,83 @@ Test(sharded, is_entered_again_in_the_same_part)
     assert_no_keys();
 }
 
+static rlock *part_by_name(int shard)
+{
+    char name[32];
+    snprintf(name, sizeof name, NAME ":%d", shard);
+    return lock_of(stage.client, name);
+}
+
+/* Another part that its owner holds by its name is none of its. */
+Test(sharded, leaves_the_parts_that_its_owner_holds_by_their_names)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    int count = 0;
+    bool held = true;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rlock_lock(lock));
+        int own = shard_of(lock);
+        for (int shard = 0; shard < SHARDS; shard++) {
+            if (shard != own)
+                assert_ok(rlock_lock(part_by_name(shard)));
+        }
+        cr_assert(shard_of(lock) == own);
+        assert_ok(rlock_get_hold_count(lock, &count));
+        cr_assert(count == 1, "%d holds", count);
+        assert_ok(rlock_unlock(lock));
+        assert_status(rlock_get_shard(lock, &count), RLOCK_NOT_OWNER);
+        assert_ok(rlock_is_held(lock, &held));
+        cr_assert(!held && rlock_valid_for(lock) == 0);
+        assert_status(rlock_extend(lock, 60000), RLOCK_NOT_OWNER);
+        assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+        cr_assert(parts_locked() == SHARDS - 1);
+        for (int shard = 0; shard < SHARDS; shard++) {
+            if (shard != own)
+                assert_ok(rlock_unlock(part_by_name(shard)));
+        }
+        assert_no_keys();
+    }
+}
+
+/* The loss of its part says nothing of the others either. */
+Test(sharded, that_was_lost_leaves_the_parts_that_its_owner_holds_by_their_names)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    assert_ok(rlock_lock(lock));
+    int own = shard_of(lock), other = (own + 1) % SHARDS;
+    assert_ok(rlock_lock(part_by_name(other)));
+    assert_ok(rlock_force_unlock(part_by_name(own), NULL));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    cr_assert(rlock_valid_for(part_by_name(other)) > 0);
+    assert_ok(rlock_unlock(part_by_name(other)));
+    assert_no_keys();
+}
+
+/* Two threads that act for one owner have one part together. */
+Test(sharded, is_one_part_for_all_threads_of_an_owner)
+{
+    rlock *lock = owned_by(sharded_of(stage.client, SHARDS), 7);
+    actor *first = actor_start(), *second = actor_start();
+    for (int i = 0; i < 20; i++) {
+        int count = 0;
+        actor_begin_lock(first, lock);
+        actor_begin_lock(second, lock);
+        assert_ok(actor_finish(first, SOON_MS));
+        assert_ok(actor_finish(second, SOON_MS));
+        cr_assert(parts_locked() == 1, "%d parts", (int)parts_locked());
+        assert_ok(rlock_get_hold_count(lock, &count));
+        cr_assert(count == 2);
+        int shard = shard_of(lock);
+        assert_ok(actor_unlock(first, lock));
+        cr_assert(shard_of(lock) == shard);
+        assert_ok(actor_unlock(second, lock));
+        assert_no_keys();
+    }
+    actor_end(first);
+    actor_end(second);
+}
+
 /* Whichever part is given back. */
 Test(sharded, waiter_takes_the_part_that_becomes_free)
 {

@@ -1,0 +1,85 @@
+/* Shard choice: which part an owner holds by a sharded lock. It may hold others by their names. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/shard_choice.h"
+
+#include "base/clock.h"
+#include "client/client.h"
+#include "engine/session.h"
+#include "locks/single.h"
+
+/* The owner of a question about the parts, all of which are of one client. */
+typedef struct asked {
+    rli_engine *engine;
+    rli_owner owner;
+} asked;
+
+/* Takes the engine's mutex. False: the client is closed, or memory is short; then it does not. */
+static bool begin(asked *by, const rli_composite *set, const rli_owner *given)
+{
+    const rli_single *first = rli_single_of(set->members[0]);
+    if (rli_client_check(first->client) != RLOCK_OK || rli_single_owner(first, given, &by->owner) != RLOCK_OK)
+        return false;
+    by->engine = &first->client->engine;
+    rli_engine_lock(by->engine);
+    return true;
+}
+
+/* The session in which the owner holds the part, however it took it; NULL: none. Mutex held. */
+static rli_session *session_of(const asked *by, rlock *part)
+{
+    const rli_single *single = rli_single_of(part);
+    rli_entry *entry = rli_entry_find(by->engine, &single->names);
+    rli_session *session = entry ? rli_session_find_open(by->engine, entry, single->kind, &by->owner) : NULL;
+    return session && session->count > 0 ? session : NULL;
+}
+
+/* Mutex held. */
+static rlock *find(const asked *by, const rli_composite *set, size_t *number)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const rli_session *session = session_of(by, set->members[i]);
+        *number = i;
+        if (session && session->sharded && rli_now_ms() < session->deadline_ms)
+            return set->members[i];
+    }
+    return NULL;
+}
+
+rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *number)
+{
+    asked by;
+    if (!begin(&by, set, owner))
+        return NULL;
+    rlock *held = find(&by, set, number);
+    rli_engine_unlock(by.engine);
+    return held;
+}
+
+rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock *part)
+{
+    asked by;
+    size_t number;
+    if (!begin(&by, set, owner))
+        return part;
+    rlock *held = find(&by, set, &number);
+    rli_session *session = held ? NULL : session_of(&by, part);
+    if (session)
+        session->sharded = true;
+    rli_engine_unlock(by.engine);
+    return held ? held : part;
+}
+
+bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *part)
+{
+    asked by;
+    if (!begin(&by, set, owner))
+        return true; /* the part's own call says why */
+    const rli_single *single = rli_single_of(part);
+    const rli_session *session = session_of(&by, part);
+    rli_entry *entry = session ? NULL : rli_entry_find(by.engine, &single->names);
+    if (entry)
+        session = rli_session_find_lost(by.engine, entry, single->kind, &by.owner);
+    bool owed = session && session->sharded;
+    rli_engine_unlock(by.engine);
+    return owed;
+}

@@ -1,0 +1,16 @@
+/* Shard choice: which part an owner holds by a sharded lock. It may hold others by their names. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RLI_SHARD_CHOICE_H
+#define RLI_SHARD_CHOICE_H
+
+#include "locks/composite.h"
+
+/* Returns the part that the owner holds by the sharded lock, and may rely on; NULL: none. */
+rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *number);
+/* The owner has just acquired `part`: from now on it is the one that it holds by the sharded lock. Returns it; or another
+ * one, which another call of the same owner has acquired: then `part` is to be given back. */
+rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock *part);
+/* Whether the owner has taken the part by the sharded lock, and has not yet given back what it holds of it, or lost. */
+bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *part);
+
+#endif
