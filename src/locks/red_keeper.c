@@ -158,7 +158,10 @@ static bool was_taken(const rli_red_keeper *self, size_t member)
  * taken: then the owner has never been without one. */
 static bool is_held(const rli_red_keeper *self)
 {
+    const rli_thread_life *life = self->job.owner.life;
     size_t valid = 0;
+    if (life && rli_thread_life_has_ended(life)) /* the watchdog will find out */
+        return false;
     for (size_t i = 0; i < set_of(self)->count; i++)
         valid += !was_taken(self, i) && is_renewed(self, i);
     return valid >= rli_red_majority(set_of(self));

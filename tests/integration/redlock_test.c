@@ -428,6 +428,34 @@ Test(redlock, of_a_thread_that_has_ended_is_given_back)
     assert_all_free();
 }
 
+static atomic_int stay_ms;
+
+static void *lock_and_stay(void *lock)
+{
+    assert_ok(rlock_lock(lock));
+    server_kill(places[2].server);
+    server_restart(places[2].server);
+    foreign_hold_at(2, NAME);
+    pass_ms(atomic_load(&stay_ms));
+    foreign_release_at(2, NAME);
+    return NULL;
+}
+
+/* Its keeper does not take for it what it has lost. */
+TimedTest(redlock, of_a_thread_that_has_ended_takes_nothing_anew)
+{
+    rlock *red = ours_red();
+    for (int ms = 0; ms < 3 * QUICK_MS; ms += QUICK_MS / 50) {
+        pthread_t thread;
+        atomic_store(&stay_ms, ms);
+        cr_assert(pthread_create(&thread, NULL, lock_and_stay, red) == 0);
+        pthread_join(thread, NULL);
+        int64_t since_ms = now_ms();
+        assert_all_free();
+        cr_assert(now_ms() - since_ms <= QUICK_MS + 100, "after %d ms: free after %d ms", ms, (int)(now_ms() - since_ms));
+    }
+}
+
 Test(redlock, is_kept_when_its_handle_is_freed)
 {
     rlock *members[PLACES];
