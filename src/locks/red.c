@@ -76,8 +76,7 @@ size_t rli_red_count_valid(const rli_composite_machine *on)
 
 int rli_red_attempts(const rli_composite *set)
 {
-    rli_identity place = rli_composite_identity(&set->base);
-    return place.client->settings.retry_attempts + 1;
+    return rli_single_attempts(rli_single_of(set->members[0]));
 }
 
 /* --- releasing --- */

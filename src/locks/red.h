@@ -19,7 +19,7 @@ bool rli_red_is_valid(const rli_composite_machine *on);
 size_t rli_red_count_valid(const rli_composite_machine *on);
 /* The greatest token of the members that the owner holds; all members are fenced locks. 0: it holds none. */
 uint64_t rli_red_greatest_token(const rli_composite *set, const rli_owner *owner);
-/* How many passes in a row may fail without an answer: as many as the client has attempts. */
+/* How many passes in a row may fail without an answer: as many as the first member has attempts. */
 int rli_red_attempts(const rli_composite *set);
 
 /* Implement the methods of these names (handle.h). A closed client counts as a server that is down. */

@@ -180,7 +180,7 @@ static rlock_status say(const seeking *self)
 static bool is_worth_another(const seeking *self)
 {
     bool waits = self->on.job->wait_ms > 0 && left_ms(self) > 0 && self->failure == RLOCK_UNAVAILABLE;
-    int attempts = rli_composite_home(&self->on.set->base)->settings.retry_attempts + 1;
+    int attempts = rli_single_attempts(rli_single_of(self->on.set->members[0]));
     return self->unheard < (waits ? attempts : 1);
 }
 

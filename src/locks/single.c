@@ -257,6 +257,12 @@ static rlock_status set_call_options(rlock *handle, const rlock_call_options *op
     return rli_call_options_read(&lock->call_options, options, &lock->client->settings, sets);
 }
 
+int rli_single_attempts(const rli_single *lock)
+{
+    int64_t own = lock->call_options.retry_attempts;
+    return (int)(own >= 0 ? own : lock->client->settings.retry_attempts) + 1;
+}
+
 static rlock *copy(rlock *handle)
 {
     rli_single *lock = rli_single_of(handle);

@@ -32,6 +32,9 @@ rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *k
 /* Sets *owner to who acts when `given` is meant (handle.h). RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_single_owner(const rli_single *lock, const rli_owner *given, rli_owner *owner);
 
+/* How often a request of this handle is sent at most. */
+int rli_single_attempts(const rli_single *lock);
+
 /* Implement the methods of these names (handle.h). */
 rlock_status rli_single_check(const rlock *lock);
 rlock_status rli_single_check_owner(const rlock *handle);

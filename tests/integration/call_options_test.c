@@ -102,6 +102,30 @@ Test(call_options, say_how_often_to_ask)
     server_thaw(stage.server);
 }
 
+/* So many attempts of each part and member, and so many looks at all of them. */
+TimedTest(call_options, say_how_often_to_ask_locks_of_several)
+{
+    const rlock_call_options thrice = {sizeof thrice, 100, 2, 50};
+    rlock *single = lock_of(stage.client, NAME), *token = kind_of(&kind_token, stage.client, "token");
+    rlock *locks[] = {stage_keep(rlock_get_sharded_lock(stage.client, "stock", 1)),
+                      stage_keep(rlock_get_red_lock(&single, 1)), stage_keep(rlock_get_red_lock(&token, 1))};
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(rlock_lock(locks[i]));
+        assert_ok(rlock_unlock(locks[i]));
+        assert_ok(rlock_set_call_options(locks[i], &once));
+    }
+    server_freeze(stage.server);
+    for (size_t i = 0; i < 3; i++)
+        ASSERT_GIVES_UP(200, rlock_try_lock(locks[i], 60000, 60000));
+    for (size_t i = 0; i < 3; i++) {
+        int64_t since_ms = now_ms();
+        assert_ok(rlock_set_call_options(locks[i], &thrice));
+        assert_status(rlock_try_lock(locks[i], 60000, 60000), RLOCK_UNAVAILABLE);
+        assert_between(now_ms() - since_ms, 300, 1500);
+    }
+    server_thaw(stage.server);
+}
+
 /* Handles share connections: one that gives up early takes none from those that wait for longer. */
 Test(call_options, end_no_connection_of_others)
 {
