@@ -123,7 +123,7 @@ static rlock_status judge_released(rli_sweep *sweep)
 static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
 {
     sweep->good += status == RLOCK_OK;
-    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || status != RLOCK_NOT_OWNER))
+    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
         sweep->failed = status;
     return RLI_SWEEP_ON;
 }
@@ -133,6 +133,8 @@ static rlock_status judge_extended(rli_sweep *sweep)
     size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;
+    if (sweep->good > 0 && sweep->failed == RLOCK_NOT_OWNER)
+        sweep->failed = RLOCK_LOST;
     return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed", sweep->good, members, need);
 }
 
@@ -159,7 +161,7 @@ static rlock_status judge_held(rli_sweep *sweep)
 
 const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS] = {
     [RLI_JOB_RELEASE] = {.skips = was_missed, .count = count_released, .judge = judge_released},
-    [RLI_JOB_EXTEND] = {.skips = rli_sweep_cannot_extend, .count = count_extended, .judge = judge_extended},
+    [RLI_JOB_EXTEND] = {.count = count_extended, .judge = judge_extended},
     [RLI_JOB_IS_HELD] = {.skips = rli_sweep_skips_unheld, .count = count_held, .judge = judge_held},
 };
 

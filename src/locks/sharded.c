@@ -301,11 +301,6 @@ static bool is_of_others(rli_sweep *sweep, rlock *part, rlock_status *status)
     return !rli_shard_is_owed(sweep->on.set, rli_composite_owner(&sweep->on), part);
 }
 
-static bool cannot_extend(rli_sweep *sweep, rlock *part, rlock_status *status)
-{
-    return rli_sweep_cannot_extend(sweep, part, status) || is_of_others(sweep, part, status);
-}
-
 static bool is_unheld(rli_sweep *sweep, rlock *part, rlock_status *status)
 {
     bool skips = rli_sweep_skips_unheld(sweep, part, status) || is_of_others(sweep, part, status);
@@ -372,7 +367,7 @@ static rli_swept count_left(rli_sweep *sweep, rlock_status status)
 
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
     [RLI_JOB_RELEASE] = {.skips = is_of_others, .count = count_own, .judge = judge_own},
-    [RLI_JOB_EXTEND] = {.skips = cannot_extend, .count = count_own, .judge = judge_own},
+    [RLI_JOB_EXTEND] = {.skips = is_of_others, .count = count_own, .judge = judge_own},
     [RLI_JOB_IS_HELD] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_HOLD_COUNT] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_FORCE] = {.count = count_forced, .judge = rli_sweep_judge},

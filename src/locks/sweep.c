@@ -205,10 +205,3 @@ bool rli_sweep_skips_unheld(rli_sweep *sweep, rlock *member, rlock_status *statu
     *status = RLOCK_OK;
     return rli_composite_valid_for(&sweep->on, member) <= 0;
 }
-
-bool rli_sweep_cannot_extend(rli_sweep *sweep, rlock *member, rlock_status *status)
-{
-    bool skips = rli_sweep_skips_unheld(sweep, member, status);
-    *status = RLOCK_NOT_OWNER;
-    return skips;
-}

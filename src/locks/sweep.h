@@ -54,7 +54,5 @@ void rli_sweep_keep_first(rli_sweep *sweep, rlock_status status);
 rlock_status rli_sweep_judge(rli_sweep *sweep);
 /* skips: members that this process knows it does not hold are not asked. */
 bool rli_sweep_skips_unheld(rli_sweep *sweep, rlock *member, rlock_status *status);
-/* skips, of an extension: the same, and such a member could not be extended. */
-bool rli_sweep_cannot_extend(rli_sweep *sweep, rlock *member, rlock_status *status);
 
 #endif

@@ -163,9 +163,29 @@ Test(extend, of_a_red_lock_needs_a_majority)
     assert_between(pttl_of("a"), 50000, 60000);
     assert_between(pttl_of("c"), 50000, 60000);
     assert_ok(rlock_force_unlock(lock_of(stage.other, "c"), &was_locked));
-    rlock_status status = rlock_extend(lock, 60000);
-    cr_assert(status == RLOCK_LOST || status == RLOCK_NOT_OWNER, "answered %s", rlock_strstatus(status));
+    assert_status(rlock_extend(lock, 60000), RLOCK_LOST);
     cr_assert(rlock_unlock(lock) != RLOCK_OK);
+}
+
+/* As a lock of one name, it says so as long as its unlock is due. */
+TimedTest(extend, of_several_whose_leases_have_ended_says_so)
+{
+    rlock *members[] = {lock_of(stage.client, "a"), lock_of(stage.client, "b"), lock_of(stage.client, "c")};
+    rlock *tokens[] = {stage_keep(rlock_get_token_lock(stage.client, "ta")),
+                       stage_keep(rlock_get_token_lock(stage.client, "tb")),
+                       stage_keep(rlock_get_token_lock(stage.client, "tc"))};
+    rlock *locks[] = {stage_keep(rlock_get_multi_lock(members, 3)), stage_keep(rlock_get_red_lock(members, 3)),
+                      stage_keep(rlock_get_red_lock(tokens, 3)), stage_keep(rlock_get_sharded_lock(stage.client, NAME, 4))};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        assert_status(rlock_extend(locks[i], 60000), RLOCK_NOT_OWNER);
+        assert_ok(rlock_lock_lease(locks[i], 1000));
+        pass_ms(1500);
+        for (int times = 0; times < 2; times++)
+            assert_status(rlock_extend(locks[i], 60000), RLOCK_LOST);
+        assert_status(rlock_unlock(locks[i]), RLOCK_LOST);
+        assert_status(rlock_extend(locks[i], 60000), RLOCK_NOT_OWNER);
+        assert_no_keys();
+    }
 }
 
 Test(extend, of_a_red_lock_over_token_locks_extends_most_of_them)
