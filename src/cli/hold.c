@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@ rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kin
 void hold_close(cli_hold *self)
 {
     rlock_free(self->lock);
+    rlock_free(self->part);
     rlock_semaphore_free(self->semaphore);
     permits_close(self->leased);
 }
@@ -45,11 +48,29 @@ rlock_status hold_set_permits(cli_hold *self, int permits)
                         : rlock_semaphore_try_set_permits(self->semaphore, permits, NULL);
 }
 
-rlock_status hold_take(cli_hold *self, const rlock_lock_options *how)
+/* The part of a sharded lock that is held, by its name. */
+static rlock *part_of(rlock *lock, rlock_client *client, const char *name)
+{
+    int shard;
+    size_t size = strlen(name) + sizeof ":2147483647";
+    char *text = rlock_get_shard(lock, &shard) == RLOCK_OK ? malloc(size) : NULL;
+    if (!text)
+        return NULL;
+    snprintf(text, size, "%s:%d", name, shard);
+    rlock *part = rlock_get_lock(client, text);
+    free(text);
+    return part;
+}
+
+rlock_status hold_take(cli_hold *self, rlock_client *client, const char *name, const rlock_lock_options *how)
 {
     self->lease_ms = how->lease_ms;
-    if (self->lock)
-        return rlock_lock_with(self->lock, how);
+    if (self->lock) {
+        rlock_status status = rlock_lock_with(self->lock, how);
+        if (status == RLOCK_OK && self->kind->sharded)
+            self->part = part_of(self->lock, client, name);
+        return status;
+    }
     if (self->leased)
         return permits_take(self->leased, how);
     rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;

@@ -19,6 +19,7 @@ typedef struct cli_hold {
     rlock *lock;
     rlock_semaphore *semaphore;
     cli_permits *leased;
+    rlock *part;  /* since hold_take(), of a sharded lock: the part that was acquired; NULL: unknown */
     int permits;
     int64_t lease_ms; /* since hold_take(): as asked for, or RLOCK_WATCHDOG */
     char shown[SHOWN_SIZE]; /* name, for messages */
@@ -39,8 +40,8 @@ void hold_close(cli_hold *hold);
 /* Creates a semaphore with `permits` permits, unless it exists. */
 rlock_status hold_set_permits(cli_hold *hold, int permits);
 
-/* Acquires it as the options say; the lease is ignored for a plain semaphore. */
-rlock_status hold_take(cli_hold *hold, const rlock_lock_options *how);
+/* Acquires it as the options say; the lease is ignored for a plain semaphore. client, name: as for hold_open. */
+rlock_status hold_take(cli_hold *hold, rlock_client *client, const char *name, const rlock_lock_options *how);
 
 /* For how many more ms it is certainly held; INT64_MAX if it has no lease. */
 int64_t hold_valid_for(const cli_hold *hold);

@@ -137,7 +137,8 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
 static bool is_free(const cli_hold *hold)
 {
     bool locked = true;
-    return rlock_is_locked(hold->lock, &locked) == RLOCK_OK && !locked;
+    return (!hold->kind->sharded || hold->part) &&
+           rlock_is_locked(hold->part ? hold->part : hold->lock, &locked) == RLOCK_OK && !locked;
 }
 
 static void complain_of_lock(const cli_hold *hold, rlock_status status)
@@ -242,7 +243,7 @@ static int take_and_run(rlock_client *client, cli_hold *hold, const cli_signals 
     cli_waiting waiting;
     waiting_begin(&waiting, client, options, hold);
     interruption_wait_begins(interruption);
-    rlock_status status = hold_take(hold, &how);
+    rlock_status status = hold_take(hold, client, options->name, &how);
     waiting_over(&waiting, status == RLOCK_OK);
     int signal = interruption_stop(interruption), code;
     if (status != RLOCK_OK)

@@ -143,6 +143,36 @@ Test(command_loss, lock_that_cannot_be_given_back_is_told)
     command_free(c);
 }
 
+/* The other parts of a sharded lock, which are free, say nothing of the one that could not be given back. */
+Test(command_loss, part_that_cannot_be_given_back_is_told)
+{
+    char url[512], holds[256];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    command *c = command_start(url, COMMAND("run", "--kind", "sharded", "--shards", "4", NAME, "--", "sh", "-c",
+                                            "echo part $RLOCK_SHARD; exec cat"));
+    cr_assert(command_says(c, "part ", SOON_MS));
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob -del"));
+    command_close_input(c);
+    cr_assert(command_wait(c, SOON_MS) == 0);
+    snprintf(holds, sizeof holds, NAME ":%d", atoi(strstr(command_out(c), "part ") + 5));
+    cr_assert(server_integer(stage.server, "EXISTS %s", holds) == 1);
+    assert_words(command_err(c), "rlock: could not release the lock \"" NAME "\"", "until its TTL ends", holds);
+    command_free(c);
+}
+
+/* Nor of the one that was given back without a message. */
+Test(command_loss, part_that_was_given_back_without_a_message_is_told)
+{
+    char url[512];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* +@all resetchannels"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("run", "--kind", "sharded", "--shards", "1", NAME, "--", "echo", "ran"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    assert_words(found.err, "rlock: the lock \"" NAME "\" is free", "may wait until its TTL would have ended");
+    outcome_free(&found);
+}
+
 /* A user without the right to the channel: the server frees the lock and then cannot tell those who wait. So the message
  * must not say that the lock is still held. */
 Test(command_loss, release_that_told_no_waiter_is_said_to_have_freed_the_lock)
