@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/rows/row.h"
 
-extern const bench_row row_own_names, row_async, row_kinds, row_one_name, row_local, row_processes, row_fair, row_group, row_idle;
+extern const bench_row row_own_names, row_async, row_kinds, row_one_name, row_local, row_processes, row_beside_java, row_fair, row_group, row_idle;
 extern const bench_row row_multi, row_spin;
 extern const bench_row row_waiters, row_holds, row_cluster, row_wire, row_start, row_size;
 extern const bench_row row_check, row_peers_own, row_peers_one, row_peers_processes, row_peers_fair;
@@ -20,6 +20,7 @@ const bench_row *const rows[] = {
     &row_one_name,
     &row_local,
     &row_processes,
+    &row_beside_java,
     &row_fair,
     &row_spin,
     &row_multi,
