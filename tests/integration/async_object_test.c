@@ -140,6 +140,24 @@ RealTest(async_object, latch_calls_answer_as_the_blocking_ones)
     ANSWER(0, rlock_count_down_latch_await_async, latch);
 }
 
+/* The options of the handle, of a call that asks once and of one that waits. */
+RealTest(async_object, calls_have_the_options_of_their_handle)
+{
+    const rlock_call_options once = {sizeof once, 200, 0, 0}; /* ms for the one attempt */
+    rlock_semaphore *semaphore = semaphore_of(stage.client, "se");
+    ending asked = {0}, waited = {0};
+    ANSWER(1, rlock_semaphore_try_set_permits_async, semaphore, 1);
+    assert_ok(rlock_object_set_call_options(rlock_semaphore_object(semaphore), &once));
+    server_freeze(stage.server);
+    assert_ok(rlock_semaphore_available_permits_async(semaphore, keep_result, &asked));
+    assert_ok(rlock_semaphore_try_acquire_async(semaphore, 1, 0, keep_result, &waited));
+    assert_ends(asked, RLOCK_UNAVAILABLE);
+    assert_words(asked.error, "within 200 ms (1 attempt)");
+    assert_ends(waited, RLOCK_UNAVAILABLE);
+    assert_words(waited.error, "(1 attempt)");
+    server_thaw(stage.server);
+}
+
 /* --- waits --- */
 
 /* A wait that a blocking release of another process ends. */

@@ -126,6 +126,19 @@ TimedTest(call_options, say_how_often_to_ask_locks_of_several)
     server_thaw(stage.server);
 }
 
+/* Three attempts, one at once after the other. */
+Test(call_options, may_ask_again_without_a_pause)
+{
+    const rlock_call_options thrice = {sizeof thrice, 100, 2, 0};
+    rlock *lock = lock_of(stage.client, NAME);
+    bool locked;
+    assert_ok(rlock_set_call_options(lock, &thrice));
+    assert_ok(rlock_is_locked(lock, &locked));
+    server_freeze(stage.server);
+    ASSERT_GIVES_UP(300, rlock_is_locked(lock, &locked));
+    server_thaw(stage.server);
+}
+
 /* Handles share connections: one that gives up early takes none from those that wait for longer. */
 Test(call_options, end_no_connection_of_others)
 {
@@ -164,6 +177,11 @@ Test(call_options, leave_nothing_behind)
 Test(call_options, without_sense_change_nothing)
 {
     rlock *lock = lock_of(stage.client, NAME);
+    rlock_object *object = rlock_semaphore_object(semaphore_of(stage.client, "sem"));
+    bool locked;
+    assert_ok(rlock_set_call_options(lock, &once));
+    assert_ok(rlock_object_set_call_options(object, &once));
+    assert_ok(rlock_is_locked(lock, &locked));
     const struct {
         rlock_call_options options;
         const char *words;
@@ -179,16 +197,31 @@ Test(call_options, without_sense_change_nothing)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_status(rlock_set_call_options(lock, &wrong[i].options), RLOCK_INVALID);
         cr_assert(strstr(rlock_last_error(), wrong[i].words), "%s", rlock_last_error());
+        assert_status(rlock_object_set_call_options(object, &wrong[i].options), RLOCK_INVALID);
     }
     assert_status(rlock_set_call_options(lock, NULL), RLOCK_INVALID);
     assert_status(rlock_set_call_options(NULL, &once), RLOCK_INVALID);
     assert_status(rlock_object_set_call_options(NULL, &once), RLOCK_INVALID);
-    /* Of a multi lock whose second member refuses them, the first keeps its own. */
+    server_freeze(stage.server);
+    ASSERT_GIVES_UP(200, rlock_is_locked(lock, &locked));
+    ASSERT_GIVES_UP(200, rlock_object_exists(object, &locked));
+    server_thaw(stage.server);
+}
+
+/* One of whose members refuses them: the others keep what they had. */
+Test(call_options, that_a_member_refuses_change_no_other)
+{
+    const rlock_call_options longer = {sizeof longer, 400, 0, 0}, init = RLOCK_CALL_OPTIONS_INIT;
     rlock_client *hasty = stage_client("timeout=100");
-    rlock *members[] = {lock, lock_of(hasty, "b")};
+    rlock *members[] = {lock_of(stage.client, NAME), lock_of(hasty, "b")};
+    assert_ok(rlock_set_call_options(members[0], &once));
     rlock *multi = rlock_get_multi_lock(members, 2);
-    assert_status(rlock_set_call_options(multi, &once), RLOCK_INVALID);
-    const rlock_call_options init = RLOCK_CALL_OPTIONS_INIT;
+    bool locked;
+    assert_status(rlock_set_call_options(multi, &longer), RLOCK_INVALID);
+    assert_ok(rlock_is_locked(members[0], &locked));
+    server_freeze(stage.server);
+    ASSERT_GIVES_UP(200, rlock_try_lock(multi, 0, 1000));
+    server_thaw(stage.server);
     assert_ok(rlock_set_call_options(multi, &init));
     rlock_free(multi);
 }

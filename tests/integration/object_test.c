@@ -10,6 +10,7 @@
 TestSuite(object, .init = stage_open, .fini = stage_close);
 
 #define NAME "ob"
+#define LAST_MS INT64_C(253402300799999) /* the end of the year 9999 */
 
 /* One object of each sort, which exists. */
 static int made(rlock_object *objects[3])
@@ -110,6 +111,40 @@ Test(object, expires_only_if_the_condition_holds)
     }
 }
 
+/* An instant, too, is compared with the end that is set. */
+Test(object, expires_at_an_instant_only_if_the_condition_holds)
+{
+    rlock_object *objects[3];
+    for (int i = made(objects) - 1; i >= 0; i--) {
+        const int64_t end_ms = server_now_ms() + 60000;
+        bool set = true;
+        assert_ok(rlock_object_expire_at(objects[i], end_ms, RLOCK_EXPIRE_ALWAYS, &set));
+        cr_assert(set);
+        assert_ok(rlock_object_expire_at(objects[i], end_ms - 30000, RLOCK_EXPIRE_IF_GREATER, &set));
+        cr_assert(!set);
+        assert_ok(rlock_object_expire_at(objects[i], end_ms + 30000, RLOCK_EXPIRE_IF_LESS, &set));
+        cr_assert(!set);
+        assert_between(left(objects[i]), 60000 - at_most_ms(1000), 60000);
+        assert_ok(rlock_object_expire_at(objects[i], end_ms + 30000, RLOCK_EXPIRE_IF_GREATER, &set));
+        cr_assert(set);
+        assert_ok(rlock_object_expire_at(objects[i], end_ms - 30000, RLOCK_EXPIRE_IF_LESS, &set));
+        cr_assert(set);
+        assert_between(left(objects[i]), 30000 - at_most_ms(1000), 30000);
+    }
+}
+
+/* To the millisecond: it is what a program may have set. */
+Test(object, tells_the_instant_at_which_it_expires)
+{
+    rlock_object *objects[3];
+    made(objects);
+    for (int64_t i = 0; i < 5; i++) {
+        const int64_t set_ms = server_now_ms() + 60000 + 137 * i;
+        assert_ok(rlock_object_expire_at(objects[i % 3], set_ms, RLOCK_EXPIRE_ALWAYS, NULL));
+        assert_between(end_of(objects[i % 3]) - set_ms, 0, at_most_ms(1));
+    }
+}
+
 /* The permits end with the counter. */
 Test(object, of_permits_expires_and_lasts_as_a_whole)
 {
@@ -204,6 +239,22 @@ Test(object, takes_the_place_of_what_had_the_name_if_it_may)
     assert_ok(rlock_object_rename_if_absent(object, "one", &renamed));
     cr_assert(!renamed);
     assert_keys("one string 1 \n");
+    freeReplyObject(server_command(stage.server, "RPUSH list x"));
+    assert_ok(rlock_object_rename_if_absent(object, "list", &renamed));
+    cr_assert(!renamed && server_integer(stage.server, "LLEN list") == 1);
+}
+
+/* Nothing is taken out of its own way. */
+Test(object, that_gets_the_name_it_has_keeps_all_that_it_has)
+{
+    rlock_permit permit;
+    rlock_permit_semaphore *semaphore = permits_of(stage.client, NAME);
+    rlock_object *object = rlock_permit_semaphore_object(semaphore);
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 3, NULL));
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_FOREVER, &permit));
+    assert_ok(rlock_object_rename(object, NAME));
+    cr_assert(permits_available(semaphore) == 2 && permits_taken(semaphore) == 1);
+    assert_ok(rlock_permit_semaphore_release(semaphore, permit.id));
 }
 
 /* Whoever waits under the new name finds what came; a latch whose name was taken away is open. */
@@ -226,6 +277,25 @@ Test(object, wakes_waiters_of_both_names)
     actor_end(waiter);
 }
 
+/* What Redisson's waiters hear: how many permits there are, that a latch of the new name is shut, and that the one of the
+ * old name is open. Nothing has come where an object gets the name that it has. */
+Test(object, says_what_came_under_the_new_name)
+{
+    rlock_object *objects[3];
+    made(objects);
+    monitor *tap = monitor_open();
+    for (int i = 0; i < 2; i++) {
+        assert_ok(rlock_object_rename(objects[i], i ? "pe" : "se"));
+        assert_said(tap, "");
+        assert_ok(rlock_object_rename(objects[i], i ? "pe2" : "se2"));
+        assert_said(tap, i ? "PUBLISH redisson_sc:{pe2} 5\n" : "PUBLISH redisson_sc:{se2} 5\n");
+    }
+    assert_ok(rlock_object_rename(objects[2], "la2"));
+    assert_said(tap, "PUBLISH redisson_countdownlatch__channel__{la2} 1\n"
+                     "PUBLISH redisson_countdownlatch__channel__{la} 0\n");
+    monitor_close(tap);
+}
+
 /* --- arguments --- */
 
 Test(object, refuses_wrong_arguments_and_what_it_is_not)
@@ -239,6 +309,11 @@ Test(object, refuses_wrong_arguments_and_what_it_is_not)
         assert_status(rlock_object_expire(objects[0], wrong[i], RLOCK_EXPIRE_ALWAYS, &flag), RLOCK_INVALID);
         assert_status(rlock_object_expire_at(objects[0], wrong[i], RLOCK_EXPIRE_ALWAYS, &flag), RLOCK_INVALID);
     }
+    assert_ok(rlock_object_expire(objects[0], RLOCK_LEASE_MAX_MS, RLOCK_EXPIRE_ALWAYS, &flag));
+    assert_status(rlock_object_expire(objects[0], RLOCK_LEASE_MAX_MS + 1, RLOCK_EXPIRE_ALWAYS, &flag), RLOCK_INVALID);
+    assert_ok(rlock_object_expire_at(objects[0], LAST_MS, RLOCK_EXPIRE_ALWAYS, &flag));
+    cr_assert(end_of(objects[0]) >= LAST_MS);
+    assert_status(rlock_object_expire_at(objects[0], LAST_MS + 1, RLOCK_EXPIRE_ALWAYS, &flag), RLOCK_INVALID);
     assert_status(rlock_object_expire(objects[0], 1, (rlock_expire_when)5, &flag), RLOCK_INVALID);
     assert_status(rlock_object_exists(NULL, &flag), RLOCK_INVALID);
     assert_status(rlock_object_exists(objects[0], NULL), RLOCK_INVALID);
