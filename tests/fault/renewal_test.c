@@ -105,6 +105,49 @@ Test(renewal, whose_answer_is_slow_counts_from_when_it_was_sent)
     assert_status(rlock_unlock(lock), RLOCK_LOST);
 }
 
+Test(renewal, of_a_permit_whose_answer_is_slow_counts_from_when_it_was_sent)
+{
+    rlock_permit_semaphore *semaphore = permits_of(scene.client, NAME);
+    rlock_permit permit;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    int slow = on_script(&rli_script_permit_semaphore_renew, PROXY_HOLD_REPLY, 1);
+    int none = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_CUT_BEFORE, .skip = 1,
+                                                    .text = rli_script_permit_semaphore_renew.sha1[RLI_COUNTED]});
+    assert_ok(rlock_permit_semaphore_try_acquire(semaphore, 0, RLOCK_PERMIT_WATCHDOG, &permit));
+    cr_assert(proxy_await(scene.proxy, slow, PROXY_ANSWERED, 1, 5000));
+    int64_t ends_ms = now_ms() + VALID_MS;
+    pass_ms(100);
+    proxy_release(scene.proxy, slow);
+    for (int64_t left_ms = 1; left_ms > 0; pass_ms(1)) {
+        left_ms = rlock_permit_semaphore_valid_for(semaphore, permit.id);
+        cr_assert(left_ms == 0 || now_ms() + left_ms <= ends_ms + 2, "valid for %lld ms too long",
+                  (long long)(now_ms() + left_ms - ends_ms));
+    }
+    cr_assert(seen_by(none) > 1);
+}
+
+static rlock_status extend_to_a_minute(void *lock)
+{
+    return rlock_extend(lock, 60000);
+}
+
+Test(renewal, by_the_owner_whose_answer_is_slow_counts_from_when_it_was_sent)
+{
+    rlock *lock = owned_by(lock_of(scene.client, NAME), 7);
+    actor *extender = actor_start();
+    assert_ok(rlock_lock_lease(lock, 30000));
+    int slow = on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 1);
+    actor_begin(extender, extend_to_a_minute, lock);
+    cr_assert(proxy_await(scene.proxy, slow, PROXY_ANSWERED, 1, 5000));
+    int64_t ends_ms = now_ms() + 59400;
+    pass_ms(100);
+    proxy_release(scene.proxy, slow);
+    assert_ok(actor_finish(extender, 5000));
+    cr_assert(now_ms() + rlock_valid_for(lock) <= ends_ms);
+    assert_ok(rlock_unlock(lock));
+    actor_end(extender);
+}
+
 /* The server still has the lost hold: its owner's next one replaces it, at once. */
 Test(renewal, whose_answers_are_lost_does_not_shut_the_owner_out)
 {

@@ -87,6 +87,79 @@ Test(permit_renewal, of_many_is_one_request)
     cr_assert(event_count(&told.came) == 0);
 }
 
+/* Each has its own requests, though all are due at the same time. */
+Test(permit_renewal, of_several_semaphores_asks_for_each)
+{
+    rlock_permit_semaphore *semaphores[] = {renewing_semaphore(stage.client), permits_of(stage.client, "pf"),
+                                            permits_of(stage.client, "pg")};
+    rlock_permit permits[3][2];
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rlock_permit_semaphore_try_set_permits(semaphores[i], PERMITS, NULL));
+        assert_ok(rlock_permit_semaphore_acquire_many(semaphores[i], 2, RLOCK_PERMIT_WATCHDOG, permits[i]));
+    }
+    pass_ms(KEPT_MS);
+    for (int i = 0; i < 3; i++) {
+        cr_assert(permits_taken(semaphores[i]) == 2);
+        assert_ok(rlock_permit_semaphore_release_many(semaphores[i], 2, permits[i]));
+    }
+    cr_assert(event_count(&told.came) == 0);
+}
+
+/* With more permits than one request may have, there are several. */
+Test(permit_renewal, of_more_than_a_batch_takes_several_requests)
+{
+    rlock_client *client = stage_client(STAGE_QUICK "&lockWatchdogBatchSize=2");
+    rlock_permit_semaphore *semaphore = renewing_semaphore(client);
+    rlock_permit many[PERMITS];
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, PERMITS, RLOCK_PERMIT_WATCHDOG, many));
+    monitor *tap = monitor_open();
+    pass_ms(2 * QUICK_MS);
+    assert_between(monitor_ran(tap, &rli_script_permit_semaphore_renew), 3 * 5, 3 * 7);
+    monitor_close(tap);
+    cr_assert(permits_taken(semaphore) == PERMITS && event_count(&told.came) == 0);
+}
+
+/* More than the script reads at a time. */
+Test(permit_renewal, of_many_hundreds_keeps_each)
+{
+    enum { MANY = 1203 };
+    static rlock_permit many[MANY];
+    rlock_client *client = stage_client(STAGE_QUICK "&lockWatchdogBatchSize=1000");
+    rlock_permit_semaphore *semaphore = renewing_semaphore(client);
+    assert_ok(rlock_permit_semaphore_set_permits(semaphore, MANY));
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, MANY, RLOCK_PERMIT_WATCHDOG, many));
+    pass_ms(KEPT_MS);
+    cr_assert(permits_taken(semaphore) == MANY && event_count(&told.came) == 0);
+    assert_ok(rlock_permit_semaphore_release_many(semaphore, MANY, many));
+}
+
+/* All at the same time, before any of them was told. */
+Test(permit_renewal, that_finds_many_permits_gone_tells_of_each)
+{
+    rlock_permit_semaphore *semaphore = renewing_semaphore(stage.client);
+    rlock_permit many[PERMITS];
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, PERMITS, RLOCK_PERMIT_WATCHDOG, many));
+    assert_ok(rlock_permit_semaphore_delete(semaphore, NULL));
+    losses_await(&told, PERMITS, ROUND_MS);
+    for (int i = 0; i < PERMITS; i++) {
+        int times = 0;
+        for (int k = 0; k < PERMITS; k++)
+            times += strcmp(told.all[k].permit, many[i].id) == 0;
+        cr_assert(times == 1, "told %d times of permit %d", times, i);
+    }
+}
+
+/* The server has it still, and it is over: it is not had back. */
+Test(permit_renewal, revives_no_permit_that_has_expired)
+{
+    rlock_permit_semaphore *semaphore = renewing_semaphore(stage.client), *theirs = permits_of(stage.other, NAME);
+    rlock_permit permit = renewed(semaphore);
+    assert_ok(rlock_permit_semaphore_update_lease_time(theirs, permit.id, 1, NULL));
+    losses_await(&told, 1, ROUND_MS);
+    assert_told(0, &permit, RLOCK_LOST_GONE);
+    cr_assert(permits_available(theirs) == PERMITS && permits_taken(theirs) == 0);
+}
+
 /* One of several is gone: told, and the others are kept. */
 Test(permit_renewal, that_finds_a_permit_gone_is_told_once)
 {
