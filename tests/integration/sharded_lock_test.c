@@ -179,6 +179,26 @@ Test(sharded, is_one_part_for_all_threads_of_an_owner)
     actor_end(second);
 }
 
+/* By the owner that the call names, and not by the thread that makes it. */
+Test(sharded, is_entered_again_by_a_named_owner)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS), *own = owned_by(lock, 7);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.named_owner = true;
+    options.owner = 7;
+    int count = 0;
+    for (int i = 0; i < 5; i++)
+        assert_ok(rlock_lock_with(lock, &options));
+    assert_ok(rlock_get_hold_count(own, &count));
+    cr_assert(count == 5 && parts_locked() == 1);
+    assert_ok(rlock_lock(lock));
+    cr_assert(shard_of(lock) != shard_of(own));
+    assert_ok(rlock_unlock(lock));
+    for (int i = 0; i < 5; i++)
+        assert_ok(rlock_unlock(own));
+    assert_no_keys();
+}
+
 /* Whichever part is given back. */
 Test(sharded, waiter_takes_the_part_that_becomes_free)
 {
@@ -266,6 +286,59 @@ Test(sharded, is_forced_open_in_all_parts)
     assert_ok(rlock_force_unlock(lock, &was_locked));
     cr_assert(was_locked);
     assert_no_keys();
+}
+
+static const char *name_of_part(int number)
+{
+    static char name[32];
+    snprintf(name, sizeof name, NAME ":%d", number);
+    return name;
+}
+
+/* Whichever it is. */
+Test(sharded, is_forced_open_in_one_part)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    for (int i = 0; i < SHARDS; i++) {
+        bool was_locked = false, locked = true;
+        foreign_hold(name_of_part(i), 60000);
+        assert_ok(rlock_is_locked(lock, &locked));
+        cr_assert(!locked, "locked by part %d alone", i);
+        assert_ok(rlock_force_unlock(lock, &was_locked));
+        cr_assert(was_locked, "part %d was not locked", i);
+        assert_no_keys();
+    }
+}
+
+/* A part without an end keeps nobody from the one that ends. */
+Test(sharded, is_free_when_the_first_of_its_parts_is)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    int64_t left_ms = 0;
+    for (int i = 0; i < SHARDS; i++)
+        foreign_hold(name_of_part(i), -1);
+    assert_ok(rlock_remain_time_to_live(lock, &left_ms));
+    cr_assert(left_ms == -1);
+    for (int i = 0; i < SHARDS; i++) {
+        freeReplyObject(server_command(stage.server, "PEXPIRE %s 60000", name_of_part(i)));
+        assert_ok(rlock_remain_time_to_live(lock, &left_ms));
+        cr_assert(left_ms > 0 && left_ms <= 60000, "%lld ms, by part %d", (long long)left_ms, i);
+        freeReplyObject(server_command(stage.server, "PERSIST %s", name_of_part(i)));
+    }
+}
+
+/* And not until the part that is looked at last might have become free. */
+TimedTest(sharded, is_waited_for_no_longer_than_was_asked)
+{
+    rlock *lock = sharded_of(stage.client, SHARDS);
+    for (int i = 0; i < SHARDS; i++)
+        foreign_hold(name_of_part(i), 60000);
+    for (int64_t wait_ms = 1; wait_ms < 400; wait_ms = 2 * wait_ms + 1) {
+        int64_t since_ms = now_ms();
+        assert_status(rlock_try_lock(lock, wait_ms, 60000), RLOCK_TIMEOUT);
+        assert_between(now_ms() - since_ms, wait_ms, wait_ms + 5);
+        assert_error("none of 4 parts is free; 4 are held");
+    }
 }
 
 /* For less than the timeout; the one server of all parts is not given up. */
