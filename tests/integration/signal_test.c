@@ -80,6 +80,28 @@ Test(signal_list, names_have_the_prefix_of_the_client_behind_that_of_the_kind)
     cr_assert(server_integer(stage.server, "EXISTS lock-signal:shop:" NAME) == 1);
 }
 
+/* One element, however many releases nobody has waited for. */
+Test(signal_list, releases_without_waiters_leave_one_element)
+{
+    rlock *lock = signal_of(stage.client);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rlock_lock(lock));
+        assert_ok(rlock_unlock(lock));
+    }
+    cr_assert(server_integer(stage.server, "LLEN " LIST) <= 1);
+}
+
+Test(signal_list, inner_unlock_renews_the_lease_of_what_remains)
+{
+    rlock *lock = signal_of(stage.client);
+    assert_ok(rlock_lock_lease(lock, 50000));
+    assert_ok(rlock_lock_lease(lock, 50000));
+    cr_assert(server_integer(stage.server, "PEXPIRE " LOCK " 20000") == 1);
+    assert_ok(rlock_unlock(lock));
+    assert_between(pttl_of(LOCK), 40000, 50000);
+    assert_ok(rlock_unlock(lock));
+}
+
 /* --- beside other programs --- */
 
 Test(signal_list, of_another_program_is_had_at_once_when_it_signals)
@@ -92,6 +114,22 @@ Test(signal_list, of_another_program_is_had_at_once_when_it_signals)
     pass_ms(300); /* its pauses have ended */
     int64_t since_ms = now_ms();
     release_theirs();
+    assert_ok(actor_finish(waiter, SOON_MS));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(AT_ONCE_MS));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+Test(signal_list, that_is_forced_open_is_had_at_once)
+{
+    rlock *lock = signal_of(stage.client);
+    actor *waiter = actor_start();
+    take_theirs(0);
+    actor_begin_lock(waiter, lock);
+    await_blocked(1);
+    pass_ms(300);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_force_unlock(signal_of(stage.other), NULL));
     assert_ok(actor_finish(waiter, SOON_MS));
     assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(AT_ONCE_MS));
     assert_ok(actor_unlock(waiter, lock));

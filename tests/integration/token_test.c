@@ -74,6 +74,19 @@ Test(token, is_held_as_often_as_its_owner_took_it)
     assert_no_keys();
 }
 
+/* Of the holds that remain, the longest lease stands. */
+Test(token, inner_unlock_renews_the_lease_of_what_remains)
+{
+    rlock *lock = token_of(stage.client);
+    assert_ok(rlock_lock_lease(lock, 50000));
+    assert_ok(rlock_lock_lease(lock, 50000));
+    cr_assert(server_integer(stage.server, "PEXPIRE " NAME " 20000") == 1);
+    assert_ok(rlock_unlock(lock));
+    assert_between(pttl_of(NAME), 40000, 50000);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
 /* --- beside other programs --- */
 
 /* Nobody says a word when they release; the next question finds it. */
@@ -154,6 +167,21 @@ Test(token, waiter_is_woken_by_a_release_of_this_library)
     assert_ok(actor_finish(waiter, SOON_MS));
     cr_assert(monitor_saw(tap, "lua] \"publish\" \"rlock_token_channel:{" NAME "}\" \"0\"") == 1);
     monitor_close(tap);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+Test(token, waiter_is_woken_when_the_lock_is_forced_open)
+{
+    rlock_back_off back_off = RLOCK_BACK_OFF_CONSTANT_INIT(60000);
+    rlock *lock = stage_keep(rlock_get_token_lock_with(stage.other, NAME, &back_off));
+    actor *waiter = actor_start();
+    take_theirs(0);
+    actor_begin_lock(waiter, lock);
+    cr_assert(server_wait_subscribers(stage.server, "rlock_token_channel:{" NAME "}", 1, SOON_MS) &&
+              actor_asleep(waiter, SOON_MS));
+    assert_ok(rlock_force_unlock(token_of(stage.client), NULL));
+    assert_ok(actor_finish(waiter, SOON_MS));
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
 }

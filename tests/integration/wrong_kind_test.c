@@ -83,6 +83,17 @@ KIND_TEST(ends_the_hold_it_replaced)
     cr_assert(server_integer(stage.server, "GET %s", kind_key(of, NAME)) == 5 && pttl_of(kind_key(of, NAME)) == -1);
 }
 
+static void replace_by_another_type(const kind *of, const char *name)
+{
+    const char *key = kind_key(of, name);
+    if (of->field) {
+        freeReplyObject(server_command(stage.server, "SET %s 5", key));
+        return;
+    }
+    freeReplyObject(server_command(stage.server, "DEL %s", key));
+    freeReplyObject(server_command(stage.server, "RPUSH %s 5", key));
+}
+
 /* One of several that are renewed together is replaced: the others are renewed on. */
 Test(wrong_kind, spoils_no_renewal_of_the_others)
 {
@@ -95,7 +106,7 @@ Test(wrong_kind, spoils_no_renewal_of_the_others)
             locks[i][n] = kind_of(all_kinds[i], stage.client, name);
             assert_ok(rlock_lock(locks[i][n]));
             if (n == 1)
-                freeReplyObject(server_command(stage.server, "SET %s 5", kind_key(all_kinds[i], name)));
+                replace_by_another_type(all_kinds[i], name);
         }
     }
     pass_ms(KEPT_MS);
