@@ -9,9 +9,9 @@
 --       6 fields of the values
 -- Answers:
 --   nil             held
+--   -3              the hold count is above 1, and the owner does not hold all of the values, whoever does
 --   n >= 1          held by others: ask again after n ms
 --   { n, number }   the same, and one of them is this client's session of that number
---   -3              the hold count is above 1, and the owner does not hold all of the values
 -- Publishes `0` when it replaced holds: waiters were told how long those last.
 -- Deletes what a hold that has expired left of the values, so that its owner's late unlock finds nothing.
 -- Repeatable: it sets the count, and the end only later.
@@ -51,12 +51,12 @@ end
 if left_ms ~= -2 then
     each_part(look)
 end
+if count ~= '1' and mine < total then
+    return -3
+end
 if latest > 0 then
     local wait_ms = math.min(latest - now, 9e15)
     return rival and { wait_ms, rival } or wait_ms
-end
-if count ~= '1' and mine < total then
-    return -3
 end
 delete(stale)
 hold(owner, count, now + lease_ms, mine == 0)

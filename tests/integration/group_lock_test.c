@@ -238,6 +238,24 @@ Test(group_lock, that_has_lost_a_value_is_released_as_a_whole)
     assert_no_keys();
 }
 
+/* A re-entry finds out, too, whoever has the values now: it does not wait for them, as no lock of one name does. */
+Test(group_lock, that_has_lost_a_value_is_not_taken_again)
+{
+    rlock *ab = of_values(stage.client, "ab"), *b = of_values(stage.other, "b");
+    for (int i = 0; i < 2; i++) {
+        bool was_locked;
+        assert_ok(rlock_lock_lease(ab, 60000));
+        assert_ok(rlock_force_unlock(of_values(stage.other, i ? "ab" : "b"), &was_locked));
+        assert_ok(rlock_lock_lease(b, 60000));
+        assert_status(rlock_try_lock(ab, 60000, 60000), RLOCK_LOST);
+        cr_assert(rlock_valid_for(ab) == 0 && is_held(b));
+        assert_status(rlock_unlock(ab), RLOCK_LOST);
+        assert_status(rlock_unlock(ab), RLOCK_NOT_OWNER);
+        assert_ok(rlock_unlock(b));
+        cr_assert(server_wait_exists(stage.server, GROUP, false, 5000), "of the lost hold, something stays");
+    }
+}
+
 /* The watchdog finds out, tells of it, and frees the others at once. */
 TimedTest(group_lock, that_has_lost_a_value_is_told_of_and_frees_the_others)
 {
