@@ -338,6 +338,18 @@ static void check_lease(const char *script, const host *at, const sim_run *run, 
         finding("%s took it for %" PRId64 " ms, and the server keeps it for %" PRId64, script, lease_ms, left_ms);
 }
 
+/* The owner relies on what it holds: when that is gone, it must hear so, and not wait for those who have it now. */
+static void check_re_entry(const char *script, const sim_run *run)
+{
+    int64_t count;
+    if (strcmp(script, "group/acquire") != 0 || !argument(run, 3, &count) || count == 1)
+        return;
+    bool granted = run->answer.length > 0 && (*run->answer.at == '$' || *run->answer.at == '_');
+    bool gone = run->answer.length > 2 && memcmp(run->answer.at, ":-3", 3) == 0;
+    if (!granted && !gone)
+        finding("%s has an owner wait for what it should hold %" PRId64 " times", script, count);
+}
+
 /* Behind the time of the one before, or the holder's, by how long the owner waits at most. Redisson counts by its own clock. */
 #define CLOCKS_MS 5
 
@@ -446,6 +458,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_offers(script, at, run_of->objects[object].name);
     if (broke_off)
         return;
+    if (run->name)
+        check_re_entry(script, run);
     const char *name = run_of->objects[object].name;
     const wire_state after = look(at, name);
     if (wire_now.before.lock || after.lock)
