@@ -153,6 +153,19 @@ Test(group_lock, leaves_redissons_fields)
     assert_no_keys();
 }
 
+/* The longest lease stands, whichever came first. */
+Test(group_lock, is_held_until_the_longest_of_its_leases_ends)
+{
+    rlock *ab = of_values(stage.client, "ab");
+    assert_ok(rlock_lock_lease(ab, 10000));
+    assert_ok(rlock_lock_lease(ab, 60000));
+    assert_between(field_of(own_field(A, "expire_time")) - server_now_ms(), 60000 - at_most_ms(2000), 60000);
+    assert_between(field_of(own_field(B, "expire_time")) - server_now_ms(), 60000 - at_most_ms(2000), 60000);
+    assert_ok(rlock_unlock(ab));
+    assert_ok(rlock_unlock(ab));
+    assert_no_keys();
+}
+
 /* The time to live of the hash serves all holds in it. */
 Test(group_lock, raises_the_time_to_live_of_the_hash_and_never_lowers_it)
 {
@@ -178,6 +191,18 @@ static void foreign_value(const char *value, int64_t left_ms)
     freeReplyObject(server_command(stage.server, "HSET " GROUP " %s %s %s:%s:expire_time %s %s:%s:lock_count 1", value,
                                    FOREIGN, value, FOREIGN, end, value, FOREIGN));
     freeReplyObject(server_command(stage.server, "PEXPIRE " GROUP " 600000"));
+}
+
+/* Nobody leaves a hash without an end; it gets one that all holds in it outlive. */
+Test(group_lock, ends_no_hold_of_another_with_its_own)
+{
+    rlock *b = of_values(stage.client, "b");
+    foreign_value(A, 600000);
+    assert_between(server_integer(stage.server, "PERSIST " GROUP), 1, 1);
+    assert_ok(rlock_lock_lease(b, 10000));
+    assert_between(pttl_of(GROUP), 600000 - at_most_ms(2000), 600000);
+    assert_ok(rlock_unlock(b));
+    assert_between(pttl_of(GROUP), 600000 - at_most_ms(2000), 600000);
 }
 
 /* Redisson leaves the fields of an expired hold; with them its owner could still release what is another's now. */
@@ -384,9 +409,28 @@ RealTest(group_lock, works_without_a_thread)
     assert_no_keys();
 }
 
+/* However long it is. */
+Test(group_lock, has_the_values_that_their_bytes_say)
+{
+    static char text[1001];
+    memset(text, 'x', 1000);
+    for (size_t length = 1000; length > 0; length = length * 2 / 3) {
+        const char *const texts[] = {text};
+        const rlock_value value = {text, length};
+        text[length] = 0;
+        rlock *one = rlock_get_group_lock_of_strings(stage.client, GROUP, RLOCK_CODEC_STRING, texts, 1);
+        rlock *other = rlock_get_group_lock(stage.other, GROUP, &value, 1);
+        assert_ok(rlock_lock(one));
+        assert_status(rlock_try_lock(other, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+        assert_ok(rlock_unlock(one));
+        rlock_free(one);
+        rlock_free(other);
+    }
+}
+
 Test(group_lock, refuses_wrong_values)
 {
-    static const char *const texts[] = {"a", NULL}, *const no_utf8[] = {"\xff"};
+    static const char *const texts[] = {"a", NULL}, *const no_utf8[] = {"a\xff"};
     static const int64_t numbers[] = {1};
     static const rlock_value no_bytes = {NULL, 1}, empty = {NULL, 0};
     cr_assert(!rlock_get_group_lock_of_strings(stage.client, GROUP, RLOCK_CODEC_STRING, texts, 2));

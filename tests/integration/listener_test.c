@@ -7,6 +7,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 TestSuite(listener, .init = stage_open, .fini = stage_close);
@@ -145,6 +146,153 @@ Test(listener, survives_a_broken_connection)
         (void)event_wait_count(&mine.came, 1, 20);
     }
     assert_heard(&mine, 1, RLOCK_EVENT_DELETED);
+    rlock_remove_listener(listener);
+}
+
+/* It is told of what happens after it was added. */
+Test(listener, hears_nothing_that_was_before_it)
+{
+    ear early = {.takes = NULL}, late = {.takes = NULL};
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_listener *first = listen(lock, &early);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_heard(&early, 1, RLOCK_EVENT_DELETED);
+    rlock_listener *second = listen(lock, &late);
+    assert_ok(rlock_lock_lease(lock, 50));
+    assert_heard(&early, 2, RLOCK_EVENT_EXPIRED);
+    assert_heard(&late, 1, RLOCK_EVENT_EXPIRED);
+    cr_assert(event_count(&late.came) == 1);
+    rlock_remove_listener(first);
+    rlock_remove_listener(second);
+}
+
+/* --- a function that takes its time --- */
+
+typedef struct busy {
+    event began, may_end;
+    atomic_int deleted, expired;
+} busy;
+
+static void note_slowly(const rlock_event *of, void *arg)
+{
+    busy *self = arg;
+    if (of->kind == RLOCK_EVENT_DELETED)
+        self->deleted++;
+    else
+        self->expired++;
+    event_set(&self->began);
+    cr_assert(event_wait_ms(&self->may_end, 20000));
+}
+
+static rlock_listener *listen_slowly(rlock *lock, busy *to)
+{
+    rlock_listener *listener = NULL;
+    notify("Kgx");
+    event_init(&to->began);
+    event_init(&to->may_end);
+    assert_ok(rlock_add_listener(lock, note_slowly, to, &listener));
+    return listener;
+}
+
+static rlock_status end_listening(void *listener)
+{
+    rlock_remove_listener(listener);
+    return RLOCK_OK;
+}
+
+/* Afterwards the program may free what the function uses. */
+Test(listener, is_removed_when_its_function_has_ended)
+{
+    busy mine = {.deleted = 0};
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_listener *listener = listen_slowly(lock, &mine);
+    actor *remover = actor_start();
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    cr_assert(event_wait_ms(&mine.began, 20000));
+    actor_begin(remover, end_listening, listener);
+    cr_assert(actor_asleep(remover, 5000) && !actor_ended(remover, 50));
+    event_set(&mine.may_end);
+    assert_ok(actor_finish(remover, 20000));
+    actor_end(remover);
+}
+
+/* Of each, though both came while it was at something else. */
+Test(listener, hears_of_an_end_and_of_a_deletion_at_the_same_time)
+{
+    busy mine = {.deleted = 0};
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_listener *listener = listen_slowly(lock, &mine);
+    ear beside = {.takes = NULL};
+    rlock_listener *witness = listen(lock_of(stage.other, NAME), &beside);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    cr_assert(event_wait_ms(&mine.began, 20000));
+    assert_ok(rlock_lock_lease(lock_of(stage.other, NAME), 50));
+    assert_heard(&beside, 2, RLOCK_EVENT_EXPIRED);
+    assert_ok(rlock_lock(lock_of(stage.other, NAME)));
+    assert_ok(rlock_unlock(lock_of(stage.other, NAME)));
+    assert_heard(&beside, 3, RLOCK_EVENT_DELETED);
+    event_set(&mine.may_end);
+    cr_assert(event_wait_count(&mine.began, 3, 20000));
+    cr_assert(mine.deleted == 2 && mine.expired == 1);
+    rlock_remove_listener(listener);
+    rlock_remove_listener(witness);
+}
+
+typedef struct adding {
+    event came;
+    rlock *lock;
+    ear *to;
+    rlock_listener *added;
+    rlock_status status;
+} adding;
+
+static void add_another(const rlock_event *of, void *arg)
+{
+    adding *self = arg;
+    (void)of;
+    if (!self->added)
+        self->status = rlock_add_listener(self->lock, note, self->to, &self->added);
+    event_set(&self->came);
+}
+
+/* It cannot wait for the thread that it runs on. */
+Test(listener, may_add_another)
+{
+    ear later = {.takes = NULL};
+    rlock *lock = lock_of(stage.client, NAME);
+    adding mine = {.lock = lock, .to = &later, .status = RLOCK_UNKNOWN};
+    rlock_listener *listener;
+    notify("Kgx");
+    event_init(&mine.came);
+    event_init(&later.came);
+    assert_ok(rlock_add_listener(lock, add_another, &mine, &listener));
+    for (int i = 0; i < 1000 && event_count(&later.came) == 0; i++) {
+        assert_ok(rlock_lock(lock));
+        assert_ok(rlock_unlock(lock));
+        (void)event_wait_count(&later.came, 1, 20);
+    }
+    cr_assert(event_wait_ms(&mine.came, 20000));
+    assert_ok(mine.status);
+    assert_heard(&later, 1, RLOCK_EVENT_DELETED);
+    rlock_remove_listener(listener);
+    rlock_remove_listener(mine.added);
+}
+
+/* Keys of the same name in other databases are others. */
+Test(listener, is_for_the_database_of_its_client)
+{
+    ear mine = {.takes = NULL};
+    rlock_client *client = stage_client("database=1");
+    rlock *lock = lock_of(client, NAME);
+    rlock_listener *listener = listen(lock, &mine);
+    assert_ok(rlock_lock(lock_of(stage.client, NAME)));
+    assert_ok(rlock_unlock(lock_of(stage.client, NAME)));
+    assert_ok(rlock_lock_lease(lock, 50));
+    assert_heard(&mine, 1, RLOCK_EVENT_EXPIRED);
+    cr_assert(event_count(&mine.came) == 1);
     rlock_remove_listener(listener);
 }
 

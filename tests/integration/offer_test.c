@@ -111,6 +111,18 @@ Test(offer, that_is_as_long_as_the_own_lease_takes_a_request)
     actor_end(waiter);
 }
 
+/* The server keeps it for no longer than the waiter asked. */
+Test(offer, is_no_longer_than_the_own_lease)
+{
+    rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
+    actor *waiter = waiter_of(lock, 500);
+    assert_ok(rlock_unlock(held));
+    assert_between(pttl_of(NAME), -2, 500);
+    (void)actor_finish(waiter, 5000);
+    assert_between(pttl_of(NAME), -2, 500);
+    actor_end(waiter);
+}
+
 /* It may be told late of an offer that has ended in between. */
 Test(offer, takes_a_request_of_a_waiter_that_has_asked_again)
 {

@@ -1,11 +1,13 @@
 /* Singleflight: of many callers one loads, and whatever becomes of it, each gets an answer. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/child.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +147,72 @@ Test(singleflight, load_may_ask_for_another_key)
     assert_got(loaded, "Ada");
 }
 
+/* Keys that are loaded at the same time, each within the load of the one before. */
+static rlock_status load_next(const char *key, void *arg, void **bytes, size_t *length)
+{
+    int number = atoi(key + 4);
+    char next[16];
+    rlock_loaded *loaded = NULL;
+    rlock_status status = RLOCK_OK;
+    snprintf(next, sizeof next, "key:%d", number - 1);
+    if (number > 0)
+        status = rlock_singleflight_do(flights, next, NULL, load_next, arg, &loaded);
+    cr_assert(number == 0 || strcmp(rlock_loaded_bytes(loaded, NULL), next) == 0);
+    rlock_loaded_free(loaded);
+    *bytes = strdup(key);
+    *length = strlen(key) + 1;
+    return status;
+}
+
+Test(singleflight, many_keys_have_a_load_each)
+{
+    rlock_loaded *loaded = NULL;
+    assert_ok(rlock_singleflight_do(flights, "key:100", NULL, load_next, NULL, &loaded));
+    cr_assert_str_eq(rlock_loaded_bytes(loaded, NULL), "key:100");
+    rlock_loaded_free(loaded);
+}
+
+static rlock_status load_nothing(const char *key, void *arg, void **bytes, size_t *length)
+{
+    (void)key;
+    *bytes = malloc(1);
+    *length = 0;
+    return *(rlock_status *)arg;
+}
+
+/* No bytes, which is not the same as none. */
+Test(singleflight, empty_answer_is_an_answer)
+{
+    rlock_loaded *loaded = NULL;
+    rlock_status status = RLOCK_OK;
+    size_t length = 77;
+    assert_ok(rlock_singleflight_do(flights, KEY, NULL, load_nothing, &status, &loaded));
+    cr_assert(rlock_loaded_bytes(loaded, &length) && length == 0);
+    rlock_loaded_free(loaded);
+}
+
 /* --- errors --- */
+
+/* What it says of an error is told; what others said before on its thread is not. */
+static rlock_status load_and_say(const char *key, void *arg, void **bytes, size_t *length)
+{
+    (void)key;
+    (void)bytes;
+    (void)length;
+    return arg ? rlock_unlock(NULL) : RLOCK_UNAVAILABLE;
+}
+
+Test(singleflight, message_is_that_of_its_load)
+{
+    rlock_loaded *loaded = NULL;
+    assert_status(rlock_unlock(NULL), RLOCK_INVALID);
+    assert_status(rlock_singleflight_do(flights, KEY, NULL, load_and_say, NULL, &loaded), RLOCK_UNAVAILABLE);
+    assert_error("the load of \"" KEY "\" failed");
+    cr_assert(!strstr(rlock_last_error(), "NULL"), "%s", rlock_last_error());
+    assert_status(rlock_singleflight_do(flights, KEY, NULL, load_and_say, "", &loaded), RLOCK_INVALID);
+    assert_error("NULL");
+    cr_assert(!strstr(rlock_last_error(), "the load of"), "%s", rlock_last_error());
+}
 
 /* With its bytes and its words; and the next one asks anew. */
 Test(singleflight, error_reaches_all_and_is_not_kept)
@@ -214,6 +281,46 @@ RealTest(singleflight, load_whose_thread_has_ended_is_begun_anew)
     rlock_loaded *loaded = NULL;
     assert_ok(rlock_singleflight_do(flights, KEY, NULL, load, &from, &loaded));
     assert_got(loaded, "Ada");
+}
+
+/* The first time, it ends its thread; the second, it asks for what it is to load. */
+static rlock_status load_or_ask_itself(const char *key, void *arg, void **bytes, size_t *length)
+{
+    source *from = arg;
+    rlock_loaded *loaded = NULL;
+    if (from->loads == 0)
+        return load(key, arg, bytes, length);
+    assert_status(rlock_singleflight_do(flights, key, NULL, load_or_ask_itself, arg, &loaded), RLOCK_INVALID);
+    return RLOCK_OK;
+}
+
+static rlock_status ask_with_it(void *arg)
+{
+    asking *self = arg;
+    return rlock_singleflight_do(flights, KEY, NULL, load_or_ask_itself, self->from, &self->loaded);
+}
+
+static void *ask_with_it_and_end(void *arg)
+{
+    (void)ask_with_it(arg);
+    cr_assert_fail("its thread went on");
+    return NULL;
+}
+
+/* Nor may the one that goes on with the load ask for its own key. */
+RealTest(singleflight, load_that_was_taken_over_knows_its_thread)
+{
+    source from = {.began = &began, .may_end = &may_end, .text = "Ada", .ends_thread = true};
+    asking lost = asking_from(&from), waiting = asking_from(&from);
+    actor *waiter = actor_start();
+    pthread_t thread;
+    cr_assert(pthread_create(&thread, NULL, ask_with_it_and_end, &lost) == 0 && event_wait_ms(&began, SOON_MS));
+    actor_begin(waiter, ask_with_it, &waiting);
+    cr_assert(actor_asleep(waiter, SOON_MS));
+    event_set(&may_end);
+    pthread_join(thread, NULL);
+    assert_ok(actor_finish(waiter, SOON_MS));
+    actor_end(waiter);
 }
 
 /* --- the thread of a load that has ended --- */
@@ -331,8 +438,10 @@ Test(singleflight, wrong_arguments_are_named)
     rlock_singleflight_options options = {.size = 3};
     assert_status(rlock_singleflight_do(NULL, KEY, NULL, load, &from, &loaded), RLOCK_INVALID);
     assert_error("singleflight");
+    loaded = (rlock_loaded *)(void *)&from;
     assert_status(rlock_singleflight_do(flights, NULL, NULL, load, &from, &loaded), RLOCK_INVALID);
     assert_error("key");
+    cr_assert(!loaded);
     assert_status(rlock_singleflight_do(flights, KEY, NULL, NULL, &from, &loaded), RLOCK_INVALID);
     assert_error("load");
     assert_status(rlock_singleflight_do(flights, KEY, NULL, load, &from, NULL), RLOCK_INVALID);
@@ -342,4 +451,19 @@ Test(singleflight, wrong_arguments_are_named)
     cr_assert(!loaded && from.loads == 0);
     rlock_singleflight_free(NULL);
     rlock_loaded_free(NULL);
+}
+
+static const char *ask_in_the_child(child *self)
+{
+    source from = {.text = "Ada"};
+    rlock_loaded *loaded = NULL;
+    (void)self;
+    child_check(rlock_singleflight_do(flights, KEY, NULL, load, &from, &loaded) == RLOCK_FORKED && from.loads == 0);
+    rlock_singleflight_free(flights);
+    return NULL;
+}
+
+RealTest(singleflight, of_a_parent_process_is_refused)
+{
+    in_child(ask_in_the_child);
 }

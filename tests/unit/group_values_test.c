@@ -101,6 +101,7 @@ Test(group_values, of_strings_are_as_kryo_writes_them)
         {"a\u00e9", "038361c3a9", 5},
         {x + 32, "0378787878", 33},
         {x + 31, "03a2787878", 35},
+        {x + 2, "03bf78", 64},
         {x + 1, "03c00178", 66},
         {x, "03c10178", 67},
         {"\U0001F600", "0383eda0bdedb880", 8},
@@ -113,6 +114,12 @@ Test(group_values, of_strings_are_as_kryo_writes_them)
         cr_assert(length == cases[i].length, "\"%s\": %zu bytes, expected %zu", cases[i].text, length, cases[i].length);
         assert_bytes(status, bytes, length, cases[i].hex);
     }
+    unsigned char exact[3];
+    size_t just = sizeof exact;
+    assert_ok(rlock_encode_string(RLOCK_CODEC_KRYO5, "a", exact, &just));
+    just = sizeof exact - 1;
+    assert_status(rlock_encode_string(RLOCK_CODEC_KRYO5, "a", exact, &just), RLOCK_INVALID);
+    cr_assert(just == sizeof exact);
     char *longest = malloc(8192);
     unsigned char *bytes = malloc(8200);
     size_t length = 8200;
