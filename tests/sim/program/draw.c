@@ -69,7 +69,8 @@ static void draw_client(drawing *self, plan_client *to)
     int64_t timeout_ms = timeouts[draw_roll(self, 4)], watchdog_ms = watchdogs[draw_roll(self, 5)];
     /* What the link can serve: a connection takes some round trips, and so does a script that the server lacks. */
     int64_t trip_us = self->plan->latency_us + self->plan->jitter_us;
-    option(self, to, "timeout", timeout_ms > trip_us / 100 ? timeout_ms : 3000);
+    timeout_ms = timeout_ms > trip_us / 100 ? timeout_ms : 3000;
+    option(self, to, "timeout", timeout_ms);
     option(self, to, "lockWatchdogTimeout", watchdog_ms > trip_us / 20 ? watchdog_ms : 30000);
     if (draw_one_in(self, 2))
         option(self, to, "retryAttempts", draw_roll(self, 4));
@@ -77,7 +78,7 @@ static void draw_client(drawing *self, plan_client *to)
         word(to, "localHandOver=true");
     if (draw_one_in(self, self->mood.posts))
         word(to, "unlockWaits=false");
-    if (draw_one_in(self, 6))
+    if (draw_one_in(self, 6) && timeout_ms > trip_us / 25) /* the first call waits for the search, which asks several servers */
         word(to, "lazyInitialization=true");
     if (draw_one_in(self, 3))
         word(to, "lossTracking=true");
