@@ -30,6 +30,8 @@ typedef struct rli_cold_fields {
     int level_room;
     /* Read holds only: each hold, the outermost first. */
     rli_read_level *levels;
+    /* Read holds only: a release that is late deletes the levels above so many; 0: none is late. */
+    int sure_levels;
     /* Bit 0: the watchdog renews the innermost hold; bit 1: the one around it; and so on. */
     uint64_t renewed_levels;
     /* For a member of a red lock. Bit 0: the red lock took its innermost hold without this member; and so on. */

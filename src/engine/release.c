@@ -118,6 +118,8 @@ static rlock_status release_one(rli_releasing *release, rlock_status status)
     const char *unheard;
     rli_session *session = release->session;
     const rli_call *call = &release->call;
+    if (session->kind->sharing == RLI_READING && (status != RLOCK_OK || call->unanswered))
+        rli_session_note_late_release(session);
     if (status != RLOCK_OK) {
         /* The outer holds may be lost before this one ends on the server. */
         if (release->ends_ms > 0)

@@ -97,10 +97,11 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
     return sent_ms + lease_ms - margin_ms(lease_ms);
 }
 
-static int64_t latest_end(const rli_session *session)
+/* Of the outermost levels, so many. */
+static int64_t latest_end(const rli_session *session, int count)
 {
     int64_t latest_ms = 0;
-    for (int i = 0; i < session->count; i++) {
+    for (int i = 0; i < count; i++) {
         if (session->cold->levels[i].end_ms > latest_ms)
             latest_ms = session->cold->levels[i].end_ms;
     }
@@ -152,7 +153,7 @@ void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t 
     if (session->kind->sharing == RLI_READING && session->count > 0) {
         confirm_levels(session, until_ms, lease_ms);
         /* The confirmed level may have been an inner one that is released by now. */
-        until_ms = latest_end(session);
+        until_ms = latest_end(session, session->count);
     }
     if (until_ms > session->deadline_ms)
         session->deadline_ms = until_ms;
@@ -237,10 +238,12 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
     lease_ms = rli_lease_on_server(engine, lease_ms);
     /* Each level has its own end: this one extends no other. */
     if (session->kind->sharing == RLI_READING) {
-        int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
-        cold->levels[session->count] = level_until(until_ms, lease_ms);
-        if (until_ms > session->deadline_ms)
-            session->deadline_ms = until_ms;
+        rli_read_level level = level_until(rli_valid_until(sent_ms, lease_ms), lease_ms);
+        if (cold->sure_levels > 0 && session->count >= cold->sure_levels)
+            level.end_ms = rli_earlier(level.end_ms, latest_end(session, cold->sure_levels));
+        cold->levels[session->count] = level;
+        if (level.end_ms > session->deadline_ms)
+            session->deadline_ms = level.end_ms;
     } else {
         rli_session_extend_deadline(session, sent_ms, lease_ms);
     }
@@ -262,6 +265,13 @@ void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_
         return;
     session->aging = false;
     rli_timer_heap_set(&engine->timers, &session->timer, rli_earlier(rli_after_ms(OFFER_MS), session->deadline_ms));
+}
+
+void rli_session_note_late_release(rli_session *session)
+{
+    rli_cold_fields *cold = session->cold;
+    if (cold->sure_levels == 0 || session->count < cold->sure_levels)
+        cold->sure_levels = session->count;
 }
 
 void rli_session_add_inner_hold(rli_session *session)
@@ -302,7 +312,7 @@ void rli_session_remove_hold(rli_engine *engine, rli_session *session)
     cold->renewed -= renewed;
     session->count--;
     if (session->kind->sharing == RLI_READING && session->count > 0)
-        session->deadline_ms = latest_end(session);
+        session->deadline_ms = latest_end(session, session->count);
     if (session->count == 0)
         rli_timer_heap_remove(&engine->timers, &session->timer);
     else if (cold->renewed == 0 && (renewed || session->kind->sharing == RLI_READING))

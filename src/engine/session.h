@@ -64,6 +64,9 @@ void rli_session_add_inner_hold(rli_session *session);
 void rli_session_add_skipped_hold(rli_session *session);
 /* Returns whether the red lock took its innermost hold without this member, and forgets that hold. */
 bool rli_session_remove_skipped_hold(rli_session *session);
+/* Notes that a release of one of several read holds, which has been removed, may run late: it then deletes also what was
+ * taken after it. So later holds are relied on no longer than those that it leaves. */
+void rli_session_note_late_release(rli_session *session);
 /* Removes the innermost hold, which the owner gives back. The session has an attempt. */
 void rli_session_remove_hold(rli_engine *engine, rli_session *session);
 /* Returns the longest lease that the remaining holds need, ms. */

@@ -64,3 +64,21 @@ Test(read_hold, whose_release_was_lost_is_released_until_the_server_answers)
 {
     assert_inner_ends_with_outer(6);
 }
+
+/* An unlock whose first attempt is late takes the end of the hold that was taken after it: others get the lock when the outer
+ * lease has ended. */
+Test(read_hold, that_follows_a_late_release_is_relied_on_no_longer_than_it_stands)
+{
+    rlock_read_write_lock *pair = rlock_get_read_write_lock(scene.client, NAME);
+    rlock *lock = rlock_read_lock(pair);
+    assert_ok(rlock_try_lock(lock, 0, 3000));
+    assert_ok(rlock_try_lock(lock, 0, 3000));
+    int rule = on_script(&rli_script_read_release, PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    let_through(rule);
+    int64_t valid_ms = rlock_valid_for(lock), stands_ms = pttl_of(NAME);
+    cr_assert(valid_ms <= stands_ms + 1, "relies on %lld of %lld ms", (long long)valid_ms, (long long)stands_ms);
+    rlock_free(lock);
+    rlock_read_write_lock_free(pair);
+}
