@@ -143,7 +143,7 @@ bool rli_park_polling(rli_parker *parker, int bell, int fd, int64_t deadline_ms)
 {
     unsigned state = atomic_load_explicit(&parker->state, memory_order_relaxed);
     bool ready = false;
-    parker->bell = bell;
+    atomic_store_explicit(&parker->bell, bell, memory_order_relaxed);
     while (!(state & (RLI_WOKEN | RLI_POLLING))) {
         if (atomic_compare_exchange_weak(&parker->state, &state, state | RLI_POLLING))
             state |= RLI_POLLING;
@@ -229,7 +229,7 @@ void rli_unpark_batched(rli_parker *parker, unsigned news, rli_wake_batch *batch
     int bell;
     unsigned state = atomic_load_explicit(&parker->state, memory_order_acquire);
     do
-        bell = state & RLI_POLLING ? parker->bell : -1;
+        bell = state & RLI_POLLING ? atomic_load_explicit(&parker->bell, memory_order_relaxed) : -1;
     while (!atomic_compare_exchange_weak(&parker->state, &state, (state & ~asleep) | RLI_WOKEN | news));
     if (ready && !(state & (RLI_WOKEN | RLI_STEPPING)))
         put_on_list(parker);

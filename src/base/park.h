@@ -17,7 +17,7 @@ typedef struct rli_parker {
     struct rli_parts *parts; /* with `ready`: it is put there instead, among the parts of a whole; NULL: it is no part */
     struct rli_parker *next; /* on that list */
     int64_t wake_ms;         /* without a thread: when to go on if nothing wakes it before */
-    int bell;                /* with RLI_POLLING: what wakes it (bell.h) */
+    atomic_int bell;         /* with RLI_POLLING: what wakes it (bell.h); the next sleep may begin while it is read */
 } rli_parker;
 
 enum {

@@ -215,6 +215,7 @@ typedef struct reader {
     int ends[2]; /* of a pipe */
     int64_t deadline_ms;
     bool ready; /* what the park answered */
+    atomic_bool done;
 } reader;
 
 static void *read_there(void *argument)
@@ -297,6 +298,29 @@ Test(park, deadline_ends_a_sleep_at_a_socket)
     int64_t end_ms = rli_after_ms(20);
     while (rli_now_ms() < end_ms) /* a ring that comes late ends the next sleep early */
         cr_assert(!rli_park_polling(&self.parker, self.bell.fd, self.ends[0], end_ms));
+    close_reader(&self);
+}
+
+static void *unpark_often(void *argument)
+{
+    reader *self = argument;
+    for (int i = 0; i < 20000; i++)
+        rli_unpark(&self->parker);
+    atomic_store(&self->done, true);
+    return NULL;
+}
+
+/* Who unparks it may still be looking at the sleep before. */
+Test(park, sleep_at_a_socket_may_begin_while_another_thread_wakes_it)
+{
+    reader self;
+    pthread_t thread;
+    open_reader(&self);
+    say_a_byte(&self);
+    cr_assert(pthread_create(&thread, NULL, unpark_often, &self) == 0);
+    while (!atomic_load(&self.done))
+        rli_park_polling(&self.parker, self.bell.fd, self.ends[0], RLI_NEVER);
+    pthread_join(thread, NULL);
     close_reader(&self);
 }
 
