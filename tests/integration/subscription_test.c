@@ -1,6 +1,7 @@
 /* Subscriptions: what becomes of waits whose channel comes late, breaks, or is refused. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/called.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
@@ -200,6 +201,62 @@ TimedTest(subscription, is_heard_by_those_who_stay_when_one_goes)
     actor_end(second);
 }
 
+/* Waits alone, so reads the messages itself, and gets the lock. Its channel lingers, so the next waits are not held up
+ * by subscribing. */
+static void wait_alone(actor *waiter, rlock *lock, const char *name)
+{
+    foreign_hold(name, RLOCK_WATCHDOG);
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(name, 5000));
+    cr_assert(!actor_ended(waiter, 20));
+    foreign_release(name);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+}
+
+/* An async call never reads them. It does not wait until it is clear that no thread comes to read. */
+TimedTest(subscription, is_heard_at_once_by_a_call_without_a_thread_after_one_with)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = actor_start();
+    const rlock_lock_options options = called_options(7, RLOCK_FOREVER);
+    called done = {0};
+    wait_alone(waiter, lock, NAME);
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    assert_ok(rlock_lock_async(lock, &options, called_note, &done));
+    called_process_for(stage.client, 1);
+    int64_t since_ms = now_ms();
+    foreign_release(NAME);
+    assert_ok(called_await(stage.client, &done));
+    assert_between(now_ms() - since_ms, 0, at_most_ms(1));
+    assert_ok(called_unlock(stage.client, lock, 7));
+    actor_end(waiter);
+}
+
+/* Nor do two threads that wait at the same time. */
+TimedTest(subscription, is_heard_at_once_by_two_threads_after_one)
+{
+    rlock *one = lock_of(stage.client, "one"), *two = lock_of(stage.client, "two");
+    actor *first = actor_start(), *second = actor_start();
+    wait_alone(first, one, "one");
+    wait_alone(second, two, "two");
+    foreign_hold("one", RLOCK_WATCHDOG);
+    foreign_hold("two", RLOCK_WATCHDOG);
+    actor_begin_lock(first, one);
+    actor_begin_lock(second, two);
+    cr_assert(!actor_ended(first, 1));
+    int64_t since_ms = now_ms();
+    foreign_release("one");
+    assert_ok(actor_finish(first, 5000));
+    assert_between(actor_ended_at(first) - since_ms, 0, at_most_ms(1));
+    foreign_release("two");
+    assert_ok(actor_finish(second, 5000));
+    assert_ok(actor_unlock(first, one));
+    assert_ok(actor_unlock(second, two));
+    actor_end(first);
+    actor_end(second);
+}
+
 /* --- not to be had --- */
 
 /* No more connections than there are: no subscriber can come. */
@@ -306,7 +363,7 @@ RealTest(subscription, refused_by_an_acl_says_so_and_works_once_allowed)
     freeReplyObject(server_command(stage.server, "ACL SETUSER bob allchannels"));
     actor_begin_lock(waiter, lock);
     cr_assert(wait_listened(NAME, 5000));
-    cr_assert(!actor_ended(waiter, 1000)); /* it knows that it is subscribed, and waits on */
+    cr_assert(!actor_ended(waiter, 100)); /* it knows that it is subscribed, and waits on */
     foreign_release(NAME);
     assert_ok(actor_finish(waiter, 5000));
     assert_ok(actor_unlock(waiter, lock));

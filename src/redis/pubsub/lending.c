@@ -6,7 +6,7 @@
 #include "base/clock.h"
 
 /* After a waiter has read, the next one, mostly the same thread in its next turn, has so long to come before the
- * subscriber's thread reads again. Nobody waits for a message meanwhile. */
+ * subscriber's thread reads again. If one comes that does not read, the thread reads at once. */
 #define NEXT_MS 4
 
 bool rli_subscriber_lends(const rli_subscriber *subscriber, int64_t *until_ms)
@@ -27,12 +27,24 @@ static rli_shared_socket *lend(rli_subscriber *subscriber, rli_operation *op, in
     if (!rli_bell_take(&op->gate->bell))
         return NULL;
     subscriber->lent = rli_connection_share(&subscriber->connection);
-    if (!subscriber->lent)
+    if (!subscriber->lent) {
         rli_bell_give_back(&op->gate->bell);
-    else if (subscriber->reads)
+        return NULL;
+    }
+    if (subscriber->reads)
         rli_subscriber_wake(subscriber);
     subscriber->reads = false;
     return subscriber->lent;
+}
+
+/* An operation waits for messages and does not read them: the thread must, and not leave that to the next reader. */
+static void expect_nobody(rli_subscriber *subscriber)
+{
+    if (rli_now_ms() >= subscriber->lent_until_ms)
+        return;
+    subscriber->lent_until_ms = 0;
+    if (subscriber->running && !subscriber->lent)
+        rli_subscriber_wake(subscriber);
 }
 
 static void read_messages(rli_subscriber *subscriber)
@@ -57,12 +69,12 @@ static void give_back(rli_subscriber *subscriber, int own)
 
 bool rli_subscriber_sleep(rli_subscriber *subscriber, rli_operation *op, int own, int64_t until_ms)
 {
-    rli_shared_socket *socket = NULL;
-    if (!rli_operation_is_async(op) && op->parker == &op->own) {
-        pthread_mutex_lock(&subscriber->mutex);
-        socket = lend(subscriber, op, own);
-        pthread_mutex_unlock(&subscriber->mutex);
-    }
+    bool polls = !rli_operation_is_async(op) && op->parker == &op->own;
+    pthread_mutex_lock(&subscriber->mutex);
+    rli_shared_socket *socket = polls ? lend(subscriber, op, own) : NULL;
+    if (!socket)
+        expect_nobody(subscriber);
+    pthread_mutex_unlock(&subscriber->mutex);
     if (!socket)
         return rli_operation_sleep(op, until_ms);
     bool ready = rli_operation_sleep_polling(op, socket->fd, until_ms);
