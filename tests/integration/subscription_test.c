@@ -257,6 +257,34 @@ TimedTest(subscription, is_heard_at_once_by_two_threads_after_one)
     actor_end(second);
 }
 
+/* A request to subscribe that the socket does not take at once is sent on as soon as there is room, though another
+ * thread reads. */
+TimedTest(subscription, is_sent_on_when_there_is_room)
+{
+    enum { LENGTH = 3 << 20 }; /* longer than the simulated network's window */
+    static char name[LENGTH + 1];
+    memset(name, 'n', LENGTH);
+    rlock *alone = lock_of(stage.client, NAME), *mine = lock_of(stage.client, name), *theirs = lock_of(stage.other, name);
+    actor *reader = actor_start(), *waiter = actor_start();
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    actor_begin_lock(reader, alone);
+    cr_assert(wait_listened(NAME, 5000));
+    cr_assert(!actor_ended(reader, 20));
+    assert_ok(rlock_lock(theirs));
+    actor_begin_lock(waiter, mine);
+    cr_assert(!actor_ended(waiter, 100));
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(theirs));
+    assert_ok(actor_finish(waiter, 10000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(20));
+    assert_ok(actor_unlock(waiter, mine));
+    foreign_release(NAME);
+    assert_ok(actor_finish(reader, 5000));
+    assert_ok(actor_unlock(reader, alone));
+    actor_end(reader);
+    actor_end(waiter);
+}
+
 /* --- not to be had --- */
 
 /* No more connections than there are: no subscriber can come. */

@@ -175,9 +175,10 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
 {
     rewatch(subscriber);
     subscriber->reads = subscriber->connection.context && !rli_subscriber_lends(subscriber, &until_ms);
+    bool sends = subscriber->connection.context && rli_subscriber_waits_for_room(subscriber);
     struct pollfd polled[3] = {
-        {.fd = subscriber->reads ? subscriber->connection.fd : -1,
-         .events = (short)(rli_subscriber_waits_for_room(subscriber) ? POLLIN | POLLOUT : POLLIN)},
+        {.fd = subscriber->reads || sends ? subscriber->connection.fd : -1,
+         .events = (short)((subscriber->reads ? POLLIN : 0) | (sends ? POLLOUT : 0))},
         {.fd = subscriber->wake_fd, .events = POLLIN},
         {.fd = subscriber->watched ? subscriber->watched->fd : -1, .events = POLLRDHUP},
     };
