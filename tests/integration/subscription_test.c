@@ -4,6 +4,7 @@
 #include "tests/integration/support/called.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
+#include "tests/integration/support/stopped.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
 
@@ -283,6 +284,35 @@ TimedTest(subscription, is_sent_on_when_there_is_room)
     assert_ok(actor_unlock(reader, alone));
     actor_end(reader);
     actor_end(waiter);
+}
+
+/* The reader stands still, as in a signal handler: what it leaves unread is no silence of the server, and is read for the
+ * others. */
+TimedTest(subscription, is_read_for_others_when_its_reader_stands_still)
+{
+    rlock *one = lock_of(stage.client, "one"), *two = lock_of(stage.client, "two");
+    actor *first = actor_start(), *second = actor_start();
+    foreign_hold("one", RLOCK_WATCHDOG);
+    foreign_hold("two", RLOCK_WATCHDOG);
+    actor_begin_lock(first, one);
+    cr_assert(wait_listened("one", 5000));
+    cr_assert(!actor_ended(first, 20));
+    int64_t connections = server_info(stage.server, "total_connections_received");
+    actor_stop(first);
+    actor_begin_lock(second, two);
+    cr_assert(!actor_ended(second, 4000));
+    assert_between(server_info(stage.server, "total_connections_received") - connections, 0, 0);
+    int64_t since_ms = now_ms();
+    foreign_release("two");
+    assert_ok(actor_finish(second, 5000));
+    assert_between(actor_ended_at(second) - since_ms, 0, at_most_ms(20));
+    actor_go_on();
+    foreign_release("one");
+    assert_ok(actor_finish(first, 5000));
+    assert_ok(actor_unlock(first, one));
+    assert_ok(actor_unlock(second, two));
+    actor_end(first);
+    actor_end(second);
 }
 
 /* --- not to be had --- */

@@ -232,12 +232,37 @@ static void ping(rli_subscriber *subscriber)
         rli_subscriber_flush(subscriber);
 }
 
+/* Takes what has arrived. Returns whether anything has, or the connection has ended. */
+static bool receive(rli_subscriber *subscriber)
+{
+    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
+    if (received == RLI_RECEIVED_NOTHING)
+        return false;
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
+    if (received == RLI_RECEIVED_END || !rli_subscriber_hear(subscriber))
+        lose(subscriber);
+    return true;
+}
+
+/* The waiter that the connection is lent to may stand still, or had no turn yet: then it is no silence of the server. It
+ * is not lent any more. */
+static bool receive_for_reader(rli_subscriber *subscriber)
+{
+    if (!subscriber->lent || !receive(subscriber))
+        return false;
+    subscriber->lent = NULL;
+    return true;
+}
+
 /* Nothing was received: checks whether something is overdue, and sends what is due. */
 static void look_at_time(rli_subscriber *subscriber)
 {
     int64_t now_ms = rli_now_ms();
     bool late = subscriber->channels.first && now_ms >= subscriber->channels.first->late_at_ms;
     if (late || (subscriber->pinged && now_ms >= ping_at(subscriber))) {
+        if (receive_for_reader(subscriber))
+            return;
         snprintf(subscriber->trouble, sizeof subscriber->trouble, "Redis at %.140s does not %s",
                  subscriber->address->text, late ? "confirm subscriptions" : "answer");
         lose(subscriber);
@@ -299,11 +324,7 @@ static void read_and_write(rli_subscriber *subscriber)
         rli_subscriber_flush(subscriber);
     if (!(ready & ~POLLOUT))
         return;
-    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
-    subscriber->heard_ms = rli_now_ms();
-    subscriber->pinged = false;
-    if (received == RLI_RECEIVED_END || (received == RLI_RECEIVED_BYTES && !rli_subscriber_hear(subscriber)))
-        lose(subscriber);
+    receive(subscriber);
 }
 
 /* Waits until it is time to reconnect. Returns the pause after the next failure. */
