@@ -286,6 +286,23 @@ TimedTest(subscription, is_sent_on_when_there_is_room)
     actor_end(waiter);
 }
 
+/* Nothing is said on the channel for long: the answers to the pings are heard, whoever reads them. */
+TimedTest(subscription, is_kept_while_a_thread_reads)
+{
+    rlock_client *client = stage_client("pingConnectionInterval=300&timeout=500");
+    actor *waiter = actor_start();
+    foreign_hold(NAME, RLOCK_WATCHDOG);
+    actor_begin_lock(waiter, lock_of(client, NAME));
+    cr_assert(wait_listened(NAME, 5000));
+    int64_t connections = server_info(stage.server, "total_connections_received");
+    cr_assert(!actor_ended(waiter, 5000));
+    cr_assert(server_info(stage.server, "total_connections_received") == connections);
+    foreign_release(NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock_of(client, NAME)));
+    actor_end(waiter);
+}
+
 /* The reader stands still, as in a signal handler: what it leaves unread is no silence of the server, and is read for the
  * others. */
 TimedTest(subscription, is_read_for_others_when_its_reader_stands_still)

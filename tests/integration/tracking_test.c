@@ -1,5 +1,6 @@
 /* Tracking: a server reports what others do to a lock that has been held for a second, so that a loss is told at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/losses.h"
@@ -132,6 +133,59 @@ KIND_TIMED_TEST(lock_of_an_emptied_server_is_told_at_once)
     say("FLUSHALL");
     assert_lost_at_once(lock);
 }
+
+/* --- beside a waiter, who reads the messages himself --- */
+
+#define OTHER "other"
+
+static actor *wait_beside(void)
+{
+    actor *waiter = actor_start();
+    foreign_hold(OTHER, RLOCK_WATCHDOG);
+    actor_begin_lock(waiter, lock_of(stage.client, OTHER));
+    cr_assert(wait_listened(OTHER, 5000));
+    cr_assert(!actor_ended(waiter, 20));
+    return waiter;
+}
+
+static void end_waiter(actor *waiter)
+{
+    assert_ok(actor_finish(waiter, 60000));
+    assert_ok(actor_unlock(waiter, lock_of(stage.client, OTHER)));
+    actor_end(waiter);
+}
+
+Test(tracking, lock_deleted_while_a_waiter_reads_is_told_at_once)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    actor *waiter = wait_beside();
+    foreign_vanish(NAME);
+    assert_lost_at_once(lock);
+    foreign_release(OTHER);
+    end_waiter(waiter);
+}
+
+TimedTest(tracking, lock_of_a_server_emptied_while_a_waiter_reads_is_told_at_once)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    actor *waiter = wait_beside();
+    say("FLUSHALL");
+    assert_lost_at_once(lock);
+    end_waiter(waiter);
+}
+
+/* The next waiter does not come: the client's own thread reads again soon. */
+TimedTest(tracking, lock_deleted_when_a_waiter_has_read_is_told_at_once)
+{
+    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
+    actor *waiter = wait_beside();
+    foreign_release(OTHER);
+    end_waiter(waiter);
+    foreign_vanish(NAME);
+    assert_lost_at_once(lock);
+}
+
+/* --- again and again --- */
 
 /* Another loss of the same name is told as soon as the first. */
 TimedTest(tracking, lock_that_is_taken_again_is_tracked_again)
