@@ -7,6 +7,7 @@
 #include "tests/integration/support/stage.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(subscriber);
@@ -69,4 +70,54 @@ Test(subscriber, says_why_the_server_refuses_a_channel)
 {
     refused_with("-NOPERM this user has no permissions to access one of the channels\r\n", "NOPERM", true);
     refused_with("-ERR Protocol error: expected '$', got 'S'\r\n", "Protocol error", false);
+}
+
+/* --- garbage --- */
+
+enum { ASKED, SUBSCRIBED, MAY_TALK };
+
+static bool talk_nonsense(impostor_peer *peer, const char *request)
+{
+    char confirmation[200];
+    if (strstr(request, "EVAL")) {
+        impostor_note(peer->of, ASKED, 1);
+        return impostor_say(peer, ":600000\r\n"); /* held by another */
+    }
+    const char *name = strstr(request, "redisson_lock__channel");
+    if (!strstr(request, "SUBSCRIBE") || !name)
+        return impostor_answer(peer, request);
+    int length = (int)strcspn(name, "\r");
+    snprintf(confirmation, sizeof confirmation, "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%.*s\r\n:1\r\n", length, length, name);
+    bool goes_on = impostor_say(peer, confirmation);
+    impostor_note(peer->of, SUBSCRIBED, 1);
+    return goes_on && impostor_await(peer->of, MAY_TALK, 1, 60000) && impostor_say(peer, "nonsense\r\n") &&
+           impostor_await(peer->of, MAY_TALK, 2, 60000);
+}
+
+/* A waiter reads it, and nothing else comes. Without pings nobody would notice that later. */
+Test(subscriber, connects_again_after_garbage)
+{
+    impostor *talker = impostor_start(talk_nonsense, NULL);
+    rlock_client *client = NULL;
+    rlock_cancel *token = rlock_cancel_new();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    actor *waiter = actor_start();
+    options.cancel = token;
+    assert_ok(rlock_client_open(&client, impostor_url(talker, "timeout=200000&pingConnectionInterval=0")));
+    rlock *lock = rlock_get_lock(client, NAME);
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(impostor_await(talker, SUBSCRIBED, 1, 5000));
+    cr_assert(!actor_ended(waiter, 100));
+    int64_t asked = impostor_noted(talker, ASKED);
+    impostor_note(talker, MAY_TALK, 1);
+    cr_assert(impostor_await(talker, SUBSCRIBED, 2, 60000));
+    cr_assert(impostor_await(talker, ASKED, asked + 1, 60000));
+    impostor_note(talker, MAY_TALK, 1);
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(waiter, 60000), RLOCK_CANCELLED);
+    actor_end(waiter);
+    rlock_cancel_free(token);
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(talker);
 }
