@@ -138,49 +138,54 @@ KIND_TIMED_TEST(lock_of_an_emptied_server_is_told_at_once)
 
 #define OTHER "other"
 
-static actor *wait_beside(void)
+static actor *wait_beside(rlock_client *client)
 {
     actor *waiter = actor_start();
     foreign_hold(OTHER, RLOCK_WATCHDOG);
-    actor_begin_lock(waiter, lock_of(stage.client, OTHER));
+    actor_begin_lock(waiter, lock_of(client, OTHER));
     cr_assert(wait_listened(OTHER, 5000));
     cr_assert(!actor_ended(waiter, 20));
     return waiter;
 }
 
-static void end_waiter(actor *waiter)
+static void end_waiter(actor *waiter, rlock_client *client)
 {
     assert_ok(actor_finish(waiter, 60000));
-    assert_ok(actor_unlock(waiter, lock_of(stage.client, OTHER)));
+    assert_ok(actor_unlock(waiter, lock_of(client, OTHER)));
     actor_end(waiter);
 }
 
 Test(tracking, lock_deleted_while_a_waiter_reads_is_told_at_once)
 {
     rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
-    actor *waiter = wait_beside();
+    actor *waiter = wait_beside(stage.client);
     foreign_vanish(NAME);
     assert_lost_at_once(lock);
     foreign_release(OTHER);
-    end_waiter(waiter);
+    end_waiter(waiter, stage.client);
 }
 
 TimedTest(tracking, lock_of_a_server_emptied_while_a_waiter_reads_is_told_at_once)
 {
     rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
-    actor *waiter = wait_beside();
+    actor *waiter = wait_beside(stage.client);
     say("FLUSHALL");
     assert_lost_at_once(lock);
-    end_waiter(waiter);
+    end_waiter(waiter, stage.client);
 }
 
-/* The next waiter does not come: the client's own thread reads again soon. */
+/* The next waiter does not come: the client's own thread reads again soon. With that timeout it looks once a second whether
+ * anything is overdue, so that nothing else wakes it before: no channel has lingered for long enough by then. */
 TimedTest(tracking, lock_deleted_when_a_waiter_has_read_is_told_at_once)
 {
-    rlock *lock = hold_old(&kind_reentrant, RLOCK_WATCHDOG);
-    actor *waiter = wait_beside();
+    rlock_client *client = stage_client("lossTracking=true&timeout=1000");
+    rlock *lock = lock_of(client, NAME);
+    listen_for_losses(client);
+    assert_ok(rlock_lock(lock));
+    grow_old(client);
+    actor *waiter = wait_beside(client);
     foreign_release(OTHER);
-    end_waiter(waiter);
+    end_waiter(waiter, client);
     foreign_vanish(NAME);
     assert_lost_at_once(lock);
 }
