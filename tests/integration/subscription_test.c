@@ -265,7 +265,8 @@ TimedTest(subscription, is_sent_on_when_there_is_room)
     enum { LENGTH = 3 << 20 }; /* longer than the simulated network's window */
     static char name[LENGTH + 1];
     memset(name, 'n', LENGTH);
-    rlock *alone = lock_of(stage.client, NAME), *mine = lock_of(stage.client, name), *theirs = lock_of(stage.other, name);
+    rlock *alone = lock_of(stage.client, NAME);
+    rlock *mine = lock_of(stage.client, name), *theirs = lock_of(stage.other, name);
     actor *reader = actor_start(), *waiter = actor_start();
     foreign_hold(NAME, RLOCK_WATCHDOG);
     actor_begin_lock(reader, alone);
@@ -303,8 +304,8 @@ TimedTest(subscription, is_kept_while_a_thread_reads)
     actor_end(waiter);
 }
 
-/* The reader stands still, as in a signal handler: what it leaves unread is no silence of the server, and is read for the
- * others. */
+/* The reader stands still, as in a signal handler: what it leaves unread is no silence of the server, and is read for
+ * the others. */
 TimedTest(subscription, is_read_for_others_when_its_reader_stands_still)
 {
     rlock *one = lock_of(stage.client, "one"), *two = lock_of(stage.client, "two");

@@ -174,8 +174,8 @@ TimedTest(tracking, lock_of_a_server_emptied_while_a_waiter_reads_is_told_at_onc
     end_waiter(waiter, stage.client);
 }
 
-/* The next waiter does not come: the client's own thread reads again soon. With that timeout it looks once a second whether
- * anything is overdue, so that nothing else wakes it before: no channel has lingered for long enough by then. */
+/* The next waiter does not come: the client's own thread reads again soon. With that timeout it looks once a second
+ * whether anything is overdue, so that a channel that begins to linger does not wake it. */
 TimedTest(tracking, lock_deleted_when_a_waiter_has_read_is_told_at_once)
 {
     rlock_client *client = stage_client("lossTracking=true&timeout=1000");

@@ -245,8 +245,8 @@ static bool receive(rli_subscriber *subscriber)
     return true;
 }
 
-/* The waiter that the connection is lent to may stand still, or had no turn yet: then it is no silence of the server. It
- * is not lent any more. */
+/* The waiter that the connection is lent to may stand still, or had no turn yet: then it is no silence of the server.
+ * The connection is not lent any more. */
 static bool receive_for_reader(rli_subscriber *subscriber)
 {
     if (!subscriber->lent || !receive(subscriber))
