@@ -64,6 +64,7 @@ static int64_t follow(rlock_listener *listener, rli_parker *parker)
         rli_news_leave(&listener->news, RLI_LEAVE_AT_ONCE);
     listener->news = news;
     rli_news_listen(&listener->news, parker);
+    rli_subscriber_read_on(&news.node->subscriber);
     listener->told = rli_channel_events_of(&news.node->subscriber, news.channel);
     return RLI_NEVER;
 }

@@ -5,9 +5,12 @@
 
 #include "base/clock.h"
 
-/* After a waiter has read, the next one, mostly the same thread in its next turn, has so long to come before the
- * subscriber's thread reads again. If one comes that does not read, the thread reads at once. */
-#define NEXT_MS 4
+/* When a waiter that was alone has read, nobody waits for messages, and the next one, mostly the same thread in its next turn,
+ * reads for itself. So the subscriber's thread is not woken: it reads again when it next wakes by itself, but for so long
+ * leaves that to a waiter. If one comes that does not read, the thread reads at once. */
+#define NEXT_MS 200
+/* The same while the thread is to hear at once which keys others have changed. */
+#define NEXT_TRACKED_MS 4
 
 bool rli_subscriber_lends(const rli_subscriber *subscriber, int64_t *until_ms)
 {
@@ -61,10 +64,18 @@ static void read_messages(rli_subscriber *subscriber)
 static void give_back(rli_subscriber *subscriber, int own)
 {
     subscriber->lent = NULL;
-    bool alone = subscriber->listeners == own && !subscriber->broken;
-    subscriber->lent_until_ms = alone ? rli_after_ms(NEXT_MS) : 0;
-    if (subscriber->running && (!alone || subscriber->polls_until_ms > subscriber->lent_until_ms))
+    bool alone = subscriber->listeners == own && !subscriber->broken, tracks = subscriber->invalidates;
+    subscriber->lent_until_ms = alone ? rli_after_ms(tracks ? NEXT_TRACKED_MS : NEXT_MS) : 0;
+    bool too_late = tracks && subscriber->polls_until_ms > subscriber->lent_until_ms;
+    if (subscriber->running && (!alone || too_late))
         rli_subscriber_wake(subscriber);
+}
+
+void rli_subscriber_read_on(rli_subscriber *subscriber)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    expect_nobody(subscriber);
+    pthread_mutex_unlock(&subscriber->mutex);
 }
 
 bool rli_subscriber_sleep(rli_subscriber *subscriber, rli_operation *op, int own, int64_t until_ms)

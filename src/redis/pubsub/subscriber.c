@@ -249,9 +249,10 @@ static bool receive(rli_subscriber *subscriber)
  * The connection is not lent any more. */
 static bool receive_for_reader(rli_subscriber *subscriber)
 {
-    if (!subscriber->lent || !receive(subscriber))
+    if (!receive(subscriber))
         return false;
     subscriber->lent = NULL;
+    subscriber->lent_until_ms = 0;
     return true;
 }
 

@@ -108,6 +108,9 @@ bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64
  * saves the detour over the subscriber's thread. */
 bool rli_subscriber_sleep(rli_subscriber *subscriber, rli_operation *op, int own, int64_t until_ms);
 
+/* A listener has come that waits otherwise than by rli_subscriber_sleep: the subscriber's thread reads for it. */
+void rli_subscriber_read_on(rli_subscriber *subscriber);
+
 /* The events that the channel has counted. */
 rli_channel_events rli_channel_events_of(rli_subscriber *subscriber, const rli_channel *channel);
 
