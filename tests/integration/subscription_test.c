@@ -234,6 +234,33 @@ TimedTest(subscription, is_heard_at_once_by_a_call_without_a_thread_after_one_wi
     actor_end(waiter);
 }
 
+/* The same when the subscriber's thread has slept since. */
+TimedTest(subscription, is_heard_at_once_by_a_call_without_a_thread_long_after_one_with)
+{
+    rlock *lock = lock_of(stage.client, NAME), *theirs = lock_of(stage.other, NAME);
+    actor *waiter = actor_start();
+    const rlock_lock_options options = called_options(7, RLOCK_FOREVER);
+    for (int i = 0; i < 5; i++) {
+        called done = {0};
+        assert_ok(rlock_lock(theirs));
+        actor_begin_lock(waiter, lock);
+        cr_assert(!actor_ended(waiter, 20));
+        assert_ok(rlock_unlock(theirs));
+        assert_ok(actor_finish(waiter, 5000));
+        assert_ok(actor_unlock(waiter, lock));
+        pass_ms(300);
+        assert_ok(rlock_lock(theirs));
+        assert_ok(rlock_lock_async(lock, &options, called_note, &done));
+        called_process_for(stage.client, 5);
+        int64_t since_ms = now_ms();
+        assert_ok(rlock_unlock(theirs));
+        assert_ok(called_await(stage.client, &done));
+        assert_between(now_ms() - since_ms, 0, at_most_ms(2));
+        assert_ok(called_unlock(stage.client, lock, 7));
+    }
+    actor_end(waiter);
+}
+
 /* Nor do two threads that wait at the same time. */
 TimedTest(subscription, is_heard_at_once_by_two_threads_after_one)
 {

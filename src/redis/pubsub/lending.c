@@ -43,10 +43,9 @@ static rli_shared_socket *lend(rli_subscriber *subscriber, rli_operation *op, in
 /* An operation waits for messages and does not read them: the thread must, and not leave that to the next reader. */
 static void expect_nobody(rli_subscriber *subscriber)
 {
-    if (rli_now_ms() >= subscriber->lent_until_ms)
-        return;
+    bool polls = subscriber->polls_until_ms != 0;
     subscriber->lent_until_ms = 0;
-    if (subscriber->running && !subscriber->lent)
+    if (subscriber->running && !subscriber->lent && polls && !subscriber->reads)
         rli_subscriber_wake(subscriber);
 }
 
