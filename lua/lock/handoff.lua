@@ -8,7 +8,7 @@
 --       4 lease that the successor asked for, ms
 --       5 how many of the channel's subscribers belong to the releaser's process, without those that listen to the
 --         channel `guards` as well (waiters.inc). If others wait, the lock goes to them instead, so that they get their
---         turn. '': do not look for others
+--         turn. '': do not look for others; -1: free the lock in any case
 --       6 lease with which the successor stands in the registry of waiters (waiters.inc), or is to; '': it never did
 --       7 register the successor if the lock goes to a registered waiter: since when it has waited, by the server's
 --         clock in us, or 0: from now; '': it is not to be registered

@@ -66,7 +66,7 @@ static bool sleep_on(rli_attempt *attempt)
     if (waiter->deferred)
         until_ms = rli_earlier(until_ms, calm_ms);
     rli_engine_unlock(attempt->engine);
-    bool slept = rli_operation_sleep(attempt->op, until_ms);
+    bool slept = rli_news_sleep(&attempt->wait.news, attempt->op, until_ms);
     rli_engine_lock(attempt->engine);
     if (slept)
         rli_handoff_lead_if_asked(attempt);

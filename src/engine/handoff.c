@@ -73,8 +73,9 @@ static void begin_here(rli_entry *entry, const rli_kind *kind, rli_waiter *succe
     request->listening = -1;
     if (kind->queueing == RLI_BY_SPINNING)
         return;
-    rli_registry_request_handoff(successor, request, due);
-    if (!due)
+    request->frees = rli_yield_end_of_streak(yield, false);
+    rli_registry_request_handoff(successor, request, due && !request->frees);
+    if (!due || request->frees)
         return;
     request->listening = yield->listening && !yield->guards;
     rli_yield_to_others(yield);
@@ -231,8 +232,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     rli_waiter *waiter = successor_of(entry, kind);
     *over = (rli_handoff){
         .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
-    if (waiter && kind->queueing != RLI_ON_SERVER &&
-        rli_yield_end_of_streak(&entry->queues->yield, kind->queueing == RLI_BY_SPINNING)) {
+    if (waiter && kind->queueing == RLI_BY_SPINNING && rli_yield_end_of_streak(&entry->queues->yield, true)) {
         ask_soon(waiter);
         return false;
     }

@@ -47,6 +47,7 @@ typedef struct rli_request {
      * other clients are registered, the script gives the lock to others instead of handing it off. -1: the script does
      * not ask. */
     int64_t listening;
+    bool frees; /* instead of that: the script frees the lock, for those elsewhere that poll */
     /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can
      * end, and so needs no message; NULL: none. */
     const char *calm;

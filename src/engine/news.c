@@ -134,8 +134,9 @@ bool rli_news_take(rli_news *news)
 
 bool rli_news_sleep(rli_news *news, rli_operation *op, int64_t until_ms)
 {
-    return news->channel ? rli_subscriber_sleep(subscriber_of(news), op, news->common ? 2 : 1, until_ms)
-                         : rli_operation_sleep(op, until_ms);
+    bool listens = news->channel && news->parker;
+    return listens ? rli_subscriber_sleep(subscriber_of(news), op, news->common ? 2 : 1, until_ms)
+                   : rli_operation_sleep(op, until_ms);
 }
 
 rlock_status rli_news_await(rli_news *news)
