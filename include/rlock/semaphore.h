@@ -223,8 +223,9 @@ RLOCK_API rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_sema
                                                                const rlock_permit *permits, int *released);
 
 /* Sets the permit's lease to lease_ms from now (1 to RLOCK_LEASE_MAX_MS; RLOCK_PERMIT_FOREVER: no expiry). *updated (may be
- * NULL): false if there is no such permit, or its lease has ended. If it is true, this client renews the permit no longer; a
- * renewal that is under way may still lengthen the lease to lockWatchdogTimeout. Java: updateLeaseTime(permitId, leaseTime). */
+ * NULL): false if there is no such permit, or its lease has ended. From the call on this client renews the
+ * permit no longer, whatever the status, unless that is RLOCK_INVALID; a renewal that is under way may still lengthen the
+ * lease to lockWatchdogTimeout. Java: updateLeaseTime(permitId, leaseTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore,
                                                                                  const char *id, int64_t lease_ms,
                                                                                  bool *updated);

@@ -142,21 +142,19 @@ static rlock_status prepare_try_release(rli_object_call *asked, rlock_permit_sem
     return prepare_one(asked, semaphore, id, read_try_release);
 }
 
-static rlock_status read_update(const rli_object_call *asked, const rli_call *call, int64_t *answer)
-{
-    rlock_status status = rli_object_read_flag(asked, call, answer);
-    if (status == RLOCK_OK && *answer)
-        renew_no_more(asked->object, asked->id, 1);
-    return status;
-}
-
+/* A permit that is given a lease is renewed no longer, whatever becomes of the request: if it ran and its answer was lost,
+ * the permit ends with that lease, and may not be relied on any more. */
 static rlock_status prepare_update(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
                                    int64_t lease_ms)
 {
-    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease, read_update);
+    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease, rli_object_read_flag);
     asked->numbers[0] = lease_ms;
     asked->number_count = 1;
-    return status == RLOCK_OK ? rli_permit_check_lease(lease_ms) : status;
+    if (status == RLOCK_OK)
+        status = rli_permit_check_lease(lease_ms);
+    if (status == RLOCK_OK)
+        renew_no_more(asked->object, asked->id, 1);
+    return status;
 }
 
 static rlock_status read_lease(const rli_object_call *asked, const rli_call *call, int64_t *answer)

@@ -221,6 +221,20 @@ Test(permit_renewal, ends_with_a_new_lease)
     cr_assert(event_count(&told.came) == 0);
 }
 
+/* The request may run yet, and nobody can tell when the permit ends then. */
+Test(permit_renewal, ends_with_a_new_lease_that_nobody_confirmed)
+{
+    const rlock_call_options hasty = {sizeof hasty, 100, 0, 0};
+    rlock_permit_semaphore *semaphore = renewing_semaphore(stage.client);
+    rlock_permit permit = renewed(semaphore);
+    assert_ok(rlock_object_set_call_options(rlock_permit_semaphore_object(semaphore), &hasty));
+    cr_assert(rlock_permit_semaphore_valid_for(semaphore, permit.id) > 0);
+    server_freeze(stage.server);
+    cr_assert(rlock_permit_semaphore_update_lease_time(semaphore, permit.id, 1, NULL) != RLOCK_OK);
+    cr_assert(rlock_permit_semaphore_valid_for(semaphore, permit.id) == 0);
+    server_thaw(stage.server);
+}
+
 /* One that another process has given an end, or none, has at least the lease of the watchdog. */
 Test(permit_renewal, shortens_no_lease)
 {
