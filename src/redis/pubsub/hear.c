@@ -113,7 +113,8 @@ static bool hear(rli_subscriber *subscriber, const redisReply *reply)
     return true;
 }
 
-bool rli_subscriber_hear(rli_subscriber *subscriber)
+/* Takes all replies and messages that were received. False: the connection must not be used any more. */
+static bool hear_all(rli_subscriber *subscriber)
 {
     while (subscriber->connection.context) { /* it may be lost while the mutex is released */
         redisReply *reply;
@@ -130,4 +131,14 @@ bool rli_subscriber_hear(rli_subscriber *subscriber)
             return false;
     }
     return true;
+}
+
+rli_received rli_subscriber_receive(rli_subscriber *subscriber)
+{
+    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
+    if (received == RLI_RECEIVED_NOTHING)
+        return received;
+    subscriber->heard_ms = rli_now_ms();
+    subscriber->pinged = false;
+    return received == RLI_RECEIVED_BYTES && hear_all(subscriber) ? RLI_RECEIVED_BYTES : RLI_RECEIVED_END;
 }

@@ -51,10 +51,7 @@ static void expect_nobody(rli_subscriber *subscriber)
 
 static void read_messages(rli_subscriber *subscriber)
 {
-    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
-    subscriber->heard_ms = rli_now_ms();
-    subscriber->pinged = false;
-    if (received == RLI_RECEIVED_END || (received == RLI_RECEIVED_BYTES && !rli_subscriber_hear(subscriber)))
+    if (rli_subscriber_receive(subscriber) == RLI_RECEIVED_END)
         subscriber->broken = true;
     rli_subscriber_tell(subscriber);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pubsub/subscriber_parts.h"
 
+#include "base/bell.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/forked.h"
@@ -38,8 +39,7 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
 
 void rli_subscriber_wake(const rli_subscriber *subscriber)
 {
-    ssize_t written = write(subscriber->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written; /* a full eventfd is readable, which is enough */
+    rli_bell_ring(subscriber->wake_fd);
 }
 
 /* Whether commands are queued only for lack of room, not because they are deferred. */
@@ -189,11 +189,8 @@ static short wait_for_bytes(rli_subscriber *subscriber, int64_t until_ms)
     pthread_mutex_lock(&subscriber->mutex);
     subscriber->polls_until_ms = 0;
     subscriber->reads = false;
-    if (ready > 0 && polled[1].revents) {
-        uint64_t count;
-        ssize_t n = read(subscriber->wake_fd, &count, sizeof count);
-        (void)n;
-    }
+    if (ready > 0 && polled[1].revents)
+        rli_bell_hush(subscriber->wake_fd);
     if (ready > 0 && polled[2].revents)
         lose_watched(subscriber);
     return ready > 0 ? polled[0].revents : 0;
@@ -235,14 +232,10 @@ static void ping(rli_subscriber *subscriber)
 /* Takes what has arrived. Returns whether anything has, or the connection has ended. */
 static bool receive(rli_subscriber *subscriber)
 {
-    rli_received received = rli_connection_receive(&subscriber->connection, 0, -1, false);
-    if (received == RLI_RECEIVED_NOTHING)
-        return false;
-    subscriber->heard_ms = rli_now_ms();
-    subscriber->pinged = false;
-    if (received == RLI_RECEIVED_END || !rli_subscriber_hear(subscriber))
+    rli_received received = rli_subscriber_receive(subscriber);
+    if (received == RLI_RECEIVED_END)
         lose(subscriber);
-    return true;
+    return received != RLI_RECEIVED_NOTHING;
 }
 
 /* The waiter that the connection is lent to may stand still, or had no turn yet: then it is no silence of the server.

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pubsub/subscriber_parts.h"
 
+#include "base/bell.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/forked.h"
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,12 +22,9 @@ static rlock_status start_thread(rli_subscriber *subscriber)
         return rli_fail(RLOCK_CLOSED, "the client is closed");
     if (subscriber->stopping)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers", subscriber->address->text);
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0 || !rli_fd_track(fd)) {
-        if (fd >= 0)
-            close(fd);
+    int fd = rli_bell_open();
+    if (fd < 0)
         return rli_fail(RLOCK_NO_MEMORY, "could not create a descriptor for the subscriber: %s", strerror(errno));
-    }
     subscriber->wake_fd = fd;
     rlock_status status = rli_thread_start(&subscriber->thread, "rlock-subscribe", rli_subscriber_run, subscriber);
     if (status != RLOCK_OK) {

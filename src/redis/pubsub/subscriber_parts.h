@@ -18,8 +18,8 @@ bool rli_subscriber_say(rli_subscriber *subscriber, bool subscribe, rli_channel 
 void rli_subscriber_flush(rli_subscriber *subscriber);
 /* Whether commands are queued only for lack of room, not because they are deferred. */
 bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber);
-/* Takes all replies and messages that were received. False: the connection must not be used any more. */
-bool rli_subscriber_hear(rli_subscriber *subscriber);
+/* Takes what has arrived, without waiting. RLI_RECEIVED_END: the connection has ended, or must not be used any more. */
+rli_received rli_subscriber_receive(rli_subscriber *subscriber);
 /* Tells the ear of changes, if there were any. The mutex is released meanwhile. */
 void rli_subscriber_tell(rli_subscriber *subscriber);
 /* Whether the thread leaves the connection to a waiting thread. *until_ms: no longer than until then; it becomes earlier. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/signals/signals_parts.h"
 
+#include "base/bell.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/forked.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,8 +25,7 @@ void rli_signals_init(rli_signals *signals, const rli_settings *settings, const 
 
 void rli_signals_wake(const rli_signals *signals)
 {
-    ssize_t written = write(signals->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written; /* a full eventfd is readable, which is enough */
+    rli_bell_ring(signals->wake_fd);
 }
 
 /* --- lists --- */
@@ -39,12 +38,9 @@ static rlock_status start_thread(rli_signals *signals)
         return rli_fail(RLOCK_CLOSED, "the client is closed");
     if (signals->stopping)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s is no longer one of the servers", signals->address->text);
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0 || !rli_fd_track(fd)) {
-        if (fd >= 0)
-            close(fd);
+    int fd = rli_bell_open();
+    if (fd < 0)
         return rli_fail(RLOCK_NO_MEMORY, "could not create a descriptor for signals: %s", strerror(errno));
-    }
     signals->wake_fd = fd;
     rlock_status status = rli_thread_start(&signals->thread, "rlock-signals", rli_signals_run, signals);
     if (status != RLOCK_OK) {

@@ -3,6 +3,7 @@
 #include "redis/signals/signals_parts.h"
 
 #include "base/checked.h"
+#include "base/bell.h"
 #include "base/clock.h"
 #include "redis/script.h"
 
@@ -284,11 +285,8 @@ static void await(rli_signals *signals, struct pollfd *fds, rli_signal_list **li
     pthread_mutex_lock(&signals->mutex);
     if (ready <= 0)
         return;
-    if (fds[count].revents) {
-        uint64_t number;
-        ssize_t n = read(signals->wake_fd, &number, sizeof number);
-        (void)n;
-    }
+    if (fds[count].revents)
+        rli_bell_hush(signals->wake_fd);
     for (nfds_t i = 0; i < count; i++) {
         if (fds[i].revents)
             receive(lists[i]);
