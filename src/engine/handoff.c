@@ -70,12 +70,15 @@ static void begin_here(rli_entry *entry, const rli_kind *kind, rli_waiter *succe
 {
     rli_yield *yield = &entry->queues->yield;
     bool due = rli_yield_is_due(yield);
-    request->listening = -1;
+    request->listening = RLI_ASKS_NOT;
     if (kind->queueing == RLI_BY_SPINNING)
         return;
-    request->frees = rli_yield_end_of_streak(yield, false);
-    rli_registry_request_handoff(successor, request, due && !request->frees);
-    if (!due || request->frees)
+    if (rli_yield_end_of_streak(yield, false)) {
+        request->listening = RLI_FREES;
+        due = false;
+    }
+    rli_registry_request_handoff(successor, request, due);
+    if (!due)
         return;
     request->listening = yield->listening && !yield->guards;
     rli_yield_to_others(yield);

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* In place of a number of subscribers. The script knows RLI_FREES. */
+enum { RLI_FREES = -1, RLI_ASKS_NOT = -2 };
+
 /* The arguments of a script for one session. The strings must outlive the call. */
 typedef struct rli_request {
     const rli_names *names;
@@ -44,10 +47,9 @@ typedef struct rli_request {
     bool heir_registers;
     int64_t heir_since_us;
     /* How many of the channel's subscribers belong to this process and are no guards. If there are more, or waiters of
-     * other clients are registered, the script gives the lock to others instead of handing it off. -1: the script does
-     * not ask. */
+     * other clients are registered, the script gives the lock to others instead of handing it off. RLI_ASKS_NOT: the
+     * script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that poll. */
     int64_t listening;
-    bool frees; /* instead of that: the script frees the lock, for those elsewhere that poll */
     /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can
      * end, and so needs no message; NULL: none. */
     const char *calm;
