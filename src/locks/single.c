@@ -21,9 +21,10 @@ static rlock_client *home(const rlock *lock)
 
 /* --- members of red locks --- */
 
-/* Calls `act` for the owner's open session if it holds the lock; false: there is none, or `act` returned
+/* Calls `act`, with `what`, for the owner's open session if it holds the lock; false: there is none, or `act` returned
  * false. Takes the engine's mutex. */
-static bool with_session(rlock *handle, const rli_owner *given, bool (*act)(rli_engine *, rli_session *))
+static bool with_session(rlock *handle, const rli_owner *given, bool (*act)(rli_engine *, rli_session *, void *),
+                         void *what)
 {
     rli_single *lock = rli_single_of(handle);
     rli_owner owner;
@@ -33,13 +34,14 @@ static bool with_session(rlock *handle, const rli_owner *given, bool (*act)(rli_
     rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
     rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
-    bool done = session && session->count > 0 && act(engine, session);
+    bool done = session && session->count > 0 && act(engine, session, what);
     rli_engine_unlock(engine);
     return done;
 }
 
-static bool miss_one(rli_engine *engine, rli_session *session)
+static bool miss_one(rli_engine *engine, rli_session *session, void *what)
 {
+    (void)what;
     if (!rli_session_add_attempt(engine, session,
                                  false)) /* out of memory: the member is released together with that hold */
         return false;
@@ -50,11 +52,12 @@ static bool miss_one(rli_engine *engine, rli_session *session)
 
 static void miss(rlock *handle, const rli_owner *owner)
 {
-    with_session(handle, owner, miss_one);
+    with_session(handle, owner, miss_one, NULL);
 }
 
-static bool drop_missed_one(rli_engine *engine, rli_session *session)
+static bool drop_missed_one(rli_engine *engine, rli_session *session, void *what)
 {
+    (void)what;
     bool missed = rli_session_remove_skipped_hold(session);
     rli_session_settle(engine, session);
     return missed;
@@ -62,27 +65,22 @@ static bool drop_missed_one(rli_engine *engine, rli_session *session)
 
 static bool drop_missed(rlock *handle, const rli_owner *owner)
 {
-    return with_session(handle, owner, drop_missed_one);
+    return with_session(handle, owner, drop_missed_one, NULL);
+}
+
+static bool read_levels(rli_engine *engine, rli_session *session, void *out)
+{
+    (void)engine;
+    *(rli_levels *)out = (rli_levels){.count = session->count,
+                                      .renewed = rli_session_renewed_count(session),
+                                      .renewed_bits = session->cold ? session->cold->renewed_levels : 1,
+                                      .missed_bits = session->cold ? session->cold->missed_levels : 0};
+    return true;
 }
 
 static bool levels(rlock *handle, const rli_owner *given, rli_levels *out)
 {
-    rli_single *lock = rli_single_of(handle);
-    rli_engine *engine = &lock->client->engine;
-    rli_owner owner;
-    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
-        return false;
-    rli_engine_lock(engine);
-    rli_entry *entry = rli_entry_find(engine, &lock->names);
-    const rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
-    bool held = session && session->count > 0;
-    if (held)
-        *out = (rli_levels){.count = session->count,
-                            .renewed = rli_session_renewed_count(session),
-                            .renewed_bits = session->cold ? session->cold->renewed_levels : 1,
-                            .missed_bits = session->cold ? session->cold->missed_levels : 0};
-    rli_engine_unlock(engine);
-    return held;
+    return with_session(handle, given, read_levels, out);
 }
 
 /* The holds of `like`, the innermost first, as bits: 1 where it is one that is renewed. Where there are more than 64, only
@@ -121,21 +119,24 @@ static void add_levels(rli_session *session, const rli_levels *like)
     }
 }
 
-static void deepen(rlock *handle, const rli_owner *given, uint64_t number, const rli_levels *like)
+typedef struct deepening {
+    uint64_t session;
+    const rli_levels *like;
+} deepening;
+
+static bool deepen_one(rli_engine *engine, rli_session *session, void *what)
 {
-    rli_single *lock = rli_single_of(handle);
-    rli_engine *engine = &lock->client->engine;
-    rli_owner owner;
-    if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
-        return;
-    rli_engine_lock(engine);
-    rli_entry *entry = rli_entry_find(engine, &lock->names);
-    rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
-    if (session && session->number == number && session->count == 1 && rli_session_add_attempt(engine, session, false)) {
-        add_levels(session, like);
-        rli_session_drop_attempt(engine, session);
-    }
-    rli_engine_unlock(engine);
+    const deepening *self = what;
+    if (session->number != self->session || session->count != 1 || !rli_session_add_attempt(engine, session, false))
+        return false;
+    add_levels(session, self->like);
+    rli_session_drop_attempt(engine, session);
+    return true;
+}
+
+static void deepen(rlock *handle, const rli_owner *given, uint64_t session, const rli_levels *like)
+{
+    with_session(handle, given, deepen_one, &(deepening){session, like});
 }
 
 static void forgive(rlock *handle, const rli_owner *given)
