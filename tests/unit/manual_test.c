@@ -46,40 +46,36 @@ Test(manual, only_acquiring_calls_have_the_text_on_acquiring)
     free(pages);
 }
 
+/* Of what a command says in the folder of the pages of section 3, each line is a mistake. */
+static void assert_says_nothing(const char *command)
+{
+    install();
+    char *wrong = shell("cd '%s/prefix/share/man/man3' &&\n%s", scratch_folder(), command);
+    cr_assert(*wrong == 0, "wrong: %s", wrong);
+    free(wrong);
+}
+
 /* What is said for all calls of a header is on the pages of those that ask the server, and of no function without a status. */
 Test(manual, calls_have_the_text_of_their_group)
 {
-    install();
-    char *wrong = shell("cd '%s/prefix/share/man/man3' &&\n"
-                        "grep -L '^.Ss For all calls' rlock_object_exists.3 rlock_semaphore_acquire.3 "
+    assert_says_nothing("grep -L '^.Ss For all calls' rlock_object_exists.3 rlock_semaphore_acquire.3 "
                         "    rlock_permit_semaphore_acquire.3 rlock_semaphore_acquire_async.3 rlock_unlock_async.3;\n"
                         "grep -l '^.Ss For all calls' rlock_semaphore_object.3 rlock_object_set_call_options.3 "
-                        "    rlock_get_semaphore.3 rlock_semaphore_free.3 rlock_client_fd.3 || :",
-                        scratch_folder());
-    cr_assert(*wrong == 0, "wrong: %s", wrong);
-    free(wrong);
+                        "    rlock_get_semaphore.3 rlock_semaphore_free.3 rlock_client_fd.3 || :");
 }
 
 /* A line that happens to begin with a word and a colon goes on with its sentence; only at the end of one, an item begins. */
 Test(manual, items_begin_after_a_sentence)
 {
-    install();
-    char *wrong = shell("cd '%s/prefix/share/man/man3' && awk '/^\\.It \"[*a-z_]+\"$/ && before !~ /[.:;]$|^\\./ "
-                        "    { print FILENAME \": \" before \" / \" $0 } !/^\\.Bl/ { before = $0 }' rlock*.3",
-                        scratch_folder());
-    cr_assert(*wrong == 0, "%s", wrong);
-    free(wrong);
+    assert_says_nothing("awk '/^\\.It \"[*a-z_]+\"$/ && before !~ /[.:;]$|^\\./ "
+                        "    { print FILENAME \": \" before \" / \" $0 } !/^\\.Bl/ { before = $0 }' rlock*.3");
 }
 
 /* A comment is made for the header; on a page, nothing is above it. */
 Test(manual, has_no_words_made_for_headers)
 {
-    install();
-    char *wrong = shell("cd '%s/prefix/share/man/man3' && grep -nE '`|given above|comments above|"
-                        "calls below|^- |next [a-z]+ calls' rlock*.3 || :",
-                        scratch_folder());
-    cr_assert(*wrong == 0, "%s", wrong);
-    free(wrong);
+    assert_says_nothing("grep -nE '`|given above|comments above|"
+                        "calls below|^- |next [a-z]+ calls' rlock*.3 || :");
 }
 
 Test(manual, has_no_mistakes)
