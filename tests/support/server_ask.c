@@ -89,6 +89,15 @@ static bool only_looks(const char *format)
     return false;
 }
 
+/* One that is just being made is ended likewise. */
+static redisContext *connect_while_up(const server *self)
+{
+    redisContext *context = server_connect(self);
+    for (int64_t end_ms = limit_end_ms(30000); !context && server_is_up(self) && now_ms() < end_ms; pass_ms(1))
+        context = server_connect(self);
+    return context;
+}
+
 /* A sentinel that changes a server's role ends all its connections: then the command is sent again,
  * if that cannot run it twice, or if it may be. */
 static redisReply *ask(server *self, const char *format, va_list args)
@@ -101,7 +110,7 @@ static redisReply *ask(server *self, const char *format, va_list args)
             self->context = NULL;
         }
         if (!self->context)
-            self->context = server_connect(self);
+            self->context = connect_while_up(self);
         va_list copy;
         va_copy(copy, args);
         reply = self->context ? send_and_receive(self->context, format, copy) : NULL;

@@ -13,10 +13,10 @@
 
 #define AT_ONCE 5        /* tasks… */
 #define EVERY_MS 50      /* …in each of these spans */
-#define BEFORE_MS 2000   /* for which it goes on until the master ends… */
-#define AFTER_MS 10000   /* …and after that */
-#define NAMES 100
-#define TASKS (AT_ONCE * (BEFORE_MS + AFTER_MS) / EVERY_MS)
+#define BEFORE 200       /* so many until the master ends… */
+#define AFTER  100       /* …and after one that began then has locked */
+#define NAMES  100
+#define TASKS  4000
 
 /* Redisson's defaults but for the watchdog's, which this does not use. */
 static sentinel *own;
@@ -45,13 +45,17 @@ typedef struct task {
 } task;
 
 static task tasks[TASKS];
+static _Atomic bool failed, again; /* the master ended; a lock was had by who asked after that */
 
 static void *run(void *arg)
 {
     task *self = arg;
+    bool after = failed;
     self->began_ms = now_ms();
     self->locked = rlock_lock_lease(self->lock, 10000);
     self->locked_ms = now_ms();
+    if (after && self->locked == RLOCK_OK)
+        again = true;
     if (self->locked == RLOCK_OK)
         self->unlocked = rlock_unlock(self->lock);
     if (self->locked != RLOCK_OK || self->unlocked != RLOCK_OK)
@@ -60,11 +64,13 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void start_some(int *started, int64_t ms)
+static void start_some(int *started, int count)
 {
-    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms && *started < TASKS; pass_ms(EVERY_MS)) {
-        for (int i = 0; i < AT_ONCE && *started < TASKS; i++, ++*started)
-            cr_assert(pthread_create(&tasks[*started].thread, NULL, run, &tasks[*started]) == 0);
+    for (int i = 0; i < count; i++, ++*started) {
+        cr_assert(*started < TASKS, "no lock was had after the failover");
+        cr_assert(pthread_create(&tasks[*started].thread, NULL, run, &tasks[*started]) == 0);
+        if (i % AT_ONCE == AT_ONCE - 1)
+            pass_ms(EVERY_MS);
     }
 }
 
@@ -83,10 +89,13 @@ Test(sentinel_turns, at_a_steady_pace_go_on_after_a_failover)
         tasks[i].lock = lock_of(client, name);
     }
     int started = 0;
-    start_some(&started, BEFORE_MS);
+    start_some(&started, BEFORE);
     int64_t failed_ms = now_ms();
     server_kill(sentinel_server(own, 0));
-    start_some(&started, AFTER_MS);
+    failed = true;
+    while (!again)
+        start_some(&started, AT_ONCE);
+    start_some(&started, AFTER);
     int failures[15] = {0};
     int64_t first_ms = 0, longest_ms = 0;
     for (int i = 0; i < started; i++) {
@@ -104,9 +113,9 @@ Test(sentinel_turns, at_a_steady_pace_go_on_after_a_failover)
                 "failure, the longest task took %lld ms", started, failures[RLOCK_OK], failures[RLOCK_UNAVAILABLE],
                 failures[RLOCK_NOT_SYNCED], failures[RLOCK_SERVER], failures[RLOCK_LOST],
                 (long long)(first_ms - failed_ms), (long long)longest_ms);
-    for (int i = started - AT_ONCE * 20; i < started; i++) /* of the last second */
+    for (int i = started - AFTER; i < started; i++)
         cr_assert(tasks[i].locked == RLOCK_OK && tasks[i].unlocked == RLOCK_OK, "%s", tasks[i].error);
-    for (int i = started - AT_ONCE * 20; i < started; i++)
+    for (int i = started - AFTER; i < started; i++)
         assert_between(tasks[i].ended_ms - tasks[i].began_ms, 0, at_most_ms(500));
     int master = sentinel_await_switch(own, 0, 10000);
     rlock *last = lock_of(client, "last");

@@ -5,13 +5,14 @@
 
 #include <rlock/rlock.h>
 
-/* Attempts that end soon, and enough of them to outlast a failover: 20 s at least. */
+/* Attempts that end soon, and enough of them to outlast a failover on a busy machine: a minute at least. */
 #define SPRY                                                                                                           \
-    "timeout=1000&connectTimeout=1000&retryAttempts=60&retryBaseDelay=100&retryMaxDelay=500&scanInterval=500&"         \
+    "timeout=1000&connectTimeout=1000&retryAttempts=200&retryBaseDelay=100&retryMaxDelay=500&scanInterval=500&"         \
     "slavesSyncTimeout=5000"
-/* Two thirds of it, which are always left, are longer than a failover, though the machine stands still meanwhile. */
-#define SPRY_WATCHDOG SPRY "&lockWatchdogTimeout=10000"
-#define SPRY_WATCHDOG_MS 10000
+/* Two thirds of it, which are always left, are longer than a failover, though the machine stands still meanwhile. A hold is
+ * renewed when a third has passed: what waits for that takes so long. */
+#define SPRY_WATCHDOG SPRY "&lockWatchdogTimeout=30000"
+#define SPRY_WATCHDOG_MS 30000
 
 /* A client, closed by clients_close. printf-like; fails the test when it can't be opened. Its handles
  * are those of stage.h. */

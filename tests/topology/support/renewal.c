@@ -6,7 +6,7 @@
 #include "tests/support/test.h"
 
 /* A hundredth of a lease is not relied on. */
-static bool is_renewed(rlock *lock, int64_t watchdog_ms, int64_t since_ms)
+bool is_renewed(rlock *lock, int64_t watchdog_ms, int64_t since_ms)
 {
     int64_t by_ms = now_ms(); /* first: a standstill between the two makes a hold look older, not younger */
     return by_ms + rlock_valid_for(lock) >= since_ms + watchdog_ms * 99 / 100;
