@@ -148,7 +148,7 @@ real_only    := $(addprefix tests/integration/,acl_test.c command_% inspect_proc
 # These are about time and about faults at their moment, and run nowhere else. But those about faults do so under the thread
 # sanitizer, which sees no races where one thread runs at a time.
 virtual_only := $(addprefix tests/integration/,$(addsuffix _test.c,any_wait call_options callback ended_kinds hand_over idle lost lost_kinds \
-    non_reentrant permit_renewal read_under_write read_write_lease read_write_odd read_write_renewal renewal spin stall thread_exit watchdog \
+    non_reentrant permit_renewal read_under_write read_write_lease read_write_odd read_write_renewal renewal signal_leave spin stall thread_exit watchdog \
     wrong_kind)) $(filter-out $(real_only) tests/fault/proxy_test.c,$(wildcard tests/fault/*_test.c))
 ifeq ($(SAN),thread)
   virtual_only := $(filter-out tests/fault/%,$(virtual_only))

@@ -192,7 +192,8 @@ static bool hear(rli_signal_list *list, const redisReply *reply)
         rli_signal_become(list, RLI_SIGNAL_IDLE, rli_after_ms(RLI_SIGNAL_IDLE_MS));
         if (!is_signal(reply))
             return true; /* its time is over */
-        list->popped = true;
+        list->popped = list->references > 0;
+        list->passes = list->passes || !list->popped; /* the last waiter has just left */
         list->wanted = false;
         rli_signal_rouse(list);
         return true;

@@ -38,14 +38,27 @@ bool threads_sleep_beside(void)
     return true;
 }
 
+static bool is_named(const thread *one, const char *prefix)
+{
+    const char *name = strchr(one->title, '/');
+    return one->machine == thread_machine(thread_self()) && name && strncmp(name + 1, prefix, strlen(prefix)) == 0;
+}
+
+thread *thread_named(const char *prefix)
+{
+    for (int i = 0; i < threads_alive(); i++) {
+        thread *one = thread_alive(i);
+        if (is_named(one, prefix))
+            return one;
+    }
+    return NULL;
+}
+
 int threads_named(const char *prefix)
 {
     int count = 0;
-    for (int i = 0; i < threads_alive(); i++) {
-        const thread *one = thread_alive(i);
-        const char *name = strchr(one->title, '/');
-        count += one->machine == thread_machine(thread_self()) && name && strncmp(name + 1, prefix, strlen(prefix)) == 0;
-    }
+    for (int i = 0; i < threads_alive(); i++)
+        count += is_named(thread_alive(i), prefix);
     return count;
 }
 

@@ -485,7 +485,7 @@ int threads_alive(void)
     return world.alive_count;
 }
 
-const thread *thread_alive(int index)
+thread *thread_alive(int index)
 {
     return world.alive[index];
 }

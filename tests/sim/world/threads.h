@@ -59,6 +59,7 @@ bool thread_lives(int number);
 bool thread_sleeps(int number, long *times);
 bool threads_sleep_beside(void);
 int threads_named(const char *prefix);
+thread *thread_named(const char *prefix); /* one of them; NULL: there is none */
 /* A slot of the calling thread for each key of the program's. */
 void **thread_values(void);
 #define THREAD_VALUES 8

@@ -30,6 +30,6 @@ struct thread {
     thread *made_before; /* all stay to the end, since a pointer to one may be kept */
 };
 
-const thread *thread_alive(int index); /* of threads_alive() */
+thread *thread_alive(int index); /* of threads_alive() */
 
 #endif
