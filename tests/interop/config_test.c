@@ -17,7 +17,7 @@ static void setup(void)
 {
     setenv("RLOCK_TEST_PASSWORD", "p:q", 1);
     setenv("RLOCK_TEST_EMPTY", "", 1);
-    java_begin();
+    java = agent_start_anew();
     own = server_start();
     freeReplyObject(server_command(own, "ACL SETUSER alice on %s ~* &* +@all", ">a b@c"));
     freeReplyObject(server_command(own, "ACL SETUSER bob on %s ~* &* +@all", ">p:q"));

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/interop/support/agent.h"
 
+#include "tests/interop/support/agent_pool.h"
 #include "tests/interop/support/words.h"
 #include "tests/support/event.h"
 #include "tests/support/test.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,8 +27,9 @@
 
 struct agent {
     pid_t pid;
-    bool ended; /* the process has been waited for */
-    int input;  /* our end of its stdin; -1: closed */
+    bool pooled; /* it serves other tests, too, and is no child of this one */
+    bool ended;  /* the process has been waited for, or is given back */
+    int input;   /* our end of its stdin; -1: closed */
     FILE *output;
     pthread_t reader;
     pthread_mutex_t mutex; /* guards all below, and writing to input */
@@ -98,11 +101,10 @@ static void *read_answers(void *arg)
     return NULL;
 }
 
-static agent *start(const char *path)
+static void start_child(agent *self, const char *path, int *output)
 {
-    agent *self = calloc(1, sizeof *self);
     int in[2], out[2];
-    cr_assert(self && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+    cr_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
     self->pid = fork();
     if (self->pid == 0)
         become(path, in[0], out[1]);
@@ -110,7 +112,20 @@ static agent *start(const char *path)
     close(in[0]);
     close(out[1]);
     self->input = in[1];
-    self->output = fdopen(out[0], "re");
+    *output = out[0];
+}
+
+static agent *start(const char *path, bool may_be_pooled)
+{
+    agent *self = calloc(1, sizeof *self);
+    cr_assert(self != NULL);
+    int output = self->input = may_be_pooled ? agent_pool_take(path, &self->pid) : -1;
+    self->pooled = output >= 0;
+    if (self->pooled)
+        output = fcntl(self->input, F_DUPFD_CLOEXEC, 0);
+    else
+        start_child(self, path, &output);
+    self->output = fdopen(output, "re");
     cr_assert(self->output != NULL, "fdopen: %s", strerror(errno));
     /* The reader's alone. From glibc 2.41 on exit() waits for the lock of each stream, and getline() holds that while it
      * waits for a JVM: a test that leaves one running would never end. */
@@ -128,12 +143,17 @@ static agent *start(const char *path)
 
 agent *agent_start(void)
 {
-    return start(launcher("agent", getenv("RLOCK_AGENT")));
+    return start(launcher("agent", getenv("RLOCK_AGENT")), true);
+}
+
+agent *agent_start_anew(void)
+{
+    return start(launcher("agent", getenv("RLOCK_AGENT")), false);
 }
 
 agent *agent_start_of(const char *which)
 {
-    return start(launcher(which, NULL));
+    return start(launcher(which, NULL), false);
 }
 
 static struct timespec instant(int64_t ms)
@@ -141,53 +161,8 @@ static struct timespec instant(int64_t ms)
     return (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
 }
 
-void agent_kill(agent *self)
-{
-    if (!self->ended) {
-        kill(self->pid, SIGKILL);
-        waitpid(self->pid, NULL, 0);
-    }
-    self->ended = true;
-}
-
-bool agent_leave(agent *self, int64_t ms)
-{
-    struct timespec until = instant(limit_end_ms(ms));
-    int error = 0;
-    if (self->input >= 0)
-        close(self->input);
-    self->input = -1;
-    pthread_mutex_lock(&self->mutex);
-    while (!self->silent && !error)
-        error = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
-    bool silent = self->silent;
-    pthread_mutex_unlock(&self->mutex);
-    return silent;
-}
-
-void agent_end(agent *self)
-{
-    if (!self)
-        return;
-    agent_leave(self, LEAVE_MS);
-    agent_kill(self);
-    pthread_join(self->reader, NULL);
-    fclose(self->output);
-    for (int i = 0; i < TAGS; i++) {
-        free(self->answers[i].text);
-        free(self->answers[i].message);
-    }
-    pthread_cond_destroy(&self->cond);
-    pthread_mutex_destroy(&self->mutex);
-    free(self);
-}
-
-pid_t agent_pid(const agent *self)
-{
-    return self->pid;
-}
-
-int agent_begin(agent *self, const char *const *words)
+/* Its tag; 0: the agent takes no commands. */
+static int send_command(agent *self, const char *const *words)
 {
     char *command = NULL;
     size_t size = 0;
@@ -205,7 +180,13 @@ int agent_begin(agent *self, const char *const *words)
     pthread_mutex_unlock(&self->mutex);
     free(command);
     cr_assert(tag < TAGS, "too many commands for one agent");
-    cr_assert(sent, "the agent takes no commands: %s", strerror(errno));
+    return sent ? tag : 0;
+}
+
+int agent_begin(agent *self, const char *const *words)
+{
+    int tag = send_command(self, words);
+    cr_assert(tag > 0, "the agent takes no commands: %s", strerror(errno));
     return tag;
 }
 
@@ -232,6 +213,80 @@ const answer *agent_await(agent *self, int tag, int64_t ms)
     cr_assert(answered_by(self, tag, limit_end_ms(ms)), "the agent has not answered after %lld ms%s",
               (long long)ms, self->silent ? ": it has ended" : "");
     return &self->answers[tag];
+}
+
+/* With its end, its stdout ends. */
+static bool await_silence(agent *self, int64_t end_ms)
+{
+    struct timespec until = instant(end_ms);
+    int error = 0;
+    pthread_mutex_lock(&self->mutex);
+    while (!self->silent && !error)
+        error = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
+    bool silent = self->silent;
+    pthread_mutex_unlock(&self->mutex);
+    return silent;
+}
+
+void agent_kill(agent *self)
+{
+    if (!self->ended) {
+        kill(self->pid, SIGKILL);
+        if (self->pooled)
+            await_silence(self, limit_end_ms(AGENT_MS));
+        else
+            waitpid(self->pid, NULL, 0);
+    }
+    self->ended = true;
+}
+
+bool agent_leave(agent *self, int64_t ms)
+{
+    if (self->input >= 0) {
+        if (self->pooled)
+            shutdown(self->input, SHUT_WR);
+        close(self->input);
+    }
+    self->input = -1;
+    return await_silence(self, limit_end_ms(ms));
+}
+
+/* For the next test. One that does not come to its end is for none. */
+static void give_back(agent *self)
+{
+    if (self->ended || self->input < 0)
+        return;
+    int tag = send_command(self, (const char *const[]){"agent", "leave", NULL});
+    self->ended = tag > 0 && agent_answered(self, tag, LEAVE_MS);
+}
+
+void agent_end(agent *self)
+{
+    if (!self)
+        return;
+    if (self->pooled)
+        give_back(self);
+    if (!self->ended)
+        agent_leave(self, LEAVE_MS);
+    agent_kill(self);
+    if (self->input >= 0) {
+        shutdown(self->input, SHUT_RDWR); /* the reader has the same connection */
+        close(self->input);
+    }
+    pthread_join(self->reader, NULL);
+    fclose(self->output);
+    for (int i = 0; i < TAGS; i++) {
+        free(self->answers[i].text);
+        free(self->answers[i].message);
+    }
+    pthread_cond_destroy(&self->cond);
+    pthread_mutex_destroy(&self->mutex);
+    free(self);
+}
+
+pid_t agent_pid(const agent *self)
+{
+    return self->pid;
 }
 
 static void assert_opened(const answer *opened)

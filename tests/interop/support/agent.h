@@ -21,6 +21,8 @@ typedef struct answer {
 /* Starts a JVM, which dies with the test. The launcher is that of RLOCK_AGENT, or the one that
  * tests/interop/prepare left in RLOCK_BUILD; without one the test is skipped (CI set: fails). */
 agent *agent_start(void);
+/* One that has this process' environment: the other may be a JVM that has served other tests (agent_pool.h). */
+agent *agent_start_anew(void);
 /* The same with another program that tests/interop/prepare left there: "redis-py", "python-redis-lock", "redlock". */
 agent *agent_start_of(const char *which);
 void agent_end(agent *agent);  /* closes its stdin, sees to its end, frees; NULL allowed */

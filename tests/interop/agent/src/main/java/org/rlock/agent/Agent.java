@@ -1,4 +1,4 @@
-// Redisson driven from outside: reads commands line by line on stdin, answers them on stdout.
+// Redisson driven from outside: reads commands line by line, answers them.
 // SPDX-License-Identifier: Apache-2.0
 package org.rlock.agent;
 
@@ -9,18 +9,24 @@ import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -31,30 +37,47 @@ import org.redisson.config.Config;
  * that name (made when first named, an owner of its own) runs the operation on Redisson's object
  * of that kind and name. {@code <tag> agent <operation> [argument…]} is for the agent itself:
  * {@code open <redis url> [watchdog ms [fair lock wait timeout ms]]}, {@code openFile <path of a
- * Redisson configuration in YAML>}, {@code id}, {@code clock}, {@code asleep <thread>}, {@code close}, {@code exit}. Kinds and their operations: {@link Kinds} and
- * the tables it names.
+ * Redisson configuration in YAML>}, {@code id}, {@code clock}, {@code asleep <thread>}, {@code close}, {@code leave},
+ * {@code exit}. Kinds and their operations: {@link Kinds} and the tables it names.
  *
  * <p>An answer is {@code <tag> <began ns> <ended ns> ok <text>} or
  * {@code <tag> <began ns> <ended ns> threw <class> <message>}. It comes when the operation has
  * ended, so the answers of several threads come in any order; the times are System.nanoTime(),
  * which is CLOCK_MONOTONIC on Linux. Every word is percent-encoded UTF-8.
  *
- * <p>At the end of stdin the JVM stops at once, releasing nothing.
+ * <p>At the end of the commands the JVM stops at once, releasing nothing; but not after {@code leave}, which shuts all clients
+ * down, and likewise releases nothing: then {@link Host} may serve the next test.
  */
 public final class Agent {
-    private final PrintStream out =
-        new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+    private final BufferedReader in;
+    private final PrintStream out;
     private final Map<String, ExecutorService> threads = new HashMap<>(); // the main thread's alone
     private final Map<String, Thread> owners = new ConcurrentHashMap<>(); // theirs
+    private final List<RedissonClient> opened = new ArrayList<>();
     private volatile RedissonClient client;
+    private boolean left;
+
+    Agent(InputStream in, OutputStream out) {
+        this.in = new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII));
+        this.out = new PrintStream(out, true, StandardCharsets.UTF_8);
+    }
 
     public static void main(String[] args) throws IOException {
-        Agent agent = new Agent();
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            agent.command(line);
+        String socket = System.getProperty("agent.socket");
+        if (socket == null) {
+            new Agent(System.in, new FileOutputStream(FileDescriptor.out)).serve();
+        } else {
+            Host.serve(Path.of(socket));
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Whether it ended with {@code leave}. */
+    boolean serve() throws IOException {
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            command(line);
+        }
+        return left;
     }
 
     private void command(String line) {
@@ -101,11 +124,9 @@ public final class Agent {
     private Object onAgent(String[] words) throws IOException {
         switch (words[0]) {
             case "open":
-                client = open(words[1], words.length > 2 ? ms(words[2]) : 0, words.length > 3 ? ms(words[3]) : 0);
-                return client.getId();
+                return use(open(words[1], words.length > 2 ? ms(words[2]) : 0, words.length > 3 ? ms(words[3]) : 0));
             case "openFile":
-                client = openFile(words[1]);
-                return client.getId();
+                return use(openFile(words[1]));
             case "id":
                 return client.getId();
             case "clock":
@@ -115,12 +136,28 @@ public final class Agent {
             case "close":
                 client.shutdown();
                 return null;
+            case "leave":
+                leave();
+                return null;
             case "exit":
                 Runtime.getRuntime().halt(0);
                 return null;
             default:
                 throw new IllegalArgumentException("no such operation of the agent: " + words[0]);
         }
+    }
+
+    private String use(RedissonClient next) {
+        client = next;
+        opened.add(next);
+        return next.getId();
+    }
+
+    /** First the clients, so that a waiter that is interrupted can send nothing more. */
+    private void leave() {
+        opened.forEach(each -> each.shutdown(0, 0, TimeUnit.SECONDS));
+        threads.values().forEach(ExecutorService::shutdownNow);
+        left = true;
     }
 
     private Object onObject(String[] words) throws Exception {
