@@ -33,7 +33,7 @@ static uint32_t session_hash(const rli_link *link)
 }
 
 /* With a short name, a plain hold takes 160 bytes of heap, and 30 in the tables and on the timer heap. */
-_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_cold, or rli_queues");
+_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_cold_fields, or rli_queues");
 
 void rli_holds_init(rli_engine *engine)
 {

@@ -35,7 +35,7 @@ typedef struct rli_queues {
     int64_t answered_ms;      /* when the server last answered an acquire for the name */
     /* The session whose hold is offered to a local waiter (local_handoff.h); NULL: none. */
     struct rli_session *offered;
-    rli_yield yield; /* for the RLI_BY_MESSAGE waiters */
+    rli_yield yield; /* of waiters of kinds that hand over here (rli_kind_hands_over_here) */
 } rli_queues;
 
 #define RLI_FORCED_MOST 255
@@ -77,7 +77,7 @@ typedef struct rli_session {
     bool has_life : 1, named : 1;
     /* A read hold of the same owner has taken this write hold's number. */
     bool lent : 1;
-    bool busy : 1;       /* somebody has its turn: a request may be under way */
+    bool busy : 1;       /* somebody has its turn (session.h): a request may be under way */
     bool releasing : 1;  /* that request is the last release */
     /* how many force releases of this process are under way for it; no more are counted than RLI_FORCED_MOST */
     unsigned forced : 8;

@@ -109,7 +109,7 @@ typedef enum rli_queueing {
     RLI_BY_SIGNAL,   /* in a local queue; the queue leader asks after each element of the signal list (keys[0]) that it
                         gets, and with a back-off while it is not connected to that */
     RLI_ON_SERVER,   /* on the server, each with its own channel, and each asks for itself */
-    RLI_QUEUES,      /* how many of these are local lists of waiters */
+    RLI_QUEUES,      /* how many of these are local lists of waiters; all before RLI_ON_SERVER have a queue leader */
     RLI_IN_NO_QUEUE  /* nowhere: all ask, after messages */
 } rli_queueing;
 
@@ -124,9 +124,8 @@ typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
     /* KEYS: the lock names; one of a group lock. ARGV: the lease in ms, then the wire owner for each name, then the values
-     * of a group lock. Answers a list with one
-     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; RLI_NOT_HERE, ask
-     * again. */
+     * of a group lock. Answers a list with one number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its
+     * owner's write hold; RLI_NOT_HERE, ask again. */
     const rli_script *renew;
     /* KEYS: the lock names. ARGV: the wire owner for each name. Answers a list with one number a name: how many ms the
      * server keeps the hold, or one of rli_look_answer. */

@@ -44,10 +44,10 @@ typedef struct rli_releasing {
 } rli_releasing;
 
 /* Releases as rlock_unlock does, with the same statuses, for an operation with or without a thread. Takes the engine's
- * mutex itself. `release` must live until its end. rli_release_go_on: RLI_WAITING, or the status with which it has
+ * mutex itself. `asked` must live until its end. rli_release_go_on: RLI_WAITING, or the status with which it has
  * ended. */
-void rli_release_begin(rli_releasing *releasing, const rli_release *release, rli_operation *op);
-rlock_status rli_release_go_on(rli_releasing *releasing);
+void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_operation *op);
+rlock_status rli_release_go_on(rli_releasing *release);
 
 /* Releases on the server a hold that was offered to a waiter which has gone (rli_local_handoff_pass_on), as a part of
  * its operation. Waits briefly; if there is no answer, the watchdog repeats the release in the background. RLI_WAITING:

@@ -118,8 +118,8 @@ void rli_call_add_number(rli_call *call, int64_t number);
 void rli_call_name_script(rli_call *call, const char *command, const char *script, size_t length);
 
 /* Runs the script on the server of its first key. RLI_WAITING: the operation has no thread and must wait; call it again
- * with the same arguments when it was woken; `call` must stay where it is meanwhile. Otherwise `route`: the route of that key's name; NULL: any pipeline. RLOCK_OK:
- * call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
+ * with the same arguments when it was woken; `call` must stay where it is meanwhile. `route`: of that key's name; NULL:
+ * any pipeline. RLOCK_OK: call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
  * operation's time for them, are used up. RLOCK_UNKNOWN: `once`, and it was sent but not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);
