@@ -12,7 +12,7 @@ static const bool legal[RLI_PHASES][RLI_PHASES] = {
                   [RLI_COMPENSATING] = true,
                   [RLI_LOST] = true}, /* its async release came too late */
     [RLI_RELEASING_ASYNC] = {[RLI_DONE] = true},
-    [RLI_OFFERED] = {[RLI_OPEN] = true, [RLI_DONE] = true, [RLI_LOST] = true},
+    [RLI_OFFERED] = {[RLI_DONE] = true},
     [RLI_LOST] = {[RLI_DONE] = true},         /* its owner has been told of each hold */
     [RLI_COMPENSATING] = {[RLI_LOST] = true}, /* its async release was repeated, and found nothing */
 };
