@@ -158,7 +158,7 @@ static rlock_status say_timeout(const rli_acquire *asked)
 static const bool legal[RLI_ACQUIRE_STAGES][RLI_ACQUIRE_STAGES] = {
     [RLI_ACQUIRE_BEGINS] = {[RLI_ACQUIRE_ASKS_FIRST] = true,
                             [RLI_ACQUIRE_SUBSCRIBES] = true, /* others wait here already: it queues */
-                            [RLI_ACQUIRE_DONE] = true},      /* it has taken a hold that was offered */
+                            [RLI_ACQUIRE_DONE] = true},      /* it has taken a kept hold */
     [RLI_ACQUIRE_ASKS_FIRST] =
         {[RLI_ACQUIRE_SUBSCRIBES] = true, [RLI_ACQUIRE_GIVES_UP] = true, [RLI_ACQUIRE_DONE] = true},
     [RLI_ACQUIRE_SUBSCRIBES] = {[RLI_ACQUIRE_QUEUED] = true,
@@ -174,8 +174,8 @@ static const bool legal[RLI_ACQUIRE_STAGES][RLI_ACQUIRE_STAGES] = {
                                   [RLI_ACQUIRE_LEAVES] = true,
                                   [RLI_ACQUIRE_DONE] = true},
     [RLI_ACQUIRE_GIVES_UP] = {[RLI_ACQUIRE_LEAVES] = true, [RLI_ACQUIRE_DONE] = true},
-    [RLI_ACQUIRE_LEAVES] = {[RLI_ACQUIRE_RETURNS_OFFERED] = true, [RLI_ACQUIRE_DONE] = true},
-    [RLI_ACQUIRE_RETURNS_OFFERED] = {[RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_LEAVES] = {[RLI_ACQUIRE_RETURNS_KEPT] = true, [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_RETURNS_KEPT] = {[RLI_ACQUIRE_DONE] = true},
 };
 
 /* Every stage below ends with one of these two. The result of a stage is RLI_WAITING, or the status with which the
@@ -341,7 +341,7 @@ static rlock_status give_up(rli_attempt *attempt, rlock_status why)
 
 static rlock_status leave(rli_attempt *attempt, rlock_status status)
 {
-    rli_session *offered = NULL;
+    rli_session *kept = NULL;
     rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     if (attempt->waiter.handed)
@@ -351,21 +351,21 @@ static rlock_status leave(rli_attempt *attempt, rlock_status status)
     rli_queue_leave(queue_of(attempt), &attempt->waiter);
     if (status != RLOCK_OK) {
         rli_handoff_decline(attempt);
-        offered = rli_local_handoff_pass_on(attempt);
+        kept = rli_local_handoff_pass_on(attempt);
     }
     rli_engine_unlock(attempt->engine);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
-    if (!offered)
+    if (!kept)
         return next(attempt, RLI_ACQUIRE_DONE, status);
     rli_attempt_keep(attempt, status);
-    attempt->offered = offered;
-    return next(attempt, RLI_ACQUIRE_RETURNS_OFFERED, RLOCK_OK);
+    attempt->kept = kept;
+    return next(attempt, RLI_ACQUIRE_RETURNS_KEPT, RLOCK_OK);
 }
 
-static rlock_status return_offered(rli_attempt *attempt)
+static rlock_status return_kept(rli_attempt *attempt)
 {
-    if (rli_release_offered(attempt->engine, attempt->offered, attempt->asked->names, attempt->op) == RLI_WAITING)
+    if (rli_release_kept(attempt->engine, attempt->kept, attempt->asked->names, attempt->op) == RLI_WAITING)
         return RLI_WAITING;
     return next(attempt, RLI_ACQUIRE_DONE, rli_attempt_tell(attempt));
 }
@@ -392,8 +392,8 @@ static rlock_status step(rli_attempt *attempt, rlock_status status)
         return give_up(attempt, status);
     case RLI_ACQUIRE_LEAVES:
         return leave(attempt, status);
-    case RLI_ACQUIRE_RETURNS_OFFERED:
-        return return_offered(attempt);
+    case RLI_ACQUIRE_RETURNS_KEPT:
+        return return_kept(attempt);
     case RLI_ACQUIRE_BEGINS:
     case RLI_ACQUIRE_DONE:
     case RLI_ACQUIRE_STAGES:

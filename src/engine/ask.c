@@ -200,10 +200,10 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
         return false;
     rli_attempt_note_listening(attempt);
     /* Do not defer if the attempt may have the lock already (by a late request, or through another thread of its
-     * owner), if a hold is offered, or if its session has ended: then nobody can hand it the lock until it asks in
+     * owner), if a hold is kept here, or if its session has ended: then nobody can hand it the lock until it asks in
      * another session. */
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
-        attempt->entry->queues->offered)
+        attempt->entry->queues->kept)
         return false;
     return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
 }

@@ -18,7 +18,7 @@ typedef enum rli_acquire_stage {
     RLI_ACQUIRE_UNSUBSCRIBES,
     RLI_ACQUIRE_GIVES_UP,        /* leaves the server's queue, and settles what was under way */
     RLI_ACQUIRE_LEAVES,          /* leaves the local queue */
-    RLI_ACQUIRE_RETURNS_OFFERED, /* releases the hold that it was offered and does not take */
+    RLI_ACQUIRE_RETURNS_KEPT, /* releases the hold that was kept for it and that it does not take */
     RLI_ACQUIRE_DONE,
     RLI_ACQUIRE_STAGES
 } rli_acquire_stage;
@@ -73,7 +73,7 @@ typedef struct rli_attempt {
     rli_asking_stage asks;
     rli_giving_up_stage gives_up;
     rlock_status status;  /* what the operation returns, as far as it is known; the message is waiter.message */
-    rli_session *offered; /* RLI_ACQUIRE_RETURNS_OFFERED: the session whose hold it was offered */
+    rli_session *kept;    /* RLI_ACQUIRE_RETURNS_KEPT: the session whose hold was kept for it */
 } rli_attempt;
 
 /* Returns the attempt that contains `waiter`. */

@@ -33,8 +33,8 @@ typedef struct rli_queue {
 typedef struct rli_queues {
     rli_queue of[RLI_QUEUES]; /* indexed by rli_queueing */
     int64_t answered_ms;      /* when the server last answered an acquire for the name */
-    /* The session whose hold is offered to a local waiter (local_handoff.h); NULL: none. */
-    struct rli_session *offered;
+    /* The session whose hold is kept for a local waiter (local_handoff.h); NULL: none. */
+    struct rli_session *kept;
     rli_yield yield; /* of waiters of kinds that hand over here (rli_kind_hands_over_here) */
 } rli_queues;
 

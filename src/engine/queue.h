@@ -18,8 +18,8 @@ typedef struct rli_waiter {
     bool look;
     /* Ask whether the session has the lock already by a late request, because another local waiter was refused. */
     bool prompted;
-    bool called; /* a hold was offered to it (local_handoff.h) */
-    /* It was offered a hold, but another thread took it first: the next offered hold is for this waiter. */
+    bool called; /* a hold is kept for it (local_handoff.h) */
+    /* A hold was kept for it, but another thread took that first: the next kept hold is for this waiter. */
     bool missed;
     bool handed; /* it has the lock: the releasing thread handed it over */
     bool asleep; /* its thread may be given the lead of a pipeline, which then is in `lead` */

@@ -247,7 +247,7 @@ static rlock_status take_turn(rli_releasing *release)
         return status;
     if (release->session && asked->only && release->session->number != asked->only)
         return leave_turn(release);
-    if (release->session && rli_local_handoff_offer(engine, release->session)) {
+    if (release->session && rli_local_handoff_keep(engine, release->session)) {
         rli_session_drop_attempt(engine, release->session);
         return RLOCK_OK;
     }
@@ -283,21 +283,21 @@ rlock_status rli_release_go_on(rli_releasing *release)
     return status;
 }
 
-/* --- an offered hold that nobody takes --- */
+/* --- a kept hold that nobody takes --- */
 
 /* How long to wait for the answer. */
-#define OFFERED_MS 250
+#define KEPT_MS 250
 
 /* Nothing can be asked now: the watchdog releases it. Mutex held. */
-static void leave_to_watchdog(rli_engine *engine, rli_session *offered)
+static void leave_to_watchdog(rli_engine *engine, rli_session *kept)
 {
-    rli_session_remove_hold(engine, offered);
-    rli_session_release_in_doubt(engine, offered);
-    rli_session_end_turn(offered);
-    rli_session_drop_attempt(engine, offered);
+    rli_session_remove_hold(engine, kept);
+    rli_session_release_in_doubt(engine, kept);
+    rli_session_end_turn(kept);
+    rli_session_drop_attempt(engine, kept);
 }
 
-rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names, rli_operation *op)
+rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names, rli_operation *op)
 {
     bool begins;
     rli_releasing own, *release = rli_operation_frame(op, &own, sizeof own, &begins);
@@ -305,16 +305,16 @@ rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const
     rlock_status status = RLOCK_OK;
     rli_engine_lock(engine);
     if (!possible) {
-        leave_to_watchdog(engine, offered);
+        leave_to_watchdog(engine, kept);
     } else if (begins) {
         op->cancel = NULL;
         op->settles = true;
         op->attempts_until_ms = RLI_NEVER;
-        op->deadline_ms = rli_after_ms(OFFERED_MS);
+        op->deadline_ms = rli_after_ms(KEPT_MS);
         release->engine = engine;
         release->op = op;
-        release->session = offered;
-        release->kind = offered->kind;
+        release->session = kept;
+        release->kind = kept->kind;
         release->names = names;
         status = start(release); /* unanswered, the watchdog repeats it */
     } else {

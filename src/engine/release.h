@@ -49,9 +49,9 @@ typedef struct rli_releasing {
 void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_operation *op);
 rlock_status rli_release_go_on(rli_releasing *release);
 
-/* Releases on the server a hold that was offered to a waiter which has gone (rli_local_handoff_pass_on), as a part of
+/* Releases on the server a hold that was kept for a waiter which has gone (rli_local_handoff_pass_on), as a part of
  * its operation. Waits briefly; if there is no answer, the watchdog repeats the release in the background. RLI_WAITING:
  * call it again; RLOCK_OK: done, as far as it can be. Mutex not held. */
-rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names, rli_operation *op);
+rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names, rli_operation *op);
 
 #endif
