@@ -59,9 +59,9 @@ static rli_waiter *successor_of(const rli_entry *entry, const rli_kind *kind)
 static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session *successor, rli_request *request,
                         rli_handoff *over)
 {
-    request->heir_place_ms = successor->cold->place_ms;
+    request->successor_place_ms = successor->cold->place_ms;
     rli_waiter *behind = next_in_line(entry, successor->cold->place);
-    if (behind && is_calm(behind, request->heir_lease_ms))
+    if (behind && is_calm(behind, request->successor_lease_ms))
         request->calm = rli_owner_text(engine->client_id, behind->session->number, over->calm);
 }
 
@@ -95,8 +95,8 @@ static bool name_counter(const rli_acquire *successors, rli_request *request, rl
     if (!over->counter)
         return false;
     memcpy(over->counter, successors->names->keys[0], length + 1);
-    request->heir_counter = over->counter;
-    request->heir_counter_length = length;
+    request->successor_counter = over->counter;
+    request->successor_counter_length = length;
     return true;
 }
 
@@ -157,7 +157,7 @@ static void pass_over(const rli_handoff *over, rli_session *successor, rlock_sta
 {
     /* The successor may have had the lock and lost it since, or the script may have been refused midway. */
     bool queues = over->kind->queueing == RLI_ON_SERVER;
-    bool hears = offered && over->request->heir_registers; /* when its turn comes */
+    bool hears = offered && over->request->successor_registers; /* when its turn comes */
     if (!hears && (granted || over->call->unanswered || status == RLOCK_SERVER || !queues))
         rli_queue_owner_granted(successor->entry, successor);
 }
@@ -168,7 +168,7 @@ static void settle(rli_handoff *over, rlock_status status, const rli_acquire_res
     const rli_call *call = over->call;
     const rli_request *request = over->request;
     const rli_grant_info gain = {.verdict = verdict,
-                                 .lease_ms = request->heir_lease_ms,
+                                 .lease_ms = request->successor_lease_ms,
                                  .sent_ms = sent_ms,
                                  .repeated = call->unanswered > 0,
                                  .handed = true};
@@ -184,8 +184,8 @@ static void settle(rli_handoff *over, rlock_status status, const rli_acquire_res
     rli_session_end_turn(successor);
     /* Once the request was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
-        rli_session_in_doubt(over->engine, successor, request->heir_lease_ms + request->heir_place_ms);
-    successor->registered |= request->heir_registers && !granted;
+        rli_session_in_doubt(over->engine, successor, request->successor_lease_ms + request->successor_place_ms);
+    successor->registered |= request->successor_registers && !granted;
     if (granted && taker)
         take(taker, &gain);
     else
@@ -248,7 +248,7 @@ bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session 
     if (successor->cold->highest < 1)
         successor->cold->highest = 1;
     request->successor = rli_owner_text(engine->client_id, successor->number, over->owner);
-    request->heir_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
+    request->successor_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
     if (kind->queueing == RLI_ON_SERVER)
         begin_there(engine, entry, successor, request, over);
     else

@@ -38,14 +38,14 @@ typedef struct rli_request {
     /* Last release: the wire owner to which the script hands the lock if that owner is next (NULL: no handoff), the
      * lease that it requested, and the timeout of its place in the server's queue. */
     const char *successor;
-    int64_t heir_lease_ms, heir_place_ms;
+    int64_t successor_lease_ms, successor_place_ms;
     /* The key from which the script draws the successor's fencing token; NULL: no token. */
-    const char *heir_counter;
-    size_t heir_counter_length;
+    const char *successor_counter;
+    size_t successor_counter_length;
     /* As registered_ms, registers and since_us, of the successor: it is to be registered if others get the lock. */
-    int64_t heir_registered_ms;
-    bool heir_registers;
-    int64_t heir_since_us;
+    int64_t successor_registered_ms;
+    bool successor_registers;
+    int64_t successor_since_us;
     /* How many of the channel's subscribers belong to this process and are no guards. If there are more, or waiters of
      * other clients are registered, the script gives the lock to others instead of handing it off. RLI_ASKS_NOT: the
      * script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that poll. */

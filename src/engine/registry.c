@@ -196,10 +196,10 @@ void rli_registry_request_handoff(rli_waiter *successor, rli_request *request, b
     rli_cold_fields *cold = successor->session->cold;
     if (!attempt->asked->kind->registers)
         return;
-    request->heir_registers = others && successor->hears;
-    cold->registrations += request->heir_registers;
-    if (request->heir_registers && !cold->registered_ms)
-        cold->registered_ms = request->heir_lease_ms;
-    request->heir_registered_ms = cold->registered_ms;
-    request->heir_since_us = attempt->since_us;
+    request->successor_registers = others && successor->hears;
+    cold->registrations += request->successor_registers;
+    if (request->successor_registers && !cold->registered_ms)
+        cold->registered_ms = request->successor_lease_ms;
+    request->successor_registered_ms = cold->registered_ms;
+    request->successor_since_us = attempt->since_us;
 }

@@ -38,24 +38,24 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 static void hand_over(rli_call *call, const rli_request *request)
 {
     const rli_names *names = request->names;
-    rli_call_script(call, &rli_script_lock_handoff, request->heir_counter ? 2 : 1);
+    rli_call_script(call, &rli_script_lock_handoff, request->successor_counter ? 2 : 1);
     rli_call_add(call, names->name, names->length);
-    if (request->heir_counter)
-        rli_call_add(call, request->heir_counter, request->heir_counter_length);
+    if (request->successor_counter)
+        rli_call_add(call, request->successor_counter, request->successor_counter_length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);
     rli_call_add_text(call, request->successor);
-    rli_call_add_number(call, request->heir_lease_ms);
+    rli_call_add_number(call, request->successor_lease_ms);
     if (request->listening == RLI_ASKS_NOT)
         rli_call_add_text(call, "");
     else
         rli_call_add_number(call, request->listening);
-    if (request->heir_registered_ms)
-        rli_call_add_number(call, request->heir_registered_ms);
+    if (request->successor_registered_ms)
+        rli_call_add_number(call, request->successor_registered_ms);
     else
         rli_call_add_text(call, "");
-    if (request->heir_registers)
-        rli_call_add_number(call, request->heir_since_us);
+    if (request->successor_registers)
+        rli_call_add_number(call, request->successor_since_us);
     else
         rli_call_add_text(call, "");
 }
