@@ -223,11 +223,11 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
     rli_session *writer = asked->kind->sharing == RLI_READING
                               ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
                               : NULL;
-    *texts = (rli_ask_owners){.over = "", .writer = ""};
+    *texts = (rli_ask_owners){.replaced = "", .writer = ""};
     attempt->writer = writer ? writer->number : 0;
     rli_owner_text(attempt->engine->client_id, session->number, texts->own);
     if (cold->replaces)
-        rli_owner_text(attempt->engine->client_id, cold->replaces, texts->over);
+        rli_owner_text(attempt->engine->client_id, cold->replaces, texts->replaced);
     if (writer)
         rli_owner_text(attempt->engine->client_id, writer->number, texts->writer);
     if (session->count + 1 > cold->highest)
@@ -243,7 +243,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
         .lease_ms = lease_ms,
         .count = session->count + 1,
         .highest = cold->highest,
-        .over = texts->over,
+        .replaced = texts->replaced,
         .writer = texts->writer,
         .wait_ms = wait_ms > 0 ? wait_ms : 0,
         .place_ms = session->queued ? cold->place_ms

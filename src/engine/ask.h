@@ -20,7 +20,7 @@ void rli_attempt_note_listening(rli_attempt *attempt);
 
 /* Storage for the wire owners that a request names. */
 typedef struct rli_ask_owners {
-    char own[RLI_OWNER_TEXT], over[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
+    char own[RLI_OWNER_TEXT], replaced[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
 } rli_ask_owners;
 
 /* Returns what the attempt's next request says, with the wire owners in `texts`. Mutex held, in the session's turn. */

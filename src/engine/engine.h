@@ -46,8 +46,8 @@ struct rli_engine {
     int64_t own_channels_until_ms;
     rli_timer_heap timers;
     /* The lost sessions, the oldest first, and how many there are. */
-    rli_session *first_over, *last_over;
-    int over_count;
+    rli_session *first_lost, *last_lost;
+    int lost_count;
     /* The lost sessions that the reporter has yet to report. */
     rli_session *first_report, *last_report;
     bool reports_wanted;

@@ -60,7 +60,7 @@ typedef struct rli_session {
         };
         struct { /* in RLI_LOST */
             /* In the list of lost sessions, the oldest first. */
-            struct rli_session *next_over;
+            struct rli_session *next_lost;
             /* In the list of losses to report. */
             struct rli_session *next_report;
             rlock_lost_reason reason;

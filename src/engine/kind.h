@@ -20,7 +20,7 @@ typedef struct rli_request {
     int count;   /* the hold count after the script; 0: the last release */
     int highest; /* the highest count that the session ever requested */
     /* Acquire: the wire owner of an ended session whose field this acquire replaces, or "". */
-    const char *over;
+    const char *replaced;
     const char *writer; /* Acquire: the wire owner of the same owner's write hold, or "". */
     /* The lease with which the session stands in the registry of waiters (lua/lock/waiters.inc), or is to stand there once
      * it is refused (`registers`, with the time since when it has waited by the server's clock; 0: from now). The script

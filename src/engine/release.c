@@ -61,15 +61,15 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
                                     const rli_owner *owner)
 {
     rli_entry *entry = rli_entry_find(engine, names);
-    rli_session *over = entry ? rli_session_find_lost(engine, entry, kind, owner) : NULL;
-    if (!over)
+    rli_session *gone = entry ? rli_session_find_lost(engine, entry, kind, owner) : NULL;
+    if (!gone)
         return not_owner(engine, names, owner);
-    over->count--;
+    gone->count--;
     /* The waiters in the server's queue did not notice that the lock expired: the compensating release notifies their
      * head. */
     if (kind->queueing == RLI_ON_SERVER)
-        rli_session_in_doubt(engine, over, 1);
-    rli_session_settle(engine, over);
+        rli_session_in_doubt(engine, gone, 1);
+    rli_session_settle(engine, gone);
     return lost(names);
 }
 
@@ -174,7 +174,7 @@ static bool begin_request(rli_releasing *release)
                                      .unheard = ""};
     /* Replicas would have to confirm the successor's grant, too. */
     release->hands_over = count == 0 && !has_replicas(engine, session->entry) &&
-                          rli_handoff_begin(&release->over, engine, session, kind, &release->request, call);
+                          rli_handoff_begin(&release->handoff, engine, session, kind, &release->request, call);
     if (count == 0 && !release->hands_over && session->entry->queues) {
         rli_yield_drop_holder(&session->entry->queues->yield, session);
         rli_queue_wake_deferred(&session->entry->queues->of[RLI_BY_MESSAGE]);
@@ -183,7 +183,7 @@ static bool begin_request(rli_releasing *release)
     kind->release(call, &release->request);
     call->synced = true; /* the release counts even if no replica confirmed it */
     call->learns = !engine->settings->unlock_waits;
-    call->witness = release->hands_over ? &release->over.witness : NULL;
+    call->witness = release->hands_over ? &release->handoff.witness : NULL;
     return count > 0 || release->hands_over || !rli_async_release_send(engine, session, call);
 }
 
@@ -191,7 +191,7 @@ static bool begin_request(rli_releasing *release)
 static rlock_status judge(rli_releasing *release, rlock_status status)
 {
     if (release->hands_over)
-        rli_handoff_end(&release->over, status);
+        rli_handoff_end(&release->handoff, status);
     return release->request.count == 0 ? release_last(release, status) : release_one(release, status);
 }
 

@@ -39,7 +39,7 @@ typedef struct rli_releasing {
     int64_t stands_ms; /* a read hold: until when it was valid; else 0 */
     int64_t ends_ms;   /* a read hold: until when the server keeps it if the release does not arrive; else 0 */
     bool hands_over;
-    rli_handoff over; /* with hands_over */
+    rli_handoff handoff; /* with hands_over */
     rli_call call;
 } rli_releasing;
 

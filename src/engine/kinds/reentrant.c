@@ -5,8 +5,8 @@
 
 void rli_reentrant_add_replaced(rli_call *call, const rli_request *request)
 {
-    rli_call_add_text(call, request->over);
-    if ((*request->over || request->registered_ms) && request->names->channel)
+    rli_call_add_text(call, request->replaced);
+    if ((*request->replaced || request->registered_ms) && request->names->channel)
         rli_call_add(call, request->names->channel, request->names->channel_length);
     if (request->registered_ms)
         rli_call_add_number(call, request->registered_ms);
