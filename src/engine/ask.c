@@ -285,7 +285,7 @@ static void take_back(rli_call *call, const void *what)
 
 /* A place in the server's queue does not expire by itself. So, also after a short lease and a short wait, a request in
  * doubt that may leave one is looked after for this time: networks deliver late. */
-#define PLACE_DOUBT_MS 12000
+#define LATE_PLACE_MS 12000
 
 /* The state of one request under way. */
 typedef struct ask_frame {
@@ -362,8 +362,8 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
     bool in_doubt = call->unanswered || (status != RLOCK_OK && call->broke_off);
     if (in_doubt && request->count == 1) {
         int64_t lasts_ms = queues ? asking->lease_ms + request->wait_ms : asking->lease_ms;
-        if (queues && lasts_ms < PLACE_DOUBT_MS)
-            lasts_ms = PLACE_DOUBT_MS;
+        if (queues && lasts_ms < LATE_PLACE_MS)
+            lasts_ms = LATE_PLACE_MS;
         rli_session_in_doubt(attempt->engine, session, lasts_ms);
         attempt->entry->in_doubt = true;
     } else if (in_doubt) {

@@ -18,7 +18,7 @@
 #define LOST_MOST 1024
 /* A place in the server's queue may outlive its owner's own wait by up to this long, because the waiters ahead of
  * it add to its timeout. */
-#define PLACE_DOUBT_MS 300000
+#define PLACE_OUTLIVES_MS 300000
 
 static uint32_t owner_hash(const rli_entry *entry, bool writes, int64_t number, bool named)
 {
@@ -270,7 +270,7 @@ static void slim(rli_engine *engine, rli_session *session)
 static void place_in_doubt(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
-        rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_DOUBT_MS);
+        rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_OUTLIVES_MS);
     if (session->registered)
         rli_session_in_doubt(engine, session, session->cold->registered_ms);
     session->queued = session->registered = false;
