@@ -30,7 +30,7 @@ static rli_queue *queue_of(const rli_attempt *attempt)
     return &attempt->entry->queues->of[attempt->asked->kind->queueing];
 }
 
-/* The `look` of the wait loop: whether this waiter should ask now although no message came. */
+/* The `has_reason` of the wait loop: whether this waiter should ask now although no message came. */
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
@@ -38,8 +38,8 @@ static bool may_ask(rli_wait *wait)
     rli_handoff_lead_if_asked(attempt);
     if (attempt->own_channel && !attempt->waiter.hears)
         rli_attempt_note_listening(attempt);
-    bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.look || attempt->waiter.handed;
-    attempt->waiter.look = false;
+    bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.asks_now || attempt->waiter.handed;
+    attempt->waiter.asks_now = false;
     attempt->waiter.asleep = !may && attempt->waiter.lead;
     rli_engine_unlock(attempt->engine);
     return may;
@@ -91,7 +91,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rli_engine_lock(attempt->engine);
     rli_attempt_note_listening(attempt);
     waiter->deferred = false;
-    while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
+    while (status == RLOCK_OK && !waiter->leader && !waiter->asks_now && !waiter->handed) {
         status = end_of_place(attempt);
         if (status == RLOCK_OK && !sleep_on(attempt))
             status = RLI_WAITING;
@@ -99,7 +99,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
             waiter->deferred = false;
     }
     if (status != RLI_WAITING)
-        waiter->look = false;
+        waiter->asks_now = false;
     *handed = waiter->handed;
     rli_engine_unlock(attempt->engine);
     return status;
@@ -275,7 +275,7 @@ static rlock_status begin_waiting(rli_attempt *attempt)
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
     /* It may be told that it is its turn, so it must listen, also if it is not queue leader. */
-    attempt->waiter.look = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.leader;
+    attempt->waiter.asks_now = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.leader;
     rli_engine_unlock(attempt->engine);
     return status;
 }
@@ -433,7 +433,7 @@ static rlock_status start(rli_attempt *attempt)
     attempt->wait.op = attempt->op;
     attempt->wait.topology = asked->engine->topology;
     attempt->wait.ask = rli_ask;
-    attempt->wait.look = may_ask;
+    attempt->wait.has_reason = may_ask;
     attempt->wait.leaving = asked->kind->queueing == RLI_ON_SERVER ? RLI_LEAVE_SOON : RLI_LEAVE_AT_ONCE;
     attempt->wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
     rli_engine_lock(attempt->engine);

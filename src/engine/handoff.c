@@ -147,7 +147,7 @@ static void take(rli_waiter *waiter, const rli_grant_info *gain)
     if (rli_attempt_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
-        waiter->look = true; /* too late for the lease: it asks, as after a late answer to its own request */
+        waiter->asks_now = true; /* too late for the lease: it asks, as after a late answer to its own request */
     rli_unpark(waiter->parker);
 }
 
@@ -225,7 +225,7 @@ void rli_handoff_end(rli_handoff *handoff, rlock_status status)
 static void ask_soon(rli_waiter *waiter)
 {
     rli_attempt_of(waiter)->denied = 0;
-    waiter->look = true;
+    waiter->asks_now = true;
     rli_unpark(waiter->parker);
 }
 

@@ -52,9 +52,9 @@ void rli_queue_wake_deferred(rli_queue *queue)
     rli_unpark(first->parker);
 }
 
-static void let_look(rli_waiter *waiter)
+static void let_ask(rli_waiter *waiter)
 {
-    waiter->look = true;
+    waiter->asks_now = true;
     rli_unpark(waiter->parker);
 }
 
@@ -63,7 +63,7 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
     for (int i = 0; entry->queues && i < RLI_QUEUES; i++) {
         for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
             if (waiter->session == session)
-                let_look(waiter);
+                let_ask(waiter);
         }
     }
 }
@@ -75,7 +75,7 @@ void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
             if (waiter->session == denied || waiter->session->cold->in_doubt_ms == 0)
                 continue;
             waiter->prompted = true;
-            let_look(waiter);
+            let_ask(waiter);
         }
     }
 }
@@ -84,7 +84,7 @@ void rli_queue_let_leaders_ask(rli_entry *entry)
 {
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
         if (entry->queues->of[i].first)
-            let_look(entry->queues->of[i].first);
+            let_ask(entry->queues->of[i].first);
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct rli_waiter {
     int64_t queued_ms;
     bool leader; /* the queue leader */
     /* Ask now, whatever the place in the queue: for example, because its owner has the lock by now. */
-    bool look;
+    bool asks_now;
     /* Ask whether the session has the lock already by a late request, because another local waiter was refused. */
     bool prompted;
     bool called; /* a hold is kept for it (local_handoff.h) */

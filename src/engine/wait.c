@@ -20,7 +20,7 @@ static waking sleep_on(rli_wait *wait)
     for (;;) {
         if (rli_news_take(&wait->news))
             wait->heard = true;
-        if (wait->heard || (wait->look && wait->look(wait)))
+        if (wait->heard || (wait->has_reason && wait->has_reason(wait)))
             return HAS_REASON;
         if (rli_now_ms() >= wait->until_ms || rli_operation_check(wait->op) != RLOCK_OK)
             return NO_REASON;
