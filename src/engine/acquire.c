@@ -91,7 +91,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rli_engine_lock(attempt->engine);
     rli_attempt_note_listening(attempt);
     waiter->deferred = false;
-    while (status == RLOCK_OK && !waiter->leader && !waiter->asks_now && !waiter->handed) {
+    while (status == RLOCK_OK && !waiter->queue_leader && !waiter->asks_now && !waiter->handed) {
         status = end_of_place(attempt);
         if (status == RLOCK_OK && !sleep_on(attempt))
             status = RLI_WAITING;
@@ -275,7 +275,7 @@ static rlock_status begin_waiting(rli_attempt *attempt)
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
     /* It may be told that it is its turn, so it must listen, also if it is not queue leader. */
-    attempt->waiter.asks_now = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.leader;
+    attempt->waiter.asks_now = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.queue_leader;
     rli_engine_unlock(attempt->engine);
     return status;
 }
@@ -346,7 +346,7 @@ static rlock_status leave(rli_attempt *attempt, rlock_status status)
     rli_handoff_lead_if_asked(attempt);
     if (attempt->waiter.handed)
         status = RLOCK_OK;
-    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.leader)
+    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.queue_leader)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
     rli_queue_leave(queue_of(attempt), &attempt->waiter);
     if (status != RLOCK_OK) {

@@ -37,7 +37,7 @@ static void call(rli_waiter *waiter)
         return;
     waiter->called = true;
     /* A waiter that is not queue leader sleeps until its turn comes, and would not see the hold. */
-    waiter->asks_now |= !waiter->leader;
+    waiter->asks_now |= !waiter->queue_leader;
     rli_unpark(waiter->parker);
 }
 

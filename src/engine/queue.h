@@ -13,7 +13,7 @@ typedef struct rli_waiter {
     rli_session *session; /* of the owner that it waits for */
     rli_parker *parker;
     int64_t queued_ms;
-    bool leader; /* the queue leader */
+    bool queue_leader; /* it asks the server for all (glossary) */
     /* Ask now, whatever the place in the queue: for example, because its owner has the lock by now. */
     bool asks_now;
     /* Ask whether the session has the lock already by a late request, because another local waiter was refused. */
