@@ -39,7 +39,7 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
 {
     static const struct {
         const char *start;
-        rli_reply_action advice;
+        rli_reply_action action;
     } starting[] = {
         {"NOSCRIPT", RLI_LOAD},
         {"MOVED ", RLI_MOVED},
@@ -58,7 +58,7 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
         return RLI_TAKE;
     for (size_t i = 0; i < sizeof starting / sizeof *starting; i++) {
         if (starts(reply->str, starting[i].start))
-            return starting[i].advice;
+            return starting[i].action;
     }
     /* Errors inside a script: the server puts words before the code. */
     if (strstr(reply->str, "READONLY"))

@@ -55,7 +55,7 @@ typedef struct rli_call_progress {
     size_t length;
     rli_outcome outcome;
     rli_answer answer;
-    rli_reply_action advice; /* about the answer, if it is an error */
+    rli_reply_action action; /* what the answer calls for, if it is an error */
     rli_async_request request;
 } rli_call_progress;
 
@@ -69,7 +69,7 @@ typedef struct rli_call {
     bool synced;                 /* replicas must acknowledge its changes, if there are any replicas */
     struct rli_witness *witness; /* another thread that waits for the answer; NULL: none */
     /* send the script's text at once: there may be no time to find out that the server does not know it */
-    bool whole;
+    bool by_text;
     /* Not sent to a server of another run: RLOCK_UNKNOWN then. 0: to any. */
     uint64_t only_run;
     bool learns;        /* the script may be posted later, so note which server knows it */
