@@ -60,11 +60,11 @@ static bool sleep_on(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     int64_t until_ms = attempt->wait.deadline_ms;
-    int64_t calm_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
+    int64_t quiet_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
     waiter->asleep = waiter->lead;
-    waiter->deferred = calm_ms > rli_now_ms();
+    waiter->deferred = quiet_ms > rli_now_ms();
     if (waiter->deferred)
-        until_ms = rli_earlier(until_ms, calm_ms);
+        until_ms = rli_earlier(until_ms, quiet_ms);
     rli_engine_unlock(attempt->engine);
     bool slept = rli_news_sleep(&attempt->wait.news, attempt->op, until_ms);
     rli_engine_lock(attempt->engine);

@@ -205,7 +205,7 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
         attempt->entry->queues->kept)
         return false;
-    return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
+    return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
 /* Adds what concerns the registry of waiters, if the attempt or its session has waited. */
@@ -233,7 +233,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
     if (session->count + 1 > cold->highest)
         cold->highest = session->count + 1;
     if (asked->kind->queueing == RLI_ON_SERVER && !session->queued)
-        cold->place = ++attempt->engine->last_place;
+        cold->queue_number = ++attempt->engine->last_queue_number;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
                                                       : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);

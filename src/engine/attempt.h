@@ -47,7 +47,7 @@ typedef struct rli_attempt {
     rli_waiter waiter;
     /* Since when the server was out of reach, as of the last request; RLI_NEVER: it was reachable. */
     int64_t failed_ms;
-    rli_yield_seen chance;
+    rli_yield_seen yield_seen;
     /* Reads: the number of the owner's write session that its latest request named; 0: there was none. */
     uint64_t writer;
     /* Registered waiters: it listens to its client's own channel; since when it has waited, by the server's clock, 0: it

@@ -41,7 +41,7 @@ struct rli_engine {
     rli_table entries, sessions;
     rli_entry_group *groups; /* the entries of group locks */
     rli_cold_fields_pool cold_fields_pool;
-    uint64_t last_number, last_place;
+    uint64_t last_number, last_queue_number;
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
     int64_t own_channels_until_ms;
     rli_timer_heap timers;

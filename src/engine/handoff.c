@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the waiter that requested its place in the server's queue first, among those with a place after `before`.
+/* Returns the waiter that requested its place in the server's queue first, among those with a number above `before`.
  * The server may know of other processes' waiters before it, or have got the requests in another order: then the
  * script hands nothing over. */
 static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
@@ -20,8 +20,8 @@ static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
     for (rli_waiter *waiter = entry->queues ? entry->queues->of[RLI_ON_SERVER].first : NULL; waiter;
          waiter = waiter->next) {
         const rli_session *session = waiter->session;
-        if (session->queued && session->cold->place > before &&
-            (!next || session->cold->place < next->session->cold->place))
+        if (session->queued && session->cold->queue_number > before &&
+            (!next || session->cold->queue_number < next->session->cold->queue_number))
             next = waiter;
     }
     return next;
@@ -60,7 +60,7 @@ static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session 
                         rli_handoff *handoff)
 {
     request->successor_place_ms = successor->cold->place_ms;
-    rli_waiter *behind = next_in_line(entry, successor->cold->place);
+    rli_waiter *behind = next_in_line(entry, successor->cold->queue_number);
     if (behind && is_calm(behind, request->successor_lease_ms))
         request->calm = rli_owner_text(engine->client_id, behind->session->number, handoff->calm);
 }

@@ -79,7 +79,7 @@ typedef struct rli_acquire_result {
     /* RLI_DENIED, and the owner is registered: how many were registered before it; since when it has waited, by the
      * server's clock; and whether the holder is of another library, so that its release is published for all. */
     bool registered, foreign;
-    int64_t place, since_us;
+    int64_t before, since_us;
     /* RLI_DENIED with `free` set: the unheard head, pointing into the reply; NULL: none. */
     const char *unheard;
 } rli_acquire_result;

@@ -127,7 +127,7 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
         attempt->since_us = verdict->since_us;
         if (attempt->session->cold->registrations == 1 && call->unanswered == 0)
             attempt->offered_from_ms = call->sent_ms;
-        if (verdict->foreign && verdict->place < GUARDS)
+        if (verdict->foreign && verdict->before < GUARDS)
             attempt->wants = RLI_WANTS_TO_GUARD;
     } else if (hears(attempt)) {
         attempt->wants = RLI_WANTS_COMMON;
@@ -143,8 +143,8 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
 
 int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict)
 {
-    int64_t place = verdict->place < ASK_MOST_MS / ASK_EACH_MS ? verdict->place : ASK_MOST_MS / ASK_EACH_MS;
-    int64_t pause_ms = rli_earlier(ASK_FIRST_MS + rli_random_up_to(place * ASK_EACH_MS), ASK_MOST_MS);
+    int64_t before = verdict->before < ASK_MOST_MS / ASK_EACH_MS ? verdict->before : ASK_MOST_MS / ASK_EACH_MS;
+    int64_t pause_ms = rli_earlier(ASK_FIRST_MS + rli_random_up_to(before * ASK_EACH_MS), ASK_MOST_MS);
     return rli_after_ms(pause_ms);
 }
 

@@ -112,14 +112,14 @@ void rli_reentrant_state(rli_call *call, const rli_names *names, const char *own
     rli_start_state(call, names, owner, &rli_script_lock_state);
 }
 
-/* Reads { PTTL, place, foreign, since }. */
+/* Reads { PTTL, registrants before it, foreign, since }. */
 static rli_acquire_result parse_registered(const redisReply *reply)
 {
     rli_acquire_result verdict = {.grant = RLI_DENIED, .registered = true};
     int64_t foreign = 0;
     if (!rli_reply_integer(reply->element[0], &verdict.pttl_ms) ||
-        !rli_reply_integer(reply->element[1], &verdict.place) || !rli_reply_integer(reply->element[2], &foreign) ||
-        !rli_reply_integer(reply->element[3], &verdict.since_us) || verdict.pttl_ms < -1 || verdict.place < 0 ||
+        !rli_reply_integer(reply->element[1], &verdict.before) || !rli_reply_integer(reply->element[2], &foreign) ||
+        !rli_reply_integer(reply->element[3], &verdict.since_us) || verdict.pttl_ms < -1 || verdict.before < 0 ||
         verdict.since_us <= 0)
         verdict.grant = RLI_GRANT_MALFORMED;
     verdict.foreign = foreign != 0;
