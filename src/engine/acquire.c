@@ -37,7 +37,7 @@ static bool may_ask(rli_wait *wait)
     rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     if (attempt->own_channel && !attempt->waiter.hears)
-        rli_attempt_note_listening(attempt);
+        rli_ask_note_listening(attempt);
     bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.asks_now || attempt->waiter.handed;
     attempt->waiter.asks_now = false;
     attempt->waiter.asleep = !may && attempt->waiter.lead;
@@ -89,7 +89,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     rli_engine_lock(attempt->engine);
-    rli_attempt_note_listening(attempt);
+    rli_ask_note_listening(attempt);
     waiter->deferred = false;
     while (status == RLOCK_OK && !waiter->queue_leader && !waiter->asks_now && !waiter->handed) {
         status = end_of_place(attempt);
@@ -150,7 +150,7 @@ static rlock_status say_timeout(const rli_acquire *asked)
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "could not acquire lock \"%s\" within %lld ms: %s",
                     rli_show_name(asked->names->name, shown), (long long)asked->wait_ms,
-                    rli_denial_reason(asked->kind));
+                    rli_ask_denial_reason(asked->kind));
 }
 
 /* --- stages --- */
@@ -333,7 +333,7 @@ static rlock_status give_up(rli_attempt *attempt, rlock_status why)
         rli_handoff_lead_if_asked(attempt);
         rli_engine_unlock(attempt->engine);
     }
-    rlock_status status = rli_attempt_give_up(attempt, why);
+    rlock_status status = rli_give_up(attempt, why);
     if (status == RLI_WAITING)
         return status;
     return next(attempt, waits ? RLI_ACQUIRE_LEAVES : RLI_ACQUIRE_DONE, status);
@@ -358,7 +358,7 @@ static rlock_status leave(rli_attempt *attempt, rlock_status status)
         status = say_timeout(attempt->asked);
     if (!kept)
         return next(attempt, RLI_ACQUIRE_DONE, status);
-    rli_attempt_keep(attempt, status);
+    rli_attempt_keep_status(attempt, status);
     attempt->kept = kept;
     return next(attempt, RLI_ACQUIRE_RETURNS_KEPT, RLOCK_OK);
 }
@@ -367,7 +367,7 @@ static rlock_status return_kept(rli_attempt *attempt)
 {
     if (rli_release_kept(attempt->engine, attempt->kept, attempt->asked->names, attempt->op) == RLI_WAITING)
         return RLI_WAITING;
-    return next(attempt, RLI_ACQUIRE_DONE, rli_attempt_tell(attempt));
+    return next(attempt, RLI_ACQUIRE_DONE, rli_attempt_tell_status(attempt));
 }
 
 /* Goes on with one stage, which begins with `status` from the one before. */

@@ -94,7 +94,7 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
     return verdict->registered ? rli_earlier(ends_ms, rli_registry_ask_again_ms(verdict)) : ends_ms;
 }
 
-const char *rli_denial_reason(const rli_kind *kind)
+const char *rli_ask_denial_reason(const rli_kind *kind)
 {
     if (kind->queueing == RLI_ON_SERVER)
         return "held by another owner, or other waiters come first";
@@ -105,7 +105,7 @@ static rlock_status denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown),
-                    rli_denial_reason(asked->kind));
+                    rli_ask_denial_reason(asked->kind));
 }
 
 /* The owner would wait for itself. */
@@ -135,7 +135,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        return rli_attempt_granted(attempt, &gain);
+        return rli_grant_apply(attempt, &gain);
     case RLI_DENIED:
         if (verdict.rival && rli_entry_is_rival(attempt->engine, attempt->entry, verdict.rival, &attempt->asked->owner))
             return overlaps(attempt->asked);
@@ -177,7 +177,7 @@ static rlock_status may_take(const rli_attempt *attempt)
     return RLOCK_OK;
 }
 
-void rli_attempt_note_listening(rli_attempt *attempt)
+void rli_ask_note_listening(rli_attempt *attempt)
 {
     const rli_news *news = &attempt->wait.news;
     rli_yield *yield = &attempt->entry->queues->yield;
@@ -198,7 +198,7 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     bool waits_here = kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
     if (!waits_here || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
-    rli_attempt_note_listening(attempt);
+    rli_ask_note_listening(attempt);
     /* Do not defer if the attempt may have the lock already (by a late request, or through another thread of its
      * owner), if a hold is kept here, or if its session has ended: then nobody can hand it the lock until it asks in
      * another session. */

@@ -83,7 +83,7 @@ static inline rli_attempt *rli_attempt_of(rli_waiter *waiter)
 }
 
 /* Keeps the status, and the thread's last error with it, until the operation ends; returns it with that error. */
-void rli_attempt_keep(rli_attempt *attempt, rlock_status status);
-rlock_status rli_attempt_tell(rli_attempt *attempt);
+void rli_attempt_keep_status(rli_attempt *attempt, rlock_status status);
+rlock_status rli_attempt_tell_status(rli_attempt *attempt);
 
 #endif

@@ -65,7 +65,7 @@ static rlock_status refuse_worthless(rli_attempt *attempt, const rli_grant_info 
     return RLOCK_OK;
 }
 
-rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain)
+rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire_result *verdict = gain->verdict;
     rli_session *session = attempt->session;

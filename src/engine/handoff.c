@@ -144,7 +144,7 @@ void rli_handoff_lead_if_asked(rli_attempt *attempt)
 static void take(rli_waiter *waiter, const rli_grant_info *gain)
 {
     waiter->session->entry->queues->answered_ms = rli_now_ms();
-    if (rli_attempt_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
+    if (rli_grant_apply(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
         waiter->asks_now = true; /* too late for the lease: it asks, as after a late answer to its own request */

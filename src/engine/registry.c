@@ -184,7 +184,7 @@ bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status)
     const rli_grant_info gain = {
         .verdict = &verdict, .lease_ms = told_ms, .sent_ms = attempt->offered_from_ms, .offered = true};
     attempt->entry->queues->answered_ms = rli_now_ms();
-    *status = rli_attempt_granted(attempt, &gain);
+    *status = rli_grant_apply(attempt, &gain);
     return true;
 }
 
