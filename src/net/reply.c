@@ -135,6 +135,7 @@ const char *rli_reply_error_text(const redisReply *reply, const char *secret, ch
 
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
 {
+    /* The first that is found counts, so BUSYGROUP, say, would have to stand before BUSY. */
     static const struct {
         const char *found, *advice;
     } advices[] = {
