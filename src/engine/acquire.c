@@ -129,7 +129,7 @@ static rlock_status join_channel(rli_attempt *attempt)
         return rli_wait_join(&attempt->wait, names->name, names->length, &list);
     }
     if (attempt->asked->kind->queueing != RLI_ON_SERVER)
-        return rli_registry_join(attempt);
+        return rli_registry_join_channel(attempt);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->engine->client_id, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
@@ -258,7 +258,7 @@ static rlock_status begin(rli_attempt *attempt)
     attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
     attempt->postpones = rivals && attempt->wait.again_ms < attempt->wait.deadline_ms;
     if (heard_before)
-        rli_registry_rejoin(attempt);
+        rli_registry_rejoin_channel(attempt);
     return next(attempt, RLI_ACQUIRE_ASKS_FIRST, RLOCK_OK);
 }
 

@@ -415,7 +415,7 @@ static rlock_status go_on(rli_attempt *attempt, ask_frame *asking, int64_t *agai
     rli_call_clear(&asking->call);
     if (status != RLOCK_TIMEOUT || !attempt->own_channel)
         return status;
-    rlock_status listens = rli_registry_listen(attempt, again_ms);
+    rlock_status listens = rli_registry_join_common(attempt, again_ms);
     return listens == RLOCK_OK ? status : listens;
 }
 

@@ -41,7 +41,7 @@ static rli_source common_channel(const rli_attempt *attempt)
     return (rli_source){.name = attempt->asked->names->channel, .length = attempt->asked->names->channel_length};
 }
 
-rlock_status rli_registry_join(rli_attempt *attempt)
+rlock_status rli_registry_join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     if (attempt->wait.news.channel)
@@ -61,7 +61,7 @@ rlock_status rli_registry_join(rli_attempt *attempt)
     return status;
 }
 
-void rli_registry_rejoin(rli_attempt *attempt)
+void rli_registry_rejoin_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     if (!may_register(attempt))
@@ -75,7 +75,7 @@ void rli_registry_rejoin(rli_attempt *attempt)
     free((char *)(uintptr_t)own.name);
 }
 
-rlock_status rli_registry_listen(rli_attempt *attempt, int64_t *again_ms)
+rlock_status rli_registry_join_common(rli_attempt *attempt, int64_t *again_ms)
 {
     bool guards = attempt->wants == RLI_WANTS_TO_GUARD;
     rli_news *news = &attempt->wait.news;
