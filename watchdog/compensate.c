@@ -38,7 +38,7 @@ typedef struct compensation {
     rli_request request;
     int64_t answer_by_ms;
     /* Sends the scripts' text instead of only their hash. */
-    bool whole;
+    bool by_text;
     bool release_first; /* releases before it leaves the queue */
     rli_call release;
     rlock_status released; /* the outcome of the release; RLOCK_UNAVAILABLE: not sent */
@@ -54,7 +54,7 @@ static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
         return status;
     request.names = &names;
     kind->give_up(&call, &request);
-    call.whole = self->whole;
+    call.by_text = self->by_text;
     status = send(self->watchdog, &call, self->answer_by_ms);
     rli_call_clear(&call);
     rli_names_free(&names);
@@ -69,7 +69,7 @@ static rlock_status release_again(compensation *self)
         return status;
     self->request.names = &names;
     self->kind->release(&self->release, &self->request);
-    self->release.whole = self->whole;
+    self->release.by_text = self->by_text;
     status = self->released = send(self->watchdog, &self->release, self->answer_by_ms);
     self->request.names = NULL;
     rli_names_free(&names);
@@ -148,7 +148,7 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
                 .unheard = telling ? cold->unheard : "",
             },
         .answer_by_ms = rli_watchdog_compensation_answer_by(watchdog),
-        .whole = cold->compensation_unanswered > 0,
+        .by_text = cold->compensation_unanswered > 0,
         .release_first = cold->compensation_unanswered % 2 == 1,
         .released = RLOCK_UNAVAILABLE,
     };

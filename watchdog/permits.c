@@ -26,7 +26,7 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_
         rli_call_add_number(&call, in_doubt->count);
         rli_call_add(&call, in_doubt->ids, (size_t)in_doubt->count * RLI_PERMIT_ID);
         call.background = true;
-        call.whole = in_doubt->no_answer;
+        call.by_text = in_doubt->no_answer;
         call.attempts = 1;
         op.deadline_ms = answer_by_ms;
         status = rli_call_run(&call, watchdog->engine->topology, &op, NULL);

@@ -248,8 +248,8 @@ static bool is_worth_asking(const rli_renewal_batch *batch)
 {
     if (batch->pending.outcome != RLI_ANSWERED)
         return false;
-    rli_reply_action advice = rli_reply_action_of(batch->pending.reply);
-    return advice == RLI_LOAD || advice == RLI_MOVED || advice == RLI_ASK || advice == RLI_DEMOTED;
+    rli_reply_action action = rli_reply_action_of(batch->pending.reply);
+    return action == RLI_LOAD || action == RLI_MOVED || action == RLI_ASK || action == RLI_DEMOTED;
 }
 
 /* Ends a batch that is back. Mutex held on entry and return. Released in between, so that callers get it, too. */

@@ -30,16 +30,16 @@ static rli_queue *queue_of(const rli_attempt *attempt)
     return &attempt->entry->queues->of[attempt->asked->kind->queueing];
 }
 
-/* The `look` of the wait loop: whether this waiter should ask now although no message came. */
+/* The `has_reason` of the wait loop: whether this waiter should ask now although no message came. */
 static bool may_ask(rli_wait *wait)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
     rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     if (attempt->own_channel && !attempt->waiter.hears)
-        rli_attempt_note_listening(attempt);
-    bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.look || attempt->waiter.handed;
-    attempt->waiter.look = false;
+        rli_ask_note_listening(attempt);
+    bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.asks_now || attempt->waiter.handed;
+    attempt->waiter.asks_now = false;
     attempt->waiter.asleep = !may && attempt->waiter.lead;
     rli_engine_unlock(attempt->engine);
     return may;
@@ -60,11 +60,11 @@ static bool sleep_on(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     int64_t until_ms = attempt->wait.deadline_ms;
-    int64_t calm_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
+    int64_t quiet_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
     waiter->asleep = waiter->lead;
-    waiter->deferred = calm_ms > rli_now_ms();
+    waiter->deferred = quiet_ms > rli_now_ms();
     if (waiter->deferred)
-        until_ms = rli_earlier(until_ms, calm_ms);
+        until_ms = rli_earlier(until_ms, quiet_ms);
     rli_engine_unlock(attempt->engine);
     bool slept = rli_news_sleep(&attempt->wait.news, attempt->op, until_ms);
     rli_engine_lock(attempt->engine);
@@ -89,9 +89,9 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     rli_engine_lock(attempt->engine);
-    rli_attempt_note_listening(attempt);
+    rli_ask_note_listening(attempt);
     waiter->deferred = false;
-    while (status == RLOCK_OK && !waiter->leader && !waiter->look && !waiter->handed) {
+    while (status == RLOCK_OK && !waiter->queue_leader && !waiter->asks_now && !waiter->handed) {
         status = end_of_place(attempt);
         if (status == RLOCK_OK && !sleep_on(attempt))
             status = RLI_WAITING;
@@ -99,7 +99,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
             waiter->deferred = false;
     }
     if (status != RLI_WAITING)
-        waiter->look = false;
+        waiter->asks_now = false;
     *handed = waiter->handed;
     rli_engine_unlock(attempt->engine);
     return status;
@@ -129,7 +129,7 @@ static rlock_status join_channel(rli_attempt *attempt)
         return rli_wait_join(&attempt->wait, names->name, names->length, &list);
     }
     if (attempt->asked->kind->queueing != RLI_ON_SERVER)
-        return rli_registry_join(attempt);
+        return rli_registry_join_channel(attempt);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->engine->client_id, attempt->session->number, own);
     size_t length = names->channel_length + 1 + strlen(own);
@@ -150,7 +150,7 @@ static rlock_status say_timeout(const rli_acquire *asked)
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "could not acquire lock \"%s\" within %lld ms: %s",
                     rli_show_name(asked->names->name, shown), (long long)asked->wait_ms,
-                    rli_denial_reason(asked->kind));
+                    rli_ask_denial_reason(asked->kind));
 }
 
 /* --- stages --- */
@@ -158,7 +158,7 @@ static rlock_status say_timeout(const rli_acquire *asked)
 static const bool legal[RLI_ACQUIRE_STAGES][RLI_ACQUIRE_STAGES] = {
     [RLI_ACQUIRE_BEGINS] = {[RLI_ACQUIRE_ASKS_FIRST] = true,
                             [RLI_ACQUIRE_SUBSCRIBES] = true, /* others wait here already: it queues */
-                            [RLI_ACQUIRE_DONE] = true},      /* it has taken a hold that was offered */
+                            [RLI_ACQUIRE_DONE] = true},      /* it has taken a kept hold */
     [RLI_ACQUIRE_ASKS_FIRST] =
         {[RLI_ACQUIRE_SUBSCRIBES] = true, [RLI_ACQUIRE_GIVES_UP] = true, [RLI_ACQUIRE_DONE] = true},
     [RLI_ACQUIRE_SUBSCRIBES] = {[RLI_ACQUIRE_QUEUED] = true,
@@ -174,8 +174,8 @@ static const bool legal[RLI_ACQUIRE_STAGES][RLI_ACQUIRE_STAGES] = {
                                   [RLI_ACQUIRE_LEAVES] = true,
                                   [RLI_ACQUIRE_DONE] = true},
     [RLI_ACQUIRE_GIVES_UP] = {[RLI_ACQUIRE_LEAVES] = true, [RLI_ACQUIRE_DONE] = true},
-    [RLI_ACQUIRE_LEAVES] = {[RLI_ACQUIRE_RETURNS_OFFERED] = true, [RLI_ACQUIRE_DONE] = true},
-    [RLI_ACQUIRE_RETURNS_OFFERED] = {[RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_LEAVES] = {[RLI_ACQUIRE_RETURNS_KEPT] = true, [RLI_ACQUIRE_DONE] = true},
+    [RLI_ACQUIRE_RETURNS_KEPT] = {[RLI_ACQUIRE_DONE] = true},
 };
 
 /* Every stage below ends with one of these two. The result of a stage is RLI_WAITING, or the status with which the
@@ -258,7 +258,7 @@ static rlock_status begin(rli_attempt *attempt)
     attempt->wait.again_ms = rli_after_ms(UNCONFIRMED_MS);
     attempt->postpones = rivals && attempt->wait.again_ms < attempt->wait.deadline_ms;
     if (heard_before)
-        rli_registry_rejoin(attempt);
+        rli_registry_rejoin_channel(attempt);
     return next(attempt, RLI_ACQUIRE_ASKS_FIRST, RLOCK_OK);
 }
 
@@ -275,7 +275,7 @@ static rlock_status begin_waiting(rli_attempt *attempt)
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
     /* It may be told that it is its turn, so it must listen, also if it is not queue leader. */
-    attempt->waiter.look = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.leader;
+    attempt->waiter.asks_now = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.queue_leader;
     rli_engine_unlock(attempt->engine);
     return status;
 }
@@ -333,7 +333,7 @@ static rlock_status give_up(rli_attempt *attempt, rlock_status why)
         rli_handoff_lead_if_asked(attempt);
         rli_engine_unlock(attempt->engine);
     }
-    rlock_status status = rli_attempt_give_up(attempt, why);
+    rlock_status status = rli_give_up(attempt, why);
     if (status == RLI_WAITING)
         return status;
     return next(attempt, waits ? RLI_ACQUIRE_LEAVES : RLI_ACQUIRE_DONE, status);
@@ -341,33 +341,33 @@ static rlock_status give_up(rli_attempt *attempt, rlock_status why)
 
 static rlock_status leave(rli_attempt *attempt, rlock_status status)
 {
-    rli_session *offered = NULL;
+    rli_session *kept = NULL;
     rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     if (attempt->waiter.handed)
         status = RLOCK_OK;
-    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.leader)
+    if (attempt->failed_ms != RLI_NEVER && attempt->waiter.queue_leader)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
     rli_queue_leave(queue_of(attempt), &attempt->waiter);
     if (status != RLOCK_OK) {
         rli_handoff_decline(attempt);
-        offered = rli_local_handoff_pass_on(attempt);
+        kept = rli_local_handoff_pass_on(attempt);
     }
     rli_engine_unlock(attempt->engine);
     if (status == RLOCK_TIMEOUT)
         status = say_timeout(attempt->asked);
-    if (!offered)
+    if (!kept)
         return next(attempt, RLI_ACQUIRE_DONE, status);
-    rli_attempt_keep(attempt, status);
-    attempt->offered = offered;
-    return next(attempt, RLI_ACQUIRE_RETURNS_OFFERED, RLOCK_OK);
+    rli_attempt_keep_status(attempt, status);
+    attempt->kept = kept;
+    return next(attempt, RLI_ACQUIRE_RETURNS_KEPT, RLOCK_OK);
 }
 
-static rlock_status return_offered(rli_attempt *attempt)
+static rlock_status return_kept(rli_attempt *attempt)
 {
-    if (rli_release_offered(attempt->engine, attempt->offered, attempt->asked->names, attempt->op) == RLI_WAITING)
+    if (rli_release_kept(attempt->engine, attempt->kept, attempt->asked->names, attempt->op) == RLI_WAITING)
         return RLI_WAITING;
-    return next(attempt, RLI_ACQUIRE_DONE, rli_attempt_tell(attempt));
+    return next(attempt, RLI_ACQUIRE_DONE, rli_attempt_tell_status(attempt));
 }
 
 /* Goes on with one stage, which begins with `status` from the one before. */
@@ -392,8 +392,8 @@ static rlock_status step(rli_attempt *attempt, rlock_status status)
         return give_up(attempt, status);
     case RLI_ACQUIRE_LEAVES:
         return leave(attempt, status);
-    case RLI_ACQUIRE_RETURNS_OFFERED:
-        return return_offered(attempt);
+    case RLI_ACQUIRE_RETURNS_KEPT:
+        return return_kept(attempt);
     case RLI_ACQUIRE_BEGINS:
     case RLI_ACQUIRE_DONE:
     case RLI_ACQUIRE_STAGES:
@@ -433,7 +433,7 @@ static rlock_status start(rli_attempt *attempt)
     attempt->wait.op = attempt->op;
     attempt->wait.topology = asked->engine->topology;
     attempt->wait.ask = rli_ask;
-    attempt->wait.look = may_ask;
+    attempt->wait.has_reason = may_ask;
     attempt->wait.leaving = asked->kind->queueing == RLI_ON_SERVER ? RLI_LEAVE_SOON : RLI_LEAVE_AT_ONCE;
     attempt->wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
     rli_engine_lock(attempt->engine);

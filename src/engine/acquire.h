@@ -21,7 +21,7 @@ typedef struct rli_acquire {
     int64_t answer_ms;
     int64_t lease_ms; /* RLOCK_WATCHDOG, or a lease in the valid range */
     bool once;        /* RLOCK_ALREADY_HELD if the owner holds the lock already, whatever the kind allows */
-    /* Kinds that spin: the pauses between two requests. */
+    /* Kinds that poll (rli_kind_polls): the pauses between two requests. */
     const rlock_back_off *back_off;
     /* Receives the fencing token of a fenced lock on RLOCK_OK; NULL: not wanted. */
     uint64_t *token;
@@ -32,10 +32,10 @@ typedef struct rli_acquire {
 } rli_acquire;
 
 /* Acquires as rlock_lock_with does, with the same statuses, for an operation with or without a thread. Takes the engine's
- * mutex itself. rli_acquire_begin: RLOCK_OK, or the status with which the operation ends. `acquire` must live until its
+ * mutex itself. rli_acquire_begin: RLOCK_OK, or the status with which the operation ends. `asked` must live until its
  * end. rli_acquire_go_on: RLI_WAITING, or the status with which it has ended. */
 struct rli_attempt;
-rlock_status rli_acquire_begin(struct rli_attempt *attempt, const rli_acquire *acquire, rli_operation *op);
+rlock_status rli_acquire_begin(struct rli_attempt *attempt, const rli_acquire *asked, rli_operation *op);
 rlock_status rli_acquire_go_on(struct rli_attempt *attempt);
 
 #endif

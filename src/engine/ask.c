@@ -94,7 +94,7 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
     return verdict->registered ? rli_earlier(ends_ms, rli_registry_ask_again_ms(verdict)) : ends_ms;
 }
 
-const char *rli_denial_reason(const rli_kind *kind)
+const char *rli_ask_denial_reason(const rli_kind *kind)
 {
     if (kind->queueing == RLI_ON_SERVER)
         return "held by another owner, or other waiters come first";
@@ -105,7 +105,7 @@ static rlock_status denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown),
-                    rli_denial_reason(asked->kind));
+                    rli_ask_denial_reason(asked->kind));
 }
 
 /* The owner would wait for itself. */
@@ -135,7 +135,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        return rli_attempt_granted(attempt, &gain);
+        return rli_grant_apply(attempt, &gain);
     case RLI_DENIED:
         if (verdict.rival && rli_entry_is_rival(attempt->engine, attempt->entry, verdict.rival, &attempt->asked->owner))
             return overlaps(attempt->asked);
@@ -177,7 +177,7 @@ static rlock_status may_take(const rli_attempt *attempt)
     return RLOCK_OK;
 }
 
-void rli_attempt_note_listening(rli_attempt *attempt)
+void rli_ask_note_listening(rli_attempt *attempt)
 {
     const rli_news *news = &attempt->wait.news;
     rli_yield *yield = &attempt->entry->queues->yield;
@@ -198,14 +198,14 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     bool waits_here = kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
     if (!waits_here || !attempt->waiter.parker || attempt->waiter.handed)
         return false;
-    rli_attempt_note_listening(attempt);
+    rli_ask_note_listening(attempt);
     /* Do not defer if the attempt may have the lock already (by a late request, or through another thread of its
-     * owner), if a hold is offered, or if its session has ended: then nobody can hand it the lock until it asks in
+     * owner), if a hold is kept here, or if its session has ended: then nobody can hand it the lock until it asks in
      * another session. */
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
-        attempt->entry->queues->offered)
+        attempt->entry->queues->kept)
         return false;
-    return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->chance, attempt->wait.heard, again_ms);
+    return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
 /* Adds what concerns the registry of waiters, if the attempt or its session has waited. */
@@ -223,17 +223,17 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
     rli_session *writer = asked->kind->sharing == RLI_READING
                               ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
                               : NULL;
-    *texts = (rli_ask_owners){.over = "", .writer = ""};
+    *texts = (rli_ask_owners){.replaced = "", .writer = ""};
     attempt->writer = writer ? writer->number : 0;
     rli_owner_text(attempt->engine->client_id, session->number, texts->own);
     if (cold->replaces)
-        rli_owner_text(attempt->engine->client_id, cold->replaces, texts->over);
+        rli_owner_text(attempt->engine->client_id, cold->replaces, texts->replaced);
     if (writer)
         rli_owner_text(attempt->engine->client_id, writer->number, texts->writer);
     if (session->count + 1 > cold->highest)
         cold->highest = session->count + 1;
     if (asked->kind->queueing == RLI_ON_SERVER && !session->queued)
-        cold->place = ++attempt->engine->last_place;
+        cold->queue_number = ++attempt->engine->last_queue_number;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
                                                       : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
@@ -243,7 +243,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
         .lease_ms = lease_ms,
         .count = session->count + 1,
         .highest = cold->highest,
-        .over = texts->over,
+        .replaced = texts->replaced,
         .writer = texts->writer,
         .wait_ms = wait_ms > 0 ? wait_ms : 0,
         .place_ms = session->queued ? cold->place_ms
@@ -285,7 +285,7 @@ static void take_back(rli_call *call, const void *what)
 
 /* A place in the server's queue does not expire by itself. So, also after a short lease and a short wait, a request in
  * doubt that may leave one is looked after for this time: networks deliver late. */
-#define PLACE_DOUBT_MS 12000
+#define LATE_PLACE_MS 12000
 
 /* The state of one request under way. */
 typedef struct ask_frame {
@@ -362,8 +362,8 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
     bool in_doubt = call->unanswered || (status != RLOCK_OK && call->broke_off);
     if (in_doubt && request->count == 1) {
         int64_t lasts_ms = queues ? asking->lease_ms + request->wait_ms : asking->lease_ms;
-        if (queues && lasts_ms < PLACE_DOUBT_MS)
-            lasts_ms = PLACE_DOUBT_MS;
+        if (queues && lasts_ms < LATE_PLACE_MS)
+            lasts_ms = LATE_PLACE_MS;
         rli_session_in_doubt(attempt->engine, session, lasts_ms);
         attempt->entry->in_doubt = true;
     } else if (in_doubt) {
@@ -415,7 +415,7 @@ static rlock_status go_on(rli_attempt *attempt, ask_frame *asking, int64_t *agai
     rli_call_clear(&asking->call);
     if (status != RLOCK_TIMEOUT || !attempt->own_channel)
         return status;
-    rlock_status listens = rli_registry_listen(attempt, again_ms);
+    rlock_status listens = rli_registry_join_common(attempt, again_ms);
     return listens == RLOCK_OK ? status : listens;
 }
 

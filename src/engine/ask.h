@@ -13,14 +13,14 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
 
 /* Returns words for an error message on why the server denied a lock of this kind. Where waiters queue on the
  * server, a free lock is denied to those behind the head; an owner's own read hold keeps it from writing. */
-const char *rli_denial_reason(const rli_kind *kind);
+const char *rli_ask_denial_reason(const rli_kind *kind);
 
 /* Updates the entry's `yield.listening` from the attempt's channel. Mutex held. */
-void rli_attempt_note_listening(rli_attempt *attempt);
+void rli_ask_note_listening(rli_attempt *attempt);
 
 /* Storage for the wire owners that a request names. */
 typedef struct rli_ask_owners {
-    char own[RLI_OWNER_TEXT], over[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
+    char own[RLI_OWNER_TEXT], replaced[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];
 } rli_ask_owners;
 
 /* Returns what the attempt's next request says, with the wire owners in `texts`. Mutex held, in the session's turn. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rli_attempt_keep(rli_attempt *attempt, rlock_status status)
+void rli_attempt_keep_status(rli_attempt *attempt, rlock_status status)
 {
     attempt->status = status;
     free(attempt->waiter.message);
@@ -15,7 +15,7 @@ void rli_attempt_keep(rli_attempt *attempt, rlock_status status)
                                                  : strdup(rlock_last_error()); /* out of memory: without a message */
 }
 
-rlock_status rli_attempt_tell(rli_attempt *attempt)
+rlock_status rli_attempt_tell_status(rli_attempt *attempt)
 {
     if (attempt->status == RLOCK_OK)
         return RLOCK_OK;

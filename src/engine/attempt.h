@@ -18,7 +18,7 @@ typedef enum rli_acquire_stage {
     RLI_ACQUIRE_UNSUBSCRIBES,
     RLI_ACQUIRE_GIVES_UP,        /* leaves the server's queue, and settles what was under way */
     RLI_ACQUIRE_LEAVES,          /* leaves the local queue */
-    RLI_ACQUIRE_RETURNS_OFFERED, /* releases the hold that it was offered and does not take */
+    RLI_ACQUIRE_RETURNS_KEPT, /* releases the hold that was kept for it and that it does not take */
     RLI_ACQUIRE_DONE,
     RLI_ACQUIRE_STAGES
 } rli_acquire_stage;
@@ -47,7 +47,7 @@ typedef struct rli_attempt {
     rli_waiter waiter;
     /* Since when the server was out of reach, as of the last request; RLI_NEVER: it was reachable. */
     int64_t failed_ms;
-    rli_yield_seen chance;
+    rli_yield_seen yield_seen;
     /* Reads: the number of the owner's write session that its latest request named; 0: there was none. */
     uint64_t writer;
     /* Registered waiters: it listens to its client's own channel; since when it has waited, by the server's clock, 0: it
@@ -73,7 +73,7 @@ typedef struct rli_attempt {
     rli_asking_stage asks;
     rli_giving_up_stage gives_up;
     rlock_status status;  /* what the operation returns, as far as it is known; the message is waiter.message */
-    rli_session *offered; /* RLI_ACQUIRE_RETURNS_OFFERED: the session whose hold it was offered */
+    rli_session *kept;    /* RLI_ACQUIRE_RETURNS_KEPT: the session whose hold was kept for it */
 } rli_attempt;
 
 /* Returns the attempt that contains `waiter`. */
@@ -83,7 +83,7 @@ static inline rli_attempt *rli_attempt_of(rli_waiter *waiter)
 }
 
 /* Keeps the status, and the thread's last error with it, until the operation ends; returns it with that error. */
-void rli_attempt_keep(rli_attempt *attempt, rlock_status status);
-rlock_status rli_attempt_tell(rli_attempt *attempt);
+void rli_attempt_keep_status(rli_attempt *attempt, rlock_status status);
+rlock_status rli_attempt_tell_status(rli_attempt *attempt);
 
 #endif

@@ -1,4 +1,4 @@
-/* Back-off: how long the waiter of a spin or token lock sleeps between two requests. */
+/* Back-off: how long a waiter that polls sleeps between two requests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/back_off.h"
 

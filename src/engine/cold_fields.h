@@ -64,7 +64,7 @@ typedef struct rli_cold_fields {
     /* How many requests were sent that may have registered it. */
     int registrations;
     /* Its position among the places that this process requested: a lower number asked first. */
-    uint64_t place;
+    uint64_t queue_number;
     /* The waiter of this session to which another session's release may hand the lock; NULL: none. */
     struct rli_waiter *taker;
     /* Local handoff: how many times in a row the hold went from thread to thread here. */

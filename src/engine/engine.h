@@ -41,13 +41,13 @@ struct rli_engine {
     rli_table entries, sessions;
     rli_entry_group *groups; /* the entries of group locks */
     rli_cold_fields_pool cold_fields_pool;
-    uint64_t last_number, last_place;
+    uint64_t last_number, last_queue_number;
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
     int64_t own_channels_until_ms;
     rli_timer_heap timers;
     /* The lost sessions, the oldest first, and how many there are. */
-    rli_session *first_over, *last_over;
-    int over_count;
+    rli_session *first_lost, *last_lost;
+    int lost_count;
     /* The lost sessions that the reporter has yet to report. */
     rli_session *first_report, *last_report;
     bool reports_wanted;

@@ -32,8 +32,8 @@ typedef struct rli_extending {
  * was lost before, and unlocks have yet to answer for it.
  * RLOCK_UNAVAILABLE, RLOCK_TIMEOUT, RLOCK_SERVER: the hold lasts as long as before, or longer.
  * RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. For an operation with or without a thread; takes the engine's mutex
- * itself. `extend` must live until its end. rli_extend_go_on: RLI_WAITING, or the status with which it has ended. */
-void rli_extend_begin(rli_extending *extending, const rli_extend *extend, rli_operation *op);
+ * itself. `asked` must live until its end. rli_extend_go_on: RLI_WAITING, or the status with which it has ended. */
+void rli_extend_begin(rli_extending *extending, const rli_extend *asked, rli_operation *op);
 rlock_status rli_extend_go_on(rli_extending *extending);
 
 #endif

@@ -104,14 +104,14 @@ static bool begin_giving_up(rli_attempt *attempt)
     return leaves || waits_for_release;
 }
 
-rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why)
+rlock_status rli_give_up(rli_attempt *attempt, rlock_status why)
 {
     rli_engine *engine = attempt->engine;
     rlock_status status = RLOCK_TIMEOUT;
     if (attempt->gives_up == RLI_GIVES_UP_NOT) {
-        rli_attempt_keep(attempt, why);
+        rli_attempt_keep_status(attempt, why);
         if (rli_gate_check(attempt->op->gate) != RLOCK_OK)
-            return rli_attempt_tell(attempt);
+            return rli_attempt_tell_status(attempt);
     }
     rli_engine_lock(engine);
     if (attempt->gives_up != RLI_GIVES_UP_NOT || begin_giving_up(attempt))
@@ -121,5 +121,5 @@ rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why)
     if (status == RLOCK_OK)
         status = give_up_in_turn(attempt);
     rli_engine_unlock(engine);
-    return status == RLI_WAITING ? status : rli_attempt_tell(attempt);
+    return status == RLI_WAITING ? status : rli_attempt_tell_status(attempt);
 }

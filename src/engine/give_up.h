@@ -10,6 +10,6 @@
  * answer soon is repeated in the background.
  * Returns `why` with its message, or RLOCK_OK: the lock was handed to it meanwhile. RLI_WAITING: call it again; it
  * remembers `why`. Mutex not held. */
-rlock_status rli_attempt_give_up(rli_attempt *attempt, rlock_status why);
+rlock_status rli_give_up(rli_attempt *attempt, rlock_status why);
 
 #endif

@@ -65,7 +65,7 @@ static rlock_status refuse_worthless(rli_attempt *attempt, const rli_grant_info 
     return RLOCK_OK;
 }
 
-rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain)
+rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire_result *verdict = gain->verdict;
     rli_session *session = attempt->session;
@@ -78,7 +78,7 @@ rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gai
     /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
     if (attempt->asked->kind->queueing == RLI_ON_SERVER && session->count == 1)
         session->queued = false;
-    /* An offered hold must have ended on the server, or there would have been no grant. */
+    /* A kept hold must have ended on the server, or there would have been no grant. */
     if (attempt->engine->settings->local_hand_over)
         rli_local_handoff_withdraw(attempt->engine, attempt->entry);
     if (verdict->pttl_ms > 0)

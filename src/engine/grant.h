@@ -19,7 +19,7 @@ typedef struct rli_grant_info {
 /* Applies a grant of one more hold to the session. Mutex held.
  * RLOCK_OK: held. RLOCK_TIMEOUT: the lease has ended already; the caller asks again. RLOCK_LOST: the session or its
  * outer holds were lost meanwhile. */
-rlock_status rli_attempt_granted(rli_attempt *attempt, const rli_grant_info *gain);
+rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain);
 
 /* Declares lost what the owner held before, and returns RLOCK_LOST. Mutex held. */
 rlock_status rli_grant_outer_lost(rli_attempt *attempt);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the waiter that requested its place in the server's queue first, among those with a place after `before`.
+/* Returns the waiter that requested its place in the server's queue first, among those with a number above `before`.
  * The server may know of other processes' waiters before it, or have got the requests in another order: then the
  * script hands nothing over. */
 static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
@@ -20,8 +20,8 @@ static rli_waiter *next_in_line(const rli_entry *entry, uint64_t before)
     for (rli_waiter *waiter = entry->queues ? entry->queues->of[RLI_ON_SERVER].first : NULL; waiter;
          waiter = waiter->next) {
         const rli_session *session = waiter->session;
-        if (session->queued && session->cold->place > before &&
-            (!next || session->cold->place < next->session->cold->place))
+        if (session->queued && session->cold->queue_number > before &&
+            (!next || session->cold->queue_number < next->session->cold->queue_number))
             next = waiter;
     }
     return next;
@@ -57,12 +57,12 @@ static rli_waiter *successor_of(const rli_entry *entry, const rli_kind *kind)
 
 /* Adds what the script needs only where waiters queue on the server. */
 static void begin_there(rli_engine *engine, rli_entry *entry, const rli_session *successor, rli_request *request,
-                        rli_handoff *over)
+                        rli_handoff *handoff)
 {
-    request->heir_place_ms = successor->cold->place_ms;
-    rli_waiter *behind = next_in_line(entry, successor->cold->place);
-    if (behind && is_calm(behind, request->heir_lease_ms))
-        request->calm = rli_owner_text(engine->client_id, behind->session->number, over->calm);
+    request->successor_place_ms = successor->cold->place_ms;
+    rli_waiter *behind = next_in_line(entry, successor->cold->queue_number);
+    if (behind && is_calm(behind, request->successor_lease_ms))
+        request->calm = rli_owner_text(engine->client_id, behind->session->number, handoff->calm);
 }
 
 /* Adds what the script needs only where waiters queue locally. */
@@ -86,17 +86,17 @@ static void begin_here(rli_entry *entry, const rli_kind *kind, rli_waiter *succe
 
 /* Copies the key of the successor's fencing tokens: the successor may give up, and its handle and names be freed,
  * while the request is still being repeated. Returns false when out of memory. */
-static bool name_counter(const rli_acquire *successors, rli_request *request, rli_handoff *over)
+static bool name_counter(const rli_acquire *successors, rli_request *request, rli_handoff *handoff)
 {
     if (!successors->kind->fenced)
         return true;
     size_t length = successors->names->key_lengths[0];
-    over->counter = malloc(length + 1);
-    if (!over->counter)
+    handoff->counter = malloc(length + 1);
+    if (!handoff->counter)
         return false;
-    memcpy(over->counter, successors->names->keys[0], length + 1);
-    request->heir_counter = over->counter;
-    request->heir_counter_length = length;
+    memcpy(handoff->counter, successors->names->keys[0], length + 1);
+    request->successor_counter = handoff->counter;
+    request->successor_counter_length = length;
     return true;
 }
 
@@ -104,25 +104,25 @@ static bool name_counter(const rli_acquire *successors, rli_request *request, rl
 
 /* Returns whether the successor should do so: when others wait behind it. If it waits alone, the releasing thread
  * had better wake it: that thread then is back in the queue before the successor releases the lock. */
-static bool is_in_a_hurry(const rli_handoff *over)
+static bool is_in_a_hurry(const rli_handoff *handoff)
 {
-    const rli_waiter *taker = over->successor->cold->taker;
+    const rli_waiter *taker = handoff->successor->cold->taker;
     return taker && (taker->next || taker->previous);
 }
 
 /* rli_witness.wake: gives the lead of the pipeline to the successor's thread if that sleeps. */
 static bool wake(rli_witness *witness, const rli_lead *lead, rli_wake_batch *batch)
 {
-    rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
-    rli_engine_lock(over->engine);
-    rli_waiter *taker = over->successor->cold->taker;
-    bool given = is_in_a_hurry(over) && taker->asleep;
+    rli_handoff *handoff = RLI_ITEM(rli_handoff, witness, witness);
+    rli_engine_lock(handoff->engine);
+    rli_waiter *taker = handoff->successor->cold->taker;
+    bool given = is_in_a_hurry(handoff) && taker->asleep;
     if (given) {
         taker->asleep = false;
         *taker->lead = *lead;
         rli_unpark_batched(taker->parker, 0, batch);
     }
-    rli_engine_unlock(over->engine);
+    rli_engine_unlock(handoff->engine);
     return given;
 }
 
@@ -144,78 +144,79 @@ void rli_handoff_lead_if_asked(rli_attempt *attempt)
 static void take(rli_waiter *waiter, const rli_grant_info *gain)
 {
     waiter->session->entry->queues->answered_ms = rli_now_ms();
-    if (rli_attempt_granted(rli_attempt_of(waiter), gain) == RLOCK_OK)
+    if (rli_grant_apply(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else
-        waiter->look = true; /* too late for the lease: it asks, as after a late answer to its own request */
+        waiter->asks_now = true; /* too late for the lease: it asks, as after a late answer to its own request */
     rli_unpark(waiter->parker);
 }
 
 /* The successor does not have the lock as far as is known. Lets its waiters ask if it may have it, or if nobody else will
  * wake them. */
-static void pass_over(const rli_handoff *over, rli_session *successor, rlock_status status, bool granted, bool offered)
+static void pass_over(const rli_handoff *handoff, rli_session *successor, rlock_status status, bool granted,
+                      bool offered)
 {
     /* The successor may have had the lock and lost it since, or the script may have been refused midway. */
-    bool queues = over->kind->queueing == RLI_ON_SERVER;
-    bool hears = offered && over->request->heir_registers; /* when its turn comes */
-    if (!hears && (granted || over->call->unanswered || status == RLOCK_SERVER || !queues))
+    bool queues = handoff->kind->queueing == RLI_ON_SERVER;
+    bool hears = offered && handoff->request->successor_registers; /* when its turn comes */
+    if (!hears && (granted || handoff->call->unanswered || status == RLOCK_SERVER || !queues))
         rli_queue_owner_granted(successor->entry, successor);
 }
 
 /* Settles the handoff: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex held. */
-static void settle(rli_handoff *over, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
+static void settle(rli_handoff *handoff, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
 {
-    const rli_call *call = over->call;
-    const rli_request *request = over->request;
+    const rli_call *call = handoff->call;
+    const rli_request *request = handoff->request;
     const rli_grant_info gain = {.verdict = verdict,
-                                 .lease_ms = request->heir_lease_ms,
+                                 .lease_ms = request->successor_lease_ms,
                                  .sent_ms = sent_ms,
                                  .repeated = call->unanswered > 0,
                                  .handed = true};
-    rli_session *successor = over->successor;
+    rli_session *successor = handoff->successor;
     rli_waiter *taker = successor->cold->taker;
-    bool granted = verdict->grant == RLI_GRANTED, queues = over->kind->queueing == RLI_ON_SERVER;
+    bool granted = verdict->grant == RLI_GRANTED, queues = handoff->kind->queueing == RLI_ON_SERVER;
     rli_yield *yield = &successor->entry->queues->yield;
-    over->successor = NULL;
+    handoff->successor = NULL;
     if (!queues && request->listening >= 0)
         rli_yield_note_others(yield, verdict->free ? verdict->heard - (int)request->listening : 0);
-    rli_yield_drop_holder(yield, over->from);
+    rli_yield_drop_holder(yield, handoff->from);
     successor->cold->taker = NULL;
     rli_session_end_turn(successor);
     /* Once the request was answered, a copy that runs late finds nothing to hand over. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
-        rli_session_in_doubt(over->engine, successor, request->heir_lease_ms + request->heir_place_ms);
-    successor->registered |= request->heir_registers && !granted;
+        rli_session_in_doubt(handoff->engine, successor, request->successor_lease_ms + request->successor_place_ms);
+    successor->registered |= request->successor_registers && !granted;
     if (granted && taker)
         take(taker, &gain);
     else
-        pass_over(over, successor, status, granted, verdict->registered);
-    rli_session_settle(over->engine, successor);
+        pass_over(handoff, successor, status, granted, verdict->registered);
+    rli_session_settle(handoff->engine, successor);
 }
 
 /* rli_witness.tell: the successor has the lock before the releasing thread learns of it. */
 static void tell(rli_witness *witness, const rli_pending *slot)
 {
-    rli_handoff *over = RLI_ITEM(rli_handoff, witness, witness);
+    rli_handoff *handoff = RLI_ITEM(rli_handoff, witness, witness);
     if (slot->outcome != RLI_ANSWERED)
         return;
-    const rli_call *call = over->call;
-    rli_acquire_result verdict = over->kind->parse_handoff(slot->reply);
-    rli_engine_lock(over->engine);
-    if (verdict.grant == RLI_GRANTED && is_in_a_hurry(over))
-        settle(over, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
-    rli_engine_unlock(over->engine);
+    const rli_call *call = handoff->call;
+    rli_acquire_result verdict = handoff->kind->parse_handoff(slot->reply);
+    rli_engine_lock(handoff->engine);
+    if (verdict.grant == RLI_GRANTED && is_in_a_hurry(handoff))
+        settle(handoff, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
+    rli_engine_unlock(handoff->engine);
 }
 
-void rli_handoff_end(rli_handoff *over, rlock_status status)
+void rli_handoff_end(rli_handoff *handoff, rlock_status status)
 {
-    const rli_call *call = over->call;
+    const rli_call *call = handoff->call;
     rli_acquire_result verdict = {.grant = RLI_DENIED};
     if (status == RLOCK_OK)
-        verdict = over->kind->parse_handoff(call->reply);
-    if (over->successor)
-        settle(over, status, &verdict, call->sent_ms);
-    free(over->counter);
+        verdict = handoff->kind->parse_handoff(call->reply);
+    if (handoff->successor)
+        settle(handoff, status, &verdict, call->sent_ms);
+    free(handoff->counter);
 }
 
 /* --- the beginning --- */
@@ -224,33 +225,33 @@ void rli_handoff_end(rli_handoff *over, rlock_status status)
 static void ask_soon(rli_waiter *waiter)
 {
     rli_attempt_of(waiter)->denied = 0;
-    waiter->look = true;
+    waiter->asks_now = true;
     rli_unpark(waiter->parker);
 }
 
-bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
+bool rli_handoff_begin(rli_handoff *handoff, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                        rli_request *request, rli_call *call)
 {
     rli_entry *entry = from->entry;
     rli_waiter *waiter = successor_of(entry, kind);
-    *over = (rli_handoff){
+    *handoff = (rli_handoff){
         .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
     if (waiter && kind->queueing == RLI_BY_SPINNING && rli_yield_end_of_streak(&entry->queues->yield, true)) {
         ask_soon(waiter);
         return false;
     }
-    if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, over))
+    if (!waiter || !name_counter(rli_attempt_of(waiter)->asked, request, handoff))
         return false;
     rli_session *successor = waiter->session;
-    over->successor = successor;
+    handoff->successor = successor;
     successor->busy = true;
     successor->cold->taker = waiter;
     if (successor->cold->highest < 1)
         successor->cold->highest = 1;
-    request->successor = rli_owner_text(engine->client_id, successor->number, over->owner);
-    request->heir_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
+    request->successor = rli_owner_text(engine->client_id, successor->number, handoff->owner);
+    request->successor_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
     if (kind->queueing == RLI_ON_SERVER)
-        begin_there(engine, entry, successor, request, over);
+        begin_there(engine, entry, successor, request, handoff);
     else
         begin_here(entry, kind, waiter, request);
     return true;

@@ -26,13 +26,13 @@ typedef struct rli_handoff {
  * queue, as far as this process knows, or in the local queue. Takes the turn of the successor's session, so that it
  * sends nothing meanwhile. All arguments must live until rli_handoff_end.
  * Returns false, with `request` unchanged, when nobody waits or the next waiter cannot be given the lock now. */
-bool rli_handoff_begin(rli_handoff *over, rli_engine *engine, const rli_session *from, const rli_kind *kind,
+bool rli_handoff_begin(rli_handoff *handoff, rli_engine *engine, const rli_session *from, const rli_kind *kind,
                        rli_request *request, rli_call *call);
 
 /* Ends the handoff after the release returned `status`. If the successor has the lock now, its wait ends with
  * RLOCK_OK, unless it has ended so already. If that is unknown, the successor asks at once. May free the
  * successor's session. */
-void rli_handoff_end(rli_handoff *over, rlock_status status);
+void rli_handoff_end(rli_handoff *handoff, rlock_status status);
 
 /* Called before the attempt does anything other than sleep. If its thread was given the lead of a pipeline
  * meanwhile (which waiter.asleep allows), first leads the pipeline, with the mutex released. */

@@ -15,10 +15,10 @@
 
 /* A program that lets leases expire instead of unlocking leaves a lost session behind each time. Beyond this many,
  * the oldest are forgotten; their unlocks then answer RLOCK_NOT_OWNER. */
-#define OVER_KEPT 1024
+#define LOST_MOST 1024
 /* A place in the server's queue may outlive its owner's own wait by up to this long, because the waiters ahead of
  * it add to its timeout. */
-#define PLACE_DOUBT_MS 300000
+#define PLACE_OUTLIVES_MS 300000
 
 static uint32_t owner_hash(const rli_entry *entry, bool writes, int64_t number, bool named)
 {
@@ -33,7 +33,7 @@ static uint32_t session_hash(const rli_link *link)
 }
 
 /* With a short name, a plain hold takes 160 bytes of heap, and 30 in the tables and on the timer heap. */
-_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_cold, or rli_queues");
+_Static_assert(sizeof(rli_entry) <= 136, "what is rare goes into rli_cold_fields, or rli_queues");
 
 void rli_holds_init(rli_engine *engine)
 {
@@ -214,18 +214,18 @@ int rli_session_attempts(const rli_session *session)
     return session->cold ? session->cold->attempts : 0;
 }
 
-static void forget_over(rli_engine *engine, rli_session *session)
+static void forget_lost(rli_engine *engine, rli_session *session)
 {
     rli_session *before = NULL;
-    for (rli_session *over = engine->first_over; over != session; over = over->next_over)
-        before = over;
+    for (rli_session *lost = engine->first_lost; lost != session; lost = lost->next_lost)
+        before = lost;
     if (before)
-        before->next_over = session->next_over;
+        before->next_lost = session->next_lost;
     else
-        engine->first_over = session->next_over;
-    if (engine->last_over == session)
-        engine->last_over = before;
-    engine->over_count--;
+        engine->first_lost = session->next_lost;
+    if (engine->last_lost == session)
+        engine->last_lost = before;
+    engine->lost_count--;
 }
 
 void rli_session_forget_async_release(rli_engine *engine, rli_session *session)
@@ -270,7 +270,7 @@ static void slim(rli_engine *engine, rli_session *session)
 static void place_in_doubt(rli_engine *engine, rli_session *session)
 {
     if (session->queued)
-        rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_DOUBT_MS);
+        rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_OUTLIVES_MS);
     if (session->registered)
         rli_session_in_doubt(engine, session, session->cold->registered_ms);
     session->queued = session->registered = false;
@@ -331,7 +331,7 @@ void rli_session_settle(rli_engine *engine, rli_session *session)
         return;
     }
     if (session->phase == RLI_LOST) {
-        forget_over(engine, session);
+        forget_lost(engine, session);
         rli_session_become(session, RLI_DONE);
         session->deadline_ms = 0;
         session->timer = (rli_timer){0};
@@ -402,18 +402,18 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
     if (reason == RLOCK_LOST_GONE)
         rli_queue_let_leaders_ask(session->entry);
     session->reported_count = session->count;
-    session->next_over = NULL;
-    if (engine->last_over)
-        engine->last_over->next_over = session;
+    session->next_lost = NULL;
+    if (engine->last_lost)
+        engine->last_lost->next_lost = session;
     else
-        engine->first_over = session;
-    engine->last_over = session;
-    engine->over_count++;
+        engine->first_lost = session;
+    engine->last_lost = session;
+    engine->lost_count++;
     if (report && engine->reports_wanted)
         queue_report(engine, session);
     release_lost(engine, session);
-    if (engine->over_count > OVER_KEPT) {
-        rli_session *oldest = engine->first_over;
+    if (engine->lost_count > LOST_MOST) {
+        rli_session *oldest = engine->first_lost;
         oldest->count = 0;
         rli_session_settle(engine, oldest);
     }

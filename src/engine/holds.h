@@ -33,9 +33,9 @@ typedef struct rli_queue {
 typedef struct rli_queues {
     rli_queue of[RLI_QUEUES]; /* indexed by rli_queueing */
     int64_t answered_ms;      /* when the server last answered an acquire for the name */
-    /* The session whose hold is offered to a local waiter (local_handoff.h); NULL: none. */
-    struct rli_session *offered;
-    rli_yield yield; /* for the RLI_BY_MESSAGE waiters */
+    /* The session whose hold is kept for a local waiter (local_handoff.h); NULL: none. */
+    struct rli_session *kept;
+    rli_yield yield; /* of waiters of kinds that hand over here (rli_kind_hands_over_here) */
 } rli_queues;
 
 #define RLI_FORCED_MOST 255
@@ -60,7 +60,7 @@ typedef struct rli_session {
         };
         struct { /* in RLI_LOST */
             /* In the list of lost sessions, the oldest first. */
-            struct rli_session *next_over;
+            struct rli_session *next_lost;
             /* In the list of losses to report. */
             struct rli_session *next_report;
             rlock_lost_reason reason;
@@ -77,7 +77,7 @@ typedef struct rli_session {
     bool has_life : 1, named : 1;
     /* A read hold of the same owner has taken this write hold's number. */
     bool lent : 1;
-    bool busy : 1;       /* somebody has its turn: a request may be under way */
+    bool busy : 1;       /* somebody has its turn (session.h): a request may be under way */
     bool releasing : 1;  /* that request is the last release */
     /* how many force releases of this process are under way for it; no more are counted than RLI_FORCED_MOST */
     unsigned forced : 8;

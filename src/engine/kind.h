@@ -20,7 +20,7 @@ typedef struct rli_request {
     int count;   /* the hold count after the script; 0: the last release */
     int highest; /* the highest count that the session ever requested */
     /* Acquire: the wire owner of an ended session whose field this acquire replaces, or "". */
-    const char *over;
+    const char *replaced;
     const char *writer; /* Acquire: the wire owner of the same owner's write hold, or "". */
     /* The lease with which the session stands in the registry of waiters (lua/lock/waiters.inc), or is to stand there once
      * it is refused (`registers`, with the time since when it has waited by the server's clock; 0: from now). The script
@@ -38,14 +38,14 @@ typedef struct rli_request {
     /* Last release: the wire owner to which the script hands the lock if that owner is next (NULL: no handoff), the
      * lease that it requested, and the timeout of its place in the server's queue. */
     const char *successor;
-    int64_t heir_lease_ms, heir_place_ms;
+    int64_t successor_lease_ms, successor_place_ms;
     /* The key from which the script draws the successor's fencing token; NULL: no token. */
-    const char *heir_counter;
-    size_t heir_counter_length;
+    const char *successor_counter;
+    size_t successor_counter_length;
     /* As registered_ms, registers and since_us, of the successor: it is to be registered if others get the lock. */
-    int64_t heir_registered_ms;
-    bool heir_registers;
-    int64_t heir_since_us;
+    int64_t successor_registered_ms;
+    bool successor_registers;
+    int64_t successor_since_us;
     /* How many of the channel's subscribers belong to this process and are no guards. If there are more, or waiters of
      * other clients are registered, the script gives the lock to others instead of handing it off. RLI_ASKS_NOT: the
      * script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that poll. */
@@ -79,7 +79,7 @@ typedef struct rli_acquire_result {
     /* RLI_DENIED, and the owner is registered: how many were registered before it; since when it has waited, by the
      * server's clock; and whether the holder is of another library, so that its release is published for all. */
     bool registered, foreign;
-    int64_t place, since_us;
+    int64_t before, since_us;
     /* RLI_DENIED with `free` set: the unheard head, pointing into the reply; NULL: none. */
     const char *unheard;
 } rli_acquire_result;
@@ -109,7 +109,7 @@ typedef enum rli_queueing {
     RLI_BY_SIGNAL,   /* in a local queue; the queue leader asks after each element of the signal list (keys[0]) that it
                         gets, and with a back-off while it is not connected to that */
     RLI_ON_SERVER,   /* on the server, each with its own channel, and each asks for itself */
-    RLI_QUEUES,      /* how many of these are local lists of waiters */
+    RLI_QUEUES,      /* how many of these are local lists of waiters; all before RLI_ON_SERVER have a queue leader */
     RLI_IN_NO_QUEUE  /* nowhere: all ask, after messages */
 } rli_queueing;
 
@@ -124,9 +124,8 @@ typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
     /* KEYS: the lock names; one of a group lock. ARGV: the lease in ms, then the wire owner for each name, then the values
-     * of a group lock. Answers a list with one
-     * number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its owner's write hold; RLI_NOT_HERE, ask
-     * again. */
+     * of a group lock. Answers a list with one number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its
+     * owner's write hold; RLI_NOT_HERE, ask again. */
     const rli_script *renew;
     /* KEYS: the lock names. ARGV: the wire owner for each name. Answers a list with one number a name: how many ms the
      * server keeps the hold, or one of rli_look_answer. */

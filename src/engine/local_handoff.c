@@ -1,4 +1,4 @@
-/* Local handoff: a last release that sends nothing to the server and offers the hold to a waiter of this process. */
+/* Local handoff: a last release that sends nothing to the server and keeps the hold for a waiter of this process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/local_handoff.h"
 
@@ -14,14 +14,14 @@ static rli_waiter *first_waiter(const rli_entry *entry)
     return entry->queues ? entry->queues->of[RLI_BY_MESSAGE].first : NULL;
 }
 
-/* Returns the session whose hold is offered; NULL: none. */
-static rli_session *offered_of(const rli_entry *entry)
+/* Returns the session whose hold is kept; NULL: none. */
+static rli_session *kept_of(const rli_entry *entry)
 {
-    return entry->queues ? entry->queues->offered : NULL;
+    return entry->queues ? entry->queues->kept : NULL;
 }
 
-/* Returns whether the attempt may take an offered hold of that kind. A hold with its own lease would end on
- * the server at another time than the offered one. And the session takes over another number, so nothing may be
+/* Returns whether the attempt may take a kept hold of that kind. A hold with its own lease would end on
+ * the server at another time than the kept one. And the session takes over another number, so nothing may be
  * left to clean up under its present one. */
 static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
 {
@@ -30,22 +30,22 @@ static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
            session->cold->in_doubt_ms == 0 && !session->queued && session->phase == RLI_OPEN;
 }
 
-/* Wakes the waiter because a hold is offered to it. */
+/* Wakes the waiter because a hold is kept for it. */
 static void call(rli_waiter *waiter)
 {
     if (waiter->called)
         return;
     waiter->called = true;
-    /* A waiter that is not queue leader sleeps until its turn comes, and would not see the offer. */
-    waiter->look |= !waiter->leader;
+    /* A waiter that is not queue leader sleeps until its turn comes, and would not see the hold. */
+    waiter->asks_now |= !waiter->queue_leader;
     rli_unpark(waiter->parker);
 }
 
-/* --- offering --- */
+/* --- keeping --- */
 
-/* Returns whether holds of that kind may be offered: one owner has it at a time, its waiters sleep here, and a grant
+/* Returns whether holds of that kind may be kept: one owner has it at a time, its waiters sleep here, and a grant
  * carries nothing that the server must give. */
-static bool offers(const rli_kind *kind)
+static bool may_keep(const rli_kind *kind)
 {
     return kind->queueing == RLI_BY_MESSAGE && kind->sharing == RLI_EXCLUSIVE && !kind->fenced;
 }
@@ -73,76 +73,76 @@ static bool may_pass_on(rli_cold_fields *cold)
     return cold->passes < LOCAL_MAX && rli_now_ms() < cold->passes_from_ms + LOCAL_MS;
 }
 
-bool rli_local_handoff_offer(rli_engine *engine, rli_session *session)
+bool rli_local_handoff_keep(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
-    rli_waiter *waiter = engine->settings->local_hand_over && offers(session->kind) ? first_waiter(entry) : NULL;
-    /* A waiter with a request under way may wait for its answer for long, so do not offer it the hold. */
+    rli_waiter *waiter = engine->settings->local_hand_over && may_keep(session->kind) ? first_waiter(entry) : NULL;
+    /* A waiter with a request under way may wait for its answer for long, so no hold is kept for it. */
     if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
         !is_plain(engine, session) || !may_pass_on(session->cold))
         return false;
     session->cold->passes++;
     rli_session_remove_hold(engine, session);
-    rli_session_become(session, RLI_OFFERED);
-    session->cold->attempts++; /* keeps the session alive while its hold is offered */
+    rli_session_become(session, RLI_KEPT);
+    session->cold->attempts++; /* keeps the session alive while its hold is kept */
     rli_session_end_turn(session);
-    entry->queues->offered = session;
+    entry->queues->kept = session;
     call(waiter);
     return true;
 }
 
 /* --- taking --- */
 
-static rli_session *withdraw_offer(rli_entry *entry)
+static rli_session *stop_keeping(rli_entry *entry)
 {
-    rli_session *offered = offered_of(entry);
-    if (offered) {
-        entry->queues->offered = NULL;
-        rli_session_become(offered, RLI_DONE);
+    rli_session *kept = kept_of(entry);
+    if (kept) {
+        entry->queues->kept = NULL;
+        rli_session_become(kept, RLI_DONE);
     }
-    return offered;
+    return kept;
 }
 
 void rli_local_handoff_withdraw(rli_engine *engine, rli_entry *entry)
 {
-    rli_session *offered = withdraw_offer(entry);
-    if (offered)
-        rli_session_drop_attempt(engine, offered);
+    rli_session *kept = stop_keeping(entry);
+    if (kept)
+        rli_session_drop_attempt(engine, kept);
 }
 
 bool rli_local_handoff_take(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    rli_session *offered = offered_of(entry), *session = attempt->session;
+    rli_session *kept = kept_of(entry), *session = attempt->session;
     rli_waiter *first = first_waiter(entry);
-    if (!offered || !can_take(attempt, offered->kind) || (first && first->missed && first != &attempt->waiter))
+    if (!kept || !can_take(attempt, kept->kind) || (first && first->missed && first != &attempt->waiter))
         return false;
     /* Nobody took it in time. The attempt's acquire replaces the field that may be left on the server. */
-    if (rli_now_ms() >= offered->deadline_ms) {
-        session->cold->replaces = offered->number;
+    if (rli_now_ms() >= kept->deadline_ms) {
+        session->cold->replaces = kept->number;
         rli_local_handoff_withdraw(attempt->engine, entry);
         return false;
     }
-    session->number = offered->number; /* the field on the server is this session's from now on */
+    session->number = kept->number; /* the field on the server is this session's from now on */
     session->cold->replaces = 0;
     session->cold->highest = 1;
-    session->cold->passes = offered->cold->passes;
-    session->cold->passes_from_ms = offered->cold->passes_from_ms;
-    rli_session_add_hold(attempt->engine, session, confirmed_ms(attempt->engine, offered), RLOCK_WATCHDOG);
+    session->cold->passes = kept->cold->passes;
+    session->cold->passes_from_ms = kept->cold->passes_from_ms;
+    rli_session_add_hold(attempt->engine, session, confirmed_ms(attempt->engine, kept), RLOCK_WATCHDOG);
     rli_yield_note_holder(&entry->queues->yield, session, true);
     rli_local_handoff_withdraw(attempt->engine, entry);
     rli_queue_owner_granted(entry, session);
     return true;
 }
 
-/* Notifies another waiter than the one that cannot take the offered hold. Returns false when there is none. */
+/* Notifies another waiter than the one that cannot take the kept hold. Returns false when there is none. */
 static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
 {
     rli_waiter *next = first_waiter(entry);
     if (next && next == other_than)
         next = next->next;
     /* Not one with a request under way either: if its answer is lost, it may not take the hold any more. */
-    if (!next || next->session->busy || !can_take(rli_attempt_of(next), offered_of(entry)->kind))
+    if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
         return false;
     call(next);
     return true;
@@ -150,9 +150,9 @@ static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
 
 void rli_local_handoff_withdraw_and_compensate(rli_engine *engine, rli_entry *entry)
 {
-    rli_session *offered = offered_of(entry);
-    if (offered)
-        rli_session_in_doubt(engine, offered, engine->settings->watchdog_timeout_ms);
+    rli_session *kept = kept_of(entry);
+    if (kept)
+        rli_session_in_doubt(engine, kept, engine->settings->watchdog_timeout_ms);
     rli_local_handoff_withdraw(engine, entry);
 }
 
@@ -160,9 +160,9 @@ void rli_local_handoff_take_in_turn(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->handed = waiter->handed || rli_local_handoff_take(attempt); /* a release may have handed it over already */
-    bool missed = waiter->called && !waiter->handed, offered = offered_of(attempt->entry);
-    waiter->missed |= missed && !offered;
-    if (missed && offered && !call_another(attempt->entry, waiter))
+    bool missed = waiter->called && !waiter->handed, kept = kept_of(attempt->entry);
+    waiter->missed |= missed && !kept;
+    if (missed && kept && !call_another(attempt->entry, waiter))
         rli_local_handoff_withdraw_and_compensate(attempt->engine, attempt->entry);
     waiter->called = false;
 }
@@ -180,21 +180,21 @@ bool rli_local_handoff_take_if_notified(rli_attempt *attempt)
 
 /* --- withdrawing --- */
 
-/* Withdraws the offer. Returns the session, which the caller must release on the server. */
-static rli_session *end_offer(rli_entry *entry)
+/* Nobody takes the kept hold. Returns its session, which the caller must release on the server. */
+static rli_session *take_out(rli_entry *entry)
 {
-    rli_session *offered = withdraw_offer(entry);
-    if (offered) { /* restore the hold, so that it can be released as usual */
-        offered->count = offered->cold->renewed = 1;
-        offered->busy = true;
+    rli_session *kept = stop_keeping(entry);
+    if (kept) { /* restore the hold, so that it can be released as usual */
+        kept->count = kept->cold->renewed = 1;
+        kept->busy = true;
     }
-    return offered;
+    return kept;
 }
 
 rli_session *rli_local_handoff_pass_on(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    if (!attempt->waiter.called || !offered_of(entry))
+    if (!attempt->waiter.called || !kept_of(entry))
         return NULL;
-    return call_another(entry, NULL) ? NULL : end_offer(entry);
+    return call_another(entry, NULL) ? NULL : take_out(entry);
 }

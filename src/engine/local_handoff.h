@@ -1,6 +1,6 @@
-/* Local handoff: a last release that sends nothing to the server and offers the hold to a waiter of this process.
+/* Local handoff: a last release that sends nothing to the server and keeps the hold for a waiter of this process.
  *
- * Only with the setting localHandOver. A thread that runs may take the offered hold before the waiter that was
+ * Only with the setting localHandOver. A thread that runs may take the kept hold before the waiter that was
  * notified of it has woken up; a waiter that came too late once is served next. After LOCAL_MAX turns or LOCAL_MS,
  * the hold goes back to the server, where waiters of other processes may be. Every function here expects the
  * engine's mutex to be held. */
@@ -10,12 +10,12 @@
 
 #include "engine/ask.h"
 
-/* Instead of a last release: offers the session's only hold to the first waiter, and wakes that waiter (waiter.called).
+/* Instead of a last release: keeps the session's only hold for the first waiter, and wakes that waiter (waiter.called).
  * The caller has the session's turn, which ends here. Returns false when no waiter can take the hold, or the hold must
  * go back to the server now; then the turn is still the caller's. */
-bool rli_local_handoff_offer(rli_engine *engine, rli_session *session);
+bool rli_local_handoff_keep(rli_engine *engine, rli_session *session);
 
-/* Takes the offered hold for the attempt, without a request. The hold keeps its number on the server: the attempt's
+/* Takes the kept hold for the attempt, without a request. The hold keeps its number on the server: the attempt's
  * session takes that number over. Returns false when there is nothing to take. */
 bool rli_local_handoff_take(rli_attempt *attempt);
 
@@ -27,15 +27,15 @@ void rli_local_handoff_take_in_turn(rli_attempt *attempt);
  * ask. */
 bool rli_local_handoff_take_if_notified(rli_attempt *attempt);
 
-/* Called when the attempt's waiter leaves with nothing: the hold offered to it goes to the next waiter. If
- * there is none, returns the session to release on the server with rli_release_offered; its turn is the caller's.
+/* Called when the attempt's waiter leaves with nothing: the hold kept for it goes to the next waiter. If
+ * there is none, returns the session to release on the server with rli_release_kept; its turn is the caller's.
  * NULL: nothing to do. */
 rli_session *rli_local_handoff_pass_on(rli_attempt *attempt);
 
-/* Withdraws the hold offered on that name, if there is one. The watchdog releases it in the background. */
+/* Ends the keeping of a hold on that name, if there is one. The watchdog releases it in the background. */
 void rli_local_handoff_withdraw_and_compensate(rli_engine *engine, rli_entry *entry);
 
-/* Withdraws the hold offered on that name, if there is one, because it has ended on the server. */
+/* Ends the keeping of a hold on that name, if there is one, because it has ended on the server. */
 void rli_local_handoff_withdraw(rli_engine *engine, rli_entry *entry);
 
 #endif

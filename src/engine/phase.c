@@ -5,14 +5,14 @@
 static const bool legal[RLI_PHASES][RLI_PHASES] = {
     [RLI_OPEN] = {[RLI_DONE] = true,
                   [RLI_RELEASING_ASYNC] = true,
-                  [RLI_OFFERED] = true,
+                  [RLI_KEPT] = true,
                   [RLI_LOST] = true,
                   [RLI_COMPENSATING] = true},   /* the last: a call gave up, and its request may have taken the lock */
-    [RLI_DONE] = {[RLI_RELEASING_ASYNC] = true, /* its hold was offered, and nobody took it */
+    [RLI_DONE] = {[RLI_RELEASING_ASYNC] = true, /* its hold was kept, and nobody took it */
                   [RLI_COMPENSATING] = true,
                   [RLI_LOST] = true}, /* its async release came too late */
     [RLI_RELEASING_ASYNC] = {[RLI_DONE] = true},
-    [RLI_OFFERED] = {[RLI_OPEN] = true, [RLI_DONE] = true, [RLI_LOST] = true},
+    [RLI_KEPT] = {[RLI_DONE] = true},
     [RLI_LOST] = {[RLI_DONE] = true},         /* its owner has been told of each hold */
     [RLI_COMPENSATING] = {[RLI_LOST] = true}, /* its async release was repeated, and found nothing */
 };

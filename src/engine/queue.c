@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void make_leader(rli_waiter *waiter)
+static void make_queue_leader(rli_waiter *waiter)
 {
-    if (!waiter || waiter->leader)
+    if (!waiter || waiter->queue_leader)
         return;
-    waiter->leader = true;
+    waiter->queue_leader = true;
     /* A deferred waiter has nothing to ask yet: the waiter before it holds the lock. */
     if (!waiter->deferred)
         rli_unpark(waiter->parker);
@@ -28,7 +28,7 @@ void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_ses
 void rli_queue_join(rli_queue *queue, rli_waiter *waiter, rli_session *session, rli_parker *parker)
 {
     rli_queue_join_without_leader(queue, waiter, session, parker);
-    waiter->leader = queue->first == waiter;
+    waiter->queue_leader = queue->first == waiter;
 }
 
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
@@ -36,11 +36,11 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
     if (waiter->ended)
         return;
     RLI_QUEUE_REMOVE(queue, waiter);
-    if (!waiter->leader)
+    if (!waiter->queue_leader)
         return;
     if (queue->first)
         queue->first->deferred &= waiter->handed;
-    make_leader(queue->first);
+    make_queue_leader(queue->first);
 }
 
 void rli_queue_wake_deferred(rli_queue *queue)
@@ -52,9 +52,9 @@ void rli_queue_wake_deferred(rli_queue *queue)
     rli_unpark(first->parker);
 }
 
-static void let_look(rli_waiter *waiter)
+static void let_ask(rli_waiter *waiter)
 {
-    waiter->look = true;
+    waiter->asks_now = true;
     rli_unpark(waiter->parker);
 }
 
@@ -63,7 +63,7 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
     for (int i = 0; entry->queues && i < RLI_QUEUES; i++) {
         for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
             if (waiter->session == session)
-                let_look(waiter);
+                let_ask(waiter);
         }
     }
 }
@@ -75,7 +75,7 @@ void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
             if (waiter->session == denied || waiter->session->cold->in_doubt_ms == 0)
                 continue;
             waiter->prompted = true;
-            let_look(waiter);
+            let_ask(waiter);
         }
     }
 }
@@ -84,7 +84,7 @@ void rli_queue_let_leaders_ask(rli_entry *entry)
 {
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
         if (entry->queues->of[i].first)
-            let_look(entry->queues->of[i].first);
+            let_ask(entry->queues->of[i].first);
     }
 }
 
@@ -92,7 +92,7 @@ void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)
 {
     for (rli_waiter *waiter = queue->first, *next; waiter; waiter = next) {
         next = waiter->next;
-        if (waiter->leader || waiter->queued_ms > failed_ms)
+        if (waiter->queue_leader || waiter->queued_ms > failed_ms)
             continue;
         RLI_QUEUE_REMOVE(queue, waiter);
         waiter->ended = true;

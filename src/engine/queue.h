@@ -13,13 +13,13 @@ typedef struct rli_waiter {
     rli_session *session; /* of the owner that it waits for */
     rli_parker *parker;
     int64_t queued_ms;
-    bool leader; /* the queue leader */
+    bool queue_leader; /* it asks the server for all (glossary) */
     /* Ask now, whatever the place in the queue: for example, because its owner has the lock by now. */
-    bool look;
+    bool asks_now;
     /* Ask whether the session has the lock already by a late request, because another local waiter was refused. */
     bool prompted;
-    bool called; /* a hold was offered to it (local_handoff.h) */
-    /* It was offered a hold, but another thread took it first: the next offered hold is for this waiter. */
+    bool called; /* a hold is kept for it (local_handoff.h) */
+    /* A hold was kept for it, but another thread took that first: the next kept hold is for this waiter. */
     bool missed;
     bool handed; /* it has the lock: the releasing thread handed it over */
     bool asleep; /* its thread may be given the lead of a pipeline, which then is in `lead` */

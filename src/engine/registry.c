@@ -41,7 +41,7 @@ static rli_source common_channel(const rli_attempt *attempt)
     return (rli_source){.name = attempt->asked->names->channel, .length = attempt->asked->names->channel_length};
 }
 
-rlock_status rli_registry_join(rli_attempt *attempt)
+rlock_status rli_registry_join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     if (attempt->wait.news.channel)
@@ -61,7 +61,7 @@ rlock_status rli_registry_join(rli_attempt *attempt)
     return status;
 }
 
-void rli_registry_rejoin(rli_attempt *attempt)
+void rli_registry_rejoin_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     if (!may_register(attempt))
@@ -75,7 +75,7 @@ void rli_registry_rejoin(rli_attempt *attempt)
     free((char *)(uintptr_t)own.name);
 }
 
-rlock_status rli_registry_listen(rli_attempt *attempt, int64_t *again_ms)
+rlock_status rli_registry_join_common(rli_attempt *attempt, int64_t *again_ms)
 {
     bool guards = attempt->wants == RLI_WANTS_TO_GUARD;
     rli_news *news = &attempt->wait.news;
@@ -127,7 +127,7 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
         attempt->since_us = verdict->since_us;
         if (attempt->session->cold->registrations == 1 && call->unanswered == 0)
             attempt->offered_from_ms = call->sent_ms;
-        if (verdict->foreign && verdict->place < GUARDS)
+        if (verdict->foreign && verdict->before < GUARDS)
             attempt->wants = RLI_WANTS_TO_GUARD;
     } else if (hears(attempt)) {
         attempt->wants = RLI_WANTS_COMMON;
@@ -143,8 +143,8 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
 
 int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict)
 {
-    int64_t place = verdict->place < ASK_MOST_MS / ASK_EACH_MS ? verdict->place : ASK_MOST_MS / ASK_EACH_MS;
-    int64_t pause_ms = rli_earlier(ASK_FIRST_MS + rli_random_up_to(place * ASK_EACH_MS), ASK_MOST_MS);
+    int64_t before = verdict->before < ASK_MOST_MS / ASK_EACH_MS ? verdict->before : ASK_MOST_MS / ASK_EACH_MS;
+    int64_t pause_ms = rli_earlier(ASK_FIRST_MS + rli_random_up_to(before * ASK_EACH_MS), ASK_MOST_MS);
     return rli_after_ms(pause_ms);
 }
 
@@ -184,7 +184,7 @@ bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status)
     const rli_grant_info gain = {
         .verdict = &verdict, .lease_ms = told_ms, .sent_ms = attempt->offered_from_ms, .offered = true};
     attempt->entry->queues->answered_ms = rli_now_ms();
-    *status = rli_attempt_granted(attempt, &gain);
+    *status = rli_grant_apply(attempt, &gain);
     return true;
 }
 
@@ -196,10 +196,10 @@ void rli_registry_request_handoff(rli_waiter *successor, rli_request *request, b
     rli_cold_fields *cold = successor->session->cold;
     if (!attempt->asked->kind->registers)
         return;
-    request->heir_registers = others && successor->hears;
-    cold->registrations += request->heir_registers;
-    if (request->heir_registers && !cold->registered_ms)
-        cold->registered_ms = request->heir_lease_ms;
-    request->heir_registered_ms = cold->registered_ms;
-    request->heir_since_us = attempt->since_us;
+    request->successor_registers = others && successor->hears;
+    cold->registrations += request->successor_registers;
+    if (request->successor_registers && !cold->registered_ms)
+        cold->registered_ms = request->successor_lease_ms;
+    request->successor_registered_ms = cold->registered_ms;
+    request->successor_since_us = attempt->since_us;
 }

@@ -9,10 +9,10 @@
 
 /* Listens to the client's own channel for the lock, where the kind registers its waiters and the server counts receivers;
  * otherwise to the lock's channel. Statuses as rli_wait_join. Needs no mutex. */
-rlock_status rli_registry_join(rli_attempt *attempt);
+rlock_status rli_registry_join_channel(rli_attempt *attempt);
 /* The same before the first request, if the client is subscribed to its own channel already, as shortly after an earlier
  * wait. Needs no mutex. */
-void rli_registry_rejoin(rli_attempt *attempt);
+void rli_registry_rejoin_channel(rli_attempt *attempt);
 
 /* Adds to the attempt's next request what is registered, or is to be. Mutex held. */
 void rli_registry_request(rli_attempt *attempt, rli_request *request);
@@ -22,12 +22,12 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
 int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict);
 /* Listens to the lock's channel, too, if the last answer made that necessary; then sets *again_ms to ask once more. Statuses
  * as rli_wait_join. The mutex must not be held. */
-rlock_status rli_registry_listen(rli_attempt *attempt, int64_t *again_ms);
+rlock_status rli_registry_join_common(rli_attempt *attempt, int64_t *again_ms);
 
 /* Returns whether the attempt was told that the lock is offered to it. */
 bool rli_registry_is_told(const rli_attempt *attempt);
 /* Takes the lock that it was told is offered to it, without a request, if that is certain; *status is as of
- * rli_attempt_granted. False: it has to ask. Mutex held, in the session's turn. */
+ * rli_grant_apply. False: it has to ask. Mutex held, in the session's turn. */
 bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status);
 
 /* Adds the successor's registration to the release that may hand it the lock. `others`: it is to be registered if the lock

@@ -61,15 +61,15 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
                                     const rli_owner *owner)
 {
     rli_entry *entry = rli_entry_find(engine, names);
-    rli_session *over = entry ? rli_session_find_lost(engine, entry, kind, owner) : NULL;
-    if (!over)
+    rli_session *gone = entry ? rli_session_find_lost(engine, entry, kind, owner) : NULL;
+    if (!gone)
         return not_owner(engine, names, owner);
-    over->count--;
+    gone->count--;
     /* The waiters in the server's queue did not notice that the lock expired: the compensating release notifies their
      * head. */
     if (kind->queueing == RLI_ON_SERVER)
-        rli_session_in_doubt(engine, over, 1);
-    rli_session_settle(engine, over);
+        rli_session_in_doubt(engine, gone, 1);
+    rli_session_settle(engine, gone);
     return lost(names);
 }
 
@@ -174,7 +174,7 @@ static bool begin_request(rli_releasing *release)
                                      .unheard = ""};
     /* Replicas would have to confirm the successor's grant, too. */
     release->hands_over = count == 0 && !has_replicas(engine, session->entry) &&
-                          rli_handoff_begin(&release->over, engine, session, kind, &release->request, call);
+                          rli_handoff_begin(&release->handoff, engine, session, kind, &release->request, call);
     if (count == 0 && !release->hands_over && session->entry->queues) {
         rli_yield_drop_holder(&session->entry->queues->yield, session);
         rli_queue_wake_deferred(&session->entry->queues->of[RLI_BY_MESSAGE]);
@@ -183,7 +183,7 @@ static bool begin_request(rli_releasing *release)
     kind->release(call, &release->request);
     call->synced = true; /* the release counts even if no replica confirmed it */
     call->learns = !engine->settings->unlock_waits;
-    call->witness = release->hands_over ? &release->over.witness : NULL;
+    call->witness = release->hands_over ? &release->handoff.witness : NULL;
     return count > 0 || release->hands_over || !rli_async_release_send(engine, session, call);
 }
 
@@ -191,7 +191,7 @@ static bool begin_request(rli_releasing *release)
 static rlock_status judge(rli_releasing *release, rlock_status status)
 {
     if (release->hands_over)
-        rli_handoff_end(&release->over, status);
+        rli_handoff_end(&release->handoff, status);
     return release->request.count == 0 ? release_last(release, status) : release_one(release, status);
 }
 
@@ -247,7 +247,7 @@ static rlock_status take_turn(rli_releasing *release)
         return status;
     if (release->session && asked->only && release->session->number != asked->only)
         return leave_turn(release);
-    if (release->session && rli_local_handoff_offer(engine, release->session)) {
+    if (release->session && rli_local_handoff_keep(engine, release->session)) {
         rli_session_drop_attempt(engine, release->session);
         return RLOCK_OK;
     }
@@ -283,21 +283,21 @@ rlock_status rli_release_go_on(rli_releasing *release)
     return status;
 }
 
-/* --- an offered hold that nobody takes --- */
+/* --- a kept hold that nobody takes --- */
 
 /* How long to wait for the answer. */
-#define OFFERED_MS 250
+#define KEPT_MS 250
 
 /* Nothing can be asked now: the watchdog releases it. Mutex held. */
-static void leave_to_watchdog(rli_engine *engine, rli_session *offered)
+static void leave_to_watchdog(rli_engine *engine, rli_session *kept)
 {
-    rli_session_remove_hold(engine, offered);
-    rli_session_release_in_doubt(engine, offered);
-    rli_session_end_turn(offered);
-    rli_session_drop_attempt(engine, offered);
+    rli_session_remove_hold(engine, kept);
+    rli_session_release_in_doubt(engine, kept);
+    rli_session_end_turn(kept);
+    rli_session_drop_attempt(engine, kept);
 }
 
-rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names, rli_operation *op)
+rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names, rli_operation *op)
 {
     bool begins;
     rli_releasing own, *release = rli_operation_frame(op, &own, sizeof own, &begins);
@@ -305,16 +305,16 @@ rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const
     rlock_status status = RLOCK_OK;
     rli_engine_lock(engine);
     if (!possible) {
-        leave_to_watchdog(engine, offered);
+        leave_to_watchdog(engine, kept);
     } else if (begins) {
         op->cancel = NULL;
         op->settles = true;
         op->attempts_until_ms = RLI_NEVER;
-        op->deadline_ms = rli_after_ms(OFFERED_MS);
+        op->deadline_ms = rli_after_ms(KEPT_MS);
         release->engine = engine;
         release->op = op;
-        release->session = offered;
-        release->kind = offered->kind;
+        release->session = kept;
+        release->kind = kept->kind;
         release->names = names;
         status = start(release); /* unanswered, the watchdog repeats it */
     } else {

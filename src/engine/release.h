@@ -39,19 +39,19 @@ typedef struct rli_releasing {
     int64_t stands_ms; /* a read hold: until when it was valid; else 0 */
     int64_t ends_ms;   /* a read hold: until when the server keeps it if the release does not arrive; else 0 */
     bool hands_over;
-    rli_handoff over; /* with hands_over */
+    rli_handoff handoff; /* with hands_over */
     rli_call call;
 } rli_releasing;
 
 /* Releases as rlock_unlock does, with the same statuses, for an operation with or without a thread. Takes the engine's
- * mutex itself. `release` must live until its end. rli_release_go_on: RLI_WAITING, or the status with which it has
+ * mutex itself. `asked` must live until its end. rli_release_go_on: RLI_WAITING, or the status with which it has
  * ended. */
-void rli_release_begin(rli_releasing *releasing, const rli_release *release, rli_operation *op);
-rlock_status rli_release_go_on(rli_releasing *releasing);
+void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_operation *op);
+rlock_status rli_release_go_on(rli_releasing *release);
 
-/* Releases on the server a hold that was offered to a waiter which has gone (rli_local_handoff_pass_on), as a part of
+/* Releases on the server a hold that was kept for a waiter which has gone (rli_local_handoff_pass_on), as a part of
  * its operation. Waits briefly; if there is no answer, the watchdog repeats the release in the background. RLI_WAITING:
  * call it again; RLOCK_OK: done, as far as it can be. Mutex not held. */
-rlock_status rli_release_offered(rli_engine *engine, rli_session *offered, const rli_names *names, rli_operation *op);
+rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_names *names, rli_operation *op);
 
 #endif

@@ -20,7 +20,7 @@ static waking sleep_on(rli_wait *wait)
     for (;;) {
         if (rli_news_take(&wait->news))
             wait->heard = true;
-        if (wait->heard || (wait->look && wait->look(wait)))
+        if (wait->heard || (wait->has_reason && wait->has_reason(wait)))
             return HAS_REASON;
         if (rli_now_ms() >= wait->until_ms || rli_operation_check(wait->op) != RLOCK_OK)
             return NO_REASON;
@@ -72,7 +72,8 @@ void rli_wait_rejoin(rli_wait *wait, const char *key, size_t key_length, const r
 }
 
 /* Moves if another node serves the object by now. When no node serves it, or memory is short, the wait stays where it
- * is: the request that follows fails or is repeated. Returns whether it moved. */
+ * is: the request that follows fails or is repeated. What it heard as a registered waiter stays behind (its number, a second
+ * channel): the next answer tells what to listen to there. Returns whether it moved. */
 static bool follow(rli_wait *wait)
 {
     rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);

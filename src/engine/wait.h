@@ -31,7 +31,7 @@ typedef struct rli_wait {
      * wait. */
     rlock_status (*ask)(struct rli_wait *wait, int64_t *again_ms);
     /* Returns whether this process itself has a reason to ask now. NULL: it never has. */
-    bool (*look)(struct rli_wait *wait);
+    bool (*has_reason)(struct rli_wait *wait);
     /* By then the subscription must be confirmed; RLI_NEVER: it need not be, or it was. */
     int64_t confirm_by_ms;
     int64_t until_ms;    /* RLI_WAIT_SLEEPS: when it ends without a reason */

@@ -7,7 +7,7 @@
 
 /* The quiet period: for this long after a grant, the holder is expected to hand the lock over, and nobody asks. If
  * something became of the lock without our hearing, that is found out when the period ends. */
-#define CALM_MS 10
+#define QUIET_MS 10
 
 /* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere. */
 #define HANDED_MOST 16
@@ -19,7 +19,7 @@
 #define FREE_EVERY_MS 1000
 
 /* How long others get from the message to their request. */
-#define ASIDE_MS 5
+#define YIELD_MS 5
 
 void rli_yield_begin(rli_yield *yield)
 {
@@ -50,7 +50,7 @@ void rli_yield_drop_holder(rli_yield *yield, const rli_session *holder)
 int64_t rli_yield_quiet_until(const rli_yield *yield)
 {
     const rli_session *holder = yield->holder;
-    return holder ? rli_earlier(yield->held_ms + CALM_MS, holder->deadline_ms) : 0;
+    return holder ? rli_earlier(yield->held_ms + QUIET_MS, holder->deadline_ms) : 0;
 }
 
 bool rli_yield_must_queue(const rli_yield *yield)
@@ -65,17 +65,17 @@ bool rli_yield_must_queue(const rli_yield *yield)
 static void note_turn(rli_yield *yield)
 {
     yield->turns_owed--;
-    yield->yield_until_ms = yield->turns_owed > 0 ? rli_after_ms(ASIDE_MS) : 0;
+    yield->yield_until_ms = yield->turns_owed > 0 ? rli_after_ms(YIELD_MS) : 0;
 }
 
-bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms)
+bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms)
 {
-    if (own->aside != yield->yields)
-        *own = (rli_yield_seen){.aside = yield->yields};
+    if (seen->yields != yield->yields)
+        *seen = (rli_yield_seen){.yields = yield->yields};
     if (heard && yield->turns_owed > 0) {
-        own->signs++;
+        seen->signs++;
         /* If this process is subscribed, the first message is its own. */
-        if (own->signs > yield->listening || rli_now_ms() >= yield->yield_until_ms)
+        if (seen->signs > yield->listening || rli_now_ms() >= yield->yield_until_ms)
             note_turn(yield);
     }
     int64_t now_ms = rli_now_ms();
@@ -102,14 +102,14 @@ bool rli_yield_end_of_streak(rli_yield *yield, bool spins)
 
 void rli_yield_to_others(rli_yield *yield)
 {
-    yield->yield_until_ms = rli_after_ms(ASIDE_MS);
+    yield->yield_until_ms = rli_after_ms(YIELD_MS);
     yield->yields++;
     yield->turns_owed = 1; /* at least one; rli_yield_note_others gives the number */
 }
 
 void rli_yield_note_others(rli_yield *yield, int others)
 {
-    yield->yield_until_ms = others > 0 ? rli_after_ms(ASIDE_MS) : 0;
+    yield->yield_until_ms = others > 0 ? rli_after_ms(YIELD_MS) : 0;
     yield->turns_owed = others > 0 ? others : 0;
     yield->handed = 0;
     yield->since_ms = rli_now_ms();

@@ -33,7 +33,7 @@ typedef struct rli_yield {
 
 /* The memory of one waiter; all zero at first. */
 typedef struct rli_yield_seen {
-    unsigned aside; /* the yield that it knows of: yields at that time… */
+    unsigned yields; /* the yield that it knows of: yields at that time… */
     int signs;      /* …and how many messages or other news it heard since */
 } rli_yield_seen;
 
@@ -53,7 +53,7 @@ int64_t rli_yield_quiet_until(const rli_yield *yield);
 bool rli_yield_must_queue(const rli_yield *yield);
 /* The same for a waiter. `heard`: it had news from its channel since it last called this. Sets *until_ms to when it
  * must look again, with or without a message. */
-bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *own, bool heard, int64_t *until_ms);
+bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms);
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);

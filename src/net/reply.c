@@ -39,7 +39,7 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
 {
     static const struct {
         const char *start;
-        rli_reply_action advice;
+        rli_reply_action action;
     } starting[] = {
         {"NOSCRIPT", RLI_LOAD},
         {"MOVED ", RLI_MOVED},
@@ -58,7 +58,7 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
         return RLI_TAKE;
     for (size_t i = 0; i < sizeof starting / sizeof *starting; i++) {
         if (starts(reply->str, starting[i].start))
-            return starting[i].advice;
+            return starting[i].action;
     }
     /* Errors inside a script: the server puts words before the code. */
     if (strstr(reply->str, "READONLY"))
@@ -135,6 +135,7 @@ const char *rli_reply_error_text(const redisReply *reply, const char *secret, ch
 
 rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
 {
+    /* The first that is found counts, so BUSYGROUP, say, would have to stand before BUSY. */
     static const struct {
         const char *found, *advice;
     } advices[] = {

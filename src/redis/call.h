@@ -55,7 +55,7 @@ typedef struct rli_call_progress {
     size_t length;
     rli_outcome outcome;
     rli_answer answer;
-    rli_reply_action advice; /* about the answer, if it is an error */
+    rli_reply_action action; /* what the answer calls for, if it is an error */
     rli_async_request request;
 } rli_call_progress;
 
@@ -69,7 +69,7 @@ typedef struct rli_call {
     bool synced;                 /* replicas must acknowledge its changes, if there are any replicas */
     struct rli_witness *witness; /* another thread that waits for the answer; NULL: none */
     /* send the script's text at once: there may be no time to find out that the server does not know it */
-    bool whole;
+    bool by_text;
     /* Not sent to a server of another run: RLOCK_UNKNOWN then. 0: to any. */
     uint64_t only_run;
     bool learns;        /* the script may be posted later, so note which server knows it */
@@ -118,8 +118,8 @@ void rli_call_add_number(rli_call *call, int64_t number);
 void rli_call_name_script(rli_call *call, const char *command, const char *script, size_t length);
 
 /* Runs the script on the server of its first key. RLI_WAITING: the operation has no thread and must wait; call it again
- * with the same arguments when it was woken; `call` must stay where it is meanwhile. Otherwise `route`: the route of that key's name; NULL: any pipeline. RLOCK_OK:
- * call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
+ * with the same arguments when it was woken; `call` must stay where it is meanwhile. `route`: of that key's name; NULL:
+ * any pipeline. RLOCK_OK: call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
  * operation's time for them, are used up. RLOCK_UNKNOWN: `once`, and it was sent but not answered. RLOCK_CANCELLED,
  * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);

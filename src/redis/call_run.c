@@ -86,7 +86,7 @@ static void begin_attempt(rli_call *call, rli_call_progress *run)
     run->pipeline = pipeline_to(call, run);
     if (call->once)
         rli_pipeline_refresh(run->pipeline, 0);
-    if (call->whole)
+    if (call->by_text)
         begin_text(call, run);
     else
         become(run, RLI_CALL_BY_HASH);
@@ -182,12 +182,12 @@ static void take(rli_call *call, const rli_call_progress *run)
 }
 
 /* Whether another node can be asked at once. */
-static bool redirect(rli_call_progress *run, rli_reply_action advice)
+static bool redirect(rli_call_progress *run, rli_reply_action action)
 {
     rli_host_port to;
     if (run->topology->slot_count == 1 || !rli_reply_redirect(run->answer.reply, &to))
         return false;
-    bool followed = advice == RLI_MOVED
+    bool followed = action == RLI_MOVED
                         ? rli_topology_follow_moved(run->topology, run->slot, run->node, to.host, to.length, to.port)
                         : rli_topology_follow_ask(run->topology, run->slot, run->node, to.host, to.length, to.port,
                                                   &run->redirected);
@@ -197,17 +197,17 @@ static bool redirect(rli_call_progress *run, rli_reply_action advice)
 /* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
 static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
 {
-    rli_reply_action advice = rli_reply_action_of(run->answer.reply);
-    run->advice = advice;
+    rli_reply_action action = rli_reply_action_of(run->answer.reply);
+    run->action = action;
     call->broke_off = call->broke_off || rli_reply_aborted_script(run->answer.reply);
-    *at_once = (advice == RLI_MOVED || advice == RLI_ASK) && redirect(run, advice);
+    *at_once = (action == RLI_MOVED || action == RLI_ASK) && redirect(run, action);
     *status = rli_reply_refusal(run->answer.reply, call->key ? call->key : "");
     freeReplyObject(run->answer.reply);
-    if (advice == RLI_MOVED || advice == RLI_ASK)
+    if (action == RLI_MOVED || action == RLI_ASK)
         return run->topology->slot_count > 1;
-    if (advice == RLI_DEMOTED) /* the node's host name may lead to another server by now */
+    if (action == RLI_DEMOTED) /* the node's host name may lead to another server by now */
         rli_node_renew(run->node);
-    return advice == RLI_LATER || advice == RLI_DEMOTED;
+    return action == RLI_LATER || action == RLI_DEMOTED;
 }
 
 static int attempts_of(const rli_call *call, const rli_call_progress *run)
@@ -264,7 +264,7 @@ static rlock_status failed(const rli_call *call, const rli_call_progress *run)
         return ended;
     char why[400];
     snprintf(why, sizeof why, "%.399s", rlock_last_error());
-    if (run->outcome == RLI_ANSWERED && run->advice == RLI_DEMOTED) /* and no other master was found */
+    if (run->outcome == RLI_ANSWERED && run->action == RLI_DEMOTED) /* and no other master was found */
         return rli_fail_text(RLOCK_SERVER, why);
     return unavailable(run, why);
 }

@@ -20,7 +20,7 @@ static void acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_call_add_text(call, request->over);
+    rli_call_add_text(call, request->replaced);
     rli_call_add_number(call, request->wait_ms);
     rli_call_add_text(call, request->unheard);
     rli_call_add_number(call, request->place_ms);
@@ -34,8 +34,8 @@ static void release(rli_call *call, const rli_request *request)
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_text(call, request->unheard);
     rli_call_add_text(call, request->successor ? request->successor : "");
-    rli_call_add_number(call, request->heir_lease_ms);
-    rli_call_add_number(call, request->heir_place_ms);
+    rli_call_add_number(call, request->successor_lease_ms);
+    rli_call_add_number(call, request->successor_place_ms);
     rli_call_add_text(call, request->calm ? request->calm : "");
 }
 

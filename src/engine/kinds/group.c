@@ -17,7 +17,7 @@ static void acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_call_add_text(call, request->over);
+    rli_call_add_text(call, request->replaced);
     rli_call_add(call, names->channel, names->channel_length);
     rli_group_add_values(call, names->values);
 }

@@ -23,9 +23,9 @@ static void read_acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_call_add_text(call, request->over);
+    rli_call_add_text(call, request->replaced);
     rli_call_add_text(call, request->writer);
-    if (*request->over)
+    if (*request->replaced)
         rli_call_add(call, names->channel, names->channel_length);
 }
 
@@ -67,7 +67,7 @@ static void write_acquire(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->lease_ms);
     rli_call_add_number(call, request->count);
-    rli_call_add_text(call, request->over);
+    rli_call_add_text(call, request->replaced);
 }
 
 static void write_release(rli_call *call, const rli_request *request)

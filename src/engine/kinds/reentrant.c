@@ -5,8 +5,8 @@
 
 void rli_reentrant_add_replaced(rli_call *call, const rli_request *request)
 {
-    rli_call_add_text(call, request->over);
-    if ((*request->over || request->registered_ms) && request->names->channel)
+    rli_call_add_text(call, request->replaced);
+    if ((*request->replaced || request->registered_ms) && request->names->channel)
         rli_call_add(call, request->names->channel, request->names->channel_length);
     if (request->registered_ms)
         rli_call_add_number(call, request->registered_ms);
@@ -38,24 +38,24 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 static void hand_over(rli_call *call, const rli_request *request)
 {
     const rli_names *names = request->names;
-    rli_call_script(call, &rli_script_lock_handoff, request->heir_counter ? 2 : 1);
+    rli_call_script(call, &rli_script_lock_handoff, request->successor_counter ? 2 : 1);
     rli_call_add(call, names->name, names->length);
-    if (request->heir_counter)
-        rli_call_add(call, request->heir_counter, request->heir_counter_length);
+    if (request->successor_counter)
+        rli_call_add(call, request->successor_counter, request->successor_counter_length);
     rli_call_add(call, names->channel, names->channel_length);
     rli_call_add_text(call, request->owner);
     rli_call_add_text(call, request->successor);
-    rli_call_add_number(call, request->heir_lease_ms);
+    rli_call_add_number(call, request->successor_lease_ms);
     if (request->listening == RLI_ASKS_NOT)
         rli_call_add_text(call, "");
     else
         rli_call_add_number(call, request->listening);
-    if (request->heir_registered_ms)
-        rli_call_add_number(call, request->heir_registered_ms);
+    if (request->successor_registered_ms)
+        rli_call_add_number(call, request->successor_registered_ms);
     else
         rli_call_add_text(call, "");
-    if (request->heir_registers)
-        rli_call_add_number(call, request->heir_since_us);
+    if (request->successor_registers)
+        rli_call_add_number(call, request->successor_since_us);
     else
         rli_call_add_text(call, "");
 }
@@ -112,14 +112,14 @@ void rli_reentrant_state(rli_call *call, const rli_names *names, const char *own
     rli_start_state(call, names, owner, &rli_script_lock_state);
 }
 
-/* Reads { PTTL, place, foreign, since }. */
+/* Reads { PTTL, registrants before it, foreign, since }. */
 static rli_acquire_result parse_registered(const redisReply *reply)
 {
     rli_acquire_result verdict = {.grant = RLI_DENIED, .registered = true};
     int64_t foreign = 0;
     if (!rli_reply_integer(reply->element[0], &verdict.pttl_ms) ||
-        !rli_reply_integer(reply->element[1], &verdict.place) || !rli_reply_integer(reply->element[2], &foreign) ||
-        !rli_reply_integer(reply->element[3], &verdict.since_us) || verdict.pttl_ms < -1 || verdict.place < 0 ||
+        !rli_reply_integer(reply->element[1], &verdict.before) || !rli_reply_integer(reply->element[2], &foreign) ||
+        !rli_reply_integer(reply->element[3], &verdict.since_us) || verdict.pttl_ms < -1 || verdict.before < 0 ||
         verdict.since_us <= 0)
         verdict.grant = RLI_GRANT_MALFORMED;
     verdict.foreign = foreign != 0;

@@ -8,7 +8,7 @@ static void hand_over(rli_call *call, const rli_request *request)
     rli_call_add(call, request->names->name, request->names->length);
     rli_call_add_text(call, request->owner);
     rli_call_add_text(call, request->successor);
-    rli_call_add_number(call, request->heir_lease_ms);
+    rli_call_add_number(call, request->successor_lease_ms);
 }
 
 static void release(rli_call *call, const rli_request *request)
