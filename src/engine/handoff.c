@@ -190,6 +190,8 @@ static void settle(rli_handoff *over, rlock_status status, const rli_acquire_res
         take(taker, &gain);
     else
         pass_over(over, successor, status, granted, verdict->registered);
+    if (status != RLOCK_OK && call->broke_off)
+        rli_session_torn(successor);
     rli_session_settle(over->engine, successor);
 }
 
