@@ -77,7 +77,7 @@ static void blank(char *from, const char *to)
 /* Blanks the password before the host, which may have characters that it should not have, and those of parameters. */
 static void blank_passwords(char *url)
 {
-    static const char parameter[] = "assword="; /* also sentinelPassword, sslTruststorePassword and sslKeystorePassword */
+    static const char parameter[] = "assword="; /* sentinelPassword, sslTruststorePassword and sslKeystorePassword */
     char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url, *host = strrchr(user, '@');
     char *colon = host ? memchr(user, ':', (size_t)(host - user)) : NULL;
     if (host)

@@ -108,8 +108,8 @@ Test(command_doctor, command_that_the_server_has_not_is_no_matter_of_the_user)
                                                               "--rename-command", "CONFIG", "", NULL});
     const char *url = server_url(managed);
     assert_found(url, COMMAND("doctor"), 0, "note: ",
-                 "persistence: append-only file; how often it is synced is unknown: the server refused CONFIG GET, to which "
-                 "the user has no right, or which the server does not have");
+                 "persistence: append-only file; how often it is synced is unknown: the server refused CONFIG GET, to "
+                 "which the user has no right, or which the server does not have");
     assert_found(url, COMMAND("doctor"), 0, "note: ", "output buffers: unknown: the server refused CONFIG GET");
     server_stop(managed);
 }

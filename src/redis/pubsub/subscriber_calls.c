@@ -242,7 +242,8 @@ rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint
     const rli_channel *channel = subscriber->invalidates;
     if (status == RLOCK_OK && channel->refusal)
         status = rli_fail(RLOCK_SERVER, "Redis at %s refused to subscribe to %s: %.*s%s", subscriber->address->text,
-                          RLI_INVALIDATE, length_to_show(channel->refusal), channel->refusal, advice_on_refusal(channel->refusal));
+                          RLI_INVALIDATE, length_to_show(channel->refusal), channel->refusal,
+                          advice_on_refusal(channel->refusal));
     else if (status == RLOCK_OK && *subscriber->refusal)
         status = rli_fail(RLOCK_SERVER, "Redis at %s refused CLIENT ID: %s", subscriber->address->text,
                           subscriber->refusal);
