@@ -58,6 +58,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
  * Locks that are held stay locked until their TTL ends, as after Redisson's shutdown(); unlock first to free
  * them at once. The same is true of a lock or permit that a call may have taken although its answer was lost:
  * while the client is open, such are released in the background.
+ * If the server ended the script of a call midway, for example because the user has no right to PEXPIRE, a part of a
+ * lock may stand there without an expiry; close first waits until that is removed, for one second or the timeout,
+ * whichever is less.
  * Handles that were made from the client stay valid and return RLOCK_CLOSED; free them as usual, before or after.
  * With unlock_waits = false, first waits for the answers to releases, for one second or the timeout,
  * whichever is less; rlock_on_lost may then not report a release that the server refused.

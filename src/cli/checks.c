@@ -64,6 +64,10 @@ static bool says(const char *lines, const char *name, const char *expected)
 
 /* --- one check each --- */
 
+/* The library does not tell why. */
+#define REFUSED(question)                                                                                              \
+    "the server refused " question ", to which the user has no right, or which the server does not have"
+
 typedef struct subject {
     cli_findings *findings;
     const char *where, *info, *settings;
@@ -95,7 +99,7 @@ static void check_eviction(const subject *self)
     if (limit == 0)
         FOUND(FOUND_OK, "eviction", "no memory limit, so no lock is evicted");
     else if (limit < 0 || !*policy)
-        FOUND(FOUND_NOTE, "eviction", "unknown: the user has no right to CONFIG GET, and INFO has no maxmemory-policy");
+        FOUND(FOUND_NOTE, "eviction", "unknown: INFO has no maxmemory-policy, and " REFUSED("CONFIG GET"));
     else if (strcmp(policy, "noeviction") != 0)
         FOUND(
             FOUND_PROBLEM, "eviction",
@@ -112,11 +116,13 @@ static void check_eviction(const subject *self)
 
 static void check_aof(const subject *self)
 {
-    char sync[VALUE_SIZE] = "everysec";
-    value_of(self->settings, "appendfsync", sync);
+    char sync[VALUE_SIZE] = "";
+    bool known = value_of(self->settings, "appendfsync", sync);
     if (says(self->info, "aof_last_write_status", "err"))
         FOUND(FOUND_PROBLEM, "persistence",
               "the append-only file cannot be written, and the server refuses writes (MISCONF)");
+    else if (!known)
+        FOUND(FOUND_NOTE, "persistence", "append-only file; how often it is synced is unknown: " REFUSED("CONFIG GET"));
     else if (strcmp(sync, "always") == 0)
         FOUND(FOUND_OK, "persistence", "append-only file, written at once: a restart loses no lock");
     else if (strcmp(sync, "everysec") == 0)
@@ -151,7 +157,7 @@ static void check_persistence(const subject *self)
             FOUND_WARNING, "persistence",
             "none: a restart loses all locks, and two owners may hold them then; set appendonly yes, or use fencing tokens");
     else
-        FOUND(FOUND_NOTE, "persistence", "no append-only file; snapshots unknown: the user has no right to CONFIG GET");
+        FOUND(FOUND_NOTE, "persistence", "no append-only file; snapshots unknown: " REFUSED("CONFIG GET"));
 }
 
 /* How many of the replicas that INFO lists are not up to date. */
@@ -198,7 +204,7 @@ static void check_clock(const subject *self, const rlock_server *server)
     char shown[DURATION_SHOWN];
     int64_t ahead_ms = server->clock_ahead_ms;
     if (ahead_ms == RLOCK_NO_CLOCK) {
-        FOUND(FOUND_NOTE, "clock", "unknown: the user has no right to TIME, which fair locks and permits need");
+        FOUND(FOUND_NOTE, "clock", "unknown: " REFUSED("TIME") "; waits for locks need it");
         return;
     }
     int64_t off_ms = ahead_ms < 0 ? -ahead_ms : ahead_ms;
@@ -236,7 +242,7 @@ static void check_message_buffers(const subject *self, const char *limits)
     long long hard, soft;
     int seconds;
     if (!limits_of(limits, "pubsub", &hard, &soft, &seconds))
-        FOUND(FOUND_NOTE, "output buffers", "unknown: the user has no right to CONFIG GET");
+        FOUND(FOUND_NOTE, "output buffers", "unknown: " REFUSED("CONFIG GET"));
     else if (!hard && !soft)
         FOUND(
             FOUND_NOTE, "output buffers",
@@ -291,7 +297,7 @@ void check_server(cli_findings *findings, const rlock_server *server)
     if (!server->info)
         FOUND(
             FOUND_NOTE, "settings",
-            "unknown: the user has no right to INFO, so version, eviction, persistence and replicas were not checked");
+            "unknown: " REFUSED("INFO") ", so version, eviction, persistence and replicas were not checked");
     else {
         check_version(self);
         check_eviction(self);

@@ -178,6 +178,8 @@ int ls_command(char **argv)
         return code;
     if (words.rest)
         return usage_error(words.command, "nothing may follow PATTERN, not even --");
+    if (words.name && !*words.name)
+        return usage_error(words.command, "the PATTERN is empty: leave it out to see all locks");
     rlock_client *client;
     code = server_open(&client, &server);
     if (code != EXIT_DONE)

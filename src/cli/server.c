@@ -6,6 +6,7 @@
 #include "cli/message.h"
 
 #include <arpa/inet.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,43 @@ static int take_url(cli_settings *settings, const char *url, const char *source)
     return EXIT_DONE;
 }
 
+/* --- passwords on the command line, which ps(1) shows to all users of the machine --- */
+
+static void blank(char *from, const char *to)
+{
+    while (from < to)
+        *from++ = '*';
+}
+
+/* Blanks the password before the host, which may have characters that it should not have, and those of parameters. */
+static void blank_passwords(char *url)
+{
+    static const char parameter[] = "assword="; /* sentinelPassword, sslTruststorePassword and sslKeystorePassword */
+    char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url, *host = strrchr(user, '@');
+    char *colon = host ? memchr(user, ':', (size_t)(host - user)) : NULL;
+    if (host)
+        blank(colon ? colon + 1 : user, host);
+    for (char *at = user; (at = strstr(at, parameter));) {
+        at += sizeof parameter - 1;
+        blank(at, at + strcspn(at, "&"));
+    }
+}
+
+/* Takes the URL of --url, of which the command line keeps a copy without passwords. */
+static int take_given_url(cli_settings *settings, const char *url)
+{
+    static char *kept; /* until the process ends */
+    char *copy = strdup(url);
+    if (!copy) {
+        complain("out of memory for the server's address");
+        return EXIT_SYSTEM;
+    }
+    free(kept);
+    kept = copy;
+    blank_passwords((char *)(uintptr_t)url); /* argv, which belongs to the program */
+    return take_url(settings, kept, "the server's address in --url");
+}
+
 int server_find(cli_settings *settings, const cli_server *server)
 {
     rlock_config_init(&settings->config);
@@ -76,7 +114,7 @@ int server_find(cli_settings *settings, const cli_server *server)
     if (file)
         return read_file(settings, file, "--config");
     if (url)
-        return take_url(settings, url, "the server's address in --url");
+        return take_given_url(settings, url);
     url = from_environment("RLOCK_URL");
     file = from_environment("RLOCK_CONFIG");
     if (url && file) {

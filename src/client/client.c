@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <uuid/uuid.h>
 
-/* How long rlock_client_close waits for the answers of async releases. */
+/* How long rlock_client_close waits for the answers of async releases, and of what compensates for torn scripts. */
 #define DEPARTURES_MS 1000
 
 rlock_status rli_client_check(const rlock_client *client)
@@ -104,7 +104,9 @@ void rlock_client_close(rlock_client *client)
         return;
     }
     int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
-    rli_async_releases_await(&client->engine, rli_after_ms(patience_ms));
+    int64_t until_ms = rli_after_ms(patience_ms);
+    rli_async_releases_await(&client->engine, until_ms);
+    rli_sessions_await_torn(&client->engine, until_ms);
     /* A call that has been answered by now ends as answered, even if the program has not processed it: otherwise a
      * request that takes plain permits would be in doubt. */
     rli_topology_collect(&client->topology, rli_now_ms());

@@ -365,6 +365,8 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
         if (queues && lasts_ms < LATE_PLACE_MS)
             lasts_ms = LATE_PLACE_MS;
         rli_session_in_doubt(attempt->engine, session, lasts_ms);
+        if (call->broke_off)
+            rli_session_torn(session);
         attempt->entry->in_doubt = true;
     } else if (in_doubt) {
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);

@@ -55,7 +55,8 @@ struct rli_engine {
     int async_releases;     /* sessions whose last release has no known outcome yet */
     /* How many of their requests are with a pipeline, unanswered. */
     int posted;
-    /* Signalled when async_releases drops to 0; uses CLOCK_MONOTONIC. */
+    /* Signalled when async_releases drops to 0, and when the server has answered what compensates for a script that it
+     * ended midway; uses CLOCK_MONOTONIC. */
     pthread_cond_t async_releases_done;
     /* When the watchdog next reads answers to async releases; RLI_NEVER: there are none to read. */
     int64_t collect_at_ms;

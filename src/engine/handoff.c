@@ -191,6 +191,8 @@ static void settle(rli_handoff *handoff, rlock_status status, const rli_acquire_
         take(taker, &gain);
     else
         pass_over(handoff, successor, status, granted, verdict->registered);
+    if (status != RLOCK_OK && call->broke_off)
+        rli_session_torn(successor);
     rli_session_settle(handoff->engine, successor);
 }
 

@@ -255,6 +255,27 @@ static void end(rli_engine *engine, rli_session *session)
     rli_entry_unref(engine, entry);
 }
 
+/* Whether a session waits for its compensating release, of a part of a hold that may have no expiry. Mutex held. */
+static bool has_torn(const rli_engine *engine)
+{
+    for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
+        for (const rli_link *link = engine->sessions.buckets[i]; link; link = link->next) {
+            const rli_session *session = RLI_ITEM(const rli_session, link, link);
+            if (session->phase == RLI_COMPENSATING && session->cold->torn)
+                return true;
+        }
+    }
+    return false;
+}
+
+void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms)
+{
+    rli_engine_lock(engine);
+    while (engine->attended && has_torn(engine) && rli_engine_await(engine, &engine->async_releases_done, until_ms))
+        continue;
+    rli_engine_unlock(engine);
+}
+
 /* A plain hold with no operation under way needs no cold fields. */
 static void slim(rli_engine *engine, rli_session *session)
 {
@@ -298,6 +319,7 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     session->cold->place_ms = cold->place_ms;
     session->cold->registered_ms = cold->registered_ms;
     session->cold->in_doubt_ms = cold->in_doubt_ms;
+    session->cold->torn = cold->torn;
     session->cold->release_from_ms = cold->release_from_ms;
     session->cold->unheard = cold->unheard;
     session->cold->unheard_ms = cold->unheard_ms;

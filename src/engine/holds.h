@@ -180,6 +180,9 @@ int rli_session_attempts(const rli_session *session);
 
 /* Frees the session's async release, whose outcome is known now. Wakes rli_async_releases_await after the last one. */
 void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
+/* Waits until the watchdog has released what scripts left that the server ended midway, or `until_ms`, when the
+ * client is being closed. Engine's mutex not held. */
+void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms);
 /* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a session
  * without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
 void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);

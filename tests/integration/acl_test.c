@@ -117,6 +117,19 @@ KIND_TEST(is_not_left_half_taken_when_a_right_is_missing)
     assert_ok(rlock_try_lock(rival_of(of, stage.other, NAME), 10000, 60000));
 }
 
+/* Nor when nobody stays who could take that away later. */
+KIND_TEST(is_not_left_half_taken_by_a_client_that_closes)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    say(of->field ? "ACL SETUSER locks -pexpire" : "ACL SETUSER locks -set");
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
+    rlock_client_close(stage.client);
+    stage.client = NULL;
+    const char *key = kind_key(of, RIGHTS_PREFIX NAME);
+    cr_assert(server_integer(stage.server, "EXISTS %s", key) == 0, "it stands for %lld ms",
+              (long long)server_integer(stage.server, "PTTL %s", key));
+}
+
 Test(acl, rule_suffices_for_tokens_and_several_locks)
 {
     uint64_t token = 0;
@@ -365,6 +378,14 @@ Test(acl, right_to_subscribe_that_is_missing_ends_the_wait)
     assert_status(actor_finish(waiter, 20000), RLOCK_SERVER);
     assert_words(actor_error(waiter), "redisson_lock__channel:{app:order}", "channel");
     actor_end(waiter);
+}
+
+Test(acl, right_to_subscribe_as_a_command_that_is_missing_is_named)
+{
+    assert_ok(rlock_lock(lock_of(stage.other, NAME)));
+    say("ACL SETUSER locks -subscribe");
+    assert_status(rlock_lock(lock_of(stage.client, NAME)), RLOCK_SERVER);
+    assert_error("'subscribe'", "allow the ACL user the commands in docs/security.md");
 }
 
 Test(acl, right_to_publish_as_a_command_that_is_missing_is_named)

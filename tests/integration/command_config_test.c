@@ -100,3 +100,20 @@ Test(command_config, refuses_to_choose_between_two_places)
     cr_assert(strstr(command_err(c), "RLOCK_URL and RLOCK_CONFIG are both set"), "%s", command_err(c));
     command_free(c);
 }
+
+/* Other users of the machine see it in ps(1), for as long as rlock runs. */
+Test(command_config, password_on_the_command_line_is_not_seen_there_later)
+{
+    char url[256];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d/0?sslTruststorePassword=hush&timeout=3000",
+             server_port(stage.server));
+    outcome found = command_outcome(
+        NULL, COMMAND("run", "--url", url, "order", "--", "sh", "-c", "tr '\\0' ' ' < /proc/$PPID/cmdline"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    cr_assert(!strstr(found.out, "secret") && !strstr(found.out, "hush"), "%s", found.out);
+    snprintf(url, sizeof url, "@127.0.0.1:%d/0?sslTruststorePassword=****&timeout=3000 order -- sh -c tr",
+             server_port(stage.server));
+    cr_assert(strstr(found.out, url), "%s", found.out);
+    outcome_free(&found);
+}

@@ -33,6 +33,8 @@ Test(command_usage, wrong_words_are_refused_with_64)
     } cases[] = {
         {COMMAND(NULL), "write rlock NAME COMMAND…, or one of the sub-commands run, ls, inspect"},
         {COMMAND(NAME), "the COMMAND is missing: write rlock " NAME " COMMAND…, or one of the sub-commands run, ls"},
+        {COMMAND("--", "ls"), "the COMMAND is missing: write rlock -- ls COMMAND…"},
+        {COMMAND("ls", ""), "ls: the PATTERN is empty: leave it out to see all locks"},
         {COMMAND("--wait", "3"), "the NAME of the lock is missing: write rlock run [OPTION…] NAME COMMAND…"},
         {COMMAND("-w", "3", NAME), "the COMMAND is missing"},
         {COMMAND("-w", "3", "inspect", NAME), "inspect is a sub-command: write it before the options, or write -- inspect"},

@@ -289,3 +289,12 @@ RealTest(open, command_that_the_server_has_by_another_name_leaves_no_lock)
     while (locked) /* the test's own timeout ends it */
         assert_ok(rlock_is_locked(lock, &locked));
 }
+
+RealTest(open, subscribe_that_the_server_has_by_another_name_is_told_when_a_wait_needs_it)
+{
+    start_with((const char *const[]){"--rename-command", "SUBSCRIBE", "MY-SUBSCRIBE", NULL});
+    assert_ok(rlock_lock(lock_of(stage_client(NULL), "order")));
+    assert_status(rlock_lock(lock_of(stage_client(NULL), "order")), RLOCK_SERVER);
+    assert_error("rename-command has not removed", "docs/security.md");
+    cr_assert(!strstr(rlock_last_error(), "beginning with"), "%s", rlock_last_error());
+}

@@ -197,10 +197,21 @@ bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *cha
 static const char *advice_on_refusal(const char *refusal)
 {
     if (strstr(refusal, "unknown command"))
-        return "; shardedSubscriptionMode must not be ON with servers before Redis 7.0";
+        return strcasestr(refusal, "ssubscribe")
+                   ? "; shardedSubscriptionMode must not be ON with servers before Redis 7.0"
+                   : "; check that rename-command has not removed a command of docs/security.md";
     if (strncmp(refusal, "NOPERM", 6) == 0)
-        return "; give the ACL user the right to that channel";
+        return strstr(refusal, "channel") ? "; give the ACL user the right to that channel"
+                                          : "; allow the ACL user the commands in docs/security.md";
     return "";
+}
+
+/* How much of a refusal is for users: not the arguments, which the server repeats. */
+static int length_to_show(const char *refusal)
+{
+    const char *repeated = strstr(refusal, ", with args beginning with");
+    size_t length = repeated ? (size_t)(repeated - refusal) : strlen(refusal);
+    return length < 200 ? (int)length : 200;
 }
 
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel)
@@ -208,8 +219,8 @@ rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *ch
     rlock_status status = RLOCK_OK;
     pthread_mutex_lock(&subscriber->mutex);
     if (channel->refusal)
-        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.200s%s", channel->name,
-                          channel->refusal, advice_on_refusal(channel->refusal));
+        status = rli_fail(RLOCK_SERVER, "Redis refused to subscribe to \"%.120s\": %.*s%s", channel->name,
+                          length_to_show(channel->refusal), channel->refusal, advice_on_refusal(channel->refusal));
     pthread_mutex_unlock(&subscriber->mutex);
     return status;
 }
@@ -230,8 +241,9 @@ rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint
     rlock_status status = begin_to_track(subscriber);
     const rli_channel *channel = subscriber->invalidates;
     if (status == RLOCK_OK && channel->refusal)
-        status = rli_fail(RLOCK_SERVER, "Redis at %s refused to subscribe to %s: %.200s%s", subscriber->address->text,
-                          RLI_INVALIDATE, channel->refusal, advice_on_refusal(channel->refusal));
+        status = rli_fail(RLOCK_SERVER, "Redis at %s refused to subscribe to %s: %.*s%s", subscriber->address->text,
+                          RLI_INVALIDATE, length_to_show(channel->refusal), channel->refusal,
+                          advice_on_refusal(channel->refusal));
     else if (status == RLOCK_OK && *subscriber->refusal)
         status = rli_fail(RLOCK_SERVER, "Redis at %s refused CLIENT ID: %s", subscriber->address->text,
                           subscriber->refusal);
