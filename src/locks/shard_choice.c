@@ -45,6 +45,15 @@ static rlock *find(const asked *by, const rli_composite *set, size_t *number)
     return NULL;
 }
 
+/* Likewise; if none, the one that the owner has lost, and has not been told of by an unlock. Mutex held. */
+static rli_session *session_or_lost_of(const asked *by, rlock *part)
+{
+    const rli_single *single = rli_single_of(part);
+    rli_session *session = session_of(by, part);
+    rli_entry *entry = session ? NULL : rli_entry_find(by->engine, &single->names);
+    return entry ? rli_session_find_lost(by->engine, entry, single->kind, &by->owner) : session;
+}
+
 rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *number)
 {
     asked by;
@@ -62,7 +71,8 @@ rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock 
     if (!begin(&by, set, owner))
         return part;
     rlock *held = find(&by, set, &number);
-    rli_session *session = held ? NULL : session_of(&by, part);
+    /* A short lease may have ended by now. */
+    rli_session *session = held ? NULL : session_or_lost_of(&by, part);
     if (session)
         session->sharded = true;
     rli_engine_unlock(by.engine);
@@ -74,11 +84,7 @@ bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *
     asked by;
     if (!begin(&by, set, owner))
         return true; /* the part's own call says why */
-    const rli_single *single = rli_single_of(part);
-    const rli_session *session = session_of(&by, part);
-    rli_entry *entry = session ? NULL : rli_entry_find(by.engine, &single->names);
-    if (entry)
-        session = rli_session_find_lost(by.engine, entry, single->kind, &by.owner);
+    const rli_session *session = session_or_lost_of(&by, part);
     bool owed = session && session->sharded;
     rli_engine_unlock(by.engine);
     return owed;
