@@ -115,14 +115,23 @@ static bool answered_meanwhile(rli_attempt *attempt)
     return answered;
 }
 
+/* A client that was opened lazily knows no server for the lock before its first request: then the time for this attempt's
+ * turn is over, and it asks once. */
+static bool knows_server(const rli_attempt *attempt)
+{
+    const rli_topology *topology = attempt->engine->topology;
+    const rli_names *names = attempt->asked->names;
+    return rli_topology_has_looked(topology) ||
+           rli_topology_server_of(topology, rli_topology_slot(topology, names->name, names->length));
+}
+
 /* Listens to the channel of the lock, or to the waiter's own where waiters queue on the server, or to the lock's signal
- * list. A kind that spins has none, and neither has a client that was opened lazily before the first request has ended:
- * then the time for this attempt's turn is over, and it asks once. rli_wait_leave ends it. */
+ * list. A kind that spins has none. rli_wait_leave ends it. */
 static rlock_status join_channel(rli_attempt *attempt)
 {
     const rli_names *names = attempt->asked->names;
     attempt->moved = false;
-    if (attempt->asked->kind->queueing == RLI_BY_SPINNING || !rli_topology_has_looked(attempt->engine->topology))
+    if (attempt->asked->kind->queueing == RLI_BY_SPINNING || !knows_server(attempt))
         return RLOCK_OK;
     if (attempt->asked->kind->queueing == RLI_BY_SIGNAL) {
         const rli_source list = {names->keys[0], names->key_lengths[0], names->name, names->length};
