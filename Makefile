@@ -306,11 +306,12 @@ site: | deps-site ## makes the documentation, with the reference of all function
 	@echo "The site begins with $(B)/site/index.html"
 
 .PHONY: layers
-layers: ## looks whether all includes point down, docs/internals/map.md names all files, and links and messages of the docs are right
+layers: ## looks whether all includes point down, docs/internals/map.md names all files, and links, messages and names of the docs are right
 	@sh tests/support/layers
 	@sh tests/support/map
 	@sh tests/support/links
 	@sh tests/support/messages
+	@sh tests/support/names
 
 .PHONY: limits
 limits: | deps-limits ## looks whether all files and functions are small enough
