@@ -61,6 +61,27 @@ Test(command_answers, inspect_shows_the_holder_in_words)
     outcome_free(&found);
 }
 
+/* A duration in the unit of its size: the rest of an hour or a minute is less than 60 of the next smaller one. */
+Test(command_answers, inspect_shows_times_in_units_that_fit)
+{
+    static const struct {
+        int64_t ms;
+        const char *shown;
+    } cases[] = {{59900, ", for [0-9]{1,2}\\.[0-9] s more"},
+                 {119900, ", for 1?[0-9]{1,2}\\.[0-9] s more"},
+                 {7199900, ", for 11[0-9] min [1-5]?[0-9] s more"},
+                 {10799900, ", for 2 h [1-5]?[0-9] min more"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[100];
+        foreign_hold(NAME, cases[i].ms);
+        outcome found = ask(COMMAND("inspect", NAME));
+        snprintf(expected, sizeof expected, "^" NAME ": locked%s unless renewed \\(lock\\)\n", cases[i].shown);
+        assert_matches(found.out, expected);
+        outcome_free(&found);
+        foreign_vanish(NAME);
+    }
+}
+
 Test(command_answers, inspect_shows_the_holder_in_json)
 {
     rlock *lock = lock_of(stage.client, NAME);

@@ -61,6 +61,9 @@ Test(command_flock, conflict_has_the_exit_status_of_E)
     cr_assert(status_of(COMMAND("--conflict-exit-code=255", "--timeout", "0", NAME, "true")) == 255);
     cr_assert(status_of(COMMAND("-n", "-E", "9", "other", "sh", "-c", "exit 3")) == 3);
     cr_assert(status_of(COMMAND("-n", "-E", "9", "--url", "unix:///no/server/here", "other", "true")) == 69);
+    outcome found = run(COMMAND("-n", NAME, "true"));
+    cr_assert_str_eq(found.err, "rlock: the lock \"" NAME "\" is held by another; rlock inspect " NAME " shows by whom\n");
+    outcome_free(&found);
 }
 
 Test(command_flock, shared_locks_share_and_exclude_all_others)

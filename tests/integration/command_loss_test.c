@@ -71,6 +71,18 @@ Test(command_loss, what_ignores_sigterm_is_killed_with_all_that_it_started)
     command_free(c);
 }
 
+/* Without --kill-after, it has the five seconds that the help and the manual name. */
+Test(command_loss, what_ignores_sigterm_has_five_seconds)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", "trap '' TERM; echo $$; exec cat"));
+    pid_t pid = (pid_t)command_number(c, "", SOON_MS);
+    force_unlock();
+    cr_assert(command_complains(c, "did not end within 5.0 s: killing it", SOON_MS), "%s", command_err(c));
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert(wait_process_gone(pid, 0));
+    command_free(c);
+}
+
 Test(command_loss, a_stopped_command_is_ended_as_well)
 {
     command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", "echo $$; exec cat"));
