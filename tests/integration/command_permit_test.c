@@ -120,15 +120,18 @@ Test(command_permit, is_renewed_and_its_loss_ends_the_command)
 /* The work is done, but perhaps beside more than there were to be. Those that are left come back. */
 Test(command_permit, a_loss_found_at_the_end_is_told_by_the_exit_status)
 {
-    set_permits(3);
-    command *c = start_under(COMMAND(PERMIT, "--permits", "3", NAME, "--", "sh", "-c", "echo under; read line"));
-    assert_permits(0, 3);
-    freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " 0 0"));
-    command_write(c, "\n");
-    cr_assert(command_wait(c, SOON_MS) == 70);
-    cr_assert_str_eq(command_err(c), "rlock: the permit \"" NAME "\" was lost before the command ended\n");
-    command_free(c);
-    assert_permits(2, 0);
+    for (int rank = 0; rank < 3; rank++) {
+        foreign_vanish(NAME);
+        set_permits(3);
+        command *c = start_under(COMMAND(PERMIT, "--permits", "3", NAME, "--", "sh", "-c", "echo under; read line"));
+        assert_permits(0, 3);
+        freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " %d %d", rank, rank));
+        command_write(c, "\n");
+        cr_assert(command_wait(c, SOON_MS) == 70);
+        cr_assert_str_eq(command_err(c), "rlock: the permit \"" NAME "\" was lost before the command ended\n");
+        command_free(c);
+        assert_permits(2, 0);
+    }
 }
 
 Test(command_permit, a_wait_ends_with_75_and_a_signal_ends_it)

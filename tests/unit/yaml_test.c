@@ -391,6 +391,12 @@ static const struct {
     {SINGLE "  retryInterval: often\n", RLOCK_INVALID, {"yaml:3: retryInterval", "milliseconds"}},
     {SINGLE "  retryInterval: -5\n", RLOCK_INVALID, {"yaml:3: retryInterval", "from 0"}},
     {SINGLE "  keepAlive: maybe\n", RLOCK_INVALID, {"yaml:3: keepAlive", "true or false"}},
+    {SINGLE "  keepAlive: null\n", RLOCK_INVALID, {"yaml:3: keepAlive", "true or false"}},
+    {SINGLE "  retryAttempts: null\n", RLOCK_INVALID, {"yaml:3: retryAttempts", "whole number"}},
+    {SINGLE "  retryInterval: null\n", RLOCK_INVALID, {"yaml:3: retryInterval", "milliseconds"}},
+    {SINGLE "  sslEnableEndpointIdentification: null\n", RLOCK_INVALID, {"yaml:3: sslEnable", "true or false"}},
+    {"sentinelServersConfig:\n  sentinelsDiscovery: null\n  sentinelAddresses: [\"redis://h:1\"]\n", RLOCK_INVALID,
+     {"yaml:2: sentinelsDiscovery", "true or false"}},
     {SINGLE "  sslEnableEndpointIdentification: 1\n", RLOCK_INVALID, {"yaml:3: sslEnable", "true or false"}},
     {SINGLE "  clientName: [a]\n", RLOCK_INVALID, {"yaml:3: clientName", "single value"}},
     {SINGLE "  tcpKeepAliveCount: -1\n", RLOCK_INVALID, {"yaml:3: tcpKeepAliveCount", "from 0"}},
@@ -649,6 +655,7 @@ Test(yaml, each_delay_strategy_gives_the_bounds_of_the_pauses)
         {"!<org.redisson.config.EqualJitterDelay> {}", 100, 1000},
         {"!<org.redisson.config.ConstantDelay> {}", 100, 100},
         {"{class: org.redisson.config.ConstantDelay, delay: PT0.001S}", 1, 1},
+        {"{class: org.redisson.config.ConstantDelay, delay: PT0.123456789S}", 123, 123},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[300];
@@ -677,6 +684,8 @@ Test(yaml, addresses_are_read_as_redisson_reads_them)
         {"redis://::1:6379", "redis://[::1]:6379"},
         {"redis://[::1]:6379", "redis://[::1]:6379"},
         {"redis://u:p@fe80::1:7", "redis://u:p@[fe80::1]:7"},
+        {"redis://ööööööööööööööööö@h:1", "redis://:%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6"
+                                              "%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6@h:1"},
         {"redis+uds:///run/my redis.sock", "unix:///run/my%20redis.sock"},
         {"valkey+uds:///s", "unix:///s"},
     };
@@ -791,6 +800,19 @@ Test(yaml, what_the_program_set_stays_where_the_file_says_nothing)
     assert_text(config.password, "mine");
     assert_text(config.client_name, "theirs");
     cr_assert(config.timeout_ms == 5);
+}
+
+/* One that is set by name: a program may take all but the server from the file. */
+Test(yaml, an_address_of_the_program_replaces_those_of_the_file)
+{
+    rli_settings settings;
+    load("clusterServersConfig: {nodeAddresses: [\"redis://c:1\", \"redis://c:2\"], clientName: theirs}\n");
+    assert_ok(rlock_config_set(&config, "address", "redis://h:7"));
+    assert_ok(rli_settings_make(&settings, &config));
+    cr_assert(settings.mode == RLI_SINGLE && settings.address_count == 1);
+    assert_text(settings.addresses[0].text, "h:7");
+    assert_text(settings.client_name, "theirs");
+    rli_settings_free(&settings);
 }
 
 Test(yaml, two_files_add_up)
