@@ -40,6 +40,10 @@ Test(command_flock, c_hands_the_command_to_the_shell)
     assert_says(COMMAND("-c", "echo $RLOCK_NAME | tr a-z A-Z", NAME), "ORDER\n");
     assert_says(COMMAND(NAME, "-c", "echo a; echo b"), "a\nb\n");
     cr_assert(status_of(COMMAND(NAME, "-c", "exit 7")) == 7);
+    cr_assert(setenv("SHELL", "/bin/echo", 1) == 0);
+    assert_says(COMMAND(NAME, "-c", "echo a"), "-c echo a\n");
+    cr_assert(setenv("SHELL", "", 1) == 0);
+    assert_says(COMMAND(NAME, "-c", "echo a"), "a\n");
 }
 
 Test(command_flock, lock_is_held_meanwhile_and_free_afterwards)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 TestSuite(install, .fini = scratch_remove);
 
@@ -295,6 +296,49 @@ Test(install, destdir_is_no_part_of_what_is_installed)
              scratch_folder());
     shell_do("cd '%s/stage' && ! grep -F \"$PWD\" opt/rlock/lib/pkgconfig/rlock.pc", scratch_folder());
     shell_do("grep -qx 'prefix=/opt/rlock' '%s/stage/opt/rlock/lib/pkgconfig/rlock.pc'", scratch_folder());
+}
+
+/* Also by a root whose files are its own. */
+Test(install, all_may_read_what_is_installed)
+{
+    umask(077);
+    install();
+    char *hidden = shell("find '%s/prefix' ! -type l ! -perm -444 -o -type d ! -perm -555", scratch_folder());
+    cr_assert(*hidden == 0, "hidden from others:\n%s", hidden);
+    free(hidden);
+}
+
+/* All that make install puts is in one of Debian's packages, and they have nothing else; what zsh has goes elsewhere there
+ * (packaging/debian/rules). */
+Test(install, packages_have_all_that_is_installed)
+{
+    make_do("install DESTDIR='%s/stage' PREFIX=/usr LIBDIR=/usr/lib/some-linux", scratch_folder());
+    char *wrong = shell("find '%s/stage' ! -type d -printf '%%P\\n' >'%s/there'\n"
+                        "cat packaging/debian/*.install >'%s/packed' && test -s '%s/packed' && test -s '%s/there'\n"
+                        "while read -r file; do\n"
+                        "    found=\n"
+                        "    while read -r pattern; do\n"
+                        "        case $file in $pattern | $pattern/*) found=$found+ ;; esac\n"
+                        "    done <'%s/packed'\n"
+                        "    [ \"$found\" = + ] || echo \"not in one package: $file\"\n"
+                        "done <'%s/there'\n"
+                        "while read -r pattern; do\n"
+                        "    ls -d '%s'/stage/$pattern >/dev/null 2>&1 || echo \"not installed: $pattern\"\n"
+                        "done <'%s/packed'",
+                        scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder(),
+                        scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder());
+    cr_assert(*wrong == 0, "%s", wrong);
+    free(wrong);
+}
+
+Test(install, packages_have_the_version_and_the_symbols)
+{
+    shell_do("head -n 1 packaging/debian/changelog | grep -q '^rlock (%s[-)]'", RLOCK_VERSION);
+    char *nodes = shell("for node in $(sed -n 's/^\\(RLOCK_[0-9.]*\\) {$/\\1/p' packaging/librlock.map); do\n"
+                        "    grep -q \"^ (symver)$node ${node#RLOCK_}\" packaging/debian/librlock1.symbols || echo $node\n"
+                        "done; grep -q '^RLOCK_' packaging/librlock.map");
+    cr_assert(*nodes == 0, "not in librlock1.symbols: %s", nodes);
+    free(nodes);
 }
 
 /* The folders, too, which nobody else uses. */
