@@ -205,6 +205,9 @@ $(B)/tests/simserver/run: model := $(B)/tests/sim/server.a
 $(B)/tests/simserver/run: more_libs := -llua5.1 -lm
 $(B)/tests/simserver/run: $(B)/tests/sim/server.a | $(B)/tests/simserver/clock.so
 
+# What the command makes of a server's own words.
+$(B)/tests/unit/run: $(patsubst %,$(B)/src/cli/%.o,checks message output)
+
 # Allocations fail where a test says so (tests/support/memory.h).
 $(B)/tests/fault/run: wraps := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$f)
 
