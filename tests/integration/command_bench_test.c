@@ -78,6 +78,8 @@ Test(command_bench, counts_what_the_server_ran)
     char *trip = json_member(found.out, "round_trip"), *kind = json_member(found.out, "kind");
     assert_number(trip, "p50_us", 1, 1e6);
     cr_assert_str_eq(kind, "lock");
+    assert_number(found.out, "time_ms", 200, 200);
+    assert_number(found.out, "hold_ms", 0, 0);
     free(kind);
     free(trip);
     free(run);

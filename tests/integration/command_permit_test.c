@@ -82,6 +82,16 @@ Test(command_permit, a_lease_that_runs_out_ends_the_command)
     cr_assert(status_of(COMMAND(PERMIT, "--wait", "5s", NAME, "--", "true")) == 0);
 }
 
+/* Whether that is found out before the command begins or after it. */
+Test(command_permit, a_lease_that_is_over_at_once_is_told_with_70)
+{
+    set_permits(1);
+    outcome found = run(COMMAND(PERMIT, "--lease", "1ms", NAME, "--", "true"));
+    cr_assert(found.status == 70 && strncmp(found.err, "rlock: the permit \"" NAME "\" was lost", 34) == 0, "%d %s",
+              found.status, found.err);
+    outcome_free(&found);
+}
+
 /* Which those of --kind semaphore do not. */
 Test(command_permit, the_permit_of_a_killed_run_comes_back_when_its_lease_ends)
 {

@@ -41,6 +41,7 @@ Test(config, defaults_are_redissons)
     cr_assert(config.ping_connection_interval_ms == 30000);
     cr_assert(config.tcp_keep_alive_count == 0 && config.tcp_keep_alive_idle_s == 0);
     cr_assert(config.tcp_keep_alive_interval_s == 0 && config.tcp_user_timeout_ms == 0);
+    cr_assert(!config.loss_tracking && config.loss_tracking_max_holds == 100000);
     cr_assert(config.check_lock_synced_slaves && config.unlock_waits && config.tcp_keep_alive && !config.local_hand_over);
 }
 

@@ -103,6 +103,17 @@ Test(url, each_scheme_says_the_mode_and_its_servers_keep_their_order)
     }
 }
 
+/* Addresses are told apart by all of their names, which messages show. */
+Test(url, hosts_with_a_beginning_in_common_are_two)
+{
+    static const char url[] = "redis-cluster://redis-node-of-the-shop-1.example.com,redis-node-of-the-shop-2.example.com:7000";
+    rli_settings settings;
+    assert_ok(parse(url, &settings));
+    cr_assert_str_eq(settings.addresses[0].text, "redis-node-of-the-shop-1.example.com:6379");
+    cr_assert_str_eq(settings.addresses[1].text, "redis-node-of-the-shop-2.example.com:7000");
+    rli_settings_free(&settings);
+}
+
 Test(url, every_setting_can_be_a_parameter)
 {
     rli_settings settings;
@@ -292,6 +303,7 @@ static const struct {
     {"redis-sentinel://u:SECRET@a?sentinelUsername=u", RLOCK_INVALID, "masterName"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET=x", RLOCK_INVALID, "%26"},
+    {"redis-sentinel://a?masterName=m&sentinelPassword=SE&timeout=5&CRET=x", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SE%RET", RLOCK_INVALID, "%25"},
     {"redis://a?masterName=m", RLOCK_INVALID, "not redis-sentinel://"},
     {"redis-cluster://a?sentinelPassword=SECRET", RLOCK_INVALID, "not redis-sentinel://"},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static rlock_config config;
 
@@ -425,6 +426,14 @@ static const struct {
      {"yaml:3: retryDelay", "maxDelay is \"5s\""}},
     {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: PT1S, maxDelay: P2D}\n", RLOCK_INVALID,
      {"yaml:3: retryDelay", "at most a day"}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: P0DT, maxDelay: PT2S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"P0DT\""}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: PT1S2S, maxDelay: PT9S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"PT1S2S\""}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: P1S, maxDelay: PT9S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"P1S\""}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: PT0.5M, maxDelay: PT90S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"PT0.5M\""}},
     {SINGLE "  retryDelay: !<org.redisson.config.ConstantDelay> {baseDelay: PT1S}\n", RLOCK_INVALID,
      {"yaml:3: retryDelay", "only delay"}},
 
@@ -567,6 +576,7 @@ static const struct {
     {SINGLE "  timeout: 5\n  timeout: 6\n", "yaml:4: timeout is given twice"},
     {SINGLE "  connectionPoolSize: 250\n", "yaml:3: connectionPoolSize is 250; rlock uses 64, the most"},
     {SINGLE "  retryAttempts: 2147483647\n", "yaml:3: retryAttempts is 2147483647; rlock uses 1000, the most"},
+    {SINGLE "lockWatchdogBatchSize: 5000\n", "yaml:3: lockWatchdogBatchSize is 5000; rlock uses 1000, the most"},
     {SINGLE "credentialsResolver: !<com.example.Vault> {}\n", "yaml:3: credentialsResolver is the Java class \"Vault\""},
     {SINGLE "clusterServersConfig: {nodeAddresses: [\"redis://h:2\"]}\n", "yaml:3: clusterServersConfig is ignored"},
     {SINGLE "sslTruststore: file:/a\n", "the ssl settings are not used"},
@@ -813,6 +823,18 @@ Test(yaml, an_address_of_the_program_replaces_those_of_the_file)
     assert_text(settings.addresses[0].text, "h:7");
     assert_text(settings.client_name, "theirs");
     rli_settings_free(&settings);
+}
+
+/* Read or refused. */
+Test(yaml, no_file_stays_open)
+{
+    int before = dup(0);
+    close(before);
+    load(SINGLE);
+    assert_status(rlock_config_load_yaml(&config, "/"), RLOCK_INVALID);
+    int after = dup(0);
+    close(after);
+    cr_assert(before == after);
 }
 
 Test(yaml, two_files_add_up)
