@@ -323,7 +323,7 @@ Test(install, packages_have_all_that_is_installed)
                         "    [ \"$found\" = + ] || echo \"not in one package: $file\"\n"
                         "done <'%s/there'\n"
                         "while read -r pattern; do\n"
-                        "    ls -d '%s'/stage/$pattern >/dev/null 2>&1 || echo \"not installed: $pattern\"\n"
+                        "    find '%s'/stage/$pattern ! -type d | grep -q . || echo \"not installed: $pattern\"\n"
                         "done <'%s/packed'",
                         scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder(),
                         scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder());
