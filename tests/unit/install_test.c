@@ -85,7 +85,7 @@ Test(install, program_outside_the_tree_speaks_tls)
     texts_free(&kept);
 }
 
-/* With both targets; of another major version there is none. */
+/* With both targets; of another major version, or of a later one, there is none. */
 Test(install, program_outside_the_tree_finds_the_cmake_package)
 {
     if (system("command -v cmake >/dev/null") != 0)
@@ -95,10 +95,13 @@ Test(install, program_outside_the_tree_finds_the_cmake_package)
     scratch_write("program.c", program_text);
     scratch_write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\n"
                                     "project(outside C)\n"
-                                    "find_package(rlock 2 QUIET)\n"
-                                    "if(rlock_FOUND)\n"
-                                    "  message(FATAL_ERROR \"version 2 is not there\")\n"
-                                    "endif()\n"
+                                    "foreach(other 2 1.99 0.9 \"1.0;EXACT\")\n"
+                                    "  find_package(rlock ${other} QUIET)\n"
+                                    "  if(rlock_FOUND)\n"
+                                    "    message(FATAL_ERROR \"version ${other} is not there\")\n"
+                                    "  endif()\n"
+                                    "endforeach()\n"
+                                    "find_package(rlock ${CURRENT} EXACT REQUIRED)\n"
                                     "find_package(rlock 1.0 REQUIRED)\n"
                                     "add_executable(shared program.c)\n"
                                     "target_link_libraries(shared rlock::rlock)\n"
@@ -106,7 +109,7 @@ Test(install, program_outside_the_tree_finds_the_cmake_package)
                                     "target_link_libraries(static rlock::static)\n");
     const char *san = environment("SAN", "");
     shell_do("cd '%s' && cmake -S . -B cmade -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" -DCMAKE_C_COMPILER='%s' "
-             "-DCMAKE_C_FLAGS='%s%s' && cmake --build cmade && mv cmade/shared cmade/static .",
+             "-DCMAKE_C_FLAGS='%s%s' -DCURRENT=" RLOCK_VERSION " && cmake --build cmade && mv cmade/shared cmade/static .",
              scratch_folder(), environment("CC", "cc"), *san ? "-fsanitize=" : "",
              strcmp(san, "address") == 0 ? "address,undefined" : san);
     run_says("shared", server_url(own), "held 1\nafter 0\n");
