@@ -150,6 +150,11 @@ Test(command_completion, of_bash_knows_where_the_command_begins)
     assert_bash("report ech", "echo");
     assert_bash("-w 3 report git che", "command at 4");
     assert_bash("run -n report -- git che", "command at 5");
+    assert_bash("-nE 0 report git che", "command at 4");
+    assert_bash("run -sw 3 report git che", "command at 5");
+    assert_bash("-w3 report git che", "command at 3");
+    assert_bash("doctor --url redis://h --s", "--strict");
+    assert_bash("inspect --config file --j", "--json");
     assert_bash("inspect report --j", "--json");
 }
 
@@ -171,6 +176,9 @@ Test(command_completion, of_fish_knows_where_the_command_begins)
     assert_fish("rlock ls --l", "--long");
     assert_fish("rlock report ech", "echo");
     assert_fish("rlock run -w 3 report -- ech", "echo");
+    assert_fish("rlock -nE 0 report ech", "echo");
+    assert_fish("rlock --config file report ech", "echo");
+    assert_fish("rlock doctor --s", "--strict");
     assert_fish("rlock -- ls ech", "echo");
 }
 
