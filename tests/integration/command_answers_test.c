@@ -295,6 +295,31 @@ Test(command_answers, inspect_shows_who_reads_and_who_writes)
     assert_json("mode", "read");
 }
 
+/* An owner of a form that is not ours: what is no number in JSON must not pass for one. */
+Test(command_answers, inspect_shows_no_number_that_is_too_long_for_one)
+{
+    static const char *const owners[] = {"c:123456789012345678901234", "c:007", "c:"};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        freeReplyObject(server_command(stage.server, "SET %s %s PX 60000", NAME, owners[i]));
+        outcome found = ask(COMMAND("inspect", "--json", NAME));
+        char *holders = json_member(found.out, "holders"), *holder = json_element(holders, 0);
+        assert_member(holder, "owner", owners[i]);
+        assert_member(holder, "number", "null");
+        free(holders);
+        free(holder);
+        outcome_free(&found);
+        foreign_vanish(NAME);
+    }
+}
+
+Test(command_answers, inspect_shows_when_a_semaphore_expires)
+{
+    freeReplyObject(server_command(stage.server, "SET %s 3 PX 60000", NAME));
+    outcome found = ask(COMMAND("inspect", NAME));
+    assert_matches(found.out, "^" NAME ": 3 available, for [0-9]{1,2}\\.[0-9] s more \\(a semaphore");
+    outcome_free(&found);
+}
+
 Test(command_answers, inspect_shows_a_semaphore)
 {
     put("SET " NAME " -3");

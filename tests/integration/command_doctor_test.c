@@ -100,6 +100,7 @@ Test(command_doctor, rights_are_tried)
     assert_found(url, COMMAND("doctor", "app:"), 1, "ok: ", "trial of lock: acquired");
     freeReplyObject(server_command(stage.server, "ACL SETUSER locks resetchannels"));
     assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: a wait failed: ");
+    assert_no_keys();
 }
 
 /* The wait goes on until the other owner has tried to subscribe, however far away the server is. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define GOOD                                                                                                            \
-    "redis_version:7.2.4\r\nused_memory:1000\r\nused_memory_human:1M\r\nmaxmemory:0\r\nmaxmemory_human:0B\r\n"          \
+    "redis_version:7.2.4\r\nused_memory_human:1M\r\nused_memory:1000\r\nmaxmemory_human:0B\r\nmaxmemory:0\r\n"          \
     "maxmemory_policy:noeviction\r\nconnected_clients:5\r\nmaxclients:1000\r\naof_enabled:1\r\n"                        \
     "aof_last_write_status:ok\r\nrdb_last_bgsave_status:ok\r\nconnected_slaves:0\r\n"
 #define SETTINGS                                                                                                        \
