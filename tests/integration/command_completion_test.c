@@ -73,7 +73,8 @@ Test(command_completion, of_each_shell_has_all_options)
         snprintf(line, sizeof line, "sed -n '/^    server=(/,/^    )/p; /^ *%s/,/%s/p' packaging/completions/_rlock",
                  i == 0 ? "run=(" : name, i == 0 ? "^    )" : ";;$");
         assert_complete(name, line, "--");
-        snprintf(line, sizeof line, "sed 's/\\\\//g' docs/man/rlock.1 | grep '^\\.\\(It \\)*Fl'");
+        snprintf(line, sizeof line, "sed 's/\\\\//g' docs/man/rlock.1 | "
+                 "sed -n '/^\\.It Fl/p; /^\\.Ss rlock doctor/,/^\\.Ss rlock bench/p'");
         assert_complete(name, line, " -");
         if (!fish)
             continue;

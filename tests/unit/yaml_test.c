@@ -406,6 +406,9 @@ static const struct {
     {SINGLE "lazyInitialization: maybe\n", RLOCK_INVALID, {"yaml:3: lazyInitialization", "true or false"}},
     {SINGLE "password: [SECRET]\n", RLOCK_INVALID, {"yaml:3: password", "single value"}},
     {SINGLE "password: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: password", "encrypted"}},
+    {SINGLE "sslTruststorePassword: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: sslTruststorePassword", "encrypted"}},
+    {"sentinelServersConfig:\n  sentinelPassword: \"{aes}SECRET\"\n  sentinelAddresses: [\"redis://h:1\"]\n", RLOCK_UNSUPPORTED,
+     {"yaml:2: sentinelPassword", "encrypted"}},
     {SINGLE "sslKeystorePassword: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: sslKeystorePassword", "${NAME}"}},
     {SINGLE "sslVerificationMode: strict\n", RLOCK_INVALID, {"yaml:3: sslVerificationMode", "STRICT, CA_ONLY or NONE"}},
     {SINGLE "sslTruststore: http://h/store\n", RLOCK_INVALID, {"yaml:3: sslTruststore", "file:/"}},
@@ -823,6 +826,23 @@ Test(yaml, an_address_of_the_program_replaces_those_of_the_file)
     assert_text(settings.addresses[0].text, "h:7");
     assert_text(settings.client_name, "theirs");
     rli_settings_free(&settings);
+}
+
+Test(yaml, of_what_is_given_twice_one_counts_alone)
+{
+    load("clusterServersConfig:\n  nodeAddresses: [\"redis://a:1\"]\n  nodeAddresses: [\"redis://b:1\"]\n");
+    assert_addresses("redis-cluster://b:1");
+    load(SINGLE "  password: theirs\npassword: ours\n");
+    assert_text(config.password, "ours");
+    load(SINGLE "masterSlaveServersConfig: {masterAddress: \"redis://m:1\"}\n");
+    assert_addresses("redis-master-slave://m:1");
+}
+
+Test(yaml, a_text_that_is_null_is_not_set)
+{
+    load(SINGLE "  clientName: null\n  password: ~\n");
+    assert_no_warnings();
+    cr_assert(!config.client_name && !config.password);
 }
 
 /* Read or refused. */
