@@ -205,6 +205,9 @@ $(B)/tests/simserver/run: model := $(B)/tests/sim/server.a
 $(B)/tests/simserver/run: more_libs := -llua5.1 -lm
 $(B)/tests/simserver/run: $(B)/tests/sim/server.a | $(B)/tests/simserver/clock.so
 
+# What the command makes of a server's own words.
+$(B)/tests/unit/run: $(patsubst %,$(B)/src/cli/%.o,checks message output)
+
 # Allocations fail where a test says so (tests/support/memory.h).
 $(B)/tests/fault/run: wraps := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$f)
 
@@ -306,11 +309,12 @@ site: | deps-site ## makes the documentation, with the reference of all function
 	@echo "The site begins with $(B)/site/index.html"
 
 .PHONY: layers
-layers: ## looks whether all includes point down, docs/internals/map.md names all files, and links and messages of the docs are right
+layers: ## looks whether all includes point down, docs/internals/map.md names all files, and links, messages and names of the docs are right
 	@sh tests/support/layers
 	@sh tests/support/map
 	@sh tests/support/links
 	@sh tests/support/messages
+	@sh tests/support/names
 
 .PHONY: limits
 limits: | deps-limits ## looks whether all files and functions are small enough

@@ -38,7 +38,8 @@ _rlock()
             -w | -E | -c | --wait | --timeout | --conflict-exit-code | --command | --kind | --lease | --kill-after | \
                 --permits | --set-permits | --shards | --value | --codec | --url | --config | --threads | --time | --hold)
                 i+=1 ;;
-            -*) ;;
+            -*) # of letters together, the last may have a value, as in -nE 0
+                [[ ! $word =~ ^-[nsxev]+[wEc]$ ]] || i+=1 ;;
             *) if ((named)); then first=i && break; else named=1; fi ;;
         esac
         i+=1

@@ -31,6 +31,8 @@ function __rlock_words
         else if contains -- $word -w -E -c --wait --timeout --conflict-exit-code --command --kind --lease --kill-after \
                 --permits --set-permits --shards --value --codec --url --config --threads --time --hold
             set skip 1
+        else if string match -qr '^-[nsxev]+[wEc]$' -- $word # of letters together, the last may have a value, as in -nE 0
+            set skip 1
         else if test "$word" = --; and test $count = 1
             set i (math $i + 1)
             test $i -le (count $words); and set count 2

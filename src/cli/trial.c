@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/trial.h"
 
+#include "base/clock.h"
 #include "cli/options.h"
 
 #include <rlock/lock.h>
@@ -10,16 +11,20 @@
 #include <string.h>
 
 #define LEASE_MS 10000
-/* Long enough for the other owner to subscribe, which is what it waits for. */
-#define WAIT_MS 50
+/* Long enough for the other owner to subscribe, which is what it waits for: it asks for the lock, subscribes and asks again,
+ * each of which takes no longer than an acquisition did, and this more. */
+#define WAIT_MS      50
+#define WAIT_MOST_MS (LEASE_MS / 2)
+#define REQUESTS     4
 
-/* Has another owner try `lock`, which is taken. RLOCK_OK: it waited in vain, as it should. */
-static rlock_status wait_for(rlock *lock)
+/* Has another owner try `lock`, which is taken. `took_ms`: how long that took. RLOCK_OK: it waited in vain, as it should. */
+static rlock_status wait_for(rlock *lock, int64_t took_ms)
 {
+    int64_t wait_ms = WAIT_MS + REQUESTS * took_ms;
     rlock *other = rlock_for_owner(lock, 1);
     if (!other)
         return RLOCK_NO_MEMORY;
-    rlock_status status = rlock_try_lock(other, WAIT_MS, LEASE_MS);
+    rlock_status status = rlock_try_lock(other, wait_ms < WAIT_MOST_MS ? wait_ms : WAIT_MOST_MS, LEASE_MS);
     if (status == RLOCK_OK) {
         status = rlock_unlock(other);
         if (status == RLOCK_OK)
@@ -33,11 +38,12 @@ static rlock_status wait_for(rlock *lock)
 static rlock_status try(rlock *lock, rlock *contended, const char **step)
 {
     *step = "could not acquire";
+    int64_t began_ms = rli_now_ms();
     rlock_status status = rlock_try_lock(lock, 0, LEASE_MS);
     if (status != RLOCK_OK)
         return status;
     *step = "a wait failed";
-    status = wait_for(contended);
+    status = wait_for(contended, rli_now_ms() - began_ms);
     if (status != RLOCK_OK) {
         rlock_status freed = rlock_unlock(lock);
         (void)freed; /* the message is about the wait */

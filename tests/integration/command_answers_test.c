@@ -61,6 +61,27 @@ Test(command_answers, inspect_shows_the_holder_in_words)
     outcome_free(&found);
 }
 
+/* A duration in the unit of its size: the rest of an hour or a minute is less than 60 of the next smaller one. */
+Test(command_answers, inspect_shows_times_in_units_that_fit)
+{
+    static const struct {
+        int64_t ms;
+        const char *shown;
+    } cases[] = {{59900, ", for [0-9]{1,2}\\.[0-9] s more"},
+                 {119900, ", for 1?[0-9]{1,2}\\.[0-9] s more"},
+                 {7199900, ", for 11[0-9] min [1-5]?[0-9] s more"},
+                 {10799900, ", for 2 h [1-5]?[0-9] min more"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[100];
+        foreign_hold(NAME, cases[i].ms);
+        outcome found = ask(COMMAND("inspect", NAME));
+        snprintf(expected, sizeof expected, "^" NAME ": locked%s unless renewed \\(lock\\)\n", cases[i].shown);
+        assert_matches(found.out, expected);
+        outcome_free(&found);
+        foreign_vanish(NAME);
+    }
+}
+
 Test(command_answers, inspect_shows_the_holder_in_json)
 {
     rlock *lock = lock_of(stage.client, NAME);
@@ -272,6 +293,31 @@ Test(command_answers, inspect_shows_who_reads_and_who_writes)
     put("HSET " NAME " mode read " A ":1 1");
     assert_inspected("^order:42: locked for reading, without end");
     assert_json("mode", "read");
+}
+
+/* An owner of a form that is not ours: what is no number in JSON must not pass for one. */
+Test(command_answers, inspect_shows_no_number_that_is_too_long_for_one)
+{
+    static const char *const owners[] = {"c:123456789012345678901234", "c:007", "c:"};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        freeReplyObject(server_command(stage.server, "SET %s %s PX 60000", NAME, owners[i]));
+        outcome found = ask(COMMAND("inspect", "--json", NAME));
+        char *holders = json_member(found.out, "holders"), *holder = json_element(holders, 0);
+        assert_member(holder, "owner", owners[i]);
+        assert_member(holder, "number", "null");
+        free(holders);
+        free(holder);
+        outcome_free(&found);
+        foreign_vanish(NAME);
+    }
+}
+
+Test(command_answers, inspect_shows_when_a_semaphore_expires)
+{
+    freeReplyObject(server_command(stage.server, "SET %s 3 PX 60000", NAME));
+    outcome found = ask(COMMAND("inspect", NAME));
+    assert_matches(found.out, "^" NAME ": 3 available, for [0-9]{1,2}\\.[0-9] s more \\(a semaphore");
+    outcome_free(&found);
 }
 
 Test(command_answers, inspect_shows_a_semaphore)

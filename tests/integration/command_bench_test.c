@@ -78,6 +78,8 @@ Test(command_bench, counts_what_the_server_ran)
     char *trip = json_member(found.out, "round_trip"), *kind = json_member(found.out, "kind");
     assert_number(trip, "p50_us", 1, 1e6);
     cr_assert_str_eq(kind, "lock");
+    assert_number(found.out, "time_ms", 200, 200);
+    assert_number(found.out, "hold_ms", 0, 0);
     free(kind);
     free(trip);
     free(run);
@@ -247,6 +249,12 @@ Test(command_bench, does_nothing_to_a_server_elsewhere_unless_agreed)
                               "was done; add --yes to run without a terminal\n$");
     outcome_free(&found);
     cr_assert(connections_made() == before);
+
+    found = command_outcome(NULL, COMMAND("bench", "--url", far_url(), "--one-name"));
+    cr_assert(found.status == 64, "%d: %s", found.status, found.err);
+    assert_matches(found.err, " Up to 64 threads will lock and unlock there as fast as it answers, for 16\\.0 s in all, which "
+                              "slows down its other users\\. Up to 1 lock named rlock:bench:… will exist meanwhile");
+    outcome_free(&found);
 
     found = command_outcome(NULL, COMMAND("bench", "--url", far_url(), "--threads", "2", "--time", "100ms", "--yes"));
     cr_assert(found.status == 0, "%d: %s", found.status, found.err);

@@ -38,21 +38,20 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* All long options that the help of one sub-command names stand in the file; fish writes them without dashes. */
-static void assert_complete(const char *sub_command, const char *file)
+/* All long options that the help of one sub-command names stand in what the shell command prints, behind `dashes`. */
+static void assert_complete(const char *sub_command, const char *line, const char *dashes)
 {
-    char *completions = shell("cat packaging/completions/%s", file);
+    char *completions = shell("%s", line);
     outcome help = command_outcome("unix:///no/server/here", COMMAND(sub_command, "--help"));
     cr_assert(help.status == 0);
-    bool fish = strstr(file, "fish");
     int options = 0;
     for (const char *at = help.out; (at = strstr(at, " --")); at++) {
         size_t length = strspn(at + 3, "abcdefghijklmnopqrstuvwxyz-");
         char word[64];
         if (!length)
             continue;
-        snprintf(word, sizeof word, "%s%.*s", fish ? "-l " : "--", (int)length, at + 3);
-        cr_assert(has_word(completions, word), "%s lacks %s of rlock %s", file, word, sub_command);
+        snprintf(word, sizeof word, "%s%.*s", dashes, (int)length, at + 3);
+        cr_assert(has_word(completions, word), "%s lacks %s of rlock %s", line, word, sub_command);
         options++;
     }
     cr_assert(options >= 3, "%s", help.out);
@@ -60,13 +59,65 @@ static void assert_complete(const char *sub_command, const char *file)
     free(completions);
 }
 
+/* Each shell offers the options of a sub-command there, and the manual page has them. For zsh, the lines of the sub-command
+ * and those for all are looked at; for the manual, all of it. */
 Test(command_completion, of_each_shell_has_all_options)
 {
-    static const char *const files[] = {"rlock.bash", "_rlock", "rlock.fish"};
     static const char *const sub_commands[] = {"run", "ls", "inspect", "force-unlock", "doctor", "bench"};
+    bool fish = is_there("fish");
+    for (size_t i = 0; i < sizeof sub_commands / sizeof *sub_commands; i++) {
+        const char *name = sub_commands[i];
+        char line[300];
+        snprintf(line, sizeof line, "bash -c 'source packaging/completions/rlock.bash; _rlock_options %s'", name);
+        assert_complete(name, line, "--");
+        snprintf(line, sizeof line, "sed -n '/^    server=(/,/^    )/p; /^ *%s/,/%s/p' packaging/completions/_rlock",
+                 i == 0 ? "run=(" : name, i == 0 ? "^    )" : ";;$");
+        assert_complete(name, line, "--");
+        snprintf(line, sizeof line, "sed 's/\\\\//g' docs/man/rlock.1 | "
+                 "sed -n '/^\\.It Fl/p; /^\\.Ss rlock doctor/,/^\\.Ss rlock bench/p'");
+        assert_complete(name, line, " -");
+        if (!fish)
+            continue;
+        snprintf(line, sizeof line,
+                 "fish --no-config -c 'source packaging/completions/rlock.fish; complete -C \"rlock %s --\"'", name);
+        assert_complete(name, line, "--");
+    }
+}
+
+/* What is offered is known: a word behind it that is none of its values is refused, the option itself is not. */
+Test(command_completion, offers_no_option_that_there_is_not)
+{
+    static const char *const sub_commands[] = {"run", "ls", "inspect", "force-unlock", "doctor", "bench"};
+    for (size_t i = 0; i < sizeof sub_commands / sizeof *sub_commands; i++) {
+        const char *name = sub_commands[i];
+        char *offered = shell("bash -c 'source packaging/completions/rlock.bash; _rlock_options %s'", name);
+        for (char *word = strtok(offered, " \n"); word; word = strtok(NULL, " \n")) {
+            outcome found = command_outcome("unix:///no/server/here", COMMAND(name, word));
+            cr_assert(!strstr(found.err, "unknown option"), "%s", found.err);
+            outcome_free(&found);
+        }
+        free(offered);
+    }
+}
+
+/* The kinds that a message names are those that are offered. */
+Test(command_completion, of_each_shell_has_the_kinds)
+{
+    static const char *const sub_commands[] = {"run", "force-unlock", "bench"};
     for (size_t i = 0; i < 3; i++) {
-        for (size_t k = 0; k < sizeof sub_commands / sizeof *sub_commands; k++)
-            assert_complete(sub_commands[k], files[i]);
+        char *bash = shell("bash -c 'source packaging/completions/rlock.bash; COMP_WORDS=(rlock %s --kind \"\"); COMP_CWORD=3; "
+                           "_rlock; printf \"%%s\\n\" \"${COMPREPLY[@]}\" | sort'",
+                           sub_commands[i]);
+        outcome refused = command_outcome("unix:///no/server/here",
+                                          COMMAND(sub_commands[i], "--kind", i == 2 ? "permit" : "bogus"));
+        const char *from = strstr(refused.err, "it must be ");
+        cr_assert(from, "%s", refused.err);
+        char *named = shell("printf '%%s' '%.*s' | sed 's/, or /, /; s/ or /, /; s/, /\\n/g' | sort; echo",
+                            (int)strcspn(from + 11, ";"), from + 11);
+        cr_assert(strncmp(bash, named, strlen(bash)) == 0, "%s offers\n%snot\n%s", sub_commands[i], bash, named);
+        free(bash);
+        free(named);
+        outcome_free(&refused);
     }
 }
 
@@ -100,6 +151,11 @@ Test(command_completion, of_bash_knows_where_the_command_begins)
     assert_bash("report ech", "echo");
     assert_bash("-w 3 report git che", "command at 4");
     assert_bash("run -n report -- git che", "command at 5");
+    assert_bash("-nE 0 report git che", "command at 4");
+    assert_bash("run -sw 3 report git che", "command at 5");
+    assert_bash("-w3 report git che", "command at 3");
+    assert_bash("doctor --url redis://h --s", "--strict");
+    assert_bash("inspect --config file --j", "--json");
     assert_bash("inspect report --j", "--json");
 }
 
@@ -121,6 +177,9 @@ Test(command_completion, of_fish_knows_where_the_command_begins)
     assert_fish("rlock ls --l", "--long");
     assert_fish("rlock report ech", "echo");
     assert_fish("rlock run -w 3 report -- ech", "echo");
+    assert_fish("rlock -nE 0 report ech", "echo");
+    assert_fish("rlock --config file report ech", "echo");
+    assert_fish("rlock doctor --s", "--strict");
     assert_fish("rlock -- ls ech", "echo");
 }
 

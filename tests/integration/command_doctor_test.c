@@ -1,5 +1,6 @@
 /* rlock doctor: what is wrong with a server, what that means for locks, and the exit status. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/proxy.h"
 #include "tests/integration/support/command_stage.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/rights.h"
@@ -99,6 +100,20 @@ Test(command_doctor, rights_are_tried)
     assert_found(url, COMMAND("doctor", "app:"), 1, "ok: ", "trial of lock: acquired");
     freeReplyObject(server_command(stage.server, "ACL SETUSER locks resetchannels"));
     assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: a wait failed: ");
+    assert_no_keys();
+}
+
+/* The wait goes on until the other owner has tried to subscribe, however far away the server is. */
+Test(command_doctor, rights_are_tried_on_a_server_far_away)
+{
+    char url[256];
+    proxy *between = proxy_start_port(stage.server);
+    rights_give(stage.server, RIGHTS);
+    freeReplyObject(server_command(stage.server, "ACL SETUSER locks resetchannels"));
+    proxy_add(between, &(proxy_rule){.act = PROXY_DELAY, .text = "EVAL", .amount = 200});
+    snprintf(url, sizeof url, "redis://locks:secret@127.0.0.1:%d", proxy_port(between));
+    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: a wait failed: ");
+    proxy_stop(between);
 }
 
 /* As servers that others run for their users do. */

@@ -40,6 +40,10 @@ Test(command_flock, c_hands_the_command_to_the_shell)
     assert_says(COMMAND("-c", "echo $RLOCK_NAME | tr a-z A-Z", NAME), "ORDER\n");
     assert_says(COMMAND(NAME, "-c", "echo a; echo b"), "a\nb\n");
     cr_assert(status_of(COMMAND(NAME, "-c", "exit 7")) == 7);
+    cr_assert(setenv("SHELL", "/bin/echo", 1) == 0);
+    assert_says(COMMAND(NAME, "-c", "echo a"), "-c echo a\n");
+    cr_assert(setenv("SHELL", "", 1) == 0);
+    assert_says(COMMAND(NAME, "-c", "echo a"), "a\n");
 }
 
 Test(command_flock, lock_is_held_meanwhile_and_free_afterwards)
@@ -61,6 +65,9 @@ Test(command_flock, conflict_has_the_exit_status_of_E)
     cr_assert(status_of(COMMAND("--conflict-exit-code=255", "--timeout", "0", NAME, "true")) == 255);
     cr_assert(status_of(COMMAND("-n", "-E", "9", "other", "sh", "-c", "exit 3")) == 3);
     cr_assert(status_of(COMMAND("-n", "-E", "9", "--url", "unix:///no/server/here", "other", "true")) == 69);
+    outcome found = run(COMMAND("-n", NAME, "true"));
+    cr_assert_str_eq(found.err, "rlock: the lock \"" NAME "\" is held by another; rlock inspect " NAME " shows by whom\n");
+    outcome_free(&found);
 }
 
 Test(command_flock, shared_locks_share_and_exclude_all_others)

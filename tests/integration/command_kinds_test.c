@@ -116,6 +116,10 @@ Test(command_kinds, a_fenced_run_gives_its_command_the_token)
         "echo $RLOCK_TOKEN; exec \"$RLOCK_COMMAND\" run inner -- sh -c 'echo $RLOCK_NAME ${RLOCK_TOKEN-none}'"));
     cr_assert_str_eq(found.out, "17\ninner none\n");
     outcome_free(&found);
+    found = run(COMMAND("run", "--kind=sharded", "--shards=1", NAME, "--", "sh", "-c",
+        "echo $RLOCK_SHARD; exec \"$RLOCK_COMMAND\" run inner -- sh -c 'echo $RLOCK_NAME ${RLOCK_SHARD-none}'"));
+    cr_assert_str_eq(found.out, "0\ninner none\n");
+    outcome_free(&found);
 }
 
 /* As many run at once as there are parts, each under another. */

@@ -4,6 +4,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/shell.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -69,6 +70,33 @@ Test(command_loss, what_ignores_sigterm_is_killed_with_all_that_it_started)
         cr_assert(wait_process_gone(pids[i], 0), "process %d of 3 is still there", i + 1);
     cr_assert(strstr(command_err(c), "did not end within 300 ms: killing it"), "%s", command_err(c));
     command_free(c);
+}
+
+/* Without --kill-after, it has the five seconds that the help and the manual name. */
+Test(command_loss, what_ignores_sigterm_has_five_seconds)
+{
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", "trap '' TERM; echo $$; exec cat"));
+    pid_t pid = (pid_t)command_number(c, "", SOON_MS);
+    force_unlock();
+    cr_assert(command_complains(c, "did not end within 5.0 s: killing it", SOON_MS), "%s", command_err(c));
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert(wait_process_gone(pid, 0));
+    command_free(c);
+}
+
+/* The list of all processes has such a name as it is. */
+Test(command_loss, what_is_named_as_if_another_had_started_it_is_ended_as_well)
+{
+    char line[4400];
+    snprintf(line, sizeof line, "ln -s \"$(command -v sleep)\" '%s/a) R 1 1 (b'; echo $$; exec '%s/a) R 1 1 (b' 600",
+             scratch_folder(), scratch_folder());
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", line));
+    pid_t pid = (pid_t)command_number(c, "", SOON_MS);
+    force_unlock();
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert(wait_process_gone(pid, 0));
+    command_free(c);
+    scratch_remove();
 }
 
 Test(command_loss, a_stopped_command_is_ended_as_well)

@@ -82,6 +82,16 @@ Test(command_permit, a_lease_that_runs_out_ends_the_command)
     cr_assert(status_of(COMMAND(PERMIT, "--wait", "5s", NAME, "--", "true")) == 0);
 }
 
+/* Whether that is found out before the command begins or after it. */
+Test(command_permit, a_lease_that_is_over_at_once_is_told_with_70)
+{
+    set_permits(1);
+    outcome found = run(COMMAND(PERMIT, "--lease", "1ms", NAME, "--", "true"));
+    cr_assert(found.status == 70 && strncmp(found.err, "rlock: the permit \"" NAME "\" was lost", 34) == 0, "%d %s",
+              found.status, found.err);
+    outcome_free(&found);
+}
+
 /* Which those of --kind semaphore do not. */
 Test(command_permit, the_permit_of_a_killed_run_comes_back_when_its_lease_ends)
 {
@@ -96,11 +106,12 @@ Test(command_permit, the_permit_of_a_killed_run_comes_back_when_its_lease_ends)
     assert_between(now_ms() - begin_ms, KILLED_LEASE_MS, KILLED_LEASE_MS + at_most_ms(1500));
 }
 
-/* Renewed as long as the command runs; when it is gone, which the next renewal finds, the command ends. */
+/* Renewed as long as the command runs; when one is gone, which the next renewal finds, the command ends, and the other comes
+ * back. */
 Test(command_permit, is_renewed_and_its_loss_ends_the_command)
 {
-    set_permits(1);
-    command *c = start_under(COMMAND(PERMIT, NAME, "--", "sh", "-c", "echo under; exec cat"));
+    set_permits(2);
+    command *c = start_under(COMMAND(PERMIT, "--permits", "2", NAME, "--", "sh", "-c", "echo under; exec cat"));
     int64_t least_ms = LEASE_MS;
     for (int64_t end_ms = now_ms() + LEASE_MS / 2, left_ms = least_ms; left_ms <= least_ms; pass_ms(50)) {
         cr_assert(now_ms() < end_ms, "not renewed");
@@ -108,25 +119,29 @@ Test(command_permit, is_renewed_and_its_loss_ends_the_command)
         left_ms = expires_in_ms();
     }
     assert_between(least_ms, LEASE_MS / 2, LEASE_MS);
-    freeReplyObject(server_command(stage.server, "DEL " TAKEN));
+    freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " 0 0"));
     cr_assert(command_wait(c, LEASE_MS / 2) == 70, "%s", command_err(c));
     cr_assert(strncmp(command_err(c), "rlock: the permit \"" NAME "\" was lost: it was forced open or deleted", 60) == 0, "%s",
               command_err(c));
     command_free(c);
+    assert_permits(1, 0);
 }
 
 /* The work is done, but perhaps beside more than there were to be. Those that are left come back. */
 Test(command_permit, a_loss_found_at_the_end_is_told_by_the_exit_status)
 {
-    set_permits(3);
-    command *c = start_under(COMMAND(PERMIT, "--permits", "3", NAME, "--", "sh", "-c", "echo under; read line"));
-    assert_permits(0, 3);
-    freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " 0 0"));
-    command_write(c, "\n");
-    cr_assert(command_wait(c, SOON_MS) == 70);
-    cr_assert_str_eq(command_err(c), "rlock: the permit \"" NAME "\" was lost before the command ended\n");
-    command_free(c);
-    assert_permits(2, 0);
+    for (int rank = 0; rank < 3; rank++) {
+        foreign_vanish(NAME);
+        set_permits(3);
+        command *c = start_under(COMMAND(PERMIT, "--permits", "3", NAME, "--", "sh", "-c", "echo under; read line"));
+        assert_permits(0, 3);
+        freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " %d %d", rank, rank));
+        command_write(c, "\n");
+        cr_assert(command_wait(c, SOON_MS) == 70);
+        cr_assert_str_eq(command_err(c), "rlock: the permit \"" NAME "\" was lost before the command ended\n");
+        command_free(c);
+        assert_permits(2, 0);
+    }
 }
 
 Test(command_permit, a_wait_ends_with_75_and_a_signal_ends_it)

@@ -185,6 +185,9 @@ Test(command_run, gives_up_with_75_when_the_wait_is_over)
     found = run(COMMAND("-w", "1", NAME, "true"));
     cr_assert(strstr(found.err, "did not become free within 1 s; rlock"), "%s", found.err);
     outcome_free(&found);
+    found = run(COMMAND("-w", "1.1", NAME, "true"));
+    cr_assert(strstr(found.err, "did not become free within 1.1 s; rlock"), "%s", found.err);
+    outcome_free(&found);
     found = run(COMMAND("-n", NAME, "true"));
     cr_assert_str_eq(found.err, "rlock: the lock \"" NAME "\" is held by another; rlock inspect " NAME " shows by whom\n");
     outcome_free(&found);

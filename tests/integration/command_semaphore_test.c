@@ -164,6 +164,25 @@ Test(command_semaphore, does_not_run_when_nobody_knows_whether_permits_were_take
     proxy_stop(between);
 }
 
+/* That permits may be gone is more than that a signal came. */
+Test(command_semaphore, says_so_too_when_a_signal_ended_the_wait_for_the_answer)
+{
+    const rli_script *acquire = &rli_script_semaphore_acquire;
+    proxy *between = proxy_start(stage.server);
+    set_permits(5);
+    server_load(stage.server, acquire, RLI_COUNTED);
+    int rule = proxy_add(between, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = acquire->sha1[RLI_COUNTED]});
+    command *c = command_start(through(between), COMMAND(SEMAPHORE, "--permits", "2", NAME, "--", "echo", "ran"));
+    cr_assert(proxy_await(between, rule, PROXY_ANSWERED, 1, SOON_MS));
+    command_signal(c, SIGTERM);
+    cr_assert(command_wait(c, SOON_MS) == 69, "%s", command_err(c));
+    cr_assert(strncmp(command_err(c), "rlock: 2 permits may have been acquired", 39) == 0, "%s", command_err(c));
+    cr_assert_str_eq(command_out(c), "");
+    command_free(c);
+    assert_available(3);
+    proxy_stop(between);
+}
+
 Test(command_semaphore, does_not_run_when_nobody_knows_whether_the_semaphore_was_made)
 {
     proxy *between = proxy_start(stage.server);

@@ -55,12 +55,15 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("-u", NAME, "true"), "there is no -u: the lock is freed when COMMAND ends"},
         {COMMAND("-no", NAME, "true"), "there is no -o: COMMAND inherits nothing"},
         {COMMAND("--no-fork", NAME, "true"), "there is no --no-fork: rlock must stay"},
+        {COMMAND("-F", NAME, "true"), "there is no -F: rlock must stay"},
         {COMMAND("-c", "true", NAME, "true"), "the whole command must stand behind -c, in quotes"},
         {COMMAND("ls", "a*", "b*"), "unexpected argument \"b*\": write rlock ls [OPTION…] [PATTERN]"},
         {COMMAND("ls", "a*", "--", "true"), "nothing may follow PATTERN"},
+        {COMMAND("ls", "a*", "--"), "nothing may follow PATTERN, not even --"},
         {COMMAND("ls", "-w", "3"), "unknown option \"-w\""},
         {COMMAND("doctor", NAME, "other"), "unexpected argument \"other\": write rlock doctor [OPTION…] [NAME]"},
         {COMMAND("doctor", NAME, "--", "true"), "nothing may follow NAME"},
+        {COMMAND("doctor", NAME, "--"), "nothing may follow NAME, not even --"},
         {COMMAND("doctor", "--json"), "unknown option \"--json\""},
         {COMMAND("run"), "run: the NAME of the lock is missing"},
         {COMMAND("run", "--", NAME), "the COMMAND is missing"},
@@ -71,6 +74,8 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", "-q", "3", NAME, "--", "true"), "unknown option \"-q\""},
         {COMMAND("run", "--wai", "3", NAME, "--", "true"), "unknown option \"--wai\"; did you mean --wait?"},
         {COMMAND("run", "--no", NAME, "--", "true"), "unknown option \"--no\"; did you mean --nonblock?"},
+        {COMMAND("run", "--s", NAME, "--", "true"), "unknown option \"--s\"; see rlock run --help"},
+        {COMMAND("inspect", "--j", NAME), "unknown option \"--j\"; did you mean --json?"},
         {COMMAND("run", NAME, "--wait"), "a value is missing after \"--wait\""},
         {COMMAND("run", "--wait", "", NAME, "--", "true"), "--wait \"\" is not a duration"},
         {COMMAND("run", "--wait", "--", NAME, "--", "true"), "--wait \"--\" is not a duration"},
@@ -87,6 +92,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", "--wait=-5s", NAME, "--", "true"), "--wait \"-5s\" is negative"},
         {COMMAND("run", "--wait", "-0.5", NAME, "--", "true"), "negative"},
         {COMMAND("run", "--wait", "876601h", NAME, "--", "true"), "longer than 100 years"},
+        {COMMAND("run", "--wait", "876600.1h", NAME, "--", "true"), "longer than 100 years"},
         {COMMAND("run", "--wait", "9223372036854775808ms", NAME, "--", "true"), "longer than 100 years"},
         {COMMAND("run", "--wait", "99999999999999999999999999h", NAME, "--", "true"), "longer than 100 years"},
         {COMMAND("run", "--lease", "0", NAME, "--", "true"), "--lease is 0"},
@@ -94,6 +100,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", "--kill-after", "soon", NAME, "--", "true"), "--kill-after \"soon\""},
         {COMMAND("help"), "did you mean rlock --help?"},
         {COMMAND("version"), "did you mean rlock --version?"},
+        {COMMAND("--", "help"), "the COMMAND is missing: write rlock help COMMAND…"},
         {COMMAND("lss"), "did you mean rlock ls?"},
         {COMMAND("inspct"), "did you mean rlock inspect?"},
         {COMMAND("force-unlock", "--kind", "bogus", NAME), "read, write or non-reentrant; see"},
@@ -114,6 +121,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("inspect"), "inspect: the NAME of the lock is missing"},
         {COMMAND("inspect", NAME, "other"), "unexpected argument \"other\""},
         {COMMAND("inspect", NAME, "--", "true"), "nothing may follow NAME"},
+        {COMMAND("inspect", NAME, "--"), "nothing may follow NAME, not even --"},
         {COMMAND("inspect", "--json=yes", NAME), "no value may follow \"--json\""},
         {COMMAND("inspect", "--wait", "3", NAME), "unknown option \"--wait\""},
         {COMMAND("force-unlock"), "force-unlock: the NAME of the lock is missing"},
@@ -139,6 +147,36 @@ Test(command_usage, wrong_words_are_refused_with_64)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused("unix:///no/server/here", cases[i].words, 64, cases[i].complaint);
+}
+
+/* What was typed in a wrong place comes without what may be a password, what would change the terminal, and half
+ * characters. */
+Test(command_usage, wrong_words_are_shown_in_safe_parts)
+{
+    static const char *const url = "unix:///no/server/here";
+    assert_refused(url, COMMAND("ls", "a*", "redis://:secret@host"), 64, "unexpected argument \"redis://…\": write");
+    assert_refused(url, COMMAND("bench", "--time", "redis://:secret@host"), 64, "--time \"redis://…\" is not");
+    assert_refused(url, COMMAND("run", "--kind", "redis://:secret@host"), 64, "unknown kind \"redis://…\"");
+    assert_refused(url, COMMAND("ls", "--pass=secret"), 64, "unknown option \"--pass\"; see");
+    assert_refused(url, COMMAND("ls", "a*", "x\033[2J\177y"), 64, "unexpected argument \"x\\x1b[2J\\x7fy\": write");
+    char words[2][1000];
+    for (int odd = 0; odd < 2; odd++) { /* wherever it is cut */
+        snprintf(words[odd], sizeof words[odd], "%s", odd ? "a" : "");
+        while (strlen(words[odd]) < 900)
+            strcat(words[odd], "ü");
+        outcome found = command_outcome(url, COMMAND("ls", "a*", words[odd]));
+        cr_assert(found.status == 64 && strstr(found.err, "ü…\": write") && !strstr(found.err, "\\x"), "%s", found.err);
+        outcome_free(&found);
+    }
+}
+
+/* A duration above zero is none of zero, however small: 69 says that the words were right. */
+Test(command_usage, durations_are_rounded_up)
+{
+    static const char *const url = "unix:///no/server/here";
+    assert_refused(url, COMMAND("--lease", "0.0000000001ms", NAME, "true"), 69, "/no/server/here");
+    assert_refused(url, COMMAND("--lease", ".0000001", NAME, "true"), 69, "/no/server/here");
+    assert_refused(url, COMMAND("--lease", "0.0000000000ms", NAME, "true"), 64, "--lease is 0");
 }
 
 Test(command_usage, help_and_version_need_no_server)
@@ -209,6 +247,8 @@ Test(command_usage, a_key_of_another_type_is_refused_with_76)
     freeReplyObject(server_command(stage.server, "SET %s text", NAME));
     assert_refused(server_url(stage.server), COMMAND(NAME, "true"), 76,
                    "rlock: \"" NAME "\" is a string, such as a lock of redis-py: use --kind token, or another name");
+    freeReplyObject(server_command(stage.server, "SET %s 5", NAME));
+    assert_refused(server_url(stage.server), COMMAND(NAME, "true"), 76, "rlock: \"" NAME "\" is a string, such as a lock of");
 }
 
 Test(command_usage, a_missing_right_is_told_with_the_name_of_the_lock)

@@ -76,6 +76,18 @@ Test(cluster_processes, inspect_shows_a_lock_wherever_it_is)
     outcome_free(&refused);
 }
 
+/* A name that a signal-list lock cannot have here is a mistake of the command line, and not of the system. */
+Test(cluster_processes, signal_list_lock_wants_braces)
+{
+    const char *const *words[] = {COMMAND("force-unlock", "--kind", "signal", "job"),
+                                  COMMAND("run", "--kind", "signal", "job", "--", "true")};
+    for (int i = 0; i < 2; i++) {
+        outcome refused = command_outcome(cluster_url(shards.cluster), words[i]);
+        cr_assert(refused.status == 64 && strstr(refused.err, "between { and }"), "%d: %s", refused.status, refused.err);
+        outcome_free(&refused);
+    }
+}
+
 /* On each master, and of none but masters. */
 Test(cluster_processes, ls_and_doctor_ask_all_masters)
 {

@@ -1,10 +1,13 @@
 /* Settings: Redisson's defaults, and each value out of range refused by name. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "src/config/fields.h"
 #include "src/config/settings.h"
 #include "tests/support/test.h"
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Test(config, defaults_are_redissons)
@@ -38,7 +41,74 @@ Test(config, defaults_are_redissons)
     cr_assert(config.ping_connection_interval_ms == 30000);
     cr_assert(config.tcp_keep_alive_count == 0 && config.tcp_keep_alive_idle_s == 0);
     cr_assert(config.tcp_keep_alive_interval_s == 0 && config.tcp_user_timeout_ms == 0);
+    cr_assert(!config.loss_tracking && config.loss_tracking_max_holds == 100000);
     cr_assert(config.check_lock_synced_slaves && config.unlock_waits && config.tcp_keep_alive && !config.local_hand_over);
+}
+
+/* The words of a cell of the row of docs/configuration.md whose first cell names the setting, of as many names and words as
+ * there are the part for this one. NULL: no row has it. To be freed. */
+static char *cell_of(const char *page, const char *name, int cell)
+{
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "`%s`", name);
+    for (const char *row = page; (row = strstr(row, "\n| `")); row++) {
+        const char *end = strstr(row + 3, " |"), *found = strstr(row, quoted), *words = end + 3;
+        if (!found || found > end)
+            continue;
+        for (; cell > 1; cell--)
+            words = strstr(words, "| ") + 2;
+        for (const char *comma = row; (comma = strstr(comma, ", `")) && comma < found; comma++)
+            words = strstr(words, ", ") + 2;
+        words += *words == '`';
+        return strndup(words, strcspn(words, "`,|;("));
+    }
+    return NULL;
+}
+
+static void assert_range(const rli_field *field, const char *said)
+{
+    long long lowest, highest = field->highest;
+    char to[16] = "";
+    if (!said || sscanf(said, "%lld to %15[a-z0-9 ]", &lowest, to) != 2)
+        return;
+    if (strncmp(to, "a day", 5) == 0)
+        highest = 86400000;
+    else if (strncmp(to, "a year", 6) == 0)
+        highest = INT64_C(365) * 86400000;
+    else
+        cr_assert(sscanf(to, "%lld", &highest) == 1, "%s: %s", field->name, said);
+    cr_assert(lowest == field->lowest && highest == field->highest, "%s: %s", field->name, said);
+}
+
+/* Those of texts are none, and those of some settings are told in words. */
+Test(config, page_has_each_default_and_range)
+{
+    static char page[65536];
+    FILE *file = fopen("docs/configuration.md", "re");
+    rlock_config config;
+    int numbers = 0;
+    cr_assert(file != NULL);
+    page[fread(page, 1, sizeof page - 1, file)] = 0;
+    fclose(file);
+    rlock_config_init(&config);
+    for (size_t i = 0; rli_field_at(i); i++) {
+        const rli_field *field = rli_field_at(i);
+        char *said = cell_of(page, field->name, 1), *range = cell_of(page, field->name, 2), *end;
+        cr_assert(said != NULL, "no row has %s", field->name);
+        /* 0 stands for the interval that goes with the servers */
+        bool told = (field->kind == RLI_SPAN || field->kind == RLI_COUNT) && strcmp(field->name, "scanInterval") != 0;
+        int64_t value = told || field->kind == RLI_FLAG ? rli_field_load(field, (const char *)&config + field->in_config) : 0;
+        long long number = strtoll(said, &end, 10);
+        if (field->kind == RLI_FLAG)
+            cr_assert(strcmp(said, value ? "true" : "false") == 0, "%s: %s", field->name, said);
+        if (told && end > said && !strstr(field->name, "tcp"))
+            cr_assert(number == value && ++numbers, "%s: %s", field->name, said);
+        if (told)
+            assert_range(field, range);
+        free(said);
+        free(range);
+    }
+    cr_assert(numbers > 12, "%d", numbers);
 }
 
 /* The one default that is not the same in each mode. */

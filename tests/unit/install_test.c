@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 TestSuite(install, .fini = scratch_remove);
 
@@ -84,7 +85,7 @@ Test(install, program_outside_the_tree_speaks_tls)
     texts_free(&kept);
 }
 
-/* With both targets; of another major version there is none. */
+/* With both targets; of another major version, or of a later one, there is none. */
 Test(install, program_outside_the_tree_finds_the_cmake_package)
 {
     if (system("command -v cmake >/dev/null") != 0)
@@ -94,10 +95,13 @@ Test(install, program_outside_the_tree_finds_the_cmake_package)
     scratch_write("program.c", program_text);
     scratch_write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\n"
                                     "project(outside C)\n"
-                                    "find_package(rlock 2 QUIET)\n"
-                                    "if(rlock_FOUND)\n"
-                                    "  message(FATAL_ERROR \"version 2 is not there\")\n"
-                                    "endif()\n"
+                                    "foreach(other 2 1.99 0.9 \"1.0;EXACT\")\n"
+                                    "  find_package(rlock ${other} QUIET)\n"
+                                    "  if(rlock_FOUND)\n"
+                                    "    message(FATAL_ERROR \"version ${other} is not there\")\n"
+                                    "  endif()\n"
+                                    "endforeach()\n"
+                                    "find_package(rlock ${CURRENT} EXACT REQUIRED)\n"
                                     "find_package(rlock 1.0 REQUIRED)\n"
                                     "add_executable(shared program.c)\n"
                                     "target_link_libraries(shared rlock::rlock)\n"
@@ -105,7 +109,7 @@ Test(install, program_outside_the_tree_finds_the_cmake_package)
                                     "target_link_libraries(static rlock::static)\n");
     const char *san = environment("SAN", "");
     shell_do("cd '%s' && cmake -S . -B cmade -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" -DCMAKE_C_COMPILER='%s' "
-             "-DCMAKE_C_FLAGS='%s%s' && cmake --build cmade && mv cmade/shared cmade/static .",
+             "-DCMAKE_C_FLAGS='%s%s' -DCURRENT=" RLOCK_VERSION " && cmake --build cmade && mv cmade/shared cmade/static .",
              scratch_folder(), environment("CC", "cc"), *san ? "-fsanitize=" : "",
              strcmp(san, "address") == 0 ? "address,undefined" : san);
     run_says("shared", server_url(own), "held 1\nafter 0\n");
@@ -295,6 +299,49 @@ Test(install, destdir_is_no_part_of_what_is_installed)
              scratch_folder());
     shell_do("cd '%s/stage' && ! grep -F \"$PWD\" opt/rlock/lib/pkgconfig/rlock.pc", scratch_folder());
     shell_do("grep -qx 'prefix=/opt/rlock' '%s/stage/opt/rlock/lib/pkgconfig/rlock.pc'", scratch_folder());
+}
+
+/* Also by a root whose files are its own. */
+Test(install, all_may_read_what_is_installed)
+{
+    umask(077);
+    install();
+    char *hidden = shell("find '%s/prefix' ! -type l ! -perm -444 -o -type d ! -perm -555", scratch_folder());
+    cr_assert(*hidden == 0, "hidden from others:\n%s", hidden);
+    free(hidden);
+}
+
+/* All that make install puts is in one of Debian's packages, and they have nothing else; what zsh has goes elsewhere there
+ * (packaging/debian/rules). */
+Test(install, packages_have_all_that_is_installed)
+{
+    make_do("install DESTDIR='%s/stage' PREFIX=/usr LIBDIR=/usr/lib/some-linux", scratch_folder());
+    char *wrong = shell("find '%s/stage' ! -type d -printf '%%P\\n' >'%s/there'\n"
+                        "cat packaging/debian/*.install >'%s/packed' && test -s '%s/packed' && test -s '%s/there'\n"
+                        "while read -r file; do\n"
+                        "    found=\n"
+                        "    while read -r pattern; do\n"
+                        "        case $file in $pattern | $pattern/*) found=$found+ ;; esac\n"
+                        "    done <'%s/packed'\n"
+                        "    [ \"$found\" = + ] || echo \"not in one package: $file\"\n"
+                        "done <'%s/there'\n"
+                        "while read -r pattern; do\n"
+                        "    find '%s'/stage/$pattern ! -type d | grep -q . || echo \"not installed: $pattern\"\n"
+                        "done <'%s/packed'",
+                        scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder(),
+                        scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder());
+    cr_assert(*wrong == 0, "%s", wrong);
+    free(wrong);
+}
+
+Test(install, packages_have_the_version_and_the_symbols)
+{
+    shell_do("head -n 1 packaging/debian/changelog | grep -q '^rlock (%s[-)]'", RLOCK_VERSION);
+    char *nodes = shell("for node in $(sed -n 's/^\\(RLOCK_[0-9.]*\\) {$/\\1/p' packaging/librlock.map); do\n"
+                        "    grep -q \"^ (symver)$node ${node#RLOCK_}\" packaging/debian/librlock1.symbols || echo $node\n"
+                        "done; grep -q '^RLOCK_' packaging/librlock.map");
+    cr_assert(*nodes == 0, "not in librlock1.symbols: %s", nodes);
+    free(nodes);
 }
 
 /* The folders, too, which nobody else uses. */

@@ -78,6 +78,18 @@ Test(manual, has_no_words_made_for_headers)
                         "calls below|^- |next [a-z]+ calls' rlock*.3 || :");
 }
 
+/* And is named for each that it shows: apropos(1) finds it by these names. rlock.3 shows some of many. */
+Test(manual, page_shows_each_function_that_it_is_named_for)
+{
+    assert_says_nothing("for page in rlock*.3; do\n"
+                        "    [ -L $page ] || [ $page = rlock.3 ] || awk '\n"
+                        "        /^\\.Sh / { part = $2 }\n"
+                        "        part == \"NAME\" && /^\\.Nm / { named[$2] = 1 }\n"
+                        "        part == \"SYNOPSIS\" && /^\\.F[no] / { shown[$2] = 1; if (!named[$2]) print FILENAME \": \" $2 }\n"
+                        "        END { for (name in named) if (!shown[name]) print FILENAME \" does not show \" name }' $page\n"
+                        "done");
+}
+
 Test(manual, has_no_mistakes)
 {
     if (system("command -v mandoc >/dev/null") != 0)

@@ -36,6 +36,7 @@ static const struct {
     {"redis://user:p%40ss%3aw%2Fd%25@host:65535", "host", 65535, "user", "p@ss:w/d%", NULL, 0},
     {"redis://user:p@ss:word@host", "host", 6379, "user", "p@ss:word", NULL, 0},
     {"redis://us%3Aer:pass@host?db=4", "host", 6379, "us:er", "pass", NULL, 4},
+    {"redis://höst:1", "höst", 1, NULL, NULL, NULL, 0},
     {"redis://host?", "host", 6379, NULL, NULL, NULL, 0},
     {"redis://host/7?db=8", "host", 6379, NULL, NULL, NULL, 8},
     {"unix:///run/redis.sock", NULL, 0, NULL, NULL, "/run/redis.sock", 0},
@@ -101,6 +102,30 @@ Test(url, each_scheme_says_the_mode_and_its_servers_keep_their_order)
         cr_assert(settings.database == several[i].database, "%s has database %d", several[i].url, settings.database);
         rli_settings_free(&settings);
     }
+}
+
+/* 107 bytes, as the system has it. */
+Test(url, path_of_a_socket_may_be_as_long_as_the_system_takes)
+{
+    char url[200];
+    rli_settings settings;
+    snprintf(url, sizeof url, "unix:///%0106d", 0);
+    assert_ok(parse(url, &settings));
+    rli_settings_free(&settings);
+    snprintf(url, sizeof url, "unix:///%0107d", 0);
+    assert_status(parse(url, &settings), RLOCK_INVALID);
+    cr_assert(strstr(rlock_last_error(), "108 bytes long; 107 is"), "%s", rlock_last_error());
+}
+
+/* Addresses are told apart by all of their names, which messages show. */
+Test(url, hosts_with_a_beginning_in_common_are_two)
+{
+    static const char url[] = "redis-cluster://redis-node-of-the-shop-1.example.com,redis-node-of-the-shop-2.example.com:7000";
+    rli_settings settings;
+    assert_ok(parse(url, &settings));
+    cr_assert_str_eq(settings.addresses[0].text, "redis-node-of-the-shop-1.example.com:6379");
+    cr_assert_str_eq(settings.addresses[1].text, "redis-node-of-the-shop-2.example.com:7000");
+    rli_settings_free(&settings);
 }
 
 Test(url, every_setting_can_be_a_parameter)
@@ -292,6 +317,7 @@ static const struct {
     {"redis-sentinel://u:SECRET@a?sentinelUsername=u", RLOCK_INVALID, "masterName"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SEC&RET=x", RLOCK_INVALID, "%26"},
+    {"redis-sentinel://a?masterName=m&sentinelPassword=SE&timeout=5&CRET=x", RLOCK_INVALID, "%26"},
     {"redis-sentinel://a?masterName=m&sentinelPassword=SE%RET", RLOCK_INVALID, "%25"},
     {"redis://a?masterName=m", RLOCK_INVALID, "not redis-sentinel://"},
     {"redis-cluster://a?sentinelPassword=SECRET", RLOCK_INVALID, "not redis-sentinel://"},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static rlock_config config;
 
@@ -391,6 +392,12 @@ static const struct {
     {SINGLE "  retryInterval: often\n", RLOCK_INVALID, {"yaml:3: retryInterval", "milliseconds"}},
     {SINGLE "  retryInterval: -5\n", RLOCK_INVALID, {"yaml:3: retryInterval", "from 0"}},
     {SINGLE "  keepAlive: maybe\n", RLOCK_INVALID, {"yaml:3: keepAlive", "true or false"}},
+    {SINGLE "  keepAlive: null\n", RLOCK_INVALID, {"yaml:3: keepAlive", "true or false"}},
+    {SINGLE "  retryAttempts: null\n", RLOCK_INVALID, {"yaml:3: retryAttempts", "whole number"}},
+    {SINGLE "  retryInterval: null\n", RLOCK_INVALID, {"yaml:3: retryInterval", "milliseconds"}},
+    {SINGLE "  sslEnableEndpointIdentification: null\n", RLOCK_INVALID, {"yaml:3: sslEnable", "true or false"}},
+    {"sentinelServersConfig:\n  sentinelsDiscovery: null\n  sentinelAddresses: [\"redis://h:1\"]\n", RLOCK_INVALID,
+     {"yaml:2: sentinelsDiscovery", "true or false"}},
     {SINGLE "  sslEnableEndpointIdentification: 1\n", RLOCK_INVALID, {"yaml:3: sslEnable", "true or false"}},
     {SINGLE "  clientName: [a]\n", RLOCK_INVALID, {"yaml:3: clientName", "single value"}},
     {SINGLE "  tcpKeepAliveCount: -1\n", RLOCK_INVALID, {"yaml:3: tcpKeepAliveCount", "from 0"}},
@@ -399,6 +406,9 @@ static const struct {
     {SINGLE "lazyInitialization: maybe\n", RLOCK_INVALID, {"yaml:3: lazyInitialization", "true or false"}},
     {SINGLE "password: [SECRET]\n", RLOCK_INVALID, {"yaml:3: password", "single value"}},
     {SINGLE "password: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: password", "encrypted"}},
+    {SINGLE "sslTruststorePassword: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: sslTruststorePassword", "encrypted"}},
+    {"sentinelServersConfig:\n  sentinelPassword: \"{aes}SECRET\"\n  sentinelAddresses: [\"redis://h:1\"]\n", RLOCK_UNSUPPORTED,
+     {"yaml:2: sentinelPassword", "encrypted"}},
     {SINGLE "sslKeystorePassword: \"{aes}SECRET\"\n", RLOCK_UNSUPPORTED, {"yaml:3: sslKeystorePassword", "${NAME}"}},
     {SINGLE "sslVerificationMode: strict\n", RLOCK_INVALID, {"yaml:3: sslVerificationMode", "STRICT, CA_ONLY or NONE"}},
     {SINGLE "sslTruststore: http://h/store\n", RLOCK_INVALID, {"yaml:3: sslTruststore", "file:/"}},
@@ -419,6 +429,14 @@ static const struct {
      {"yaml:3: retryDelay", "maxDelay is \"5s\""}},
     {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: PT1S, maxDelay: P2D}\n", RLOCK_INVALID,
      {"yaml:3: retryDelay", "at most a day"}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: P0DT, maxDelay: PT2S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"P0DT\""}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: PT1S2S, maxDelay: PT9S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"PT1S2S\""}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: P1S, maxDelay: PT9S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"P1S\""}},
+    {SINGLE "  retryDelay: !<org.redisson.config.EqualJitterDelay> {baseDelay: PT0.5M, maxDelay: PT90S}\n", RLOCK_INVALID,
+     {"yaml:3: retryDelay", "baseDelay is \"PT0.5M\""}},
     {SINGLE "  retryDelay: !<org.redisson.config.ConstantDelay> {baseDelay: PT1S}\n", RLOCK_INVALID,
      {"yaml:3: retryDelay", "only delay"}},
 
@@ -561,6 +579,7 @@ static const struct {
     {SINGLE "  timeout: 5\n  timeout: 6\n", "yaml:4: timeout is given twice"},
     {SINGLE "  connectionPoolSize: 250\n", "yaml:3: connectionPoolSize is 250; rlock uses 64, the most"},
     {SINGLE "  retryAttempts: 2147483647\n", "yaml:3: retryAttempts is 2147483647; rlock uses 1000, the most"},
+    {SINGLE "lockWatchdogBatchSize: 5000\n", "yaml:3: lockWatchdogBatchSize is 5000; rlock uses 1000, the most"},
     {SINGLE "credentialsResolver: !<com.example.Vault> {}\n", "yaml:3: credentialsResolver is the Java class \"Vault\""},
     {SINGLE "clusterServersConfig: {nodeAddresses: [\"redis://h:2\"]}\n", "yaml:3: clusterServersConfig is ignored"},
     {SINGLE "sslTruststore: file:/a\n", "the ssl settings are not used"},
@@ -649,6 +668,7 @@ Test(yaml, each_delay_strategy_gives_the_bounds_of_the_pauses)
         {"!<org.redisson.config.EqualJitterDelay> {}", 100, 1000},
         {"!<org.redisson.config.ConstantDelay> {}", 100, 100},
         {"{class: org.redisson.config.ConstantDelay, delay: PT0.001S}", 1, 1},
+        {"{class: org.redisson.config.ConstantDelay, delay: PT0.123456789S}", 123, 123},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[300];
@@ -677,6 +697,8 @@ Test(yaml, addresses_are_read_as_redisson_reads_them)
         {"redis://::1:6379", "redis://[::1]:6379"},
         {"redis://[::1]:6379", "redis://[::1]:6379"},
         {"redis://u:p@fe80::1:7", "redis://u:p@[fe80::1]:7"},
+        {"redis://ööööööööööööööööö@h:1", "redis://:%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6"
+                                              "%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6@h:1"},
         {"redis+uds:///run/my redis.sock", "unix:///run/my%20redis.sock"},
         {"valkey+uds:///s", "unix:///s"},
     };
@@ -791,6 +813,48 @@ Test(yaml, what_the_program_set_stays_where_the_file_says_nothing)
     assert_text(config.password, "mine");
     assert_text(config.client_name, "theirs");
     cr_assert(config.timeout_ms == 5);
+}
+
+/* One that is set by name: a program may take all but the server from the file. */
+Test(yaml, an_address_of_the_program_replaces_those_of_the_file)
+{
+    rli_settings settings;
+    load("clusterServersConfig: {nodeAddresses: [\"redis://c:1\", \"redis://c:2\"], clientName: theirs}\n");
+    assert_ok(rlock_config_set(&config, "address", "redis://h:7"));
+    assert_ok(rli_settings_make(&settings, &config));
+    cr_assert(settings.mode == RLI_SINGLE && settings.address_count == 1);
+    assert_text(settings.addresses[0].text, "h:7");
+    assert_text(settings.client_name, "theirs");
+    rli_settings_free(&settings);
+}
+
+Test(yaml, of_what_is_given_twice_one_counts_alone)
+{
+    load("clusterServersConfig:\n  nodeAddresses: [\"redis://a:1\"]\n  nodeAddresses: [\"redis://b:1\"]\n");
+    assert_addresses("redis-cluster://b:1");
+    load(SINGLE "  password: theirs\npassword: ours\n");
+    assert_text(config.password, "ours");
+    load(SINGLE "masterSlaveServersConfig: {masterAddress: \"redis://m:1\"}\n");
+    assert_addresses("redis-master-slave://m:1");
+}
+
+Test(yaml, a_text_that_is_null_is_not_set)
+{
+    load(SINGLE "  clientName: null\n  password: ~\n");
+    assert_no_warnings();
+    cr_assert(!config.client_name && !config.password);
+}
+
+/* Read or refused. */
+Test(yaml, no_file_stays_open)
+{
+    int before = dup(0);
+    close(before);
+    load(SINGLE);
+    assert_status(rlock_config_load_yaml(&config, "/"), RLOCK_INVALID);
+    int after = dup(0);
+    close(after);
+    cr_assert(before == after);
 }
 
 Test(yaml, two_files_add_up)
