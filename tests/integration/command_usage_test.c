@@ -100,7 +100,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", "--kill-after", "soon", NAME, "--", "true"), "--kill-after \"soon\""},
         {COMMAND("help"), "did you mean rlock --help?"},
         {COMMAND("version"), "did you mean rlock --version?"},
-        {COMMAND("--", "help"), "the COMMAND is missing: write rlock help COMMAND…"},
+        {COMMAND("--", "help"), "the COMMAND is missing: write rlock -- help COMMAND…"},
         {COMMAND("lss"), "did you mean rlock ls?"},
         {COMMAND("inspct"), "did you mean rlock inspect?"},
         {COMMAND("force-unlock", "--kind", "bogus", NAME), "read, write or non-reentrant; see"},
