@@ -189,11 +189,30 @@ bool rli_reply_integer(const redisReply *reply, int64_t *value)
     return end != reply->str && !*end && !errno;
 }
 
+/* In words, since the numbers are those of hiredis. */
+static const char *what_came(const redisReply *reply)
+{
+    switch (reply->type) {
+    case REDIS_REPLY_STRING:
+        return "a string";
+    case REDIS_REPLY_ARRAY:
+        return "an array";
+    case REDIS_REPLY_INTEGER:
+        return "an integer";
+    case REDIS_REPLY_NIL:
+        return "nil";
+    case REDIS_REPLY_STATUS:
+        return "a status";
+    default:
+        return "another type";
+    }
+}
+
 rlock_status rli_reply_unexpected(const redisReply *reply, const char *key)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_SERVER,
-                    "unexpected reply of type %d for \"%s\"; check for a proxy between, and for another kind of "
+                    "unexpected reply for \"%s\" (%s); check for a proxy between, and for another kind of "
                     "value under this name",
-                    reply->type, rli_show_name(key, shown));
+                    rli_show_name(key, shown), what_came(reply));
 }

@@ -382,8 +382,10 @@ static bool is_queued(const host *at, const char *name, text who)
     for (size_t i = 0; queue && queue->type == VALUE_LIST && i < list_size(queue); i++)
         is |= text_is(list_item(queue, i), who);
     snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
-    bool deleted_alone = run_has_fault(QUEUE_ODD) || run_has_fault(HELPERS_DELETED); /* a queue, and not its timeouts */
-    return is || (!deleted_alone && wire_score(wire_value(at, key), who) >= 0);
+    /* A queue, and not its timeouts: by others, or as it had moved to a server that has lost its data since. */
+    bool went_alone = run_has_fault(QUEUE_ODD) || run_has_fault(HELPERS_DELETED) ||
+                      (run_has_fault(SLOT_MOVES) && run_has_fault(RESTART));
+    return is || (!went_alone && wire_score(wire_value(at, key), who) >= 0);
 }
 
 /* Ours remove a head that nobody heard twice, which their sixth argument names. */
