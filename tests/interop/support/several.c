@@ -5,6 +5,7 @@
 #include "tests/integration/support/objects.h"
 #include "tests/interop/support/party.h"
 #include "tests/interop/support/waiter.h"
+#include "tests/support/event.h"
 #include "tests/support/shell.h"
 #include "tests/support/texts.h"
 
@@ -29,6 +30,15 @@ static void begin(void)
     alarm(HANG_S);
 }
 
+/* Opening makes one attempt, which is short here, and a server may stand still for longer. */
+static rlock_status open_patiently(rlock_client **client, const rlock_config *config)
+{
+    rlock_status status = rlock_client_open_config(client, config);
+    for (int64_t end_ms = now_ms() + WATCHDOG_MS; status == RLOCK_UNAVAILABLE && now_ms() < end_ms;)
+        status = rlock_client_open_config(client, config);
+    return status;
+}
+
 static rlock_client *open_client(const char *path)
 {
     rlock_client *client = NULL;
@@ -36,7 +46,7 @@ static rlock_client *open_client(const char *path)
     rlock_config_init(&config);
     assert_ok(rlock_config_load_yaml(&config, path));
     cr_assert(!*rlock_config_warnings(&config), "%s", rlock_config_warnings(&config));
-    assert_ok(rlock_client_open_config(&client, &config));
+    assert_ok(open_patiently(&client, &config));
     rlock_config_free(&config);
     cr_assert(client_count < 8, "too many clients");
     return clients[client_count++] = client;

@@ -15,6 +15,17 @@
 static rlock_client *clients[CLIENTS];
 static int count;
 
+#define PATIENCE_MS 30000
+
+/* Opening makes one attempt, which is short in most tests, and a server may stand still for longer. */
+static rlock_status open_patiently(rlock_client **client, const char *url)
+{
+    rlock_status status = rlock_client_open(client, url);
+    for (int64_t end_ms = now_ms() + PATIENCE_MS; status == RLOCK_UNAVAILABLE && now_ms() < end_ms;)
+        status = rlock_client_open(client, url);
+    return status;
+}
+
 rlock_client *client_at(const char *format, ...)
 {
     char url[1024];
@@ -26,7 +37,7 @@ rlock_client *client_at(const char *format, ...)
     if (count == 0)
         alarm(HANG_S); /* ends a test that hangs in a call */
     rlock_client *client = NULL;
-    assert_ok(rlock_client_open(&client, url));
+    assert_ok(open_patiently(&client, url));
     clients[count++] = client;
     return client;
 }
