@@ -9,7 +9,7 @@
 
 static void open_fenced(void)
 {
-    places_brief();
+    places_open();
     places_of(&kind_fenced);
 }
 
