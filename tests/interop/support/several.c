@@ -5,9 +5,9 @@
 #include "tests/integration/support/objects.h"
 #include "tests/interop/support/party.h"
 #include "tests/interop/support/waiter.h"
-#include "tests/support/event.h"
 #include "tests/support/shell.h"
 #include "tests/support/texts.h"
+#include "tests/topology/support/clients.h"
 
 #include <unistd.h>
 
@@ -28,15 +28,6 @@ static void begin(void)
     java_begin();
     /* Ends a test that hangs in a call, whatever the runner makes of its time limit. */
     alarm(HANG_S);
-}
-
-/* Opening makes one attempt, which is short here, and a server may stand still for longer. */
-static rlock_status open_patiently(rlock_client **client, const rlock_config *config)
-{
-    rlock_status status = rlock_client_open_config(client, config);
-    for (int64_t end_ms = now_ms() + WATCHDOG_MS; status == RLOCK_UNAVAILABLE && now_ms() < end_ms;)
-        status = rlock_client_open_config(client, config);
-    return status;
 }
 
 static rlock_client *open_client(const char *path)

@@ -17,12 +17,11 @@ static int count;
 
 #define PATIENCE_MS 30000
 
-/* Opening makes one attempt, which is short in most tests, and a server may stand still for longer. */
-static rlock_status open_patiently(rlock_client **client, const char *url)
+rlock_status open_patiently(rlock_client **client, const rlock_config *config)
 {
-    rlock_status status = rlock_client_open(client, url);
+    rlock_status status = rlock_client_open_config(client, config);
     for (int64_t end_ms = now_ms() + PATIENCE_MS; status == RLOCK_UNAVAILABLE && now_ms() < end_ms;)
-        status = rlock_client_open(client, url);
+        status = rlock_client_open_config(client, config);
     return status;
 }
 
@@ -37,7 +36,11 @@ rlock_client *client_at(const char *format, ...)
     if (count == 0)
         alarm(HANG_S); /* ends a test that hangs in a call */
     rlock_client *client = NULL;
-    assert_ok(open_patiently(&client, url));
+    rlock_config config;
+    rlock_config_init(&config);
+    config.address = url;
+    assert_ok(open_patiently(&client, &config));
+    rlock_config_free(&config);
     clients[count++] = client;
     return client;
 }

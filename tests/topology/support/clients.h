@@ -14,6 +14,10 @@
 #define SPRY_WATCHDOG SPRY "&lockWatchdogTimeout=30000"
 #define SPRY_WATCHDOG_MS 30000
 
+/* Opens a client, again and again while no server answers: opening makes one attempt, which is short in most tests, and a
+ * server may stand still for longer. */
+rlock_status open_patiently(rlock_client **client, const rlock_config *config);
+
 /* A client, closed by clients_close. printf-like; fails the test when it can't be opened. Its handles
  * are those of stage.h. */
 __attribute__((format(printf, 1, 2))) rlock_client *client_at(const char *format, ...);
