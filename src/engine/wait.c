@@ -72,8 +72,8 @@ void rli_wait_rejoin(rli_wait *wait, const char *key, size_t key_length, const r
 }
 
 /* Moves if another node serves the object by now. When no node serves it, or memory is short, the wait stays where it
- * is: the request that follows fails or is repeated. What it heard as a registered waiter stays behind (its number, a second
- * channel): the next answer tells what to listen to there. Returns whether it moved. */
+ * is: the request that follows fails or is repeated. The number of a registered waiter and its second channel belong to the
+ * former node, so the wait drops them; the next answer tells what to listen to. Returns whether it moved. */
 static bool follow(rli_wait *wait)
 {
     rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);

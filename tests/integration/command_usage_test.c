@@ -149,8 +149,8 @@ Test(command_usage, wrong_words_are_refused_with_64)
         assert_refused("unix:///no/server/here", cases[i].words, 64, cases[i].complaint);
 }
 
-/* What was typed in a wrong place comes without what may be a password, what would change the terminal, and half
- * characters. */
+/* A message that repeats a wrong word leaves out what may be a password, escapes control characters, and does not cut a
+ * character in half. */
 Test(command_usage, wrong_words_are_shown_in_safe_parts)
 {
     static const char *const url = "unix:///no/server/here";
