@@ -190,42 +190,29 @@ int agent_begin(agent *self, const char *const *words)
     return tag;
 }
 
-static bool answered_by(agent *self, int tag, int64_t end_ms)
+/* Waits until `what` has come about, or cannot any more, or `end_ms`. Whether it has. */
+static bool await(agent *self, const bool *what, int64_t end_ms)
 {
     struct timespec until = instant(end_ms);
-    const bool *has_come = &self->answers[tag].came;
     int error = 0;
     pthread_mutex_lock(&self->mutex);
-    while (!*has_come && !self->silent && !error)
+    while (!*what && !self->silent && !error)
         error = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
-    bool came = *has_come;
+    bool has = *what;
     pthread_mutex_unlock(&self->mutex);
-    return came;
+    return has;
 }
 
 bool agent_answered(agent *self, int tag, int64_t ms)
 {
-    return answered_by(self, tag, now_ms() + ms);
+    return await(self, &self->answers[tag].came, now_ms() + ms);
 }
 
 const answer *agent_await(agent *self, int tag, int64_t ms)
 {
-    cr_assert(answered_by(self, tag, limit_end_ms(ms)), "the agent has not answered after %lld ms%s",
+    cr_assert(await(self, &self->answers[tag].came, limit_end_ms(ms)), "the agent has not answered after %lld ms%s",
               (long long)ms, self->silent ? ": it has ended" : "");
     return &self->answers[tag];
-}
-
-/* With its end, its stdout ends. */
-static bool await_silence(agent *self, int64_t end_ms)
-{
-    struct timespec until = instant(end_ms);
-    int error = 0;
-    pthread_mutex_lock(&self->mutex);
-    while (!self->silent && !error)
-        error = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
-    bool silent = self->silent;
-    pthread_mutex_unlock(&self->mutex);
-    return silent;
 }
 
 void agent_kill(agent *self)
@@ -233,7 +220,7 @@ void agent_kill(agent *self)
     if (!self->ended) {
         kill(self->pid, SIGKILL);
         if (self->pooled)
-            await_silence(self, limit_end_ms(AGENT_MS));
+            await(self, &self->silent, limit_end_ms(AGENT_MS)); /* with its end, its stdout ends */
         else
             waitpid(self->pid, NULL, 0);
     }
@@ -248,7 +235,7 @@ bool agent_leave(agent *self, int64_t ms)
         close(self->input);
     }
     self->input = -1;
-    return await_silence(self, limit_end_ms(ms));
+    return await(self, &self->silent, limit_end_ms(ms));
 }
 
 /* For the next test. One that does not come to its end is for none. */
