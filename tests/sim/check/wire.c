@@ -379,6 +379,20 @@ static void check_place(const char *script, const host *at, const sim_run *run, 
                 after->last_score, late_ms, wait_ms, from_ms);
 }
 
+/* The head has left: those behind it have their turn earlier by what was left of its place, and by no more. */
+static void check_moved_up(const char *script, const host *at, const wire_state *after)
+{
+    const wire_state *before = &wire_now.before;
+    if (before->queued < 2 || after->queued + 1 != before->queued || strcmp(before->head, after->head) == 0 ||
+        before->head_score < 0 || before->last_score < 0 || after->last_score < 0)
+        return;
+    double left_ms = before->head_score - (double)(sim_server_now_us(at->server) / 1000);
+    double moved_ms = before->last_score - after->last_score;
+    if (moved_ms > (left_ms > 0 ? left_ms : 0) + 1)
+        finding("%s moved the last of a queue up by %.0f ms, and %.0f were left of the place before it", script, moved_ms,
+                left_ms);
+}
+
 static bool is_queued(const host *at, const char *name, text who)
 {
     char key[TEXT_SIZE];
@@ -499,6 +513,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_lease(script, at, run, &after);
     if (which == QUEUED && !wire_now.before.mode)
         check_place(script, at, run, run->name != NULL, &after);
+    if (which == QUEUED && run->name)
+        check_moved_up(script, at, &after);
 }
 
 /* --- now and then --- */
