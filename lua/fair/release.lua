@@ -32,7 +32,7 @@ local heir, heir_lease_ms, heir_place_ms, calm = ARGV[5], ARGV[6], tonumber(ARGV
 
 -- Offers the lock to the head, if that waits for it (fair/acquire, ARGV 8) and hears: the head leaves the queue and has the
 -- lock, but only for so long that it can answer. The message says which session has it, and for how many ms.
--- The order of the writes matters: see offer() in lock/waiters.inc. Answers whether it did.
+-- The order of the writes matters: see lock/waiters.inc. Answers whether it did.
 local function offer(head)
     local said = counted and head ~= owner and redis.pcall('hget', waiters, head)
     local wanted_ms, place_ms = string.match(type(said) == 'string' and said or '', '^(%d+) (%d+)$')
