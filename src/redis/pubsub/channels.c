@@ -206,6 +206,13 @@ static rli_listener *listener_of(const rli_channel *channel, uint64_t number)
     return listener;
 }
 
+static void tell_all(rli_channel *channel)
+{
+    rli_channel_signal(channel);
+    for (const rli_listener *listener = channel->listeners; listener; listener = listener->next)
+        rlock_cancel_fire(listener->ends);
+}
+
 void rli_channel_tell(rli_channel *channel, const char *message)
 {
     uint64_t number = 0, ms = 0;
@@ -213,7 +220,7 @@ void rli_channel_tell(rli_channel *channel, const char *message)
     rest = rest && *rest == ' ' ? read_number(rest + 1, &ms) : NULL;
     rli_listener *listener = rest && !*rest ? listener_of(channel, number) : NULL;
     if (!listener) {
-        rli_channel_signal(channel);
+        tell_all(channel);
         return;
     }
     listener->told_ms = (int64_t)ms;
