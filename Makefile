@@ -446,7 +446,7 @@ $(loss): $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/loss/*.c) tests/bench/fa
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 .PHONY: bench-loss
-bench-loss: all $(loss) | deps-test ## measures how soon a lost lock is told to its holder: a deleted one, and one lost at a failover, of which there are BENCH_RUNS=5 of each kind
+bench-loss: all $(loss) | deps-test ## measures how soon a lost lock is told to its holder, also after a failover, and what that costs, in some minutes; BENCH_RUNS=5 of each kind
 	@PATH="$$PATH" BENCH_RUNS='$(BENCH_RUNS)' $(loss) -j1 --live
 
 # --- Installing ---

@@ -276,7 +276,9 @@ Test(tracking_message, passing_trouble_is_tried_again)
                                         "-ERR The client ID you want redirect to does not exist\r\n"};
     for (size_t i = 0; i < COUNT(first); i++) {
         const char *const answers[] = {first[i], tracks[0]};
+        int64_t since_ms = now_ms();
         refuse(answers, 2, RLOCK_TRACKING_ON, NULL);
+        assert_between(now_ms() - since_ms, 0, at_most_ms(15000)); /* not after the five minutes of a refusal */
     }
 }
 
