@@ -198,6 +198,13 @@ static const char *read_number(const char *text, uint64_t *number)
     return *number > 0 ? text + digits : NULL;
 }
 
+static void tell_all(rli_channel *channel)
+{
+    rli_channel_signal(channel);
+    for (const rli_listener *listener = channel->listeners; listener; listener = listener->next)
+        rlock_cancel_fire(listener->ends);
+}
+
 void rli_channel_tell(rli_channel *channel, const char *message)
 {
     uint64_t number = 0, ms = 0;
@@ -213,7 +220,7 @@ void rli_channel_tell(rli_channel *channel, const char *message)
         rli_unpark(listener->parker);
     }
     if (!told)
-        rli_channel_signal(channel);
+        tell_all(channel);
 }
 
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number)

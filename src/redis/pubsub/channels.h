@@ -5,6 +5,7 @@
 #ifndef RLI_CHANNELS_H
 #define RLI_CHANNELS_H
 
+#include "base/cancel.h"
 #include "base/park.h"
 #include "base/table.h"
 
@@ -16,6 +17,7 @@
 typedef struct rli_listener {
     struct rli_listener *next, *previous;
     rli_parker *parker;
+    rlock_cancel *ends; /* a token that messages to all listeners fire; NULL: none */
     uint64_t number; /* messages that begin with it are for this listener alone; 0: it has none */
     bool signalled;  /* something has happened since the last rli_listener_take */
     int64_t told_ms; /* the latest message for this listener alone: the ms that it names; 0: there was none since then */
