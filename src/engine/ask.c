@@ -259,7 +259,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                     : wait_ms > 0   ? wait_ms
                                     : 0,
         .unheard = forgotten ? attempt->unheard : "",
-        .expects_offer = wait_ms > 0 && rli_offer_is_possible(attempt->engine),
+        .expects_offer = asked->kind->queueing == RLI_ON_SERVER && wait_ms > 0 && rli_offer_is_possible(attempt->engine),
     };
     add_registration(attempt, &request);
     return request;
@@ -349,7 +349,7 @@ static rlock_status prepare(rli_attempt *attempt, ask_frame *asking, int64_t *ag
         rli_local_handoff_take_in_turn(attempt);
     if (!attempt->waiter.handed)
         status = may_take(attempt);
-    bool took = status == RLOCK_OK && !attempt->waiter.handed && rli_offer_is_told(attempt) &&
+    bool took = status == RLOCK_OK && !attempt->waiter.handed && attempt->wait.news.told_ms > 0 &&
                 rli_offer_take(attempt, &status);
     if (took)
         *again_ms = rli_now_ms();
@@ -411,7 +411,7 @@ static bool begin_asking(rli_attempt *attempt, int64_t *again_ms)
         rli_handoff_lead_if_asked(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !attempt->wait.heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
-    return rli_offer_is_told(attempt) || !is_deferred(attempt, again_ms);
+    return attempt->wait.news.told_ms > 0 || !is_deferred(attempt, again_ms);
 }
 
 /* Goes on with the request, which is under way. */

@@ -42,11 +42,6 @@ static bool may_take(const rli_attempt *attempt, int64_t told_ms)
     return attempt->offered_from_ms > 0 && is_only && is_all && rli_now_ms() - attempt->offered_from_ms < told_ms / 2;
 }
 
-bool rli_offer_is_told(const rli_attempt *attempt)
-{
-    return attempt->wait.news.told_ms > 0;
-}
-
 bool rli_offer_take(rli_attempt *attempt, rlock_status *status)
 {
     int64_t told_ms = attempt->wait.news.told_ms;

@@ -17,8 +17,6 @@ void rli_offer_note_request(rli_attempt *attempt, bool waits);
 /* That request was answered: it waits. Mutex held. */
 void rli_offer_note_denied(rli_attempt *attempt, const rli_call *call);
 
-/* Returns whether the attempt was told that the lock is offered to it. */
-bool rli_offer_is_told(const rli_attempt *attempt);
 /* Takes the lock that it was told is offered to it, without a request, if that is certain; *status is as of
  * rli_grant_apply. False: it has to ask. Mutex held, in the session's turn. */
 bool rli_offer_take(rli_attempt *attempt, rlock_status *status);
