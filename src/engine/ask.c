@@ -215,13 +215,16 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
-/* Adds what concerns the registry of waiters, if the attempt or its session has waited. */
-static void add_registration(rli_attempt *attempt, rli_request *request)
+/* Adds what lets a release by others offer the lock to the attempt: a place in the registry of waiters, if the attempt or its
+ * session has waited, or in the server's queue. */
+static void add_waiting(rli_attempt *attempt, rli_request *request)
 {
     if (attempt->own_channel || attempt->session->cold->registered_ms)
         rli_registry_request(attempt, request);
-    else if (attempt->asked->kind->queueing == RLI_ON_SERVER)
-        rli_offer_note_request(attempt, request->wait_ms > 0);
+    if (attempt->asked->kind->queueing != RLI_ON_SERVER)
+        return;
+    request->expects_offer = request->wait_ms > 0 && rli_offer_is_possible(attempt->engine);
+    rli_offer_note_request(attempt, request->wait_ms > 0);
 }
 
 rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t lease_ms)
@@ -259,9 +262,8 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                     : wait_ms > 0   ? wait_ms
                                     : 0,
         .unheard = forgotten ? attempt->unheard : "",
-        .expects_offer = asked->kind->queueing == RLI_ON_SERVER && wait_ms > 0 && rli_offer_is_possible(attempt->engine),
     };
-    add_registration(attempt, &request);
+    add_waiting(attempt, &request);
     return request;
 }
 
