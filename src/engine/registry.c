@@ -100,9 +100,10 @@ static bool hears(const rli_attempt *attempt)
 void rli_registry_request(rli_attempt *attempt, rli_request *request)
 {
     rli_session *session = attempt->session;
-    if (!attempt->asked->kind->registers || session->count > 0)
+    /* An owner that was granted the lock as another kind meanwhile does not wait any more, but is still registered. */
+    if (!attempt->asked->kind->registers || (session->count > 0 && !session->registered))
         return;
-    request->registers = hears(attempt);
+    request->registers = session->count == 0 && hears(attempt);
     rli_offer_note_request(attempt, request->registers);
     if (request->registers) {
         if (!session->cold->registered_ms)
