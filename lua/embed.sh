@@ -34,7 +34,7 @@ include() {
         case $line in
         --@include\ *)
             if [ "$1" = whole ]; then
-                bare "lua/${line#--@include }"
+                bare "lua/${line#--@include }" | include whole
             else
                 number=$first_include
                 for part in lua/*/*.inc; do
@@ -66,6 +66,6 @@ printf "const rli_script *const rli_scripts[] = {\n${all:-}    0,\n};\n"
 printf 'const char *const rli_script_forms[RLI_SCRIPT_FORMS][RLI_PUBSUB_MODES] = {%s};\n' "$forms"
 echo 'const char *const rli_script_includes[] = {'
 for part in lua/*/*.inc; do
-    printf '%s,\n' "$(bare "$part" | quote)"
+    printf '%s,\n' "$(bare "$part" | include marked | quote)"
 done
 echo '};'

@@ -14,9 +14,14 @@
 #define BUCKETS 2048
 /* When to go on if a server has enough to do at present. */
 #define FULL_MS 20
+/* When to go on if reports have caused as many looks as they may at present. */
+#define CREDIT_MS (1000 / RLI_WATCH_LOOKS_A_SECOND)
 /* The pause after holds could not be read, which doubles up to the longest. */
 #define PAUSE_MS         500
 #define LONGEST_PAUSE_MS 10000
+
+/* What a look is for: a hold has become old enough; a name was reported as changed; or a round. */
+typedef enum cause { AGE, ALARM, ROUND } cause;
 
 /* --- batches --- */
 
@@ -36,8 +41,8 @@ static bool is_held(const rli_session *session)
     return session->kind->look && session->phase == RLI_OPEN && session->count > 0 && !session->forced;
 }
 
-/* Begins a batch for holds like that one. alarm: a report is the cause. NULL: not now. */
-static rli_renewal_batch *begin(rli_watchdog *watchdog, const rli_session *session, bool alarm)
+/* Begins a batch for holds like that one. NULL: not now. */
+static rli_renewal_batch *begin(rli_watchdog *watchdog, const rli_session *session, cause why)
 {
     rli_engine *engine = watchdog->engine;
     rli_node *node = rli_topology_ref_server(engine->topology, slot_of(watchdog, session));
@@ -48,16 +53,16 @@ static rli_renewal_batch *begin(rli_watchdog *watchdog, const rli_session *sessi
         return NULL;
     }
     batch->looks = true;
-    batch->alarm = alarm;
-    batch->judged = alarm || engine->watch.round.reported;
+    batch->alarm = why == ALARM;
+    batch->judged = why == ALARM || (why == ROUND && engine->watch.round.reported);
     return batch;
 }
 
 /* Adds the session to *batch, which may be NULL. Returns false when it does not fit. */
-static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *session, bool alarm)
+static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *session, cause why)
 {
     rli_engine *engine = watchdog->engine;
-    if (!*batch && !(*batch = begin(watchdog, session, alarm)))
+    if (!*batch && !(*batch = begin(watchdog, session, why)))
         return false;
     rli_renewal_batch *own = *batch;
     const rli_session *first = own->sessions[0];
@@ -77,7 +82,7 @@ static void send(rli_watchdog *watchdog, rli_renewal_batch *batch)
 {
     if (!batch)
         return;
-    if (batch->alarm)
+    if (batch->judged)
         watchdog->engine->watch.credit -= batch->count;
     rli_renew_dispatch(batch);
 }
@@ -165,7 +170,7 @@ void rli_look_at_old(rli_watchdog *watchdog, rli_session *session)
     for (; session; session = next_old(watchdog)) {
         rli_node *node = server_of(watchdog, session);
         bool looks = rli_tracking_want(engine, node) && !session->looking && rli_now_ms() >= node->renewals.mute_until_ms;
-        if (looks && !add(watchdog, &batch, session, false))
+        if (looks && !add(watchdog, &batch, session, AGE))
             break; /* another batch */
         age(engine, session);
     }
@@ -197,7 +202,7 @@ static bool look_at_some(rli_watchdog *watchdog, const rli_entry *entry, bool *l
         any = true;
         /* A look that is under way may have been answered before the report. */
         if (!session->looking)
-            add(watchdog, &batch, session, true);
+            add(watchdog, &batch, session, ALARM);
         if (batch && batch->count == watchdog->engine->settings->batch_size)
             break;
     }
@@ -246,7 +251,7 @@ static void look_at_alarms(rli_watchdog *watchdog)
     while ((alarm = next_alarm(engine, &next_ms)) && rli_watch_may_look(&engine->watch))
         look_at_name(watchdog, alarm);
     if (alarm) /* there is no credit */
-        next_ms = rli_after_ms(1000 / RLI_WATCH_LOOKS_A_SECOND);
+        next_ms = rli_after_ms(CREDIT_MS);
     rli_watch_expect(engine, next_ms);
 }
 
@@ -336,7 +341,7 @@ static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const 
             continue;
         if (!is_held(session) || session->looking)
             session->suspect = session->looking; /* again when that look is back */
-        else if (!add(watchdog, batch, session, false))
+        else if (!add(watchdog, batch, session, ROUND))
             return false;
     }
     return true;
@@ -380,6 +385,8 @@ static void go_round(rli_watchdog *watchdog)
         rli_watch_expect(engine, rli_now_ms());
         rli_engine_unlock(engine); /* so that callers get it, too */
         rli_engine_lock(engine);
+    } else if (round->stage == RLI_ROUND_LOOKS && round->reported && !rli_watch_may_look(&engine->watch)) {
+        rli_watch_expect(engine, rli_after_ms(CREDIT_MS));
     } else if (round->stage == RLI_ROUND_LOOKS) {
         look_at_marked(watchdog);
         if (round->stage == RLI_ROUND_OVER)

@@ -12,6 +12,7 @@
 --       6 head of the queue that did not hear an earlier wake-up, as an earlier run answered it; or ''
 --       7 how long the owner asked to keep its place when it joined the queue, ms. When it takes the lock, the
 --         timeouts of all owners behind it are lowered by that.
+--       8 present only if the owner may be offered the lock (fair/release)
 -- Answers:
 --   nil          the owner holds the lock with that hold count
 --   n >= 0       another owner holds the lock; ask again after n ms at the latest
@@ -40,40 +41,44 @@ local function stay(place, score)
     return math.max(score, least)
 end
 
+-- Notes what an offer to the owner has to know. `before` stands before it, or holds the lock; if that is of the same
+-- client, its release hands the lock over (fair/release, ARGV 5).
+local function expect_offer(before)
+    before = before or redis.call('hkeys', lock)[1]
+    if not before or string.sub(before, 1, 36) ~= string.sub(owner, 1, 36) then
+        redis.pcall('hset', waiters, owner, lease_ms .. ' ' .. place_ms)
+        redis.pcall('pexpire', waiters, 90000)
+    end
+end
+
 -- Adds the owner to the end of the queue. Its timeout becomes the time that is left to the owner before it, plus
--- wait_ms. An owner that already has a place and a timeout keeps its place.
--- Answers the owner that is directly before it, or false when it is the head.
+-- wait_ms. An owner that already has a place and a timeout keeps its place. Answers its place; 0: it is the head.
 local function enqueue(own, pttl, head, head_score)
     local place = was_queued and redis.call('lpos', queue, owner)
     if place and (own or place == 0) then
         if own then
             stay(place, tonumber(own))
         end
-        return place > 0 and redis.call('lindex', queue, place - 1)
+        if ARGV[8] then
+            expect_offer(place > 0 and redis.call('lindex', queue, place - 1))
+        end
+        return place
     end
     local last = redis.call('lindex', queue, '-1')
     local score = last == head and head_score or last and redis.call('zscore', timeouts, last)
     local until_turn = math.max(0, score and tonumber(score) - now() or pttl)
     redis.call('zadd', timeouts, string.format('%.0f', until_turn + wait_ms + now()), owner)
-    if not place then
-        redis.call('rpush', queue, owner)
-        return last
+    if ARGV[8] then
+        expect_offer(not place and last)
     end
-    return redis.call('lindex', queue, place - 1)
+    return place or redis.call('rpush', queue, owner) - 1
 end
 
--- A waiter of the asking client's process is known to be alive, even if it has not subscribed yet.
-local client = string.match(owner, '.*:') or owner
-
-local function may_be_dead(other)
-    return string.find(other, client, 1, true) ~= 1 and not is_heard(channel .. ':' .. other)
-end
-
--- How long to sleep while another owner holds the lock. A message may never come: the head, or the owner before
--- this one, may be dead or not subscribed yet; the lock's key may be deleted; or the lock may have no expiry.
-local function ask_again_after(pttl, head, before)
-    local deaf = before and (may_be_dead(head) or (before ~= head and may_be_dead(before)))
-    local longest = deaf and 2000 or sleep_ms
+-- How long to sleep while another owner holds the lock. A message may never come: an owner to which the lock was
+-- offered may have stopped, one that stands before this one may be dead, the lock's key may be deleted, or the lock
+-- may have no expiry. The more owners there are, the less often each asks.
+local function ask_again_after(pttl, place)
+    local longest = math.min(sleep_ms, 1000 + place * 100)
     return pttl >= 0 and math.min(pttl, longest) or longest
 end
 
@@ -108,7 +113,7 @@ elseif redis.call('hexists', lock, owner) == 1 then
     if place then
         place_ms = left_of(owner, place_ms)
         redis.call('lrem', queue, 0, owner)
-        redis.call('zrem', timeouts, owner)
+        forget(owner)
         move_up(redis.call('lrange', queue, place, -1), place_ms, false)
     end
     redis.call('hset', lock, owner, count)
@@ -119,12 +124,12 @@ elseif redis.call('hexists', lock, owner) == 1 then
 elseif count ~= '1' then
     return -3
 end
-local before = wait_ms > 0 and enqueue(own, pttl, head, head_score)
+local place = wait_ms > 0 and enqueue(own, pttl, head, head_score) or 0
 if pttl ~= -2 then
     if dropped then
         call_next(pttl, owner)
     end
-    return ask_again_after(pttl, head, before)
+    return ask_again_after(pttl, place)
 end
 if wait_ms == 0 then
     if dropped or freed then

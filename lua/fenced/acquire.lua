@@ -21,7 +21,6 @@
 local lock, counter = KEYS[1], KEYS[2]
 local owner, lease_ms, count, over, channel = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local member, since = ARGV[6] and owner .. ' ' .. ARGV[6], ARGV[7]
---@include lock/registered.inc
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count ~= '1' then
@@ -33,11 +32,12 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
         redis.call('hdel', lock, over)
     end
     redis.call('pexpire', lock, lease_ms)
-    leave_registry()
+    --@include lock/registered.inc
     if pttl ~= -2 then
-        --@include lock/waiters.inc
+        --@include lock/registry.inc
         redis.call('publish', channel, '0')
-        wake_waiter()
+        --@include lock/first.inc
+        --@include lock/waiters.inc
     end
     return { redis.call('get', counter) }
 end
@@ -47,7 +47,7 @@ if redis.call('hexists', lock, owner) == 1 then
     if pttl < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms)
     end
-    leave_registry()
+    --@include lock/registered.inc
     return { redis.call('get', counter) }
 end
 if count ~= '1' then

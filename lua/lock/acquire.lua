@@ -6,7 +6,7 @@
 --       3 hold count after this acquire
 --       4 owner of a session that is over and whose field this acquire replaces, or ''
 --       5 channel; present only together with 4 or 6, and never for a spin lock, whose waiters hear no messages
---       6 lease with which the owner stands in the registry of waiters (waiters.inc), or is to; present only if it may
+--       6 lease with which the owner stands in the registry of waiters (registry.inc), or is to; present only if it may
 --         stand there, which it does no longer once it holds the lock
 --       7 register the owner if it is refused: since when it has waited, by the server's clock in us, or 0: from now;
 --         present only for a waiter that hears messages
@@ -22,7 +22,6 @@
 -- registry.
 local lock, owner, lease_ms, count, over, channel = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local member, since = ARGV[6] and owner .. ' ' .. ARGV[6], ARGV[7]
---@include lock/registered.inc
 local pttl = redis.call('pttl', lock)
 if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count ~= '1' then
@@ -33,11 +32,12 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
         redis.call('hdel', lock, over)
     end
     redis.call('pexpire', lock, lease_ms)
-    leave_registry()
+    --@include lock/registered.inc
     if pttl ~= -2 and channel then
-        --@include lock/waiters.inc
+        --@include lock/registry.inc
         redis.call('publish', channel, '0')
-        wake_waiter()
+        --@include lock/first.inc
+        --@include lock/waiters.inc
     end
     return nil
 end
@@ -46,7 +46,7 @@ if redis.call('hexists', lock, owner) == 1 then
     if pttl < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms)
     end
-    leave_registry()
+    --@include lock/registered.inc
     return nil
 end
 if count ~= '1' then

@@ -9,11 +9,12 @@
 -- hears.
 -- Not repeatable: a second run could free the lock of the next owner.
 local lock, channel = KEYS[1], ARGV[1]
---@include lock/waiters.inc
+--@include lock/registry.inc
 if redis.call('hlen', lock) == 0 then -- an error for a key of another type, which is not ours to delete
     return 0
 end
 redis.call('del', lock)
 redis.call('publish', channel, '0')
-wake_waiter()
+--@include lock/first.inc
+--@include lock/waiters.inc
 return 1

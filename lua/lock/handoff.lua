@@ -9,7 +9,7 @@
 --       5 how many of the channel's subscribers belong to the releaser's process, without those that listen to the
 --         channel `guards` as well (waiters.inc). If others wait, the lock goes to them instead, so that they get their
 --         turn. '': do not look for others; -1: free the lock in any case
---       6 lease with which the successor stands in the registry of waiters (waiters.inc), or is to; '': it never did
+--       6 lease with which the successor stands in the registry of waiters (registry.inc), or is to; '': it never did
 --       7 register the successor if the lock goes to a registered waiter: since when it has waited, by the server's
 --         clock in us, or 0: from now; '': it is not to be registered
 -- Answers:
@@ -29,37 +29,11 @@ local lock, counter = KEYS[1], KEYS[2]
 local channel, owner, heir, lease_ms, ours = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local place_ms, since = ARGV[6], ARGV[7]
 local member = heir .. ' ' .. place_ms
---@include lock/waiters.inc
-
-local function free(waited_for)
-    redis.call('del', lock)
-    local heard = redis.call('publish', channel, '0')
-    if waited_for then
-        wake_waiter(member)
-    end
-    return -(counted and (others_listen() or heard) or 1 + (ours or 0))
-end
+--@include lock/registry.inc
 
 -- Answers false if the counter is a key of another type.
 local function draw_token()
     return type(redis.pcall('incr', counter)) == 'number'
-end
-
--- Gives the lock to others if there are any. Answers nil if there are none.
-local function yield()
-    local first = registrant(0)
-    local waited_for = first and (first ~= member or registrant(1))
-    local others = counted and others_listen() or 1 + ours -- mode scattered, or no right to ask: assume one
-    if waited_for and others <= ours and offer(owner, member) then
-        if since ~= '' then
-            local time = redis.call('time')
-            since = since ~= '0' and since or time[1] .. string.sub('00000' .. time[2], -6)
-            redis.pcall('zadd', waiters, 'NX', since, member)
-            redis.pcall('pexpire', waiters, 90000)
-        end
-        return 4
-    end
-    return others > ours and free(waited_for) or nil
 end
 
 if redis.call('hexists', lock, owner) == 0 then
@@ -71,15 +45,61 @@ if redis.call('hexists', lock, owner) == 0 then
     end
     return not counter and 3 or draw_token() and { 3, redis.call('get', counter) } or nil
 end
-local yielded = ours and yield()
-if yielded then
-    return yielded
-end
-if counter and not draw_token() then
-    return free(registrant(0))
+-- Most runs have neither, and are spared what only these need.
+if ours or counter then
+    -- Answers how many others listen.
+    local function others_listen()
+        local others
+        --@include lock/others.inc
+        return others
+    end
+
+    -- Tells the first registrant that hears, but not the successor, to ask; with `offered_by` offers it the lock of that
+    -- owner. Answers whether one heard.
+    local function call_waiter(offered_by)
+        --@include lock/first.inc
+        from, except = offered_by, member
+        --@include lock/waiters.inc
+        return told
+    end
+
+    local function free(waited_for)
+        redis.call('del', lock)
+        local heard = redis.call('publish', channel, '0')
+        if waited_for then
+            call_waiter()
+        end
+        return -(counted and (others_listen() or heard) or 1 + (ours or 0))
+    end
+
+    -- Gives the lock to others if there are any. Answers nil if there are none.
+    local function yield()
+        local first = counted and redis.pcall('zrange', waiters, '0', '1')
+        local waited_for = first and (first[1] ~= member and first[1] or first[2])
+        local others = counted and others_listen() or 1 + ours -- mode scattered, or no right to ask: assume one
+        if waited_for and others <= ours and call_waiter(owner) then
+            if since == '0' then
+                --@include lock/now.inc
+            end
+            if since ~= '' then
+                redis.pcall('zadd', waiters, 'NX', since, member)
+                redis.pcall('pexpire', waiters, '90000')
+            end
+            return 4
+        end
+        return others > ours and free(waited_for) or nil
+    end
+
+    local yielded = ours and yield()
+    if yielded then
+        return yielded
+    end
+    if counter and not draw_token() then
+        return free(true)
+    end
 end
 local pttl = redis.call('pttl', lock)
--- The order of the writes matters: see offer() in waiters.inc.
+-- The order of the writes matters: see waiters.inc.
 redis.call('pexpire', lock, lease_ms)
 redis.call('hset', lock, heir, '1')
 redis.call('hdel', lock, owner)
@@ -88,6 +108,7 @@ if place_ms ~= '' then
 end
 if tonumber(lease_ms) < pttl then
     redis.call('publish', channel, '0')
-    wake_waiter()
+    --@include lock/first.inc
+    --@include lock/waiters.inc
 end
 return counter and { 2, redis.call('get', counter) } or 2

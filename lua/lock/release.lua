@@ -5,7 +5,7 @@
 --       2 owner
 --       3 hold count after this release; 0: free the lock
 --       4 lease, ms
---       5 lease with which the owner may stand in the registry of waiters (waiters.inc), which it then leaves; present
+--       5 lease with which the owner may stand in the registry of waiters (registry.inc), which it then leaves; present
 --         only in a release by an owner that waits no more
 -- Answers:
 --   nil  the owner does not hold the lock; nothing changed but the registry
@@ -15,7 +15,7 @@
 -- to have it next `NUMBER MS` when it offered it the lock (waiters.inc), else `0`.
 -- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
 local lock, channel, owner, count, lease_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
---@include lock/waiters.inc
+--@include lock/registry.inc
 if ARGV[5] then
     redis.pcall('zrem', waiters, owner .. ' ' .. ARGV[5])
 end
@@ -29,13 +29,20 @@ if count ~= '0' then
     end
     return 0
 end
-local waited_for = registrant(0)
-if waited_for and others_listen() == 0 and offer(owner) then
-    return 1
+--@include lock/first.inc
+local others
+if registrant then
+    --@include lock/others.inc
 end
-redis.call('del', lock)
-redis.call('publish', channel, '0')
-if waited_for then
-    wake_waiter()
+if others == 0 then -- and a waiter is registered
+    from = owner
+    --@include lock/waiters.inc
+    from = nil
+end
+if not told then
+    redis.call('del', lock)
+    redis.call('publish', channel, '0')
+    -- Those that are left: an offer that nobody heard has taken others out.
+    --@include lock/waiters.inc
 end
 return 1

@@ -44,13 +44,27 @@ rlock_cancel *rlock_cancel_new(void)
 
 void rlock_cancel_fire(rlock_cancel *cancel)
 {
-    if (!cancel || cancel->generation != rli_fork_generation() || atomic_exchange(&cancel->fired, true))
+    if (!cancel || cancel->generation != rli_fork_generation() || atomic_load(&cancel->fired))
         return;
-    ssize_t written = write(cancel->fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written; /* cannot fail: the eventfd's counter is 0 */
     pthread_mutex_lock(&cancel->mutex);
-    for (rli_cancel_watch *watch = cancel->watches; watch; watch = watch->next)
-        rli_unpark(watch->parker);
+    if (!atomic_exchange(&cancel->fired, true)) {
+        ssize_t written = write(cancel->fd, &(uint64_t){1}, sizeof(uint64_t));
+        (void)written; /* cannot fail: the eventfd's counter is 0 */
+        for (rli_cancel_watch *watch = cancel->watches; watch; watch = watch->next)
+            rli_unpark(watch->parker);
+    }
+    pthread_mutex_unlock(&cancel->mutex);
+}
+
+void rli_cancel_rearm(rlock_cancel *cancel)
+{
+    uint64_t count;
+    if (!rli_cancel_fired(cancel))
+        return;
+    pthread_mutex_lock(&cancel->mutex);
+    ssize_t n = read(cancel->fd, &count, sizeof count);
+    (void)n; /* cannot fail: the token has fired */
+    atomic_store(&cancel->fired, false);
     pthread_mutex_unlock(&cancel->mutex);
 }
 

@@ -149,6 +149,7 @@ static rlock_status join_channel(rli_attempt *attempt)
     channel[names->channel_length] = ':';
     memcpy(channel + names->channel_length + 1, own, strlen(own) + 1);
     const rli_source source = {.name = channel, .length = length};
+    attempt->wait.news.number = attempt->session->number;
     rlock_status status = rli_wait_join(&attempt->wait, names->name, names->length, &source);
     free(channel);
     return status;
@@ -235,14 +236,15 @@ static void join_queue(rli_attempt *attempt)
         rli_queue_join_without_leader(queue_of(attempt), &attempt->waiter, attempt->session, attempt->op->parker);
 }
 
-/* A fair waiter with local rivals will have to queue anyway. It subscribes first and asks then, so that it need not ask
- * again in case a message came before the subscription. A client that was opened lazily may know no server before
- * its first request. */
+/* A fair waiter with rivals, here or elsewhere, will have to queue anyway. It subscribes first and asks then, so that it
+ * need not ask again in case a message came before the subscription. A client that was opened lazily may know no server
+ * before its first request. */
 static bool subscribes_first(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
     return asked->wait_ms > 0 && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
-           has_rivals(attempt) && rli_topology_has_looked(attempt->engine->topology);
+           (has_rivals(attempt) || rli_contended_has(&attempt->engine->contended, attempt->entry)) &&
+           rli_topology_has_looked(attempt->engine->topology);
 }
 
 /* Mutex held on entry, not on return. */

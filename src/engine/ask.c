@@ -8,6 +8,7 @@
 #include "engine/grant.h"
 #include "engine/handoff.h"
 #include "engine/local_handoff.h"
+#include "engine/offer.h"
 #include "engine/registry.h"
 #include "engine/session.h"
 #include "engine/synced.h"
@@ -135,12 +136,18 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
+        if (attempt->session->cold->registrations == 1)
+            rli_contended_forget(&attempt->engine->contended, attempt->entry);
         return rli_grant_apply(attempt, &gain);
     case RLI_DENIED:
         if (verdict.rival && rli_entry_is_rival(attempt->engine, attempt->entry, verdict.rival, &attempt->asked->owner))
             return overlaps(attempt->asked);
         suspect(attempt, verdict.unheard);
         rli_registry_note_denied(attempt, &verdict, call);
+        if (attempt->asked->kind->queueing == RLI_ON_SERVER) {
+            rli_offer_note_denied(attempt, call);
+            rli_contended_note(&attempt->engine->contended, attempt->entry);
+        }
         *again_ms = ask_again_ms(attempt, &verdict);
         if (attempt->entry->in_doubt && !is_prompted(attempt, call))
             rli_queue_let_doubtful_ask(attempt->entry, attempt->session);
@@ -208,11 +215,16 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
-/* Adds what concerns the registry of waiters, if the attempt or its session has waited. */
-static void add_registration(rli_attempt *attempt, rli_request *request)
+/* Adds what lets a release by others offer the lock to the attempt: a place in the registry of waiters, if the attempt or its
+ * session has waited, or in the server's queue. */
+static void add_waiting(rli_attempt *attempt, rli_request *request)
 {
     if (attempt->own_channel || attempt->session->cold->registered_ms)
         rli_registry_request(attempt, request);
+    if (attempt->asked->kind->queueing != RLI_ON_SERVER)
+        return;
+    request->expects_offer = request->wait_ms > 0 && rli_offer_is_possible(attempt->engine);
+    rli_offer_note_request(attempt, request->wait_ms > 0);
 }
 
 rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t lease_ms)
@@ -251,7 +263,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
                                     : 0,
         .unheard = forgotten ? attempt->unheard : "",
     };
-    add_registration(attempt, &request);
+    add_waiting(attempt, &request);
     return request;
 }
 
@@ -339,8 +351,8 @@ static rlock_status prepare(rli_attempt *attempt, ask_frame *asking, int64_t *ag
         rli_local_handoff_take_in_turn(attempt);
     if (!attempt->waiter.handed)
         status = may_take(attempt);
-    bool took = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.handed &&
-                rli_registry_take_offer(attempt, &status);
+    bool took = status == RLOCK_OK && !attempt->waiter.handed && attempt->wait.news.told_ms > 0 &&
+                rli_offer_take(attempt, &status);
     if (took)
         *again_ms = rli_now_ms();
     if (status == RLOCK_OK && !took && !attempt->waiter.handed)
@@ -401,7 +413,7 @@ static bool begin_asking(rli_attempt *attempt, int64_t *again_ms)
         rli_handoff_lead_if_asked(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !attempt->wait.heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
-    return (attempt->own_channel && rli_registry_is_told(attempt)) || !is_deferred(attempt, again_ms);
+    return attempt->wait.news.told_ms > 0 || !is_deferred(attempt, again_ms);
 }
 
 /* Goes on with the request, which is under way. */

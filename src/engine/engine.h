@@ -13,6 +13,7 @@
 #include "engine/permits_in_doubt.h"
 #include "engine/renewed_permits.h"
 #include "engine/cold_fields.h"
+#include "engine/contended.h"
 #include "engine/holds.h"
 #include "engine/watch.h"
 #include "redis/topology/topology.h"
@@ -44,6 +45,7 @@ struct rli_engine {
     uint64_t last_number, last_queue_number;
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
     int64_t own_channels_until_ms;
+    rli_contended contended;
     rli_timer_heap timers;
     /* The lost sessions, the oldest first, and how many there are. */
     rli_session *first_lost, *last_lost;

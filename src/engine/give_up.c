@@ -27,8 +27,10 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
     *left = false;
     if (!leaving) /* the place is left in the background */
         return RLOCK_OK;
-    if (begins)
+    if (begins) {
         leaving->request = rli_ask_request(attempt, &leaving->texts, 0);
+        leaving->request.returns_offer = attempt->session->count == 0;
+    }
     rli_engine_unlock(engine);
     if (begins) {
         attempt->asked->kind->give_up(&leaving->call, &leaving->request);

@@ -32,6 +32,10 @@ typedef struct rli_request {
     int64_t wait_ms;
     /* Fair locks: the timeout that the session requested when it first queued, ms. */
     int64_t place_ms;
+    /* Fair acquire: a release by another process may offer it the lock (offer.h). */
+    bool expects_offer;
+    /* Fair give up: the owner holds nothing, so what the server keeps for it is an offer that it returns. */
+    bool returns_offer;
     /* Fair locks: the wire owner that was the unheard head at least RLI_UNHEARD_MS ago, or "". The script removes it
      * from the queue if it is still the head and is unheard again. */
     const char *unheard;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "engine/grant.h"
+#include "engine/offer.h"
 #include "engine/session.h"
 
 #include <stdlib.h>
@@ -14,12 +14,11 @@
 /* --- channels --- */
 
 /* Returns whether the attempt's waiters register. Not with localHandOver, where a session takes over the number of
- * another, and nothing may stand on the server under its own. Not in a cluster: while a slot moves, a script would make
- * a registry at the new node, and then the old one could not be moved. */
+ * another, and nothing may stand on the server under its own. */
 static bool may_register(const rli_attempt *attempt)
 {
     return attempt->asked->kind->registers && !attempt->engine->settings->local_hand_over &&
-           atomic_load(&attempt->engine->topology->pubsub_mode) == RLI_COUNTED;
+           rli_offer_is_possible(attempt->engine);
 }
 
 /* Returns the client's own channel for the lock; the caller frees its name. NULL as the name: out of memory. */
@@ -101,12 +100,12 @@ static bool hears(const rli_attempt *attempt)
 void rli_registry_request(rli_attempt *attempt, rli_request *request)
 {
     rli_session *session = attempt->session;
-    if (!attempt->asked->kind->registers || session->count > 0)
+    /* An owner that was granted the lock as another kind meanwhile does not wait any more, but is still registered. */
+    if (!attempt->asked->kind->registers || (session->count > 0 && !session->registered))
         return;
-    request->registers = hears(attempt);
-    attempt->offered_from_ms = 0;
+    request->registers = session->count == 0 && hears(attempt);
+    rli_offer_note_request(attempt, request->registers);
     if (request->registers) {
-        session->cold->registrations++;
         if (!session->cold->registered_ms)
             session->cold->registered_ms = request->lease_ms;
         session->registered = true;
@@ -125,8 +124,7 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
         return;
     if (verdict->registered) {
         attempt->since_us = verdict->since_us;
-        if (attempt->session->cold->registrations == 1 && call->unanswered == 0)
-            attempt->offered_from_ms = call->sent_ms;
+        rli_offer_note_denied(attempt, call);
         if (verdict->foreign && verdict->before < GUARDS)
             attempt->wants = RLI_WANTS_TO_GUARD;
     } else if (hears(attempt)) {
@@ -146,46 +144,6 @@ int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict)
     int64_t before = verdict->before < ASK_MOST_MS / ASK_EACH_MS ? verdict->before : ASK_MOST_MS / ASK_EACH_MS;
     int64_t pause_ms = rli_earlier(ASK_FIRST_MS + rli_random_up_to(before * ASK_EACH_MS), ASK_MOST_MS);
     return rli_after_ms(pause_ms);
-}
-
-/* --- offers --- */
-
-/* Returns whether what it was told is certain, and enough to rely on.
- *
- * The offer of a session that has registered once came after that request was sent, or the request's answer would have
- * been another. So it counts from then. A session that has registered more often may be told late of an offer that has
- * ended in between. What more there is to a grant than the field (a token, replicas that confirm it, a lease that nobody
- * renews, a field that it replaces) takes a request. */
-static bool may_take(const rli_attempt *attempt, int64_t told_ms)
-{
-    const rli_session *session = attempt->session;
-    const rli_cold_fields *cold = session->cold;
-    const rli_topology *topology = attempt->engine->topology;
-    bool is_only = session->count == 0 && cold->attempts == 1 && cold->registrations == 1 && cold->in_doubt_ms == 0 &&
-                   !cold->replaces && session->phase == RLI_OPEN && attempt->wait.news.number == session->number;
-    bool is_all = !attempt->asked->kind->fenced && attempt->asked->lease_ms == RLOCK_WATCHDOG &&
-                  told_ms <= attempt->engine->settings->watchdog_timeout_ms &&
-                  !rli_topology_has_replicas(topology, attempt->wait.slot);
-    return attempt->offered_from_ms > 0 && is_only && is_all && rli_now_ms() - attempt->offered_from_ms < told_ms / 2;
-}
-
-bool rli_registry_is_told(const rli_attempt *attempt)
-{
-    return attempt->wait.news.told_ms > 0;
-}
-
-bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status)
-{
-    int64_t told_ms = attempt->wait.news.told_ms;
-    attempt->wait.news.told_ms = 0;
-    if (told_ms <= 0 || !may_take(attempt, told_ms))
-        return false;
-    const rli_acquire_result verdict = {.grant = RLI_GRANTED};
-    const rli_grant_info gain = {
-        .verdict = &verdict, .lease_ms = told_ms, .sent_ms = attempt->offered_from_ms, .offered = true};
-    attempt->entry->queues->answered_ms = rli_now_ms();
-    *status = rli_grant_apply(attempt, &gain);
-    return true;
 }
 
 /* --- handoff --- */

@@ -24,12 +24,6 @@ int64_t rli_registry_ask_again_ms(const rli_acquire_result *verdict);
  * as rli_wait_join. The mutex must not be held. */
 rlock_status rli_registry_join_common(rli_attempt *attempt, int64_t *again_ms);
 
-/* Returns whether the attempt was told that the lock is offered to it. */
-bool rli_registry_is_told(const rli_attempt *attempt);
-/* Takes the lock that it was told is offered to it, without a request, if that is certain; *status is as of
- * rli_grant_apply. False: it has to ask. Mutex held, in the session's turn. */
-bool rli_registry_take_offer(rli_attempt *attempt, rlock_status *status);
-
 /* Adds the successor's registration to the release that may hand it the lock. `others`: it is to be registered if the lock
  * goes to others. Mutex held. */
 void rli_registry_request_handoff(rli_waiter *successor, rli_request *request, bool others);

@@ -11,10 +11,20 @@
 
 /* --- turns --- */
 
-/* Waits until the session is not busy. */
+/* Whether threads have waited longer for the turn. Otherwise some that come again and again could keep one from it for
+ * ever. Operations without a thread do not count: nobody may process them for a while. */
+static bool others_come_first(const rli_session *session, const rli_operation *op)
+{
+    const rli_turn *other = op->turn.joined ? op->turn.next : session->cold->turns;
+    while (other && other->parker->ready)
+        other = other->next;
+    return other;
+}
+
+/* Waits until the session is not busy, and nobody comes first. */
 static rlock_status await_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms)
 {
-    while (session->busy) {
+    while (session->busy || others_come_first(session, op)) {
         rlock_status status = rli_operation_check(op);
         if (status != RLOCK_OK)
             return status;
@@ -36,7 +46,10 @@ rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rl
     if (status == RLI_WAITING)
         return status;
     rli_turn_leave(&session->cold->turns, &op->turn);
-    session->busy = session->busy || status == RLOCK_OK;
+    if (status == RLOCK_OK)
+        session->busy = true;
+    else if (!session->busy)
+        rli_turn_wake_all(session->cold->turns); /* they may have waited for this one alone */
     return status;
 }
 

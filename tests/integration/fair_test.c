@@ -174,7 +174,8 @@ Test(fair, has_the_name_prefix_on_all_its_keys)
     cr_assert(wait_all_listen("test::" NAME, 5000));
     cr_assert(server_integer(stage.server, "EXISTS redisson_lock_queue:{test::f}") == 1);
     cr_assert(server_integer(stage.server, "EXISTS redisson_lock_timeout:{test::f}") == 1);
-    cr_assert(server_integer(stage.server, "DBSIZE") == 3);
+    cr_assert(server_integer(stage.server, "EXISTS rlock_waiters:{test::f}:fair") == 1);
+    cr_assert(server_integer(stage.server, "DBSIZE") == 4);
     foreign_fair_release("test::" NAME);
     assert_ok(actor_finish(waiter, 5000));
     assert_ok(actor_unlock(waiter, lock));

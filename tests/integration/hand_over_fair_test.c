@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
+#include "tests/support/event.h"
 
 #include <string.h>
 
@@ -164,4 +165,69 @@ Test(hand_over_fair, drops_who_is_late_first)
     redisFree(late);
     monitor_close(tap);
     actor_end(waiter);
+}
+
+/* --- between clients: the head of the queue is offered the lock --- */
+
+/* Clients whose waiters had to queue lately take turns: each is one acquire, which queues, and one release. */
+Test(hand_over_fair, between_clients_costs_two_requests_a_turn)
+{
+    rlock *of[2] = {mine(), fair_of(stage.other, NAME)};
+    assert_ok(rlock_lock(of[0]));
+    actor *before = NULL;
+    monitor *tap = NULL;
+    for (int turn = 1; turn <= 12; turn++) {
+        if (turn == 3) /* both have had to queue by now */
+            tap = monitor_open();
+        actor *next = queue_up(of[turn % 2]);
+        assert_ok(before ? actor_unlock(before, of[(turn - 1) % 2]) : rlock_unlock(of[0]));
+        assert_ok(actor_finish(next, 5000));
+        if (before)
+            actor_end(before);
+        before = next;
+    }
+    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 10 && monitor_ran(tap, &rli_script_fair_release) == 10);
+    assert_ok(actor_unlock(before, of[0]));
+    assert_no_keys();
+    cr_assert(wait_no_channels(5000));
+    monitor_close(tap);
+    actor_end(before);
+}
+
+/* An offer is short, but what comes of it is not: the watchdog's lease soon after, and a lease of the waiter's own at
+ * once, since that would begin with the offer otherwise. */
+Test(hand_over_fair, between_clients_gives_the_whole_lease)
+{
+    static const int64_t leases_ms[] = {RLOCK_WATCHDOG, 20000, 45000};
+    for (int i = 0; i < 3; i++) {
+        rlock *lock = mine(), *others = fair_of(stage.other, NAME);
+        assert_ok(rlock_lock(lock));
+        actor *next = queue_up_for(others, 60000, leases_ms[i]);
+        assert_ok(rlock_unlock(lock));
+        assert_ok(actor_finish(next, 5000));
+        int64_t whole_ms = leases_ms[i] == RLOCK_WATCHDOG ? 30000 : leases_ms[i];
+        while (leases_ms[i] == RLOCK_WATCHDOG && pttl_of(NAME) <= 3000)
+            pass_ms(1);
+        assert_between(pttl_of(NAME), whole_ms - at_most_ms(2000), whole_ms);
+        assert_ok(actor_unlock(next, others));
+        actor_end(next);
+    }
+    assert_no_keys();
+}
+
+/* A lost key of the library costs a request, no more: the head is told, and asks. */
+Test(hand_over_fair, between_clients_survives_the_loss_of_its_key)
+{
+    rlock *lock = mine(), *others = fair_of(stage.other, NAME);
+    assert_ok(rlock_lock(lock));
+    actor *next = queue_up(others);
+    cr_assert(server_integer(stage.server, "DEL rlock_waiters:{" NAME "}:fair") == 1);
+    monitor *tap = monitor_open();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(next, 5000));
+    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 1);
+    assert_ok(actor_unlock(next, others));
+    assert_no_keys();
+    monitor_close(tap);
+    actor_end(next);
 }

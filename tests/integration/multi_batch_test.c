@@ -68,9 +68,10 @@ TimedTest(multi_batch, is_taken_and_given_back_in_few_round_trips)
 RealTest(multi_batch, goes_over_one_connection)
 {
     enum { N = 60 };
-    rlock *multi = multi_of(stage_client("timeout=600000"), N, false); /* no request is repeated, however late its answer */
+    /* No request is repeated, however late its answer, as no time is left for another attempt. */
+    rlock *multi = multi_of(stage_client("timeout=600000"), N, false);
     monitor *all = monitor_open();
-    assert_ok(rlock_lock(multi));
+    assert_ok(rlock_try_lock(multi, 1, RLOCK_WATCHDOG));
     char *clients = server_text(stage.server, "CLIENT LIST");
     size_t evals = monitor_ran(all, &rli_script_lock_acquire);
     cr_assert(evals == N, "%zu requests", evals);

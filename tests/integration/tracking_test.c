@@ -393,25 +393,6 @@ RealTest(tracking, is_left_out_where_the_user_has_no_right)
     rlock_client_close(client);
 }
 
-/* The server forgets keys when it has too many, and says so as if they had changed: no hold is called lost for that. */
-RealTest(tracking, server_that_forgets_keys_takes_no_lock_away)
-{
-    enum { HOLDS = 2000 };
-    say("CONFIG SET tracking-table-max-keys 1000");
-    char name[32];
-    rlock *locks[HOLDS];
-    listen_for_losses(stage.client);
-    for (int i = 0; i < HOLDS; i++) {
-        snprintf(name, sizeof name, "hold-%d", i);
-        locks[i] = lock_of(stage.client, name);
-        assert_ok(rlock_lock(locks[i]));
-    }
-    grow_old(stage.client);
-    for (int i = 0; i < HOLDS; i++)
-        assert_ok(rlock_unlock(locks[i]));
-    cr_assert(told.count == 0);
-}
-
 Test(tracking, state_needs_a_place)
 {
     assert_status(rlock_client_tracking(stage.client, NULL), RLOCK_INVALID);

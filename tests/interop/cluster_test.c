@@ -42,7 +42,7 @@ static mixed *begin_load(const char *beside)
 
 /* Each acquisition is confirmed by the only replica, which becomes the master: nothing is lost. */
 Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_a_master_is_killed,
-     .init = several_cluster_brief)
+     .init = several_cluster_brief, .lasts = 18)
 {
     int slot = cluster_slot(names[0]), master = cluster_serving_slot(several.cluster, slot);
     mixed *load = begin_load(names[0]);
@@ -59,7 +59,7 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_a_master_is_k
 }
 
 Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_masters_change_places,
-     .init = several_cluster_brief)
+     .init = several_cluster_brief, .lasts = 14)
 {
     mixed *load = begin_load(names[0]);
     for (int i = 0; i < 2; i++) {
@@ -77,7 +77,7 @@ Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_masters_chang
 
 /* Slots of the very locks. A Redisson that listened to one of them hears nothing more of it. */
 Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_while_slots_move,
-     .init = several_cluster_brief)
+     .init = several_cluster_brief, .lasts = 51)
 {
     mixed *load = begin_load(names[1]);
     for (int i = 0; i < MIXED_NAMES; i++) {

@@ -36,7 +36,7 @@ Test(fair, that_ran_out_or_was_forced_open_is_the_other_sides)
     both_ways(claim_force, &fair, NAME);
 }
 
-Test(fair, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick)
+Test(fair, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&fair, &fair, NAME);
 }

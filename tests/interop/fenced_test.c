@@ -31,7 +31,7 @@ Test(fenced, that_ran_out_or_was_forced_open_is_the_other_sides)
     both_ways(claim_force, &fenced, "fe");
 }
 
-Test(fenced, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick)
+Test(fenced, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&fenced, &fenced, "fe");
 }

@@ -37,7 +37,7 @@ Test(java_fleet, cluster_takes_its_locks_and_publishes_to_the_shard)
     cluster_stop(own);
 }
 
-Test(java_fleet, cluster_goes_on_after_a_failover)
+Test(java_fleet, cluster_goes_on_after_a_failover, .lasts = 17)
 {
     cluster *own = cluster_start(3, 1, NULL);
     java_open_file(cluster_yaml(own, "scanInterval: 500\n", NULL));

@@ -90,7 +90,7 @@ static void assert_gone_after(int64_t since_ms, int64_t lease_ms)
 }
 
 /* Nothing of Java's renews what C holds then, and the other way round. */
-Test(force, ends_the_renewal_by_the_former_holder, .init = java_stage_quick)
+Test(force, ends_the_renewal_by_the_former_holder, .init = java_stage_quick, .lasts = 40)
 {
     rlock *lock = lock_of(stage.client, NAME);
     java_lock("t1", NAME);

@@ -209,7 +209,7 @@ Test(group, is_forced_open_across_the_two)
     assert_no_keys();
 }
 
-Test(group, is_renewed_beside_java, .init = java_stage_quick)
+Test(group, is_renewed_beside_java, .init = java_stage_quick, .lasts = 13)
 {
     rlock *ab = ours(stage.client, RLOCK_CODEC_STRING, "a,b");
     assert_ok(rlock_lock(ab));

@@ -154,7 +154,7 @@ static void assert_same_words(const char *name, const char *section)
 }
 
 /* Held, waited for, handed over, freed: SUBSCRIBE, PUBLISH, UNSUBSCRIBE, PUBLISH, on one channel. */
-Test(parity, of_what_is_subscribed_to_and_published)
+Test(parity, of_what_is_subscribed_to_and_published, .lasts = 26)
 {
     assert_same_words("order:42", "rlock waiter");
     assert_same_words("a{x}b", "rlock braces");

@@ -47,7 +47,7 @@ Test(multi_lock, that_ran_out_is_the_other_sides)
     both_ways(claim_expiry, &multi, NAMES);
 }
 
-Test(multi_lock, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick)
+Test(multi_lock, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&multi, &multi, NAMES);
 }

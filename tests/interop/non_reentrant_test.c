@@ -35,7 +35,7 @@ Test(non_reentrant, that_ran_out_or_was_forced_open_is_the_other_sides)
     both_ways(claim_force, &fair_once, "nrf");
 }
 
-Test(non_reentrant, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick)
+Test(non_reentrant, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&once, &once, "nr");
 }

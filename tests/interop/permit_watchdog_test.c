@@ -76,7 +76,7 @@ Test(permit_watchdog, leaves_the_lease_of_a_permit_of_java_alone)
 }
 
 /* After the lease as it was renewed last, not after the first one. */
-Test(permit_watchdog, gives_a_permit_of_a_killed_process_to_java)
+Test(permit_watchdog, gives_a_permit_of_a_killed_process_to_java, .lasts = 13)
 {
     permit_holder *holder = shared_memory(sizeof *holder);
     int64_t left_ms = 0;

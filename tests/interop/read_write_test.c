@@ -144,19 +144,19 @@ Test(read_write, that_c_downgrades_wakes_the_waiting_readers_of_java)
     cr_assert(party_holds(own) && party_holds(reader));
 }
 
-Test(read_write, of_a_killed_writer_goes_to_the_readers_of_the_other_side, .init = java_stage_quick)
+Test(read_write, of_a_killed_writer_goes_to_the_readers_of_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&writing, &reading, NAME);
 }
 
-Test(read_write, of_a_killed_reader_goes_to_the_writer_of_the_other_side, .init = java_stage_quick)
+Test(read_write, of_a_killed_reader_goes_to_the_writer_of_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&reading, &writing, NAME);
 }
 
 /* Redisson's renewal of a read hold gives the whole lock its lease, which is shorter than what is left
  * of C's: C sees to it that its own stands when the JVM is gone. */
-Test(read_write, of_a_killed_reader_in_java_stays_with_the_reader_in_c, .init = java_stage_quick)
+Test(read_write, of_a_killed_reader_in_java_stays_with_the_reader_in_c, .init = java_stage_quick, .lasts = 18)
 {
     party *ours = party_of(stage.client, &reading, NAME), *theirs = party_of(NULL, &reading, NAME);
     party *writer = party_of(stage.other, &writing, NAME);

@@ -100,17 +100,22 @@ BOTH(waits_for_ours_and_ours_for_it)
     actor_end(waiter);
 }
 
-/* Two of five servers are gone: three are a majority, for both. */
+/* Two of five servers are gone: three are a majority, for both. An attempt of redlock that meets our unlock midway, or the end
+ * of a lease, gets one or two of the three, and keeps them: its own next attempts find them taken until they expire, and so
+ * has what it is given then. So the lease of the first is short, and the second begins when all are free. */
 BOTH(is_kept_out_with_two_servers_gone)
 {
     server_kill(servers[1]);
     server_kill(servers[3]);
     assert_ok(rlock_lock(red));
     cr_assert(standing() == 3);
-    int tag = BEGIN(node, "t1", "acquire", NAME, "60000");
+    int tag = BEGIN(node, "t1", "acquire", NAME, "500");
     cr_assert(!agent_answered(node, tag, 250), "beside ours");
     assert_ok(rlock_unlock(red));
     assert_done(agent_await(node, tag, SOON_MS));
+    while (standing() > 0)
+        pass_ms(1);
+    assert_done(ASK(node, "t1", "acquire", NAME, "60000"));
     assert_status(rlock_try_lock(red, 300, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     assert_done(ASK(node, "t1", "release", NAME));
     assert_ok(rlock_lock(red));

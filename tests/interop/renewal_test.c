@@ -52,7 +52,7 @@ Test(renewal, of_both_goes_on_until_the_last_unlock)
 }
 
 /* What C let go of is Java's, with Java's lease: nothing of C's renews it. */
-Test(renewal, ends_when_the_lock_goes_to_the_other_side)
+Test(renewal, ends_when_the_lock_goes_to_the_other_side, .lasts = 13)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));

@@ -83,7 +83,7 @@ Test(java_replicas, that_do_not_confirm_are_no_matter_where_they_are_not_to_be_c
     thaw(2);
 }
 
-Test(java_replicas, are_enough_when_one_of_them_confirms)
+Test(java_replicas, are_enough_when_one_of_them_confirms, .lasts = 36)
 {
     open_with("slavesSyncTimeout: 5000\n");
     freeze(1);

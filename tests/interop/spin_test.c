@@ -26,7 +26,7 @@ Test(spin, that_ran_out_or_was_forced_open_is_the_other_sides)
     both_ways(claim_force, &spin, "s");
 }
 
-Test(spin, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick)
+Test(spin, of_a_killed_holder_goes_to_the_other_side, .init = java_stage_quick, .lasts = 27)
 {
     claim_takeover(&spin, &spin, "s");
 }

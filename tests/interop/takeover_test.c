@@ -59,7 +59,7 @@ static int hold_for_ever(void *arg)
 }
 
 /* The holder is a C process, whose watchdog had renewed the lock; Java waits already. */
-Test(takeover, by_java_follows_sigkill_of_c)
+Test(takeover, by_java_follows_sigkill_of_c, .lasts = 14)
 {
     struct holder *holder = shared_memory(sizeof *holder);
     snprintf(holder->url, sizeof holder->url, "%s?lockWatchdogTimeout=%d&clientName=" KILLED, server_url(stage.server), QUICK_MS);
@@ -77,7 +77,7 @@ Test(takeover, by_java_follows_sigkill_of_c)
     assert_taken_by_java_at(agent_await(java, waiting, 5000), end_ms);
 }
 
-Test(takeover, by_c_follows_sigkill_of_java)
+Test(takeover, by_c_follows_sigkill_of_java, .lasts = 14)
 {
     actor *waiter = actor_start();
     java_lock("t1", NAME);

@@ -181,7 +181,7 @@ Test(token_redlock_5, waits_for_ours_and_ours_for_it)
 static void is_extended(void)
 {
     rlock *lock = ours();
-    assert_done(ASK(node, "t1", "acquire", NAME, "300"));
+    assert_done(ASK(node, "t1", "acquire", NAME, "30000"));
     assert_done(ASK(node, "t1", "extend", NAME, "60000"));
     assert_between(pttl_of(NAME), 40000, 60000);
     assert_status(rlock_try_lock(lock, 500, 1000), RLOCK_TIMEOUT);

@@ -22,7 +22,7 @@ static void usage(void)
                     "       run --seed SEED [--show]                                    one run\n"
                     "       run --plan FILE [--show] [--seeds N]                        its runs\n"
                     "       with [--shrink SECONDS] for each finding, and [--topology WORD] of a search: single, replicated,\n"
-                    "       sentinel or cluster; else each\n");
+                    "       sentinel or cluster; else each; [--scenarios FOLDER] of plans that a search runs with other seeds, too\n");
     exit(2);
 }
 
@@ -80,6 +80,8 @@ static settings read_settings(int count, char **words)
             by.search.seed = seed_of(value), by.one = true;
         else if (strcmp(word, "--topology") == 0)
             by.search.topology = topology_of(value);
+        else if (strcmp(word, "--scenarios") == 0)
+            by.search.scenarios = value;
         else if (strcmp(word, "--plan") == 0)
             by.plan = value;
         else if (strcmp(word, "--seeds") == 0)
@@ -95,18 +97,6 @@ static settings read_settings(int count, char **words)
     return by;
 }
 
-static bool read_plan(const char *path, plan *of)
-{
-    char why[PLAN_TEXT];
-    FILE *from = fopen(path, "r");
-    bool good = from && plan_read(of, from, why);
-    if (!good)
-        fprintf(stderr, "%s: %s\n", path, from ? why : strerror(errno));
-    if (from)
-        fclose(from);
-    return good;
-}
-
 int main(int count, char **words)
 {
     static plan single;
@@ -114,7 +104,7 @@ int main(int count, char **words)
     totals found = {0};
     attempts_prepare(words);
     attempts_show = by.search.show;
-    if (by.plan && !read_plan(by.plan, &single))
+    if (by.plan && !plan_read_file(&single, by.plan))
         return 2;
     if (by.one)
         plan_draw(&single, by.search.seed);

@@ -46,6 +46,7 @@ static const hunt_blank blanks[] = {
     {'b', CHOICES("0", "1")},
     {'p', CHOICES("{order}:")},
     {'q', CHOICES("order oq ot och")},                         /* the keys of a fair lock */
+    {'Q', CHOICES("w wq wt redisson_lock__channel:{w}")},      /* …with waiters that may be offered it */
     {'k', CHOICES("sem set semch")},                           /* those of permits */
     {'t', CHOICES("-1", "1", "1000", "30000")},
     {'i', CHOICES(A, B, C, D)},
@@ -95,8 +96,12 @@ static const struct {
     {&rli_script_signal_pass_on, "2 $T signals", 2},
     {&rli_script_fair_acquire, "4 $q $o $m $c $v $w $h $w", 20},
     {&rli_script_fair_release, "4 $q $o $r $m $h $h $m $w $h", 8},
+    {&rli_script_fair_acquire, "4 $Q $O $m $c ~ 30000 ~ 30000 1", 8},
+    {&rli_script_fair_release, "4 $Q $O 0 $m ~ ~ 0 0 ~", 6},
+    {&rli_script_fair_release, "4 $Q $O $r $m ~ $V $m $w ~", 3},
     {&rli_script_fair_force, "4 $q", 1},
-    {&rli_script_fair_give_up, "4 $q $o $w", 4},
+    {&rli_script_fair_give_up, "4 $q $o $w $b", 4},
+    {&rli_script_fair_give_up, "4 $Q $O $w $b", 2},
     {&rli_script_read_acquire, "2 order $p $o $m $c $v $h rw", 8},
     {&rli_script_read_release, "2 order $p rw $o $r $c", 6},
     {&rli_script_read_renew, "1 order $m $o", 2},
@@ -171,6 +176,8 @@ static const hunt_phrase hands[] = {
     {"SUBSCRIBE $C:" OWNER_A, 3}, {"UNSUBSCRIBE $C:" OWNER_A, 2}, {"SUBSCRIBE $C:" OWNER_B, 2}, {"SUBSCRIBE $C", 1},
     {"UNSUBSCRIBE $C", 2}, {"SUBSCRIBE $C:guards", 1}, {"UNSUBSCRIBE $C:guards", 1}, {"SSUBSCRIBE $C:" OWNER_A, 2},
     {"DEL rlock_waiters:{w}", 1}, {"ZADD rlock_waiters:{w} $a x", 1}, {"SET rlock_waiters:{w} x", 1}, {"DEL $W", 1},
+    {"SUBSCRIBE $C:$O", 6}, {"UNSUBSCRIBE $C:$O", 2}, {"DEL rlock_waiters:{w}:fair", 1},
+    {"HSET rlock_waiters:{w}:fair $O $x", 1}, {"SET rlock_waiters:{w}:fair x", 1}, {"DEL wq", 1},
     {"HSET $W $o 1", 1},
     {"DEL $l", 2}, {"DEL oq", 1}, {"DEL ot", 1}, {"DEL sem", 1}, {"HSET $l $o $x", 2}, {"HSET order mode read", 2},
     {"HSET order mode write", 2}, {"HSET order mode $x", 1}, {"HSET order $o:write $x", 2}, {"HDEL order $o", 1},

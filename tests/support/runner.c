@@ -27,7 +27,7 @@ typedef struct runner_job {
     pid_t pid; /* 0: free */
     const runner_test *test;
     FILE *said; /* what the test wrote; NULL with --live */
-    int64_t deadline_ms;
+    int64_t began_ms, deadline_ms;
     bool timed_out;
 } runner_job;
 
@@ -145,7 +145,8 @@ static void begin(runner_job *job, const runner_test *test, long place)
     job->test = test;
     job->said = run.live ? NULL : fdopen(memfd_create("said", MFD_CLOEXEC), "w+");
     job->timed_out = false;
-    job->deadline_ms = now_ms() + (int64_t)(timeout_of(test) * 1000);
+    job->began_ms = now_ms();
+    job->deadline_ms = job->began_ms + (int64_t)(timeout_of(test) * 1000);
     fflush(NULL);
     job->pid = fork();
     if (job->pid == 0)
@@ -201,7 +202,8 @@ static void end(runner_job *job, int status, const struct rusage *used)
         tell(job->said);
     }
     if (run.times)
-        printf("%7.2f s %s/%s\n", seconds(used->ru_utime) + seconds(used->ru_stime), test->suite, test->name);
+        printf("%7.2f s of %7.2f s %s/%s\n", seconds(used->ru_utime) + seconds(used->ru_stime),
+               (double)(now_ms() - job->began_ms) / 1000, test->suite, test->name);
     fflush(run.tap);
     if (job->said)
         fclose(job->said);
@@ -246,6 +248,21 @@ static bool busy(void)
     return false;
 }
 
+/* The others stay in their order. */
+static void put_longest_first(void)
+{
+    runner_test *rest = tests;
+    tests = NULL;
+    while (rest) {
+        runner_test *test = rest, **place = &tests;
+        rest = rest->next;
+        while (*place && (*place)->options.lasts >= test->options.lasts)
+            place = &(*place)->next;
+        test->next = *place;
+        *place = test;
+    }
+}
+
 static bool wanted(const runner_test *test)
 {
     char path[256];
@@ -287,7 +304,7 @@ static void read_arguments(int argc, char **argv)
                 "  --filter  only the tests of that name, which may be a pattern\n"
                 "  --live    shows what a test says while it runs, and not only when it has failed\n"
                 "  --exec    starts the program anew for each test, as valgrind wants it\n"
-                "  --times   shows the processor time of each test and of what it started\n"
+                "  --times   shows the processor time of each test and of what it started, and how long it took\n"
                 "  --list    names the tests and runs none\n",
                 argv[0], argv[0]);
         exit(2);
@@ -318,6 +335,7 @@ static void run_all(void)
 int main(int argc, char **argv)
 {
     read_arguments(argc, argv);
+    put_longest_first();
     long place = 0;
     for (runner_test *test = tests; test; test = test->next) {
         if (++place == run.only)

@@ -13,6 +13,7 @@ typedef struct runner_options {
     void (*init)(void);
     void (*fini)(void);
     double timeout; /* seconds; 0: the suite's, the run's */
+    int lasts;      /* about how many seconds, of a test that waits long: the longest begin first */
     int last_;      /* lets the macros end their arguments */
 } runner_options;
 

@@ -185,7 +185,7 @@ static const char *hostile_url(const char *query)
 #define HASTY "timeout=1000&connectTimeout=1000&slavesSyncTimeout=100&retryBaseDelay=5&retryMaxDelay=10&scanInterval=1"
 
 /* Five new masters with each look; each is used. */
-Test(cluster_hostile, nodes_that_name_new_masters_all_the_time_gain_no_threads)
+Test(cluster_hostile, nodes_that_name_new_masters_all_the_time_gain_no_threads, .lasts = 13)
 {
     hostile = impostor_start(be_restless, NULL);
     rlock_client *client = client_at("%s", hostile_url(HASTY "&retryAttempts=1000"));

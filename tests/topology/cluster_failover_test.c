@@ -44,7 +44,7 @@ static void await_renewal_at(int node)
               "not renewed on the new master");
 }
 
-Test(cluster_failover, hold_that_was_replicated_survives_a_killed_master)
+Test(cluster_failover, hold_that_was_replicated_survives_a_killed_master, .lasts = 13)
 {
     assert_ok(rlock_lock(ours));
     server_kill(cluster_node(shards.cluster, 0));
@@ -73,7 +73,7 @@ Test(cluster_failover, hold_that_is_not_on_the_new_master_is_told_as_lost)
     assert_ok(rlock_unlock(ours));
 }
 
-Test(cluster_failover, waiter_goes_on_at_the_new_master)
+Test(cluster_failover, waiter_goes_on_at_the_new_master, .lasts = 12)
 {
     actor *waiter = actor_start();
     assert_ok(rlock_lock(theirs));
@@ -109,7 +109,7 @@ Test(cluster_failover, lock_begun_without_a_master_is_had_soon_after_the_next)
 }
 
 /* Locks of the other masters: down with the cluster for a moment, but neither lost nor forgotten. */
-Test(cluster_failover, holds_on_other_masters_survive)
+Test(cluster_failover, holds_on_other_masters_survive, .lasts = 12)
 {
     rlock *other = lock_of(shards.client, cluster_key(shards.cluster, 2, "elsewhere:"));
     assert_ok(rlock_lock(other));
@@ -120,7 +120,7 @@ Test(cluster_failover, holds_on_other_masters_survive)
     assert_ok(rlock_unlock(other));
 }
 
-Test(cluster_failover, frozen_master_comes_back_as_a_replica_and_nobody_holds_twice)
+Test(cluster_failover, frozen_master_comes_back_as_a_replica_and_nobody_holds_twice, .lasts = 16)
 {
     actor *waiter = actor_start();
     assert_ok(rlock_lock(ours));

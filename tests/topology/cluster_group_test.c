@@ -98,7 +98,7 @@ static void open_with_replicas(void)
 TestSuite(cluster_group_failover, .init = open_with_replicas, .fini = shards_close);
 
 /* With each of its values, which others want alone. */
-Test(cluster_group_failover, hold_is_renewed_by_the_next_master)
+Test(cluster_group_failover, hold_is_renewed_by_the_next_master, .lasts = 12)
 {
     const char *group = cluster_key(shards.cluster, FROM, "class:");
     rlock *ab = group_of(shards.client, group, "ab"), *bc = group_of(shards.other, group, "bc");
@@ -131,7 +131,7 @@ Test(cluster_group_failover, hold_is_renewed_by_the_next_master)
 }
 
 /* One of its values is not on the new master, as if the replica had not had it: the hold is lost as a whole. */
-Test(cluster_group_failover, that_the_next_master_has_in_part_is_told_as_lost)
+Test(cluster_group_failover, that_the_next_master_has_in_part_is_told_as_lost, .lasts = 12)
 {
     const char *group = cluster_key(shards.cluster, FROM, "class:");
     rlock *ab = group_of(shards.client, group, "ab");

@@ -83,7 +83,7 @@ Test(cluster_load, is_undisturbed_by_masters_that_change_places)
 }
 
 /* What the killed master had not passed on is lost with it; nobody hangs, and all go on. */
-Test(cluster_load, goes_on_after_a_killed_master)
+Test(cluster_load, goes_on_after_a_killed_master, .lasts = 12)
 {
     shards_open_with(1, NULL, PATIENT "&lockWatchdogTimeout=5000");
     load *threads = start();

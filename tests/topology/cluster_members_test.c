@@ -95,7 +95,7 @@ Test(cluster_members, that_left_have_no_connection_any_more)
 }
 
 /* One that left and came back is a member like any other. */
-Test(cluster_members, that_come_back_serve_again)
+Test(cluster_members, that_come_back_serve_again, .lasts = 21)
 {
     shards_start(MASTERS, 0, NULL);
     const char *name = cluster_key(shards.cluster, 2, "moved:");

@@ -57,7 +57,7 @@ static void thaw_all_but(int one)
 }
 
 /* It was away while its replica took over, comes back where it reaches nobody else, and says that all is well. */
-Test(cluster_trust, is_not_for_a_master_that_missed_a_failover)
+Test(cluster_trust, is_not_for_a_master_that_missed_a_failover, .lasts = 22)
 {
     shards_start(MASTERS, 1, ARGS("--cluster-node-timeout", "60000")); /* from a restart on; the others get it below */
     const char *name = cluster_key(shards.cluster, 0, "taken-over:");

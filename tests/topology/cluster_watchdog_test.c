@@ -60,7 +60,7 @@ Test(cluster_watchdog, renews_500_locks_in_all_slots)
 }
 
 /* Locks on other masters must not be lost because one of them does not answer. */
-Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen)
+Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen, .lasts = 12)
 {
     hold_all(WATCHDOG_MS);
     server_freeze(cluster_node(shards.cluster, 1));

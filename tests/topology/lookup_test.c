@@ -202,7 +202,7 @@ Test(lookup, that_stalls_is_not_in_the_way_of_addresses)
 /* --- how many there are --- */
 
 /* Calls of two clients, and their further attempts, wait for one answer, which serves all of them. */
-Test(lookup, that_stalls_is_shared_by_all_callers)
+Test(lookup, that_stalls_is_shared_by_all_callers, .lasts = 17)
 {
     enum { EACH = 4 };
     rlock_client *clients[] = {client_at(AT SPRY), client_at(AT SPRY)};

@@ -24,6 +24,8 @@ static void acquire(rli_call *call, const rli_request *request)
     rli_call_add_number(call, request->wait_ms);
     rli_call_add_text(call, request->unheard);
     rli_call_add_number(call, request->place_ms);
+    if (request->expects_offer)
+        rli_call_add_text(call, "1");
 }
 
 static void release(rli_call *call, const rli_request *request)
@@ -44,6 +46,7 @@ static void give_up(rli_call *call, const rli_request *request)
     start(call, &rli_script_fair_give_up, request->names);
     rli_call_add_text(call, request->owner);
     rli_call_add_number(call, request->place_ms);
+    rli_call_add_number(call, request->returns_offer);
 }
 
 static void force(rli_call *call, const rli_names *names)

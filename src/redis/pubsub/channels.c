@@ -198,12 +198,11 @@ static const char *read_number(const char *text, uint64_t *number)
     return *number > 0 ? text + digits : NULL;
 }
 
-static rli_listener *listener_of(const rli_channel *channel, uint64_t number)
+static void tell_all(rli_channel *channel)
 {
-    rli_listener *listener = channel->listeners;
-    while (listener && listener->number != number)
-        listener = listener->next;
-    return listener;
+    rli_channel_signal(channel);
+    for (const rli_listener *listener = channel->listeners; listener; listener = listener->next)
+        rlock_cancel_fire(listener->ends);
 }
 
 void rli_channel_tell(rli_channel *channel, const char *message)
@@ -211,14 +210,17 @@ void rli_channel_tell(rli_channel *channel, const char *message)
     uint64_t number = 0, ms = 0;
     const char *rest = read_number(message, &number);
     rest = rest && *rest == ' ' ? read_number(rest + 1, &ms) : NULL;
-    rli_listener *listener = rest && !*rest ? listener_of(channel, number) : NULL;
-    if (!listener) {
-        rli_channel_signal(channel);
-        return;
+    bool told = false;
+    for (rli_listener *listener = rest && !*rest ? channel->listeners : NULL; listener; listener = listener->next) {
+        if (listener->number != number)
+            continue;
+        told = true;
+        listener->told_ms = (int64_t)ms;
+        listener->signalled = true;
+        rli_unpark(listener->parker);
     }
-    listener->told_ms = (int64_t)ms;
-    listener->signalled = true;
-    rli_unpark(listener->parker);
+    if (!told)
+        tell_all(channel);
 }
 
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number)

@@ -5,6 +5,7 @@
 #ifndef RLI_CHANNELS_H
 #define RLI_CHANNELS_H
 
+#include "base/cancel.h"
 #include "base/park.h"
 #include "base/table.h"
 
@@ -16,6 +17,7 @@
 typedef struct rli_listener {
     struct rli_listener *next, *previous;
     rli_parker *parker;
+    rlock_cancel *ends; /* a token that messages to all listeners fire; NULL: none */
     uint64_t number; /* messages that begin with it are for this listener alone; 0: it has none */
     bool signalled;  /* something has happened since the last rli_listener_take */
     int64_t told_ms; /* the latest message for this listener alone: the ms that it names; 0: there was none since then */
@@ -86,7 +88,7 @@ void rli_channels_lose(rli_channels *channels);
 void rli_channel_note_event(rli_channel *channel, const char *message);
 /* Wakes all listeners of the channel. */
 void rli_channel_signal(rli_channel *channel);
-/* The same after a message. If that is "NUMBER MS" and a listener has that number, wakes this one alone. */
+/* The same after a message. If that is "NUMBER MS" and listeners have that number, wakes these alone. */
 void rli_channel_tell(rli_channel *channel, const char *message);
 /* number: as in rli_listener. */
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number);

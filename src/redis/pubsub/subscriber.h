@@ -93,6 +93,8 @@ rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name,
  * again in each case. number: messages that begin with it are for this listener alone; 0: it has none. */
 void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker,
                         uint64_t number);
+/* From now on each message that is not for another listener alone fires that token, too. NULL: none. */
+void rli_channel_end_waits(rli_subscriber *subscriber, rli_listener *listener, rlock_cancel *token);
 void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener);
 /* Whether the server has confirmed the subscription on the present connection. */
 bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *channel);

@@ -170,6 +170,13 @@ void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_li
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
+void rli_channel_end_waits(rli_subscriber *subscriber, rli_listener *listener, rlock_cancel *token)
+{
+    pthread_mutex_lock(&subscriber->mutex);
+    listener->ends = token;
+    pthread_mutex_unlock(&subscriber->mutex);
+}
+
 void rli_channel_unlisten(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener)
 {
     pthread_mutex_lock(&subscriber->mutex);

@@ -11,6 +11,21 @@
 /* How long one server may take to answer. */
 #define ASK_MS 1000
 
+void rli_topology_heed_news(rli_operation *op)
+{
+    op->cancel = op->registered;
+}
+
+void rli_topology_ignore_news(rli_operation *op)
+{
+    op->cancel = NULL;
+}
+
+bool rli_topology_ended_by_news(const rli_operation *op)
+{
+    return rli_cancel_fired(op->cancel);
+}
+
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply)
 {
@@ -24,7 +39,7 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_nod
     rli_outcome outcome = rli_pipeline_call(&node->background, op, &command, timeout_ms, &answer);
     op->deadline_ms = RLI_NEVER;
     *reply = NULL;
-    if (outcome == RLI_UNSENT)
+    if (outcome == RLI_UNSENT && !rli_topology_ended_by_news(op))
         return answer.status;
     if (outcome == RLI_DISCONNECTED && answer.garbled)
         return rli_fail(RLOCK_UNAVAILABLE, "the server at %s sent %s", node->address.text, answer.garbled);

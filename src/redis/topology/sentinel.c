@@ -18,6 +18,7 @@ typedef struct heard {
     rli_node *sentinel;
     rli_channel *channel;
     rli_listener listener;
+    bool spoke; /* since it was last asked */
 } heard;
 
 /* A sentinel's answer about the master. */
@@ -141,6 +142,7 @@ static void listen_to(rli_topology *topology, rli_node *sentinel)
     own->next = topology->heard;
     topology->heard = own;
     rli_channel_listen(&sentinel->subscriber, own->channel, &own->listener, &topology->parker, 0);
+    rli_channel_end_waits(&sentinel->subscriber, &own->listener, topology->news);
 }
 
 /* Stops listening to one sentinel and removes it from the list. */
@@ -180,6 +182,8 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
         return status;
     rli_topology_begin_naming(topology, &topology->nodes);
     rli_topology_name(topology, &topology->nodes, node);
+    if (rli_topology_server_of(topology, 0) != node)
+        rli_topology_ignore_news(op); /* they may be about this very master */
     status = rli_topology_ask_role(topology, op, node, &master);
     if (status != RLOCK_OK) {
         char why[300];
@@ -218,7 +222,8 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
     saying said;
     sentinel->look = topology->looks;
     rlock_status status = ask(topology, op, sentinel, &said);
-    rli_topology_note_answer(sentinel, status);
+    if (!rli_topology_ended_by_news(op))
+        rli_topology_note_answer(sentinel, status);
     if (status != RLOCK_OK &&
         found->trouble == RLOCK_UNAVAILABLE) { /* a refusal tells more than another sentinel's silence */
         found->trouble = status;
@@ -234,11 +239,25 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
 /* Asks the sentinels in turn until one answer suffices. `mute`: those that did not answer lately, else the others. */
 static void ask_those(rli_topology *topology, rli_operation *op, bool mute, survey *found)
 {
-    for (rli_node *sentinel = NULL; (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
+    for (rli_node *sentinel = NULL;
+         !rli_topology_ended_by_news(op) && (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
         if (rli_nodes_is_current(&topology->sentinels, sentinel) && rli_topology_is_mute(sentinel) == mute &&
             sentinel->look != topology->looks && ask_one(topology, op, sentinel, found))
             return;
     }
+}
+
+/* Asks those that have just spoken, before another one, which may not answer any more. True: an answer suffices. */
+static bool ask_speakers(rli_topology *topology, rli_operation *op, survey *found)
+{
+    bool enough = false;
+    for (heard *own = topology->heard; own; own = own->next) {
+        bool asks = own->spoke && !enough && rli_channel_is_confirmed(&own->sentinel->subscriber, own->channel);
+        own->spoke = false;
+        if (asks)
+            enough = ask_one(topology, op, own->sentinel, found);
+    }
+    return enough;
 }
 
 static int count_known(const rli_topology *topology)
@@ -279,7 +298,9 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     if (status != RLOCK_OK)
         return status;
     survey found = {.trouble = RLOCK_UNAVAILABLE, .known = count_known(topology)};
-    ask_those(topology, op, false, &found);
+    rli_topology_heed_news(op);
+    if (!ask_speakers(topology, op, &found))
+        ask_those(topology, op, false, &found);
     if (found.answered == 0)
         ask_those(topology, op, true, &found);
     if (found.answered == 0)
@@ -292,13 +313,26 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     return follow(topology, op, &found.newest);
 }
 
+static bool take_all(rli_topology *topology)
+{
+    bool any = false;
+    for (heard *own = topology->heard; own; own = own->next) {
+        bool spoke = rli_listener_take(&own->sentinel->subscriber, &own->listener, NULL);
+        own->spoke |= spoke;
+        any |= spoke;
+    }
+    return any;
+}
+
 /* Whether a sentinel has published a switch, or has become reachable again after it may have been cut off. The other
  * sentinels may not know of the switch yet, so `troubled` makes the round ask all of them. */
 static bool has_heard(rli_topology *topology)
 {
     bool any = false;
-    for (heard *own = topology->heard; own; own = own->next)
-        any |= rli_listener_take(&own->sentinel->subscriber, &own->listener, NULL);
+    do {
+        rli_cancel_rearm(topology->news);
+        any |= take_all(topology);
+    } while (rli_cancel_fired(topology->news)); /* by one that it has taken, or has not */
     topology->troubled |= any;
     return any;
 }
@@ -307,6 +341,7 @@ static void end(rli_topology *topology)
 {
     while (topology->heard)
         stop_listening(&topology->heard);
+    rlock_cancel_free(topology->news);
 }
 
 static int64_t interval_ms(const rli_settings *settings)

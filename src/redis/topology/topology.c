@@ -253,9 +253,10 @@ static void note_look(rli_topology *topology)
 static rlock_status look(rli_topology *topology)
 {
     rli_operation op;
-    rlock_status status = rli_operation_begin(&op, topology->gate, NULL);
+    rlock_status status = rli_operation_begin(&op, topology->gate, topology->news);
     if (status != RLOCK_OK)
         return status;
+    rli_topology_ignore_news(&op);
     topology->looks++;
     status = topology->discovery->look(topology, &op);
     if (status == RLOCK_OK)
@@ -282,7 +283,7 @@ bool rli_topology_disbelieved_for_long(rli_topology *topology)
 static void ping(rli_topology *topology)
 {
     rli_operation op;
-    if (rli_operation_begin(&op, topology->gate, NULL) != RLOCK_OK)
+    if (rli_operation_begin(&op, topology->gate, topology->news) != RLOCK_OK)
         return;
     for (rli_node *node = NULL; (node = rli_nodes_next(&topology->nodes, node));)
         rli_node_ping_if_idle(node, &op, topology->settings->ping_interval_ms);
@@ -407,6 +408,8 @@ rlock_status rli_topology_open(rli_topology *topology)
     topology->owners = calloc(topology->slot_count, sizeof *topology->owners);
     if (!topology->owners)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for the topology");
+    if (topology->settings->mode == RLI_SENTINEL)
+        topology->news = rlock_cancel_new(); /* NULL: then a silent server is waited for all the same */
     if (topology->settings->lazy)
         return open_lazily(topology);
     rlock_status status = look(topology);

@@ -69,6 +69,7 @@ struct rli_topology {
     struct rli_host_name *name; /* host_name.c: the addresses of a node's host name */
     bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
+    rlock_cancel *news;         /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
 };
 
 /* `settings`, `gate` and `ear` must live as long as the topology. */
@@ -141,6 +142,11 @@ void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned la
  * connect: *reply is NULL. */
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply);
+/* `op` is that of a round. From now on news end the round: no answer is waited for any more, and the next one begins at
+ * once; or they do not, as at first. */
+void rli_topology_heed_news(rli_operation *op);
+void rli_topology_ignore_news(rli_operation *op);
+bool rli_topology_ended_by_news(const rli_operation *op);
 /* Note whether a node answered a round, and tell whether it failed to lately. Such a node is asked only if no other
  * one answers, because each question to a machine that is gone costs a second. */
 void rli_topology_note_answer(rli_node *node, rlock_status status);

@@ -8,7 +8,7 @@
 int runs_wanted(void)
 {
     const char *text = getenv("BENCH_RUNS");
-    int runs = text ? atoi(text) : 5;
+    int runs = text && *text ? atoi(text) : 5;
     return runs < 1 ? 1 : runs > RUNS_MAX ? RUNS_MAX : runs;
 }
 

@@ -39,13 +39,15 @@ void parity_hide_own_channels(char *messages)
 {
     for (char *at = messages; (at = strchr(at, ':'));) {
         size_t id = strspn(at + 1, "0123456789abcdef-");
-        if (id == 36 && at[15] == '8' && at[37] != ':') { /* a fair waiter's has a number behind it */
+        bool own = id == 36 && at[15] == '8';
+        if (own && at[37] == ':') /* a fair waiter's has a number behind it, and is as Redisson's */
+            at += 38 + strspn(at + 38, "0123456789");
+        else if (own)
             memmove(at, at + 37, strlen(at + 37) + 1);
-            if (*at == ' ')
-                hide_offer(at + 1);
-        } else {
+        else
             at++;
-        }
+        if (own && *at == ' ')
+            hide_offer(at + 1);
     }
 }
 

@@ -54,7 +54,8 @@ static bool is_offered(const leases_run *self)
     wire_channel(self->which, self->name, channel);
     for (int i = 0; i < wire_now.count; i++) {
         if (strncmp(wire_now.told[i].channel, channel, strlen(channel)) == 0 && wire_now.told[i].channel[strlen(channel)] == ':')
-            return strcmp(self->script, "lock/release") == 0 || strcmp(self->script, "lock/handoff") == 0;
+            return strcmp(self->script, "lock/release") == 0 || strcmp(self->script, "lock/handoff") == 0 ||
+                   strcmp(self->script, "fair/release") == 0;
     }
     return false;
 }

@@ -249,6 +249,12 @@ static bool is_client(const char *behind)
     return *behind == ':' && strlen(behind) == 37 && behind[15] == '8';
 }
 
+/* A waiter of a fair lock: the same with ":NUMBER". */
+static bool is_fair_waiter(const char *behind)
+{
+    return *behind == ':' && strlen(behind) > 38 && behind[15] == '8' && behind[37] == ':';
+}
+
 /* "NUMBER MS": that session has the lock for so long. */
 static bool is_offer(const char *said)
 {
@@ -265,11 +271,11 @@ static void check_offers(const char *script, const host *at, const char *name)
     for (int i = 0; i < wire_now.count; i++) {
         const wire_message *one = &wire_now.told[i];
         const char *behind = one->channel + strlen(channel);
-        if (strncmp(one->channel, channel, strlen(channel)) != 0 || !is_client(behind) || !is_offer(one->text) ||
-            one->heard == 0)
+        if (strncmp(one->channel, channel, strlen(channel)) != 0 || !(is_client(behind) || is_fair_waiter(behind)) ||
+            !is_offer(one->text) || one->heard == 0)
             continue;
         size_t digits = strspn(one->text, "0123456789");
-        snprintf(heir, sizeof heir, "%s:%.*s", behind + 1, (int)digits, one->text);
+        snprintf(heir, sizeof heir, "%.36s:%.*s", behind + 1, (int)digits, one->text);
         const sim_value *own = wire_value(at, name);
         bool stands = own && own->type == VALUE_HASH && table_find(&own->members, text_of(heir));
         int64_t left_ms = stands ? own->expires_ms - sim_server_now_us(at->server) / 1000 : 0;
@@ -290,7 +296,7 @@ static void check_messages(const char *script, wire_family which, const char *na
         const char *behind = one->channel + length;
         bool ours = strncmp(one->channel, channel, length) == 0 &&
                     (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
-        if (ours && which == EXCLUSIVE && *behind == ':' && is_offer(one->text))
+        if (ours && (which == EXCLUSIVE || which == QUEUED) && *behind == ':' && is_offer(one->text))
             continue;
         bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
                      ((which == READING || which == WRITING || which == LATCHES) && strcmp(one->text, "1") == 0);
@@ -371,6 +377,20 @@ static void check_place(const char *script, const host *at, const sim_run *run, 
     if (late_ms < -exact || late_ms > exact)
         finding("%s queued an owner until %.0f, %.0f ms from what its wait of %" PRId64 " ms behind %.0f says", script,
                 after->last_score, late_ms, wait_ms, from_ms);
+}
+
+/* The head has left: those behind it have their turn earlier by what was left of its place, and by no more. */
+static void check_moved_up(const char *script, const host *at, const wire_state *after)
+{
+    const wire_state *before = &wire_now.before;
+    if (before->queued < 2 || after->queued + 1 != before->queued || strcmp(before->head, after->head) == 0 ||
+        before->head_score < 0 || before->last_score < 0 || after->last_score < 0)
+        return;
+    double left_ms = before->head_score - (double)(sim_server_now_us(at->server) / 1000);
+    double moved_ms = before->last_score - after->last_score;
+    if (moved_ms > (left_ms > 0 ? left_ms : 0) + 1)
+        finding("%s moved the last of a queue up by %.0f ms, and %.0f were left of the place before it", script, moved_ms,
+                left_ms);
 }
 
 static bool is_queued(const host *at, const char *name, text who)
@@ -493,6 +513,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_lease(script, at, run, &after);
     if (which == QUEUED && !wire_now.before.mode)
         check_place(script, at, run, run->name != NULL, &after);
+    if (which == QUEUED && run->name)
+        check_moved_up(script, at, &after);
 }
 
 /* --- now and then --- */
@@ -512,6 +534,9 @@ static bool is_beside(const char *name, size_t length, const char *of)
         if (strlen(own) == length && begins_with(name, length, own))
             return true;
     }
+    snprintf(own, sizeof own, "rlock_waiters:{%s}:fair", of);
+    if (strlen(own) == length && begins_with(name, length, own))
+        return true;
     snprintf(own, sizeof own, "redisson_unlock_latch:{%s}:", of);
     if (begins_with(name, length, own))
         return true;

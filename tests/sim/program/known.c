@@ -223,6 +223,14 @@ static void note_twice(int slot)
     }
 }
 
+void known_slot_ran(const host *at, const char *key, size_t length)
+{
+    if (moving.from && at == moving.to->master->at && sim_slot_of(key, length) == moving.slot &&
+        sim_server_look(at->server, 0, key, length, NULL) &&
+        sim_server_look(moving.from->master->at->server, 0, key, length, NULL))
+        note_twice(moving.slot);
+}
+
 void known_slot_begins(int slot, shard *to)
 {
     moving.slot = slot;

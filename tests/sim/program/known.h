@@ -34,6 +34,8 @@ bool known_slot_key_goes(void);
 void known_slot_has_moved(void);
 /* NULL: none moves. */
 shard *known_slot_from(void);
+/* A script has run at that server, on that key. */
+void known_slot_ran(const host *at, const char *key, size_t length);
 
 /* The hook of a cluster's nodes. */
 void known_spread(void *world, sim_server *server, bool sharded, const char *channel, size_t channel_length,

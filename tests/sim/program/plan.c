@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/plan.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -239,4 +240,16 @@ bool plan_read(plan *self, FILE *from, char why[static PLAN_TEXT])
         }
     }
     return true;
+}
+
+bool plan_read_file(plan *self, const char *path)
+{
+    char why[PLAN_TEXT];
+    FILE *from = fopen(path, "r");
+    bool good = from && plan_read(self, from, why);
+    if (!good)
+        fprintf(stderr, "%s: %s\n", path, from ? why : strerror(errno));
+    if (from)
+        fclose(from);
+    return good;
 }

@@ -164,6 +164,8 @@ void plan_draw(plan *plan, uint64_t seed);
 void plan_write(const plan *plan, FILE *to);
 /* False: *why says what is wrong with the text. */
 bool plan_read(plan *plan, FILE *from, char why[static PLAN_TEXT]);
+/* The same from a file; says on stderr why not. */
+bool plan_read_file(plan *plan, const char *path);
 
 const char *topology_word(topology_kind kind);
 const char *object_word(object_kind kind);

@@ -97,6 +97,8 @@ static void ran(void *world, sim_link *link, const sim_run *run)
         show_run(self, from, run, name_of_script);
     note_force(run, name_of_script);
     shard_note_run(self, run);
+    if (run->keys > 0)
+        known_slot_ran(self, run->words[0].at, run->words[0].length);
     wire_ran((host *)world, run, name_of_script);
     moment_comes(moment_of(name_of_script), from);
 }

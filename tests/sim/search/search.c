@@ -5,10 +5,13 @@
 #include "tests/sim/search/attempt.h"
 #include "tests/sim/search/shrink.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -18,6 +21,8 @@
 
 /* Each hundredth run is run twice, and must go the same way. */
 #define TWICE 100
+/* Each sixteenth is a scenario with another seed. */
+#define KNOWN 16
 
 static void add(totals *to, const run_counts *counts)
 {
@@ -36,8 +41,10 @@ static void show(const search_settings *by, plan *of, attempt *found)
         attempt least = shrink(of, found->gist, by->shrink_seconds);
         printf("%s\n--- the plan, as far as it could be shrunk:\n", least.report);
         free(least.report);
-        plan_write(of, stdout);
+    } else {
+        printf("\n--- the plan:\n");
     }
+    plan_write(of, stdout);
     printf("SEED=%" PRIu64 "\n", seed); /* again: logs are cut at their front */
     fflush(stdout);
 }
@@ -125,6 +132,39 @@ static bool is_over(const search_settings *by, int64_t next, time_t until, const
     return by->processor_seconds ? so_far->processor_ms >= by->processor_seconds * INT64_C(1000) : time(NULL) >= until;
 }
 
+static int is_plan(const struct dirent *file)
+{
+    size_t length = strlen(file->d_name);
+    return length > 5 && strcmp(file->d_name + length - 5, ".plan") == 0;
+}
+
+/* One of the scenarios, chosen by the seed. */
+static void draw_scenario(const char *folder, uint64_t seed, plan *of)
+{
+    struct dirent **files;
+    char path[4096];
+    int count = scandir(folder, &files, is_plan, alphasort);
+    if (count < 1) {
+        fprintf(stderr, "%s: no plans there\n", folder);
+        _exit(2);
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, files[seed / KNOWN % (uint64_t)count]->d_name);
+    if (!plan_read_file(of, path))
+        _exit(2);
+    of->seed = seed;
+    while (count > 0)
+        free(files[--count]);
+    free(files);
+}
+
+static void draw(const search_settings *by, uint64_t seed, plan *to)
+{
+    if (by->scenarios && seed % KNOWN == 0)
+        draw_scenario(by->scenarios, seed, to);
+    else
+        plan_draw(to, seed);
+}
+
 /* Which runs there are depends neither on how fast a process is nor, but for their order, on how many there are. */
 static void search_on_one(const search_settings *by, uint64_t first, int job, totals *to)
 {
@@ -133,7 +173,7 @@ static void search_on_one(const search_settings *by, uint64_t first, int job, to
     stay_on_one(job);
     time_t until = time(NULL) + by->seconds;
     for (int64_t i = job; !is_over(by, i, until, to); i += by->jobs) {
-        plan_draw(&drawn, first + (uint64_t)i);
+        draw(by, first + (uint64_t)i, &drawn);
         if (by->topology == TOPOLOGIES || drawn.topology == by->topology)
             run(by, &drawn, to, i % TWICE == 0);
         to->processor_ms = processor_ms();

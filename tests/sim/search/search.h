@@ -20,10 +20,11 @@ typedef struct search_settings {
     int most_findings;      /* a process ends after so many */
     uint64_t seed;          /* the first; 0: chance */
     topology_kind topology; /* no other; TOPOLOGIES: each */
+    const char *scenarios;  /* a folder of plans, which run with other seeds now and then, too; NULL: none */
     bool show;              /* a plan's run, too, in which nothing is found */
 } search_settings;
 
-/* Draws a plan from each seed, one after the other. */
+/* Draws a plan from each seed, one after the other; or takes one of the scenarios, with that seed. */
 totals search(const search_settings *by);
 /* Runs that plan twice, which must go the same way. */
 void search_plan(const search_settings *by, plan *plan, totals *to);
