@@ -107,7 +107,7 @@ RealTest(fair_dead, head_is_passed_over_two_seconds_after_its_turn_came)
     /* Free, as the head knows that gives up its place, but the next one does not hear it. */
     foreign_hold("given up", 60000);
     monitor *tap = monitor_open();
-    actor *leaving = queue_up_for(fair_of(stage.client, "given up"), 1700, 1000);
+    actor *leaving = queue_up_for(fair_of(stage.client, "given up"), 900, 1000);
     while (monitor_ran(tap, &rli_script_fair_acquire) < 2) /* once more when it listens: not again before it gives up */
         pass_ms(1);
     monitor_close(tap);
