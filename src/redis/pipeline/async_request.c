@@ -61,7 +61,9 @@ static bool queue(rli_async_request *request, rli_pipeline *pipeline, rli_operat
     request->impatient = command->impatient;
     answer->run = rli_pipe_run(pipe);
     answer->sent_ms = request->pending.queued_ms;
-    if (op->parker->ready != gathers && (!rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe))) {
+    bool sends = op->parker->ready == gathers ? rli_pipe_has_gathered_many(pipe)
+                                              : !rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe);
+    if (sends) {
         rli_pipe_ref(pipe);
         if (!rli_pipe_flush(pipe, &pipeline->mutex))
             rli_pipeline_drop_pipe(pipeline, pipe, RLI_DISCONNECTED);

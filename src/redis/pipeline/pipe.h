@@ -48,6 +48,8 @@ short rli_pipe_wants(const rli_pipe *pipe);
 void rli_pipe_watch(rli_pipe *pipe, int epoll_fd);
 /* Whether bytes remain to be sent and no thread is sending them. */
 bool rli_pipe_has_unsent(const rli_pipe *pipe);
+/* Whether a thread that gathers requests has so many that the server should begin with them. */
+bool rli_pipe_has_gathered_many(const rli_pipe *pipe);
 /* Whether the calling thread should send the request that it just queued, instead of leaving it to the leader. */
 bool rli_pipe_wants_flush(const rli_pipe *pipe);
 /* Sends what is queued, unless another thread is sending or a WAIT is unanswered. Releases `mutex` while it sends.
