@@ -32,7 +32,8 @@ local heir, heir_lease_ms, heir_place_ms, calm = ARGV[5], ARGV[6], tonumber(ARGV
 
 -- Offers the lock to the head, if that waits for it (fair/acquire, ARGV 8) and hears: the head leaves the queue and has the
 -- lock, but only for so long that it can answer. The message says which session has it, and for how many ms.
--- The order of the writes matters: see lock/waiters.inc. Answers whether it did.
+-- The releaser's field goes first: an error in between, as of a user that may not publish, must not leave both. After a
+-- command that needs no memory, a server at its maxmemory does not refuse HSET. Answers whether it did.
 local function offer(head)
     local said = counted and head ~= owner and redis.pcall('hget', waiters, head)
     local wanted_ms, place_ms = string.match(type(said) == 'string' and said or '', '^(%d+) (%d+)$')
@@ -40,13 +41,12 @@ local function offer(head)
         return false
     end
     local while_ms = math.max(1, math.min(wanted_ms, math.max(1000, math.min(3000, math.floor(wanted_ms / 10)))))
-    redis.call('pexpire', lock, while_ms)
+    redis.call('hdel', lock, owner)
     redis.call('hset', lock, head, '1')
+    redis.call('pexpire', lock, while_ms)
     if not tell(head, string.match(head, '%d+$') .. ' ' .. string.format('%.0f', while_ms)) then
-        redis.call('hdel', lock, head)
         return false
     end
-    redis.call('hdel', lock, owner)
     redis.call('lpop', queue)
     end_place(head, tonumber(place_ms))
     if tonumber(wanted_ms) < sleep_ms then

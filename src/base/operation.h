@@ -30,7 +30,7 @@ typedef struct rli_turn {
     bool joined;
 } rli_turn;
 
-/* Add an entry to the list unless it is there, in front of those that came before, remove it if it is there, and unpark all that are in it. Hold the list's
+/* Add an entry in front of all others unless it is there, remove it if it is there, and unpark all. Hold the list's
  * mutex. */
 void rli_turn_join(rli_turn **turns, rli_turn *own);
 void rli_turn_leave(rli_turn **turns, rli_turn *own);

@@ -55,13 +55,13 @@ typedef struct rli_attempt {
      * releases next, otherwise because it cannot be registered. */
     bool own_channel;
     int64_t since_us;
-    /* An offer that it is told may be taken without a request, and counts from here; 0: it must ask (registry.h). */
+    /* An offer that it is told may be taken without a request, and counts from here; 0: it must ask (offer.h). */
     int64_t offered_from_ms;
     enum { RLI_OWN_CHANNEL_IS_ENOUGH, RLI_WANTS_TO_GUARD, RLI_WANTS_COMMON } wants;
     /* How many answers in a row let it ask again soon; determines the back-off. */
     int denied;
     bool moved;     /* its session changed, and the new one listens on another channel */
-    bool postpones; /* it does not ask before it waits: others of this process are before it in the server's queue */
+    bool postpones; /* it subscribes before it asks, since it will have to queue (acquire.c) */
     /* The request under way was sent only because the server refused another local waiter (waiter.prompted),
      * provided that its answer comes before this instant. 0: it has another reason. */
     int64_t prompted_until_ms;

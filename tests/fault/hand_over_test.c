@@ -419,6 +419,19 @@ HEIR_TEST_SPIN(needs_no_memory)
     actor_end(first);
 }
 
+/* Nor does an unlock, though it gives a time to one at the head that has none. */
+Test(hand_over_in_faults, needs_no_memory_for_a_head_without_a_time)
+{
+    rlock *lock = mine(&kind_fair);
+    assert_ok(rlock_lock(lock));
+    foreign_queue(NAME, 1, 60000);
+    freeReplyObject(server_command(stage.server, "DEL redisson_lock_timeout:{" NAME "}"));
+    freeReplyObject(server_command(stage.server, "CONFIG SET maxmemory 1"));
+    rlock_status status = rlock_unlock(lock);
+    freeReplyObject(server_command(stage.server, "CONFIG SET maxmemory 0"));
+    assert_status(status, RLOCK_OK);
+}
+
 /* The server begins anew between the unlock and its retry: nobody holds the lock, and all go on. */
 HEIR_TEST_SPIN(is_made_up_for_when_the_server_begins_anew)
 {

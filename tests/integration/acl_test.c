@@ -368,6 +368,46 @@ Test(acl, right_to_publish_that_is_missing_is_named)
     assert_ok(rlock_unlock(lock));
 }
 
+/* Nor does a fair lock go to those that wait beside who may not publish: one of them has it after the other. */
+static void assert_goes_to_one(const char *left_out)
+{
+    rlock *lock = kind_of(&kind_fair, stage.client, NAME), *wanted[2];
+    actor *waiters[2];
+    say("ACL SETUSER full on >secret +@all allkeys allchannels");
+    rlock_client *clients[2] = {open_as("full:secret", ""), open_as("full:secret", "")};
+    assert_ok(rlock_lock(lock));
+    for (int i = 0; i < 2; i++) {
+        wanted[i] = rlock_get_fair_lock(clients[i], NAME);
+        waiters[i] = actor_start();
+        actor_begin_lock(waiters[i], wanted[i]);
+        cr_assert(wait_queued(RIGHTS_PREFIX NAME, i + 1, 5000) && wait_all_listen(RIGHTS_PREFIX NAME, 5000));
+        cr_assert(actor_asleep(waiters[i], 5000));
+    }
+    say(left_out);
+    assert_status(rlock_unlock(lock), RLOCK_SERVER);
+    cr_assert(server_integer(stage.server, "HLEN app:order") <= 1);
+    assert_ok(actor_finish(waiters[0], 10000));
+    cr_assert(!actor_ended(waiters[1], 3000) && actor_valid_for(waiters[0], wanted[0]) > 0, "two have it");
+    assert_ok(actor_unlock(waiters[0], wanted[0]));
+    assert_ok(actor_finish(waiters[1], 10000));
+    assert_ok(actor_unlock(waiters[1], wanted[1]));
+    for (int i = 0; i < 2; i++) {
+        actor_end(waiters[i]);
+        rlock_free(wanted[i]);
+        rlock_client_close(clients[i]);
+    }
+}
+
+Test(acl, right_to_publish_that_is_missing_gives_a_fair_lock_to_one_waiter)
+{
+    assert_goes_to_one("ACL SETUSER locks resetchannels");
+}
+
+Test(acl, right_to_publish_as_a_command_that_is_missing_gives_a_fair_lock_to_one_waiter)
+{
+    assert_goes_to_one("ACL SETUSER locks -publish");
+}
+
 Test(acl, right_to_subscribe_that_is_missing_ends_the_wait)
 {
     rlock *held = lock_of(stage.other, NAME);

@@ -2,6 +2,7 @@
  * there is to know; else it asks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
@@ -164,4 +165,59 @@ Test(offer, that_names_another_session_is_a_reason_to_ask)
     assert_ok(actor_finish(waiter, 5000));
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
+}
+
+/* --- names that differ only in braces: Redisson builds the same channel and the same queue for both --- */
+
+#define BRACED "{" NAME "}"
+
+/* The other client holds both, and releases the one for which nobody waits. */
+static void assert_offered_no_other(rlock *held, rlock *released, rlock *wanted)
+{
+    assert_ok(rlock_lock(held));
+    assert_ok(rlock_lock(released));
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, wanted);
+    cr_assert(wait_listened(rlock_name(wanted), 5000) && actor_asleep(waiter, 5000));
+    assert_ok(rlock_unlock(released));
+    cr_assert(!actor_ended(waiter, 300) && rlock_valid_for(held) > 0, "two hold \"%s\"", rlock_name(wanted));
+    cr_assert(server_integer(stage.server, "EXISTS %s", rlock_name(released)) == 0);
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 10000));
+    assert_ok(actor_unlock(waiter, wanted));
+    actor_end(waiter);
+}
+
+Test(offer, is_made_to_no_waiter_for_a_name_with_other_braces)
+{
+    assert_offered_no_other(lock_of(stage.other, BRACED), lock_of(stage.other, NAME), lock_of(stage.client, BRACED));
+    assert_offered_no_other(lock_of(stage.other, NAME), lock_of(stage.other, BRACED), lock_of(stage.client, NAME));
+}
+
+static void assert_offered_no_other_fair(const char *wanted, const char *released)
+{
+    rlock *lock = fair_of(stage.client, wanted), *held = fair_of(stage.other, wanted);
+    rlock *other = fair_of(stage.other, released);
+    assert_ok(rlock_lock(held));
+    assert_ok(rlock_lock(other));
+    actor *first = queue_up(lock); /* after it, a waiter listens before it asks, and asks once */
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(first, 10000));
+    assert_ok(actor_unlock(first, lock));
+    actor_end(first);
+    assert_ok(rlock_lock(held));
+    actor *waiter = queue_up(lock);
+    assert_ok(rlock_unlock(other));
+    cr_assert(!actor_ended(waiter, 300) && rlock_valid_for(held) > 0, "two hold \"%s\"", wanted);
+    cr_assert(server_integer(stage.server, "EXISTS %s", released) == 0);
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 10000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+Test(offer, of_a_fair_lock_is_made_to_no_waiter_for_a_name_with_other_braces)
+{
+    assert_offered_no_other_fair(BRACED, NAME);
+    assert_offered_no_other_fair(NAME, BRACED);
 }

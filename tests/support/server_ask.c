@@ -210,9 +210,10 @@ int64_t server_count_waiting(server *self, const char *channel)
     redisReply *reply = server_command(self, "PUBSUB NUMSUB %s %s:guards", channel, channel);
     int64_t count = reply->elements == 4 ? reply->element[1]->integer - reply->element[3]->integer : -1;
     freeReplyObject(reply);
-    if (strncmp(channel, prefix, sizeof prefix - 1) == 0)
-        count += server_integer(self, "ZCARD rlock_waiters%s", channel + sizeof prefix - 1);
-    return count;
+    if (strncmp(channel, prefix, sizeof prefix - 1) != 0)
+        return count;
+    const char *of = channel + sizeof prefix - 1;
+    return count + server_integer(self, "ZCARD rlock_waiters%s", of) + server_integer(self, "ZCARD rlock_waiters%s:braces", of);
 }
 
 bool server_wait_subscribers(server *self, const char *channel, int64_t count, int64_t ms)

@@ -11,9 +11,9 @@
 /* How long one server may take to answer. */
 #define ASK_MS 1000
 
-void rli_topology_heed_news(rli_operation *op)
+void rli_topology_heed_news(const rli_topology *topology, rli_operation *op)
 {
-    op->cancel = op->registered;
+    op->cancel = topology->cut_short ? NULL : op->registered;
 }
 
 void rli_topology_ignore_news(rli_operation *op)

@@ -298,7 +298,7 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     if (status != RLOCK_OK)
         return status;
     survey found = {.trouble = RLOCK_UNAVAILABLE, .known = count_known(topology)};
-    rli_topology_heed_news(op);
+    rli_topology_heed_news(topology, op);
     if (!ask_speakers(topology, op, &found))
         ask_those(topology, op, false, &found);
     if (found.answered == 0)

@@ -259,6 +259,7 @@ static rlock_status look(rli_topology *topology)
     rli_topology_ignore_news(&op);
     topology->looks++;
     status = topology->discovery->look(topology, &op);
+    topology->cut_short = rli_topology_ended_by_news(&op);
     if (status == RLOCK_OK)
         topology->disbelieved_since_ms = 0;
     else

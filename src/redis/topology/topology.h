@@ -70,6 +70,7 @@ struct rli_topology {
     bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
     rlock_cancel *news;         /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
+    bool cut_short;             /* news ended the last round */
 };
 
 /* `settings`, `gate` and `ear` must live as long as the topology. */
@@ -143,8 +144,9 @@ void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned la
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply);
 /* `op` is that of a round. From now on news end the round: no answer is waited for any more, and the next one begins at
- * once; or they do not, as at first. */
-void rli_topology_heed_news(rli_operation *op);
+ * once; or they do not, as at first. News that ended the last round do not end this one: sentinels publish the failovers
+ * of all masters that they watch, perhaps faster than they answer. */
+void rli_topology_heed_news(const rli_topology *topology, rli_operation *op);
 void rli_topology_ignore_news(rli_operation *op);
 bool rli_topology_ended_by_news(const rli_operation *op);
 /* Note whether a node answered a round, and tell whether it failed to lately. Such a node is asked only if no other

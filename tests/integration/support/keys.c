@@ -46,10 +46,10 @@ int64_t wire_number(const char *name, rlock_client *client)
 /* The registry of those that wait for it; the caller frees the text. */
 static char *waiters_of(const char *name)
 {
-    size_t size = strlen(name) + sizeof "rlock_waiters:{}";
+    size_t size = strlen(name) + sizeof "rlock_waiters::braces";
     char *key = malloc(size);
     cr_assert(key != NULL);
-    snprintf(key, size, strchr(name, '{') ? "rlock_waiters:%s" : "rlock_waiters:{%s}", name);
+    snprintf(key, size, strchr(name, '{') ? "rlock_waiters:%s:braces" : "rlock_waiters:{%s}", name);
     return key;
 }
 
