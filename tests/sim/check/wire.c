@@ -81,6 +81,8 @@ static wire_state look(const host *at, const char *name)
     if (own && own->type == VALUE_HASH) {
         const entry *mode = table_find(&own->members, TEXT("mode"));
         is.lock = true;
+        for (const entry *one = table_next(&own->members, NULL); one; one = table_next(&own->members, one))
+            is.fields++;
         is.mode = mode && mode->length > 0 ? *mode->bytes : 0;
     }
     if (own && own->type == VALUE_STRING)
@@ -426,6 +428,10 @@ static void check_turn(const char *script, const host *at, const char *name, con
     if ((took || gave_up) && is_queued(at, name, who))
         finding("%s left \"%.*s\" in the queue", script, (int)who.length, who.at);
     bool waits = wire_now.before.queued > 0 && wire_now.before.head_score > soon_ms && !takes_for_dead(run, head);
+    const sim_value *own = wire_value(at, name);
+    bool returns = gave_up && run->name && run->count > run->keys + 2 && text_is_word(run->words[run->keys + 2], "1");
+    if (returns && own && own->type == VALUE_HASH && table_find(&own->members, who))
+        finding("%s left \"%.*s\" what it was offered", script, (int)who.length, who.at);
     if (took && waits && !text_is(who, head))
         finding("%s took it for \"%.*s\", and it was the turn of \"%s\"", script, (int)who.length, who.at, wire_now.before.head);
 }
@@ -499,6 +505,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_lock_told(script, which, run->name != NULL, gives_up, name, &after);
         check_count_told(script, which, name, &after);
     }
+    if (run->name && which < READING && wire_now.before.fields <= 1 && after.fields > 1)
+        finding("%s left %zu owners in \"%s\"", script, after.fields, name);
     if (run->name)
         leases_check(&(leases_run){script, which, at, name, run}, &after);
     if (which == SIGNALS)

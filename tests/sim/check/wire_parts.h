@@ -15,6 +15,7 @@ typedef struct wire_state {
     bool there;           /* there is something */
     bool lock;            /* there is a hash, or a token */
     char mode;            /* 'r', 'w', or 0 */
+    size_t fields;        /* of a hash */
     int64_t number;       /* of a counter; NUMBER_NONE */
     size_t queued;
     char head[TEXT_SIZE]; /* of the queue */
