@@ -256,7 +256,7 @@ RealTest(tracking_many, server_that_remembers_few_keys_is_not_drowned_in_looks)
     freeReplyObject(server_command(stage.server, "CONFIG SET tracking-table-max-keys 1000"));
     monitor *seen = monitor_open();
     int64_t since_ms = now_ms(), ms;
-    rlock_client *client = hold_many(QUERY "&" STAGE_QUICK, HOLDS);
+    rlock_client *client = hold_many(QUERY, HOLDS);
     while ((ms = now_ms() - since_ms) < 3000 && state_of(client) == RLOCK_TRACKING_ON)
         freeReplyObject(server_command(stage.server, "PING"));
     int64_t count = looks(seen, &rli_script_lock_look);
