@@ -40,16 +40,17 @@ local function offer(head)
     if not wanted_ms then
         return false
     end
-    local while_ms = math.max(1, math.min(wanted_ms, math.max(1000, math.min(3000, math.floor(wanted_ms / 10)))))
+    local while_ms
+    --@include lock/offer_ms.inc
     redis.call('hdel', lock, owner)
     redis.call('hset', lock, head, '1')
     redis.call('pexpire', lock, while_ms)
-    if not tell(head, string.match(head, '%d+$') .. ' ' .. string.format('%.0f', while_ms)) then
+    if not tell(head, string.match(head, '%d+$') .. ' ' .. while_ms) then
         return false
     end
     redis.call('lpop', queue)
     end_place(head, tonumber(place_ms))
-    if tonumber(wanted_ms) < sleep_ms then
+    if wanted_ms < sleep_ms then
         call_next(while_ms, '')
     end
     return true
@@ -84,7 +85,7 @@ if held and head and offer(head) then
     return 1
 end
 redis.call('del', lock)
-local told, heard = call_head(unheard)
+local told, heard = call_head(unheard, head)
 if held and (heard or not told) then
     return 1
 end
