@@ -136,7 +136,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        if (attempt->session->cold->registrations == 1)
+        if (attempt->asked->kind->queueing == RLI_ON_SERVER && attempt->session->cold->registrations == 1)
             rli_contended_forget(&attempt->engine->contended, attempt->entry);
         return rli_grant_apply(attempt, &gain);
     case RLI_DENIED:

@@ -27,8 +27,8 @@ void rli_offer_note_denied(rli_attempt *attempt, const rli_call *call)
  *
  * The offer of a session that has registered or queued once came after that request was sent, or the request's answer
  * would have been another. So it counts from then. A session that has done so more often may be told late of an offer
- * that has ended in between. What more there is to a grant than the field (a token, replicas that confirm it, a lease
- * that nobody renews, a field that it replaces) takes a request. */
+ * that has ended in between. A grant that is more than the field (it has a token, replicas must confirm it, nobody renews
+ * its lease, or it replaces another field) takes a request. */
 static bool may_take(const rli_attempt *attempt, int64_t told_ms)
 {
     const rli_session *session = attempt->session;
@@ -46,7 +46,7 @@ bool rli_offer_take(rli_attempt *attempt, rlock_status *status)
 {
     int64_t told_ms = attempt->wait.news.told_ms;
     attempt->wait.news.told_ms = 0;
-    if (told_ms <= 0 || !may_take(attempt, told_ms))
+    if (!may_take(attempt, told_ms))
         return false;
     const rli_acquire_result verdict = {.grant = RLI_GRANTED};
     const rli_grant_info gain = {
