@@ -102,12 +102,19 @@ Test(tracking_fault, lost_look_at_a_hold_that_has_become_old_is_repeated)
     survive(PROXY_CUT_AFTER, rli_script_lock_look.sha1[RLI_COUNTED]);
 }
 
+/* The client holds the lock, and has asked to be told; the answer is held back. */
+static int hold_back_the_answer(int times)
+{
+    int rule = on_text("TRACKING", PROXY_HOLD_REPLY, times);
+    assert_ok(rlock_lock(lock));
+    await_acted(rule);
+    return rule;
+}
+
 /* The client has given up by then, and asked on another connection. */
 Test(tracking_fault, late_answer_to_the_request_to_track_does_no_harm)
 {
-    int rule = on_text("TRACKING", PROXY_HOLD_REPLY, 1);
-    assert_ok(rlock_lock(lock));
-    await_acted(rule);
+    int rule = hold_back_the_answer(1);
     pass_ms(AGAIN_MS);
     proxy_release(scene.proxy, rule);
     assert_tracked();
@@ -116,9 +123,7 @@ Test(tracking_fault, late_answer_to_the_request_to_track_does_no_harm)
 
 Test(tracking_fault, deletion_before_the_answer_to_the_request_to_track_is_told)
 {
-    int rule = on_text("TRACKING", PROXY_HOLD_REPLY, 1);
-    assert_ok(rlock_lock(lock));
-    await_acted(rule);
+    int rule = hold_back_the_answer(1);
     foreign_vanish(NAME);
     proxy_release(scene.proxy, rule);
     losses_await(&told, 1, SOON_MS);
@@ -127,9 +132,7 @@ Test(tracking_fault, deletion_before_the_answer_to_the_request_to_track_is_told)
 /* Meanwhile it asks again and again, and nothing else has to wait. */
 Test(tracking_fault, deletion_while_no_request_to_track_is_answered_is_told_when_one_is)
 {
-    int rule = on_text("TRACKING", PROXY_HOLD_REPLY, 0);
-    assert_ok(rlock_lock(lock));
-    await_acted(rule);
+    int rule = hold_back_the_answer(0);
     pass_ms(3000);
     cr_assert(state() == RLOCK_TRACKING_CONNECTING);
     cr_assert(strstr(rlock_last_error(), "did not answer CLIENT TRACKING") != NULL, "%s", rlock_last_error());
