@@ -287,6 +287,19 @@ static void check_offers(const char *script, const host *at, const char *name)
     }
 }
 
+/* A last release that leaves the lock to another owner has told that one. */
+static void check_passed_on(const char *script, const sim_run *run, const char *name, const wire_state *after)
+{
+    bool releases = strcmp(script, "fair/release") == 0 || strcmp(script, "lock/release") == 0;
+    bool gave_back = run->name && releases && run->answer.length > 1 && memcmp(run->answer.at, ":1", 2) == 0;
+    for (int i = 0; i < wire_now.count; i++) {
+        if (is_offer(wire_now.told[i].text) && wire_now.told[i].heard > 0)
+            return;
+    }
+    if (gave_back && after->lock)
+        finding("%s left lock \"%s\" to an owner that was not told", script, name);
+}
+
 /* Nobody of Redisson's listens elsewhere, and it reads numbers. */
 static void check_messages(const char *script, wire_family which, const char *name)
 {
@@ -500,6 +513,7 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         freed_ns[run_resource(run_of, object)] = world_now_ns();
     if (wire_now.count < MESSAGES) {
         check_messages(script, which, name);
+        check_passed_on(script, run, name, &after);
         bool had_place = run->answer.length > 1 && memcmp(run->answer.at, ":0", 2) != 0;
         bool gives_up = run->name && strcmp(script, "fair/give_up") == 0 && had_place;
         check_lock_told(script, which, run->name != NULL, gives_up, name, &after);
