@@ -155,7 +155,8 @@ EITHER(RealTest, async_red_lock, stands_without_its_first_client)
     assert_free();
 }
 
-/* The function of another call closes the client of a member, of which the call waits for the rest. */
+/* The function of another call closes the client of a member, while the call waits for the rest. Over token locks, which
+ * nobody holds between two passes, that member may be lost to it. */
 EITHER(RealTest, async_red_lock, stands_when_a_member_s_client_is_closed_in_a_function)
 {
     rlock_client *closed = stage_client_at(server_url(places[0].server));
@@ -169,9 +170,10 @@ EITHER(RealTest, async_red_lock, stands_when_a_member_s_client_is_closed_in_a_fu
     assert_ok(rlock_is_locked_async(lock_of(closed, "another"), poll_loop_end, &closing));
     assert_ends(closing, RLOCK_OK);
     cr_assert(!end.known);
+    foreign_release_at(0, NAME);
     foreign_release_at(2, NAME);
     assert_ends(end, RLOCK_OK);
-    cr_assert(held_at(1, NAME) && held_at(2, NAME));
+    cr_assert(held_at(0, NAME) + held_at(1, NAME) + held_at(2, NAME) >= 2);
     release(red);
 }
 
