@@ -33,7 +33,7 @@ static int moved_to(redisContext *context, const char *key)
     return port;
 }
 
-Test(fronts, cluster_names_its_proxies_and_fails_over_behind_them)
+Test(fronts, cluster_names_its_proxies_and_fails_over_behind_them, .lasts = 12)
 {
     int64_t since_ms = now_ms();
     cluster *own = cluster_start(3, 1, NULL);

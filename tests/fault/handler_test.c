@@ -130,7 +130,7 @@ static void stand_still(int64_t ms, int rule)
 }
 
 /* The answers came meanwhile, and are read first, however late it is: there is no second attempt. */
-Test(handler, is_no_matter_when_the_whole_process_was_stopped)
+Test(handler, is_no_matter_when_the_whole_process_was_stopped, .lasts = 11)
 {
     enum { THREADS = 8, TIMEOUT_MS = 10000 }; /* with a power of two, no request gathers behind the others */
     rlock_client *client = scene_client(ONE_LANE "0&timeout=10000");

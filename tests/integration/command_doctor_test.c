@@ -78,7 +78,7 @@ Test(command_doctor, small_limit_of_messages_is_a_warning)
 }
 
 /* The server refuses each lock then, and the trial meets that, too. */
-Test(command_doctor, too_few_replicas_are_a_problem)
+Test(command_doctor, too_few_replicas_are_a_problem, .lasts = 24)
 {
     set("min-replicas-to-write", "1");
     assert_doctor(1, "problem: ", "replicas: 0 of them follow closely, and min-replicas-to-write is 1");

@@ -204,7 +204,7 @@ Test(command_kinds, runs_that_read_share_and_the_one_that_writes_does_not)
 }
 
 /* Each kind is watched over and ends its command when it is lost. */
-Test(command_kinds, a_lost_lock_of_any_kind_ends_the_command)
+Test(command_kinds, a_lost_lock_of_any_kind_ends_the_command, .lasts = 19)
 {
     static const char *const kinds[] = {"fair", "spin", "fenced", "read", "write", "non-reentrant"};
     const char *quick = server_url_with(stage.server, STAGE_QUICK);

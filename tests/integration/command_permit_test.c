@@ -108,7 +108,7 @@ Test(command_permit, the_permit_of_a_killed_run_comes_back_when_its_lease_ends)
 
 /* Renewed as long as the command runs; when one is gone, which the next renewal finds, the command ends, and the other comes
  * back. */
-Test(command_permit, is_renewed_and_its_loss_ends_the_command)
+Test(command_permit, is_renewed_and_its_loss_ends_the_command, .lasts = 20)
 {
     set_permits(2);
     command *c = start_under(COMMAND(PERMIT, "--permits", "2", NAME, "--", "sh", "-c", "echo under; exec cat"));

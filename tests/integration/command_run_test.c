@@ -230,7 +230,7 @@ Test(command_run, a_killed_holder_is_followed_when_its_lease_ends)
 }
 
 /* The watchdog renews: the lock outlives its first TTL by far. */
-Test(command_run, the_lock_is_renewed_as_long_as_the_command_runs)
+Test(command_run, the_lock_is_renewed_as_long_as_the_command_runs, .lasts = 13)
 {
     command *c = command_start(server_url_with(stage.server, STAGE_QUICK),
                                COMMAND("run", NAME, "--", UNTIL_LINE));

@@ -179,7 +179,7 @@ static void round_of(const char *name, const char *channel)
     actor_end(waiter);
 }
 
-Test(keyspace, takes_names_of_any_bytes)
+Test(keyspace, takes_names_of_any_bytes, .lasts = 20)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         round_of(names[i].name, names[i].channel);

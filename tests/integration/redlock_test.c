@@ -198,7 +198,7 @@ Test(redlock, has_a_share_from_0_to_100)
 /* --- members that come back --- */
 
 /* Both servers that granted the lock first are lost, one after the other. */
-Test(redlock, takes_a_member_anew_that_came_back_empty)
+Test(redlock, takes_a_member_anew_that_came_back_empty, .lasts = 11)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     assert_ok(rlock_lock(red));
@@ -482,7 +482,7 @@ Test(redlock, is_kept_when_its_handle_is_freed)
 }
 
 /* Closing releases what the client holds, as for all locks, and does not wait for the keeper. */
-Test(redlock, ends_with_its_clients)
+Test(redlock, ends_with_its_clients, .lasts = 10)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));

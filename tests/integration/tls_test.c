@@ -82,7 +82,7 @@ Test(tls, waiter_is_woken_by_the_message)
     actor_end(waiter);
 }
 
-Test(tls_renewal, keeps_a_held_lock)
+Test(tls_renewal, keeps_a_held_lock, .lasts = 13)
 {
     rlock *lock = lock_of(stage.client, NAME);
     assert_ok(rlock_lock(lock));

@@ -357,7 +357,7 @@ Test(tracking, can_be_disabled)
     losses_await(&told, 1, 1500); /* by a renewal */
 }
 
-Test(tracking, rests_while_a_client_has_too_many_holds)
+Test(tracking, rests_while_a_client_has_too_many_holds, .lasts = 11)
 {
     rlock_client *client = stage_client("lossTracking=true&lossTrackingMaxHolds=2&lockWatchdogTimeout=30000");
     rlock *locks[] = {lock_of(client, "a"), lock_of(client, "b"), lock_of(client, "c")};

@@ -77,7 +77,7 @@ Test(certificates, stores_have_the_key_and_the_trusted_certificate)
 }
 
 /* Nodes speak TLS to clients and to each other: nobody could come without. */
-Test(certificates, cluster_speaks_tls_also_among_its_nodes)
+Test(certificates, cluster_speaks_tls_also_among_its_nodes, .lasts = 10)
 {
     texts kept = {0};
     cluster *own = cluster_start(3, 1, certificates_args(&kept, CERTIFICATE_SERVER, "yes", NULL));

@@ -46,7 +46,7 @@ Test(cluster_fixture, serves_each_slot_at_the_node_that_it_names)
     cluster_stop(own);
 }
 
-Test(cluster_fixture, replica_takes_over_from_a_killed_and_from_a_frozen_master)
+Test(cluster_fixture, replica_takes_over_from_a_killed_and_from_a_frozen_master, .lasts = 20)
 {
     cluster *own = cluster_start(3, 1, NULL);
     const char *first = cluster_key(own, 0, "a"), *second = cluster_key(own, 1, "b");
@@ -194,7 +194,7 @@ Test(cluster_fixture, nodes_with_a_password_replicate_and_hand_slots_over)
 }
 
 /* The node that left knows nobody and serves nothing, until it founds a cluster of its own, or joins again. */
-Test(cluster_fixture, node_leaves_founds_a_cluster_and_joins_another)
+Test(cluster_fixture, node_leaves_founds_a_cluster_and_joins_another, .lasts = 17)
 {
     cluster *own = cluster_start(3, 0, NULL);
     const char *key = cluster_key(own, 2, "order:");
@@ -218,7 +218,7 @@ Test(cluster_fixture, node_leaves_founds_a_cluster_and_joins_another)
 }
 
 /* Of a killed node's cluster the others make a new one, of which each serves a part. */
-Test(cluster_fixture, nodes_make_a_new_cluster_with_new_names)
+Test(cluster_fixture, nodes_make_a_new_cluster_with_new_names, .lasts = 8)
 {
     cluster *own = cluster_start(3, 1, NULL);
     char *before = server_text(cluster_node(own, 0), "CLUSTER MYID");

@@ -59,7 +59,7 @@ Test(sentinel_fixture, killed_master_is_replaced_and_comes_back_as_a_replica)
 }
 
 /* What was frozen comes back believing that it is the master, and is put right. */
-Test(sentinel_fixture, frozen_master_is_replaced_and_becomes_a_replica_once_thawed)
+Test(sentinel_fixture, frozen_master_is_replaced_and_becomes_a_replica_once_thawed, .lasts = 8)
 {
     sentinel *own = sentinel_start(NULL);
     int64_t since_ms = now_ms();
