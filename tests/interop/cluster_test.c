@@ -41,8 +41,7 @@ static mixed *begin_load(const char *beside)
 }
 
 /* Each acquisition is confirmed by the only replica, which becomes the master: nothing is lost. */
-Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_a_master_is_killed,
-     .init = several_cluster_brief, .lasts = 18)
+Test(java_cluster, has_nobody_hold_double_and_everybody_go_on_when_a_master_is_killed, .lasts = 24)
 {
     int slot = cluster_slot(names[0]), master = cluster_serving_slot(several.cluster, slot);
     mixed *load = begin_load(names[0]);

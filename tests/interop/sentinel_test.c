@@ -60,14 +60,12 @@ static void go_on_after(void (*replace)(void))
     mixed_stop(load);
 }
 
-Test(java_sentinel, has_nobody_hold_double_and_everybody_go_on_when_the_master_is_killed,
-     .init = several_sentinels_brief)
+Test(java_sentinel, has_nobody_hold_double_and_everybody_go_on_when_the_master_is_killed)
 {
     go_on_after(kill_master);
 }
 
-Test(java_sentinel, has_nobody_hold_double_and_everybody_go_on_when_the_master_is_replaced,
-     .init = several_sentinels_brief)
+Test(java_sentinel, has_nobody_hold_double_and_everybody_go_on_when_the_master_is_replaced)
 {
     go_on_after(fail_over);
 }

@@ -262,8 +262,9 @@ Test(signal_python, with_an_expiry_takes_ours_when_its_lease_has_ended)
 Test(signal_python, without_a_timeout_hangs_after_ours_expired_until_the_next_release)
 {
     rlock *lock = ours(stage.client);
-    assert_ok(rlock_lock_lease(lock, 100));
+    assert_ok(rlock_lock_lease(lock, 60000));
     int tag = begin_theirs("t1", 1);
+    cr_assert(server_integer(stage.server, "PEXPIRE " LOCK " 1") == 1);
     cr_assert(server_wait_exists(stage.server, LOCK, false, SOON_MS));
     cr_assert(!agent_answered(python, tag, LOOK_MS));
     assert_status(rlock_unlock(lock), RLOCK_LOST);

@@ -21,7 +21,7 @@ static texts names;
     "timeout: 1000\nconnectTimeout: 1000\nsubscriptionTimeout: 5000\nretryAttempts: 60\nscanInterval: 500\n" \
     "retryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.5S}\n"
 #define WATCHDOG_MS 30000 /* Redisson's own */
-#define BRIEF_MS 15000    /* longer than a takeover takes, even where processes stand still now and then */
+#define BRIEF_MS    15000
 
 static void begin(void)
 {
@@ -62,13 +62,6 @@ static void open_cluster(int64_t ms)
     several_open(cluster_yaml(several.cluster, SECTION, top_of(ms)));
 }
 
-static void open_sentinels(int64_t ms)
-{
-    begin();
-    several.sentinel = sentinel_start(NULL);
-    several_open(sentinel_yaml(several.sentinel, SECTION, top_of(ms)));
-}
-
 void several_cluster(void)
 {
     open_cluster(WATCHDOG_MS);
@@ -81,12 +74,9 @@ void several_cluster_brief(void)
 
 void several_sentinels(void)
 {
-    open_sentinels(WATCHDOG_MS);
-}
-
-void several_sentinels_brief(void)
-{
-    open_sentinels(BRIEF_MS);
+    begin();
+    several.sentinel = sentinel_start(NULL);
+    several_open(sentinel_yaml(several.sentinel, SECTION, top_of(WATCHDOG_MS)));
 }
 
 void several_replicas(int replicas)

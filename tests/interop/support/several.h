@@ -19,14 +19,14 @@ extern struct several several;
 
 /* For .init: 3 masters with a replica each; a master, 2 replicas and 3 sentinels. stage.client and stage.other
  * are two processes of C. A call gives up after SEVERAL_PATIENCE_MS where each attempt times out, and after half
- * of that where nobody listens. …_brief: a watchdog timeout little longer than any takeover. */
+ * of that where nobody listens. A lock that is held outlasts a takeover, also where processes stand still now and
+ * then; …_brief: what is waited for comes sooner where no takeover is. */
 #define SEVERAL_TIMEOUT_MS 1000
 #define SEVERAL_ATTEMPTS 20
 #define SEVERAL_PATIENCE_MS (SEVERAL_TIMEOUT_MS * SEVERAL_ATTEMPTS)
 void several_cluster(void);
 void several_cluster_brief(void);
 void several_sentinels(void);
-void several_sentinels_brief(void);
 /* A master and its replicas; the test opens the clients. */
 void several_replicas(int replicas);
 /* Opens both sides with the file. */
