@@ -12,15 +12,24 @@
 /* What the real thread needs that only rests, with its thread-local storage. */
 #define RESTING_STACK (64 << 10)
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#if defined(__has_feature)
+#define HAS(what) __has_feature(what)
 #else
-#define SANITIZED 0
+#define HAS(what) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define ADDRESSES 1
+#else
+#define ADDRESSES 0
+#endif
+#if defined(__SANITIZE_THREAD__) || HAS(thread_sanitizer)
+#define THREADS 1
+#else
+#define THREADS 0
 #endif
 
-#if defined(__x86_64__) && defined(__linux__) && !SANITIZED
+#if defined(__x86_64__) && defined(__linux__) && !THREADS
 #define CARRIES 1
 #define HAS_FSGSBASE 2 /* of AT_HWCAP2 */
 #else
@@ -99,11 +108,23 @@ static void prepare(turn *own, char *stack, size_t size)
     own->stack = &top[-2 - KEPT];
 }
 
+/* The sanitizer for addresses finds its account of a thread by the thread-local storage; it must know of the whole stack. */
+static void account_for(const turn *own)
+{
+#if ADDRESSES
+    __sanitizer_start_switch_fiber(NULL, own->bottom, own->size);
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#else
+    (void)own;
+#endif
+}
+
 /* Not in sem_wait: its cleanup for a cancellation would be carried out when the thread ends by pthread_exit elsewhere. */
 static void *rest(void *of)
 {
     turn *own = of;
     own->storage = storage_of_caller();
+    account_for(own);
     sem_post(&own->begun);
     while (!atomic_load(&own->over))
         syscall(SYS_futex, &own->over, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
@@ -172,6 +193,8 @@ void turn_start(turn *own, char *stack, size_t size, void (*body)(void *), void 
     init(own);
     own->body = body;
     own->argument = argument;
+    own->bottom = stack;
+    own->size = size;
     if (carried)
         prepare(own, stack + RESTING_STACK, size - RESTING_STACK);
     pthread_attr_init(&attributes);

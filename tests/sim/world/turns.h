@@ -10,12 +10,14 @@
 #include <stdint.h>
 
 /* Each thread of the world is a real one, so that thread-local variables are its own. Where the processor allows it
- * (x86-64 with FSGSBASE, and no sanitizer, which keeps its own account of stacks), the real threads rest, and one of
+ * (x86-64 with FSGSBASE, and no sanitizer for threads), the real threads rest, and one of
  * them, the first, runs them all in turn: with the stack and the thread-local storage of the thread whose turn it is.
  * That takes a few instructions. Elsewhere each runs itself and waits at its gate, which takes two system calls a turn. */
 typedef struct turn {
     void *stack; /* where it goes on, when another thread carries it */
     uintptr_t storage;
+    char *bottom; /* of its stack */
+    size_t size;
     sem_t gate, begun;
     atomic_int over; /* a futex */
     pthread_t real;
