@@ -153,11 +153,13 @@ virtual_only := $(addprefix tests/integration/,$(addsuffix _test.c,any_wait call
 ifeq ($(SAN),thread)
   virtual_only := $(filter-out tests/fault/%,$(virtual_only))
 endif
+# These are about the manual, what is installed and the tests' own helpers: a sanitizer sees nothing new there.
+plain_only   := $(addprefix tests/unit/,$(addsuffix _test.c,certificates cluster fixture install install_path manual sentinel))
 virtual_test := $(filter-out $(real_only),$(wildcard tests/integration/*_test.c tests/fault/*_test.c))
 # What helps them is in one archive, so a suite may use what another has.
 helper_src := $(filter-out tests/simserver/support/clock_shim.c,$(wildcard tests/support/*.c $(suites:%=tests/%/support/*.c)))
 helper_obj := $(patsubst %.c,$(B)/%.o,$(helper_src))
-suite_obj   = $(patsubst %.c,$(B)/%.o,$(filter-out $(virtual_only),$(wildcard tests/$1/*.c)))
+suite_obj   = $(patsubst %.c,$(B)/%.o,$(filter-out $(virtual_only) $(if $(SAN),$(plain_only)),$(wildcard tests/$1/*.c)))
 have       := $(foreach s,$(suites),$(if $(wildcard tests/$s/*.c),$s))
 # Interop is about two implementations, not about memory; the JVM would only slow it down.
 tested     := $(if $(SAN),$(filter unit integration topology fault model simserver hostile,$(have)),$(have))
