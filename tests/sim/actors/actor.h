@@ -28,6 +28,7 @@ typedef struct java_hold {
     int64_t renew_at_ns, renewal_sent_ns; /* the next; the last that was answered */
     bool capped;            /* a request is under way that may shorten its time */
     int64_t cap_ns;         /* to that */
+    int64_t limited_ns;     /* of a read hold: when a release of the same owner's write hold was sent, which shortens it */
 } java_hold;
 
 /* A request whose answer is awaited, in the order of the requests. */

@@ -107,10 +107,12 @@ static bool hear_all(actor *self)
 
 void actor_turn(actor *self, int64_t until_ns)
 {
+    int commands = wire_state(&self->commands), messages = wire_state(&self->messages);
     sim_point();
     if (self->command_id && renewal_due_ns(self) <= world_now_ns())
         renewal_ask(self);
-    if (hear_all(self))
+    bool any = hear_all(self);
+    if (any || wire_state(&self->commands) != commands || wire_state(&self->messages) != messages)
         return;
     int64_t due_ns = self->command_id ? renewal_due_ns(self) : WORLD_NEVER;
     thread_sleep(self, due_ns < until_ns ? due_ns : until_ns, ~0u, "an answer, or a message");

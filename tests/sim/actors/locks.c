@@ -132,6 +132,7 @@ static void limit_reads(actor *self, const java_hold *writer, int64_t until_ns)
             continue;
         for (int k = 0; k < ACTOR_LEVELS; k++)
             one->until_ns[k] = one->until_ns[k] < until_ns ? one->until_ns[k] : until_ns;
+        one->limited_ns = world_now_ns();
         hold_tell(one);
     }
 }

@@ -180,6 +180,8 @@ void renewal_answered(actor *self, const pending *of, const reply *answer)
     }
     int64_t until_ns = actor_until_ns(self, of->sent_ns, self->watchdog_ms);
     one->renewal_sent_ns = of->sent_ns;
+    if (one->kind == READ && of->sent_ns <= one->limited_ns)
+        return; /* it ran before what shortened the hold */
     for (int i = 0; i < ACTOR_LEVELS; i++) {
         bool gone = one->kind == READ && one->until_ns[i] <= world_now_ns(); /* its own key, which is not made again */
         if (!gone && (one->until_ns[i] < until_ns || renewal_shortens(one)))
