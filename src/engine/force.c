@@ -71,7 +71,7 @@ static void lose_noted(rli_forcing *forcing, bool gone, bool unknown)
         bool in_doubt = unknown || hold.entry != forcing->entry;
         if (session && gone && session->phase == RLI_OPEN && session->count > 0) {
             if (in_doubt)
-                rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
+                rli_session_left_in_doubt(engine, session);
             rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
         }
         session = find(hold); /* the oldest of many lost sessions is dropped */

@@ -445,7 +445,7 @@ void rli_session_declare_gone(rli_engine *engine, rli_session *session)
 {
     if (session->entry->grouped) {
         rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
-        rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
+        rli_session_left_in_doubt(engine, session);
     }
     rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
 }

@@ -371,6 +371,13 @@ void rli_session_release_in_doubt(rli_engine *engine, rli_session *session)
     rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms());
 }
 
+void rli_session_left_in_doubt(rli_engine *engine, rli_session *session)
+{
+    rli_session_in_doubt(engine, session, rli_session_lease(engine, session));
+    /* Later than the lease, if a hold that is given back already had a longer one, or another side of the lock. */
+    rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms());
+}
+
 void rli_session_note_unheard_head(rli_session *session, const char *unheard)
 {
     rli_cold_fields *cold = session->cold;
