@@ -7,8 +7,11 @@
 --  -2  the owner does not hold this lock
 -- Publishes nothing.
 -- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
-local answers = {}
+local answers, absent = {}, nil
 for i, lock in ipairs(KEYS) do
-    answers[i] = redis.pcall('get', lock) == ARGV[i] and redis.call('pttl', lock) or -2
+    local held = redis.pcall('get', lock) == ARGV[i]
+    answers[i] = held and redis.call('pttl', lock) or -2
+    absent = not held and lock or absent
 end
+--@include object/master.inc
 return answers
