@@ -362,6 +362,23 @@ static rlock_status prepare(rli_attempt *attempt, ask_frame *asking, int64_t *ag
     return status;
 }
 
+/* How long a late first acquire may keep the lock, or its waiter a place. */
+static int64_t lasts_ms(const ask_frame *asking, bool queues)
+{
+    int64_t ms = asking->lease_ms + asking->request.wait_ms;
+    if (!queues)
+        return asking->lease_ms;
+    return ms < LATE_PLACE_MS ? LATE_PLACE_MS : ms;
+}
+
+static void note_place(rli_attempt *attempt, const rli_request *request)
+{
+    rli_session *session = attempt->session;
+    session->queued = true; /* cleared when this answer turns out to be a grant */
+    session->cold->queue_kind = attempt->asked->kind;
+    session->cold->place_ms = request->place_ms;
+}
+
 /* Notes what the request may have left behind on the server, whatever its outcome. */
 static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_status status)
 {
@@ -373,21 +390,15 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
      * So it is if the server ended the script midway: it may have left a part of a hold, perhaps without an expiry. */
     bool in_doubt = call->unanswered || (status != RLOCK_OK && call->broke_off);
     if (in_doubt && request->count == 1) {
-        int64_t lasts_ms = queues ? asking->lease_ms + request->wait_ms : asking->lease_ms;
-        if (queues && lasts_ms < LATE_PLACE_MS)
-            lasts_ms = LATE_PLACE_MS;
-        rli_session_in_doubt(attempt->engine, session, lasts_ms);
+        rli_session_in_doubt(attempt->engine, session, lasts_ms(asking, queues));
         if (call->broke_off)
             rli_session_torn(session);
         attempt->entry->in_doubt = true;
     } else if (in_doubt || asking->synced.done > 0) { /* one that was taken back has left its lease */
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);
     }
-    if (queues && request->wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK)) {
-        session->queued = true; /* cleared when this answer turns out to be a grant */
-        session->cold->queue_kind = attempt->asked->kind;
-        session->cold->place_ms = request->place_ms;
-    }
+    if (queues && request->wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK))
+        note_place(attempt, request);
 }
 
 /* The request has ended. Mutex held. */
