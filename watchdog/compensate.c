@@ -132,7 +132,7 @@ static void go_on(rli_engine *engine, rli_session *session, bool answered)
 static compensation begin_round(rli_watchdog *watchdog, const rli_session *session, char *owner, bool telling)
 {
     const rli_cold_fields *cold = session->cold;
-    const rli_kind *own = session->kind->queueing == RLI_ON_SERVER ? session->kind : NULL;
+    const rli_kind *own = rli_kind_queues_on_server(session->kind) ? session->kind : NULL;
     return (compensation){
         .watchdog = watchdog,
         .entry = session->entry,

@@ -137,7 +137,7 @@ static rlock_status join_channel(rli_attempt *attempt)
         const rli_source list = {names->keys[0], names->key_lengths[0], names->name, names->length};
         return rli_wait_join(&attempt->wait, names->name, names->length, &list);
     }
-    if (attempt->asked->kind->queueing != RLI_ON_SERVER)
+    if (!rli_kind_queues_on_server(attempt->asked->kind))
         return rli_registry_join_channel(attempt);
     char own[RLI_OWNER_TEXT];
     rli_owner_text(attempt->engine->client_id, attempt->session->number, own);
@@ -242,7 +242,7 @@ static void join_queue(rli_attempt *attempt)
 static bool subscribes_first(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
-    return asked->wait_ms > 0 && asked->kind->queueing == RLI_ON_SERVER && attempt->session->count == 0 &&
+    return asked->wait_ms > 0 && rli_kind_queues_on_server(asked->kind) && attempt->session->count == 0 &&
            (has_rivals(attempt) || rli_contended_has(&attempt->engine->contended, attempt->entry)) &&
            rli_topology_has_looked(attempt->engine->topology);
 }
@@ -445,7 +445,7 @@ static rlock_status start(rli_attempt *attempt)
     attempt->wait.topology = asked->engine->topology;
     attempt->wait.ask = rli_ask;
     attempt->wait.has_reason = may_ask;
-    attempt->wait.leaving = asked->kind->queueing == RLI_ON_SERVER ? RLI_LEAVE_SOON : RLI_LEAVE_AT_ONCE;
+    attempt->wait.leaving = rli_kind_queues_on_server(asked->kind) ? RLI_LEAVE_SOON : RLI_LEAVE_AT_ONCE;
     attempt->wait.deadline_ms = asked->wait_ms > 0 ? rli_after_ms(asked->wait_ms) : RLI_NEVER;
     rli_engine_lock(attempt->engine);
     rlock_status status = join(attempt);

@@ -55,7 +55,7 @@ static rlock_status begin_turn(rli_attempt *attempt)
             return RLOCK_OK;
         rli_session_end_turn(session);
         status = rejoin(attempt);
-        attempt->moved = attempt->asked->kind->queueing == RLI_ON_SERVER && attempt->wait.news.channel;
+        attempt->moved = rli_kind_queues_on_server(attempt->asked->kind) && attempt->wait.news.channel;
         if (status != RLOCK_OK || attempt->moved)
             return status;
     }
@@ -97,7 +97,7 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
 
 const char *rli_ask_denial_reason(const rli_kind *kind)
 {
-    if (kind->queueing == RLI_ON_SERVER)
+    if (rli_kind_queues_on_server(kind))
         return "held by another owner, or other waiters come first";
     return kind->sharing == RLI_WRITING ? "held by another owner, or by this one for reading" : "held by another owner";
 }
@@ -136,7 +136,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     switch (verdict.grant) {
     case RLI_GRANTED:
         *again_ms = rli_now_ms();
-        if (attempt->asked->kind->queueing == RLI_ON_SERVER && attempt->session->cold->registrations == 1)
+        if (rli_kind_queues_on_server(attempt->asked->kind) && attempt->session->cold->registrations == 1)
             rli_contended_forget(&attempt->engine->contended, attempt->entry);
         return rli_grant_apply(attempt, &gain);
     case RLI_DENIED:
@@ -144,7 +144,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
             return overlaps(attempt->asked);
         suspect(attempt, verdict.unheard);
         rli_registry_note_denied(attempt, &verdict, call);
-        if (attempt->asked->kind->queueing == RLI_ON_SERVER) {
+        if (rli_kind_queues_on_server(attempt->asked->kind)) {
             rli_offer_note_denied(attempt, call);
             rli_contended_note(&attempt->engine->contended, attempt->entry);
         }
@@ -221,7 +221,7 @@ static void add_waiting(rli_attempt *attempt, rli_request *request)
 {
     if (attempt->own_channel || attempt->session->cold->registered_ms)
         rli_registry_request(attempt, request);
-    if (attempt->asked->kind->queueing != RLI_ON_SERVER)
+    if (!rli_kind_queues_on_server(attempt->asked->kind))
         return;
     request->expects_offer = request->wait_ms > 0 && rli_offer_is_possible(attempt->engine);
     rli_offer_note_request(attempt, request->wait_ms > 0);
@@ -244,7 +244,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
         rli_owner_text(attempt->engine->client_id, writer->number, texts->writer);
     if (session->count + 1 > cold->highest)
         cold->highest = session->count + 1;
-    if (asked->kind->queueing == RLI_ON_SERVER && !session->queued)
+    if (rli_kind_queues_on_server(asked->kind) && !session->queued)
         cold->queue_number = ++attempt->engine->last_queue_number;
     bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
@@ -385,7 +385,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
     const rli_call *call = &asking->call;
     const rli_request *request = &asking->request;
     rli_session *session = attempt->session;
-    bool queues = attempt->asked->kind->queueing == RLI_ON_SERVER;
+    bool queues = rli_kind_queues_on_server(attempt->asked->kind);
     /* The request is in doubt if an attempt was never answered: it may run late and leave a hold that nobody wants.
      * So it is if the server ended the script midway: it may have left a part of a hold, perhaps without an expiry. */
     bool in_doubt = call->unanswered || (status != RLOCK_OK && call->broke_off);

@@ -55,7 +55,7 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
  * registry of waiters. */
 static bool has_place(const rli_session *session, const rli_kind *kind)
 {
-    if (kind->queueing == RLI_ON_SERVER)
+    if (rli_kind_queues_on_server(kind))
         return session->queued;
     return kind->registers && session->registered && session->count == 0;
 }
@@ -76,7 +76,7 @@ static rlock_status give_up_in_turn(rli_attempt *attempt)
     }
     if (attempt->waiter.handed)
         attempt->status = RLOCK_OK;
-    else if (left && kind->queueing == RLI_ON_SERVER)
+    else if (left && rli_kind_queues_on_server(kind))
         session->queued = false;
     else if (left)
         session->registered &= attempt->gives_up != RLI_GIVES_UP_PLACE;

@@ -76,7 +76,7 @@ rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
     if (gain->offered)
         rli_session_shorten(attempt->engine, session, gain->sent_ms, gain->lease_ms);
     /* A grant of another kind leaves the owner's place where it is, and so does a re-entry under one. */
-    if (attempt->asked->kind->queueing == RLI_ON_SERVER && session->count == 1)
+    if (rli_kind_queues_on_server(attempt->asked->kind) && session->count == 1)
         session->queued = false;
     /* A kept hold must have ended on the server, or there would have been no grant. */
     if (attempt->engine->settings->local_hand_over)

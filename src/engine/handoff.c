@@ -48,10 +48,10 @@ static rli_waiter *successor_of(const rli_entry *entry, const rli_kind *kind)
 {
     if (!kind->parse_handoff || !entry->queues)
         return NULL;
-    rli_waiter *waiter = kind->queueing == RLI_ON_SERVER ? next_in_line(entry, 0)
+    rli_waiter *waiter = rli_kind_queues_on_server(kind) ? next_in_line(entry, 0)
                                                          : entry->queues->of[kind->queueing].first;
     while (waiter && !waiter->session->busy && !can_take(waiter, rli_attempt_of(waiter)))
-        waiter = kind->queueing == RLI_ON_SERVER ? NULL : waiter->next; /* its wait is over */
+        waiter = rli_kind_queues_on_server(kind) ? NULL : waiter->next; /* its wait is over */
     return waiter && !waiter->session->busy && rli_attempt_of(waiter)->asked->kind->parse_handoff ? waiter : NULL;
 }
 
@@ -157,7 +157,7 @@ static void pass_over(const rli_handoff *handoff, rli_session *successor, rlock_
                       bool offered)
 {
     /* The successor may have had the lock and lost it since, or the script may have been refused midway. */
-    bool queues = handoff->kind->queueing == RLI_ON_SERVER;
+    bool queues = rli_kind_queues_on_server(handoff->kind);
     bool hears = offered && handoff->request->successor_registers; /* when its turn comes */
     if (!hears && (granted || handoff->call->unanswered || status == RLOCK_SERVER || !queues))
         rli_queue_owner_granted(successor->entry, successor);
@@ -175,7 +175,7 @@ static void settle(rli_handoff *handoff, rlock_status status, const rli_acquire_
                                  .handed = true};
     rli_session *successor = handoff->successor;
     rli_waiter *taker = successor->cold->taker;
-    bool granted = verdict->grant == RLI_GRANTED, queues = handoff->kind->queueing == RLI_ON_SERVER;
+    bool granted = verdict->grant == RLI_GRANTED, queues = rli_kind_queues_on_server(handoff->kind);
     rli_yield *yield = &successor->entry->queues->yield;
     handoff->successor = NULL;
     if (!queues && request->listening >= 0)
@@ -252,7 +252,7 @@ bool rli_handoff_begin(rli_handoff *handoff, rli_engine *engine, const rli_sessi
         successor->cold->highest = 1;
     request->successor = rli_owner_text(engine->client_id, successor->number, handoff->owner);
     request->successor_lease_ms = rli_lease_on_server(engine, rli_attempt_of(waiter)->asked->lease_ms);
-    if (kind->queueing == RLI_ON_SERVER)
+    if (rli_kind_queues_on_server(kind))
         begin_there(engine, entry, successor, request, handoff);
     else
         begin_here(entry, kind, waiter, request);

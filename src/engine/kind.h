@@ -165,6 +165,12 @@ static inline bool rli_kind_polls(const rli_kind *kind)
     return kind->queueing == RLI_BY_SPINNING || kind->queueing == RLI_BY_BACK_OFF || kind->queueing == RLI_BY_SIGNAL;
 }
 
+/* Returns whether its waiters stand in a queue on the server, and each asks for itself. */
+static inline bool rli_kind_queues_on_server(const rli_kind *kind)
+{
+    return kind->queueing == RLI_ON_SERVER;
+}
+
 /* Whether a last release hands over to a waiter in the local queue. */
 static inline bool rli_kind_hands_over_here(const rli_kind *kind)
 {

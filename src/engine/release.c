@@ -67,7 +67,7 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
     gone->count--;
     /* The waiters in the server's queue did not notice that the lock expired: the compensating release notifies their
      * head. */
-    if (kind->queueing == RLI_ON_SERVER)
+    if (rli_kind_queues_on_server(kind))
         rli_session_in_doubt(engine, gone, 1);
     rli_session_settle(engine, gone);
     return lost(names);
