@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/async_release.h"
+#include "engine/holds.h"
 #include "engine/session.h"
 
 #include <string.h>

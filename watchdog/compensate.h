@@ -3,7 +3,7 @@
 #ifndef RLI_COMPENSATE_H
 #define RLI_COMPENSATE_H
 
-#include "engine/holds.h"
+#include "engine/session.h"
 #include "watchdog/watchdog.h"
 
 /* Sends one round of compensating requests for a session in RLI_COMPENSATING, and schedules the next one after a

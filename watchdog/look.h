@@ -5,7 +5,7 @@
 #ifndef RLI_LOOK_H
 #define RLI_LOOK_H
 
-#include "engine/holds.h"
+#include "engine/session.h"
 #include "watchdog/renewal_batch.h"
 #include "watchdog/watchdog.h"
 

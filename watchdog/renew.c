@@ -3,6 +3,7 @@
 #include "watchdog/renew.h"
 
 #include "base/clock.h"
+#include "engine/holds.h"
 #include "engine/session.h"
 #include "net/reply.h"
 #include "watchdog/look.h"

@@ -3,7 +3,7 @@
 #ifndef RLI_RENEW_H
 #define RLI_RENEW_H
 
-#include "engine/holds.h"
+#include "engine/session.h"
 #include "watchdog/watchdog.h"
 
 /* Sends one batch of due holds, beginning with the session `timer`; or puts the session off when its server is

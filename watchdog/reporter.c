@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "engine/holds.h"
 #include "engine/kinds/permit.h"
 
 #include <string.h>

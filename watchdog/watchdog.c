@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
+#include "engine/holds.h"
 #include "engine/session.h"
 #include "watchdog/collect.h"
 #include "watchdog/renewal_batch.h"

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/async_release.h"
+#include "engine/holds.h"
 #include "net/tls_context.h"
 
 #include <stdlib.h>

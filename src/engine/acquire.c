@@ -8,6 +8,7 @@
 #include "engine/ask.h"
 #include "engine/give_up.h"
 #include "engine/handoff.h"
+#include "engine/holds.h"
 #include "engine/local_handoff.h"
 #include "engine/registry.h"
 #include "engine/release.h"

@@ -7,6 +7,7 @@
 #include "engine/back_off.h"
 #include "engine/grant.h"
 #include "engine/handoff.h"
+#include "engine/holds.h"
 #include "engine/local_handoff.h"
 #include "engine/offer.h"
 #include "engine/registry.h"

@@ -6,7 +6,7 @@
 #ifndef RLI_ASYNC_RELEASE_H
 #define RLI_ASYNC_RELEASE_H
 
-#include "engine/holds.h"
+#include "engine/session.h"
 #include "redis/call.h"
 #include "redis/pipeline/pending.h"
 

@@ -6,7 +6,7 @@
 #ifndef RLI_CONTENDED_H
 #define RLI_CONTENDED_H
 
-#include "engine/holds.h"
+#include "engine/entry.h"
 
 #include <stdbool.h>
 #include <stdint.h>

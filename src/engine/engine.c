@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "engine/holds.h"
 
 /* How often the watchdog reads answers to async releases, so a loss is reported at most this much later. While
  * other operations go on, they read these answers, and the watchdog wakes ten times a second for nothing, which

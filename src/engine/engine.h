@@ -14,7 +14,7 @@
 #include "engine/renewed_permits.h"
 #include "engine/cold_fields.h"
 #include "engine/contended.h"
-#include "engine/holds.h"
+#include "engine/entry.h"
 #include "engine/watch.h"
 #include "redis/topology/topology.h"
 

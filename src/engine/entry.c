@@ -1,5 +1,7 @@
-/* Entry: a name in use; of a group lock, a group and its values. Declared in holds.h. */
+/* Entry: a name in use; of a group lock, a group and its values. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/entry.h"
+
 #include "base/list.h"
 #include "engine/engine.h"
 #include "engine/values.h"

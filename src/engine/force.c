@@ -3,6 +3,7 @@
 #include "engine/force.h"
 
 #include "base/error.h"
+#include "engine/holds.h"
 #include "engine/local_handoff.h"
 #include "engine/session.h"
 #include "net/reply.h"

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/holds.h"
 #include "engine/local_handoff.h"
 #include "engine/session.h"
 

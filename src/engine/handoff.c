@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/grant.h"
+#include "engine/holds.h"
 #include "engine/registry.h"
 #include "engine/session.h"
 #include "redis/pipeline/pending.h"

@@ -1,4 +1,4 @@
-/* Holds: which owners in this process hold or want which names. */
+/* Holds: the sessions of all owners of a client: finds, begins and ends them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/holds.h"
 
@@ -42,19 +42,6 @@ void rli_holds_init(rli_engine *engine)
 }
 
 /* --- finding sessions --- */
-
-void rli_session_become(rli_session *session, rli_phase phase)
-{
-    rli_check(rli_phase_may_become(session->phase, phase));
-    session->phase = phase;
-}
-
-rli_owner rli_session_owner(const rli_session *session)
-{
-    if (session->has_life)
-        return (rli_owner){session->life->number, false, session->life};
-    return (rli_owner){session->owner_number, session->named, NULL};
-}
 
 static bool is_of(const rli_session *session, const rli_owner *owner)
 {
@@ -207,11 +194,6 @@ void rli_session_drop_attempt(rli_engine *engine, rli_session *session)
 {
     session->cold->attempts--;
     rli_session_settle(engine, session);
-}
-
-int rli_session_attempts(const rli_session *session)
-{
-    return session->cold ? session->cold->attempts : 0;
 }
 
 static void forget_lost(rli_engine *engine, rli_session *session)

@@ -3,6 +3,7 @@
 #include "engine/local_handoff.h"
 
 #include "base/clock.h"
+#include "engine/holds.h"
 #include "engine/session.h"
 
 /* How many times in a row, and for how long, a hold may go from thread to thread before it goes back to the server. */

@@ -6,7 +6,7 @@
 #ifndef RLI_QUEUE_H
 #define RLI_QUEUE_H
 
-#include "engine/holds.h"
+#include "engine/entry.h"
 
 typedef struct rli_waiter {
     struct rli_waiter *next, *previous;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/async_release.h"
 #include "engine/handoff.h"
+#include "engine/holds.h"
 #include "engine/local_handoff.h"
 #include "engine/session.h"
 #include "engine/synced.h"

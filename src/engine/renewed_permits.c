@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/engine.h"
 #include "engine/session.h"
 
 #include <stdlib.h>

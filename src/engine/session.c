@@ -2,12 +2,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/session.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/engine.h"
+#include "engine/holds.h"
 #include "redis/topology/slot.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+void rli_session_become(rli_session *session, rli_phase phase)
+{
+    rli_check(rli_phase_may_become(session->phase, phase));
+    session->phase = phase;
+}
+
+rli_owner rli_session_owner(const rli_session *session)
+{
+    if (session->has_life)
+        return (rli_owner){session->life->number, false, session->life};
+    return (rli_owner){session->owner_number, session->named, NULL};
+}
+
+int rli_session_attempts(const rli_session *session)
+{
+    return session->cold ? session->cold->attempts : 0;
+}
 
 /* --- turns --- */
 

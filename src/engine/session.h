@@ -1,12 +1,86 @@
 /* Session: what one owner holds on one name, and until when it may rely on it.
  *
- * holds.h begins, finds and ends sessions. Every function here expects engine->mutex to be held, unless it says
+ * holds.h begins, finds and ends sessions, entry.h lists those on a name. Every function here expects engine->mutex to be held, unless it says
  * otherwise. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SESSION_H
 #define RLI_SESSION_H
 
-#include "engine/engine.h"
+#include "base/operation.h"
+#include "base/table.h"
+#include "base/timer_heap.h"
+#include "engine/cold_fields.h"
+#include "engine/kind.h"
+#include "engine/owner.h"
+#include "engine/phase.h"
+
+#include <rlock/lock.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct rli_engine rli_engine;
+
+#define RLI_FORCED_MOST 255
+
+/* One session. There may be a million of them, so rarely used fields are in the cold fields. */
+typedef struct rli_session {
+    rli_link link;
+    struct rli_entry *entry;
+    struct rli_session *next, *previous; /* in entry->sessions */
+    const rli_kind *kind;
+    /* Part of the wire owner. No other session uses it again, except after a local handoff (local_handoff.h), a read
+     * under a write hold (`lent`), or for compensating releases of this one. */
+    uint64_t number;
+    union {
+        rli_thread_life *life; /* of a thread; a counted reference */
+        int64_t owner_number;  /* of a named owner, or of a thread that is ending */
+    };
+    union {
+        struct {                 /* in all phases but RLI_LOST */
+            int64_t deadline_ms; /* until when the holds may be relied on */
+            rli_timer timer;     /* on the watchdog's timer heap */
+        };
+        struct { /* in RLI_LOST */
+            /* In the list of lost sessions, the oldest first. */
+            struct rli_session *next_lost;
+            /* In the list of losses to report. */
+            struct rli_session *next_report;
+            rlock_lost_reason reason;
+            int reported_count;
+        };
+    };
+    /* NULL: the session is one plain hold, which the watchdog renews; or it is lost and nothing more is known. */
+    rli_cold_fields *cold;
+    /* How many times the owner holds the lock. In RLI_LOST: how many of its unlocks have yet to answer RLOCK_LOST. */
+    int count;
+    rli_phase phase : 4;
+    /* Both describe the owner. has_life: it is a thread that can be watched, and `life` is set. named: a named
+     * owner. */
+    bool has_life : 1, named : 1;
+    /* A read hold of the same owner has taken this write hold's number. */
+    bool lent : 1;
+    bool busy : 1;       /* somebody has its turn (session.h): a request may be under way */
+    bool releasing : 1;  /* that request is the last release */
+    /* how many force releases of this process are under way for it; no more are counted than RLI_FORCED_MOST */
+    unsigned forced : 8;
+    bool renewing : 1;   /* it is in a renewal batch that is under way */
+    bool queued : 1;     /* it may have a place in the server's queue */
+    bool registered : 1; /* it may stand in the registry of waiters (lua/lock/waiters.inc) */
+    bool reporting : 1;  /* its loss is being reported */
+    /* aging: its timer is set for the instant at which it is old enough to be tracked (watch.h). old: it has been. */
+    bool aging : 1, old : 1;
+    bool suspect : 1;    /* it is to be looked at */
+    bool looking : 1;    /* it is in a batch of looks that is under way */
+    bool sharded : 1;    /* the owner has taken it as its part of a sharded lock */
+} rli_session;
+
+/* The session enters the phase, which must be a legal transition from its own. */
+void rli_session_become(rli_session *session, rli_phase phase);
+
+/* Returns the owner; its `life` is borrowed from the session. */
+rli_owner rli_session_owner(const rli_session *session);
+/* Returns how many operations under way have joined the session. */
+int rli_session_attempts(const rli_session *session);
 
 /* A session has one request under way at a time: a caller takes the session's turn first. The session must have an
  * attempt of the caller's, which keeps it alive.

@@ -3,7 +3,7 @@
 #include "engine/yield.h"
 
 #include "base/clock.h"
-#include "engine/holds.h"
+#include "engine/session.h"
 
 /* The quiet period: for this long after a grant, the holder is expected to hand the lock over, and nobody asks. If
  * something became of the lock without our hearing, that is found out when the period ends. */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "client/client.h"
+#include "engine/holds.h"
 #include "engine/session.h"
 #include "locks/single.h"
 

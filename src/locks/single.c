@@ -7,6 +7,7 @@
 #include "client/client.h"
 #include "config/call_options.h"
 #include "engine/back_off.h"
+#include "engine/holds.h"
 #include "engine/session.h"
 #include "engine/values.h"
 #include "locks/handle.h"
