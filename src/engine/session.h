@@ -1,7 +1,7 @@
 /* Session: what one owner holds on one name, and until when it may rely on it.
  *
- * holds.h begins, finds and ends sessions, entry.h lists those on a name. Every function here expects engine->mutex to be held, unless it says
- * otherwise. None does I/O. */
+ * holds.h begins, finds and ends sessions, entry.h lists those on a name. Every function here expects engine->mutex to be
+ * held, unless it says otherwise. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SESSION_H
 #define RLI_SESSION_H
