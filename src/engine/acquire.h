@@ -19,8 +19,8 @@ typedef struct rli_acquire {
     /* How long to wait for an answer at least, even if the wait ends earlier: the shorter of this and the configured
      * timeout. RLI_NEVER: the configured timeout. */
     int64_t answer_ms;
-    int64_t lease_ms; /* RLOCK_WATCHDOG, or a lease in the valid range */
-    bool once;        /* RLOCK_ALREADY_HELD if the owner holds the lock already, whatever the kind allows */
+    int64_t lease_ms;   /* RLOCK_WATCHDOG, or a lease in the valid range */
+    bool non_reentrant; /* RLOCK_ALREADY_HELD if the owner holds the lock already, whatever the kind allows */
     /* Kinds that poll (rli_kind_polls): the pauses between two requests. */
     const rlock_back_off *back_off;
     /* Receives the fencing token of a fenced lock on RLOCK_OK; NULL: not wanted. */

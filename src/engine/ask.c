@@ -173,7 +173,7 @@ static rlock_status already_held(const rli_acquire *asked)
 static rlock_status may_take(const rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
-    if ((attempt->asked->kind->once || attempt->asked->once) && session->count > 0)
+    if ((attempt->asked->kind->non_reentrant || attempt->asked->non_reentrant) && session->count > 0)
         return already_held(attempt->asked);
     int most = attempt->asked->kind->sharing == RLI_READING ? RLI_LEVELS_MAX : INT_MAX;
     if (session->count >= most)

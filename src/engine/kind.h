@@ -137,9 +137,9 @@ typedef struct rli_kind {
 
     rli_queueing queueing;
     rli_sharing sharing;
-    bool once;      /* non-reentrant: the owner cannot take it again */
-    bool fenced;    /* each grant carries a fencing token */
-    bool registers; /* its waiters register on the server where they can, and are told one at a time */
+    bool non_reentrant; /* the owner cannot take it again */
+    bool fenced;        /* each grant carries a fencing token */
+    bool registers;     /* its waiters register on the server where they can, and are told one at a time */
 
     /* These five start `call` with the script and its arguments. */
     void (*acquire)(rli_call *call, const rli_request *request);

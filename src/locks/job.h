@@ -30,9 +30,9 @@ typedef struct rli_job {
     rli_job_kind kind;
     bool has_owner; /* `owner` acts (see rli_methods); else the one that the handle names, or the calling thread */
     rli_owner owner;
-    bool once;        /* an acquire: RLOCK_ALREADY_HELD if the owner holds the lock already */
-    int64_t wait_ms;  /* of an acquire */
-    int64_t lease_ms; /* of an acquire; an extension makes the hold last for at least this long from now */
+    bool non_reentrant; /* an acquire: RLOCK_ALREADY_HELD if the owner holds the lock already */
+    int64_t wait_ms;    /* of an acquire */
+    int64_t lease_ms;   /* of an acquire; an extension makes the hold last for at least this long from now */
     /* An acquire waits for the answer to a request for at least that long, even if its wait ends sooner; RLI_NEVER: for
      * the configured timeout. A release or an extension waits for the answer for at most that long; RLI_NEVER: for the
      * configured attempts. If no answer to a release comes, the hold is over in this process, and is released again in

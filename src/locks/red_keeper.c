@@ -268,7 +268,7 @@ static void take_missing(rli_red_keeper *self)
 {
     rli_job job = self->job;
     job.kind = RLI_JOB_ACQUIRE;
-    job.once = true; /* the keeper of another handle on the same members may be faster */
+    job.non_reentrant = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     self->began = calls(self);

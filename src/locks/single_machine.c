@@ -114,7 +114,7 @@ static rlock_status begin_acquiring(single_machine *on)
         .wait_ms = job->wait_ms,
         .answer_ms = job->answer_ms,
         .lease_ms = job->lease_ms,
-        .once = job->once,
+        .non_reentrant = job->non_reentrant,
         .back_off = &on->lock->back_off,
         .token = job->token,
         .took = job->took,

@@ -96,4 +96,4 @@ static rli_release_outcome parse_release(const redisReply *reply, const char **u
     .parse_acquire = parse_acquire, .parse_release = parse_release, .parse_handoff = rli_reentrant_parse_handoff
 
 const rli_kind rli_kind_fair = {.name = "fair", FAIR};
-const rli_kind rli_kind_non_reentrant_fair = {.name = "fair", FAIR, .once = true};
+const rli_kind rli_kind_non_reentrant_fair = {.name = "fair", FAIR, .non_reentrant = true};

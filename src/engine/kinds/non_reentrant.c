@@ -8,7 +8,7 @@ const rli_kind rli_kind_non_reentrant = {
     .naming = {.what = "lock", .channel_prefix = RLI_LOCK_CHANNEL},
     .renew = &rli_script_lock_renew,
     .look = &rli_script_lock_look,
-    .once = true,
+    .non_reentrant = true,
     .registers = true,
     .acquire = rli_reentrant_acquire,
     .release = rli_reentrant_release,
