@@ -62,12 +62,12 @@ static void arrive(rli_renewal_batches *batches, const rli_renewal_batch *batch)
 
 bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call)
 {
-    uint64_t run;
+    uint64_t run_id;
     batch->pending.done = come_back;
     batch->sent_ms = rli_now_ms();
     depart(&batch->watchdog->batches, batch);
     if (!call->no_memory &&
-        rli_call_post(call, batch->watchdog->engine->topology, &batch->node->background, &batch->pending, &run))
+        rli_call_post(call, batch->watchdog->engine->topology, &batch->node->background, &batch->pending, &run_id))
         return true;
     arrive(&batch->watchdog->batches, batch);
     return false;

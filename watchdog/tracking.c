@@ -86,8 +86,8 @@ static rlock_status switch_on(const tending *tend, rli_node *node, uint64_t id)
 static void switch_off(const tending *tend, rli_node *node)
 {
     const char *const words[] = {"CLIENT", "TRACKING", "OFF"};
-    uint64_t run;
-    if (node->tracking.redirect && rli_pipeline_serial(&node->background, &run) == node->tracking.serial)
+    uint64_t run_id;
+    if (node->tracking.redirect && rli_pipeline_serial(&node->background, &run_id) == node->tracking.serial)
         (void)command(tend, node, words, sizeof words / sizeof *words);
 }
 
@@ -103,11 +103,11 @@ static void fail(tending *tend, rli_tracking *tracking, rlock_status status)
     note(tend, tracking->refused ? RLOCK_TRACKING_REFUSED : RLOCK_TRACKING_CONNECTING);
 }
 
-/* Ensures that there is a background connection. *serial and *run: as for rli_pipeline_serial. */
-static rlock_status connect_to(const tending *tend, rli_node *node, uint64_t *serial, uint64_t *run)
+/* Ensures that there is a background connection. *serial and *run_id: as for rli_pipeline_serial. */
+static rlock_status connect_to(const tending *tend, rli_node *node, uint64_t *serial, uint64_t *run_id)
 {
     rlock_status status = RLOCK_OK;
-    *serial = rli_pipeline_serial(&node->background, run);
+    *serial = rli_pipeline_serial(&node->background, run_id);
     if (*serial)
         return RLOCK_OK;
     rli_operation op;
@@ -117,7 +117,7 @@ static rlock_status connect_to(const tending *tend, rli_node *node, uint64_t *se
     op.deadline_ms = tend->answer_by_ms;
     status = rli_pipeline_connect(&node->background, &op);
     rli_operation_end(&op);
-    *serial = rli_pipeline_serial(&node->background, run);
+    *serial = rli_pipeline_serial(&node->background, run_id);
     return status != RLOCK_OK || *serial ? status : rli_fail(RLOCK_UNAVAILABLE, "Redis at %s ended the connection", node->address.text);
 }
 
@@ -140,8 +140,8 @@ static void succeed(tending *tend, rli_node *node, uint64_t id, uint64_t serial)
 static void begin(tending *tend, rli_node *node)
 {
     rli_tracking *tracking = &node->tracking;
-    uint64_t id, run, serial, own_run, serial_after;
-    rlock_status status = rli_subscriber_track(&node->subscriber, &id, &run);
+    uint64_t id, run_id, serial, own_run_id, serial_after;
+    rlock_status status = rli_subscriber_track(&node->subscriber, &id, &run_id);
     if (status == RLOCK_OK && !id) { /* the ear is told when there is one */
         tracking->redirect = 0;
         rli_fail(RLOCK_UNAVAILABLE, "Redis at %s: connecting for invalidation messages", node->address.text);
@@ -149,17 +149,17 @@ static void begin(tending *tend, rli_node *node)
         return;
     }
     if (status == RLOCK_OK)
-        status = connect_to(tend, node, &serial, &own_run);
+        status = connect_to(tend, node, &serial, &own_run_id);
     if (status == RLOCK_OK && id == tracking->redirect && serial == tracking->serial) {
         note(tend, RLOCK_TRACKING_ON);
         return;
     }
     /* The number would be that of anybody's connection there. */
-    if (status == RLOCK_OK && run && own_run && run != own_run)
+    if (status == RLOCK_OK && run_id && own_run_id && run_id != own_run_id)
         status = rli_fail(RLOCK_UNAVAILABLE, "connections to Redis at %s lead to different servers", node->address.text);
     if (status == RLOCK_OK)
         status = switch_on(tend, node, id);
-    serial_after = rli_pipeline_serial(&node->background, &own_run);
+    serial_after = rli_pipeline_serial(&node->background, &own_run_id);
     if (status == RLOCK_OK && serial_after != serial)
         status = rli_fail(RLOCK_UNAVAILABLE, "the connection to Redis at %s has ended", node->address.text);
     if (status == RLOCK_OK)
@@ -257,8 +257,8 @@ bool rli_tracking_want(rli_engine *engine, rli_node *node)
 
 void rli_tracking_check(rli_engine *engine, rli_node *node)
 {
-    uint64_t run;
-    if (!node->tracking.redirect || rli_pipeline_serial(&node->background, &run) == node->tracking.serial)
+    uint64_t run_id;
+    if (!node->tracking.redirect || rli_pipeline_serial(&node->background, &run_id) == node->tracking.serial)
         return;
     engine->watch.changed = true;
     rli_watch_expect(engine, rli_now_ms());

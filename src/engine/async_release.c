@@ -110,7 +110,7 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
     engine->posted++;
     rli_engine_collect_soon(engine);
     rli_engine_unlock(engine);
-    bool posted = rli_call_post(call, engine->topology, pipeline, &async_release->pending, &async_release->run);
+    bool posted = rli_call_post(call, engine->topology, pipeline, &async_release->pending, &async_release->run_id);
     rli_engine_lock(engine);
     if (!posted) {
         engine->posted--;
@@ -130,12 +130,12 @@ bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlo
     bool heard = async_release->unanswered;
     if (call->unanswered && !async_release->unanswered) {
         async_release->unanswered = true;
-        async_release->run = call->run;
+        async_release->run_id = call->run_id;
     }
     if (status != RLOCK_OK)
         return false;
     /* Nothing there: the unanswered attempt released it, if it cannot have ended otherwise. */
-    bool released = heard && async_release->run && async_release->run == call->run &&
+    bool released = heard && async_release->run_id && async_release->run_id == call->run_id &&
                     rli_now_ms() < session->deadline_ms;
     if (!judge(engine, session, call->reply, !released && !async_release->replaced))
         return false;

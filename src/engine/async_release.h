@@ -22,7 +22,7 @@ typedef struct rli_async_release {
     rli_pipeline *pipeline; /* where it was sent… */
     unsigned drops;         /* …and pipeline->drops at that time */
     /* The server run that may have run the release without our hearing; 0: unknown. */
-    uint64_t run;
+    uint64_t run_id;
     bool told;       /* `pending` has its outcome, and the pipeline does not use it any more */
     bool unanswered; /* the release may have run without our hearing */
     /* A later session of the owner has asked for the lock in this one's place. */

@@ -26,7 +26,7 @@ static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable
     grantable->take_back(&synced->back, grantable->what);
     /* A server that has taken over, or was restarted, may have lost the grant: it would be given more than was taken. */
     if (grantable->adds)
-        synced->back.only_run = call->run;
+        synced->back.only_run_id = call->run_id;
     if (op->deadline_ms < answer_by_ms)
         op->deadline_ms = answer_by_ms;
     op->cancel = NULL;

@@ -27,7 +27,7 @@ typedef struct rli_command {
     bool unsynced;               /* on a pipeline with replica acknowledgement: send no WAIT because of this command */
     struct rli_witness *witness; /* on a pipeline: another thread that also waits for the answer; NULL: none */
     bool impatient;    /* on a pipeline: its timeout is shorter than the client's, and says nothing about the connection */
-    uint64_t only_run; /* not sent to a server of another run; 0: to any */
+    uint64_t only_run_id; /* not sent to a server of another run; 0: to any */
 } rli_command;
 
 /* Appends the command. False: out of memory; the buffer is then unchanged. */

@@ -53,7 +53,7 @@ static bool compose(rli_buffer *greeting, const rli_settings *settings, const rl
            (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) && add(greeting, "INFO", "server", NULL);
 }
 
-static uint64_t run_of(const redisReply *info)
+static uint64_t run_id_of(const redisReply *info)
 {
     if (info->type != REDIS_REPLY_STRING)
         return 0;
@@ -166,7 +166,7 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
     if (reply->type == REDIS_REPLY_ERROR)
         return hear_error(address, as, what, settings, reply);
     if (what == INFO)
-        connection->run = run_of(reply);
+        connection->run_id = run_id_of(reply);
     return RLOCK_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #include "net/connection.h"
 
-/* Exchanges the greeting on a connected socket and sets connection->run. Statuses as for rli_connection_open. */
+/* Exchanges the greeting on a connected socket and sets connection->run_id. Statuses as for rli_connection_open. */
 rlock_status rli_greeting_exchange(rli_connection *connection, const rli_settings *settings, const rli_address *address,
                                    const rli_patience *patience);
 

@@ -111,11 +111,11 @@ rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, 
 }
 
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot,
-                   uint64_t *run)
+                   uint64_t *run_id)
 {
     rli_pubsub_mode pubsub_mode = atomic_load_explicit(&topology->pubsub_mode, memory_order_relaxed);
     rli_call_name_script(call, "EVALSHA", call->script->sha1[pubsub_mode], sizeof call->script->sha1[0] - 1);
     const rli_command command = {.count = call->count, .words = call->words, .lengths = call->lengths};
     rli_pipeline_refresh(pipeline, RLI_PIPELINE_IDLE_MS);
-    return rli_pipeline_post(pipeline, &command, slot, run);
+    return rli_pipeline_post(pipeline, &command, slot, run_id);
 }

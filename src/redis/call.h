@@ -42,10 +42,10 @@ typedef struct rli_call_progress {
     rli_operation *op;
     rli_topology *topology;
     rli_route *route, any;
-    rli_node *redirected; /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
-    int redirects;        /* followed since the latest pause */
-    uint64_t first_run;   /* server run that got the first unanswered attempt; 0: none, or unknown */
-    int done;             /* failed attempts */
+    rli_node *redirected;  /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
+    int redirects;         /* followed since the latest pause */
+    uint64_t first_run_id; /* server run that got the first unanswered attempt; 0: none, or unknown */
+    int done;              /* failed attempts */
     rli_pause pause;
     int64_t began_ms; /* when the latest attempt began */
     rli_node *node;   /* referenced; the node of the latest attempt; NULL: no node serves the slot */
@@ -71,7 +71,7 @@ typedef struct rli_call {
     /* send the script's text at once: there may be no time to find out that the server does not know it */
     bool by_text;
     /* Not sent to a server of another run: RLOCK_UNKNOWN then. 0: to any. */
-    uint64_t only_run;
+    uint64_t only_run_id;
     bool learns;        /* the script may be posted later, so note which server knows it */
     int64_t timeout_ms; /* for one attempt; 0: the configured timeout */
     int attempts;       /* 0: the configured number */
@@ -90,7 +90,7 @@ typedef struct rli_call {
     bool unconfirmed; /* `synced`, but no replica acknowledged */
     bool same_run;    /* the unanswered attempts went to the same server run as the answered one */
     /* the server run that answered; on failure, the one that got the first unanswered attempt; 0: unknown */
-    uint64_t run;
+    uint64_t run_id;
 
     /* the words of the EVALSHA command */
     const char *key; /* the first key: it decides which server runs the script */
@@ -129,7 +129,7 @@ rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation 
 rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route);
 /* Sends the call without waiting for the answer; see rli_pipeline_post. `slot` is the pending request. */
 bool rli_call_post(rli_call *call, const rli_topology *topology, rli_pipeline *pipeline, struct rli_pending *slot,
-                   uint64_t *run);
+                   uint64_t *run_id);
 /* A pause as rli_call_run makes it before it sends again, after `done` attempts: until the time is over, the topology
  * changes, or the operation's time for attempts ends. rli_pause_wait: RLOCK_OK, RLOCK_CANCELLED, RLOCK_CLOSED;
  * RLI_WAITING: call it again. */

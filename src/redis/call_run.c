@@ -124,7 +124,7 @@ static rli_outcome send(rli_call *call, rli_call_progress *run)
                                  .asking = run->asking,
                                  .witness = call->witness,
                                  .impatient = !call->timeout_ms && timeout_ms < run->topology->settings->timeout_ms,
-                                 .only_run = call->only_run};
+                                 .only_run_id = call->only_run_id};
     if (!rli_operation_is_async(run->op))
         return rli_pipeline_call(run->pipeline, run->op, &command, timeout_ms, &run->answer);
     rli_outcome outcome = rli_async_request_step(&run->request, run->pipeline, run->op, &command, timeout_ms,
@@ -162,19 +162,19 @@ static void note_unanswered(rli_call *call, rli_call_progress *run)
     if (run->outcome == RLI_ANSWERED || run->outcome == RLI_UNSENT || !run->answer.left)
         return;
     call->unanswered++;
-    if (run->first_run == 0)
-        run->first_run = call->run = run->answer.run;
-    if (run->answer.run == 0 || run->answer.run != run->first_run)
+    if (run->first_run_id == 0)
+        run->first_run_id = call->run_id = run->answer.run_id;
+    if (run->answer.run_id == 0 || run->answer.run_id != run->first_run_id)
         call->same_run = false;
 }
 
 static void take(rli_call *call, const rli_call_progress *run)
 {
     call->reply = run->answer.reply;
-    call->run = run->answer.run;
+    call->run_id = run->answer.run_id;
     if (call->learns)
         rli_node_note_script(run->node, call->script);
-    call->same_run = call->same_run && (!call->unanswered || run->answer.run == run->first_run);
+    call->same_run = call->same_run && (!call->unanswered || run->answer.run_id == run->first_run_id);
     call->unconfirmed = run->answer.synced == 0;
     /* check whether that many replicas still exist */
     if (run->answer.synced >= 0 && run->answer.synced < run->answer.asked)

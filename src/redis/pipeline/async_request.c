@@ -59,7 +59,7 @@ static bool queue(rli_async_request *request, rli_pipeline *pipeline, rli_operat
     request->pipe = pipe;
     request->until_ms = request->pending.since_ms + timeout_ms;
     request->impatient = command->impatient;
-    answer->run = rli_pipe_run(pipe);
+    answer->run_id = rli_pipe_run_id(pipe);
     answer->sent_ms = request->pending.queued_ms;
     bool sends = op->parker->ready == gathers ? rli_pipe_has_gathered_many(pipe)
                                               : !rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe);
@@ -114,7 +114,7 @@ static rli_outcome step(rli_async_request *request, rli_pipeline *pipeline, rli_
         }
         rli_turn_leave(&pipeline->connecting.waiters, &op->turn);
         if (answer->status == RLOCK_OK)
-            answer->status = rli_pipeline_check_run(pipeline->pipe, command);
+            answer->status = rli_pipeline_check_run_id(pipeline->pipe, command);
         if (answer->status == RLOCK_OK && !queue(request, pipeline, op, command, timeout_ms, answer))
             answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         if (answer->status != RLOCK_OK)

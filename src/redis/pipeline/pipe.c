@@ -57,9 +57,9 @@ bool rli_pipe_is_unused(const rli_pipe *pipe)
     return pipe->users == 1;
 }
 
-uint64_t rli_pipe_run(const rli_pipe *pipe)
+uint64_t rli_pipe_run_id(const rli_pipe *pipe)
 {
-    return pipe->connection.run;
+    return pipe->connection.run_id;
 }
 
 rli_shared_socket *rli_pipe_share(rli_pipe *pipe)

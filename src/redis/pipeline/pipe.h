@@ -26,7 +26,7 @@ void rli_pipe_unref(rli_pipe *pipe);
 /* Whether only the pipeline still holds a reference. */
 bool rli_pipe_is_unused(const rli_pipe *pipe);
 /* The server's run, as in rli_connection. */
-uint64_t rli_pipe_run(const rli_pipe *pipe);
+uint64_t rli_pipe_run_id(const rli_pipe *pipe);
 
 /* As rli_connection_share. */
 rli_shared_socket *rli_pipe_share(rli_pipe *pipe);

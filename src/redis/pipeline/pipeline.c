@@ -32,12 +32,12 @@ rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op)
     return status;
 }
 
-uint64_t rli_pipeline_serial(rli_pipeline *pipeline, uint64_t *run)
+uint64_t rli_pipeline_serial(rli_pipeline *pipeline, uint64_t *run_id)
 {
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipeline_drop_stale(pipeline, 0); /* nobody may have noticed its end */
     uint64_t serial = pipeline->pipe ? pipeline->serial : 0;
-    *run = pipeline->pipe ? rli_pipe_run(pipeline->pipe) : 0;
+    *run_id = pipeline->pipe ? rli_pipe_run_id(pipeline->pipe) : 0;
     pthread_mutex_unlock(&pipeline->mutex);
     return serial;
 }
@@ -212,7 +212,7 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
         answer->status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
         return RLI_UNSENT;
     }
-    answer->run = rli_pipe_run(pipe);
+    answer->run_id = rli_pipe_run_id(pipe);
     answer->sent_ms = pending.queued_ms;
     int64_t until_ms = later(pending.since_ms, timeout_ms);
     bool called = command->witness && !rli_pipe_is_led(pipe);
@@ -235,10 +235,10 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
     return outcome;
 }
 
-rlock_status rli_pipeline_check_run(const rli_pipe *pipe, const rli_command *command)
+rlock_status rli_pipeline_check_run_id(const rli_pipe *pipe, const rli_command *command)
 {
-    uint64_t run = rli_pipe_run(pipe);
-    if (!command->only_run || !run || run == command->only_run)
+    uint64_t run_id = rli_pipe_run_id(pipe);
+    if (!command->only_run_id || !run_id || run_id == command->only_run_id)
         return RLOCK_OK;
     return rli_fail(RLOCK_UNKNOWN, "the server was restarted or replaced after it granted what this call releases; "
                                    "check the state before you repeat the call");
@@ -253,7 +253,7 @@ rli_outcome rli_pipeline_call(rli_pipeline *pipeline, rli_operation *op, const r
     rli_pipeline_drop_stale(pipeline, RLI_PIPELINE_IDLE_MS);
     *answer = (rli_answer){.status = pipeline->pipe ? RLOCK_OK : rli_connecting_await(pipeline, op, timeout_ms)};
     if (answer->status == RLOCK_OK)
-        answer->status = rli_pipeline_check_run(pipeline->pipe, command);
+        answer->status = rli_pipeline_check_run_id(pipeline->pipe, command);
     if (answer->status == RLOCK_OK)
         outcome = ask(pipeline, op, pipeline->pipe, command, timeout_ms, answer);
     else
@@ -293,13 +293,13 @@ static void send_post(rli_pipeline *pipeline, rli_pipe *pipe)
         tend(pipeline, pipe, rli_pipe_has_unsent, until_ms);
 }
 
-bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_pending *pending, uint64_t *run)
+bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_pending *pending, uint64_t *run_id)
 {
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipe *pipe = pipeline->pipe;
     bool posted = pipe && rli_pipe_posts(pipe) < MOST_POSTS && rli_pipe_post(pipe, pending, command);
     if (posted) {
-        *run = rli_pipe_run(pipe);
+        *run_id = rli_pipe_run_id(pipe);
         rli_pipe_ref(pipe);
         send_post(pipeline, pipe);
         rli_pipe_unref(pipe);

@@ -35,7 +35,7 @@ typedef enum rli_outcome {
 typedef struct rli_answer {
     redisReply *reply;   /* with RLI_ANSWERED; else NULL */
     rlock_status status; /* with RLI_UNSENT: why */
-    uint64_t run;        /* the server run that received the request; 0: unknown */
+    uint64_t run_id;     /* the server run that received the request; 0: unknown */
     int64_t sent_ms;     /* an instant just before it was sent; not set with RLI_UNSENT */
     const char *
         garbled; /* with RLI_DISCONNECTED: describes received bytes that were no valid reply, static text; NULL: none */
@@ -103,9 +103,9 @@ bool rli_pipeline_check_timeouts(rli_pipeline *pipeline);
 /* Connects if there is no connection. RLOCK_OK, or the reason: RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY,
  * RLOCK_CANCELLED, RLOCK_CLOSED. */
 rlock_status rli_pipeline_connect(rli_pipeline *pipeline, rli_operation *op);
-/* Identifies the present connection among those that the pipeline has had; 0: there is none. *run: as in rli_answer.
+/* Identifies the present connection among those that the pipeline has had; 0: there is none. *run_id: as in rli_answer.
  * Requests that were sent between two calls with the same number all went over that connection. */
-uint64_t rli_pipeline_serial(rli_pipeline *pipeline, uint64_t *run);
+uint64_t rli_pipeline_serial(rli_pipeline *pipeline, uint64_t *run_id);
 /* As rli_connection_share, for the present connection; NULL also if there is none. */
 rli_shared_socket *rli_pipeline_share(rli_pipeline *pipeline);
 /* How many attempts to connect have ended. */
@@ -120,10 +120,10 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
 /* Sends `command` without waiting for the answer. On return its bytes have been sent, unless the connection had no
  * room for them within the timeout. `pending` must have `done` set and live until `done` is called: possibly before
  * this returns, and with a reply only for RLI_ANSWERED. The next waiting caller on this pipeline reads the answer, or
- * rli_pipeline_collect does. *run: as in rli_answer. False: nothing was sent and `done` will not be called, because
+ * rli_pipeline_collect does. *run_id: as in rli_answer. False: nothing was sent and `done` will not be called, because
  * there is no connection now, memory is short, or too many posted requests are unanswered. Not for a pipeline with
  * replica acknowledgement. Any thread. */
-bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending, uint64_t *run);
+bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending, uint64_t *run_id);
 /* Reads the answers to posted and async requests that arrive until `until_ms`, unless another thread reads them. Drops
  * the connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms);

@@ -9,7 +9,7 @@
 /* Ends `pipe`, if it still belongs to the pipeline. */
 void rli_pipeline_drop_pipe(rli_pipeline *pipeline, rli_pipe *pipe, rli_outcome outcome);
 /* RLOCK_OK, or RLOCK_UNKNOWN: the server at the other end is not of the run that the command is for. */
-rlock_status rli_pipeline_check_run(const rli_pipe *pipe, const rli_command *command);
+rlock_status rli_pipeline_check_run_id(const rli_pipe *pipe, const rli_command *command);
 /* Ends the pipe that is to end when nobody uses it, if that is so. */
 void rli_pipeline_drop_left(rli_pipeline *pipeline);
 /* Ends a pipe that was unused for idle_ms and that the server has closed. Servers close idle connections. The check is

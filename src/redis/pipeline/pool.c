@@ -100,9 +100,9 @@ rli_pipeline *rli_pool_pick(rli_pool *pool)
 
 rli_pipeline *rli_pool_pick_connected(rli_pool *pool, const rli_pipeline *failed)
 {
-    uint64_t run;
+    uint64_t run_id;
     for (int i = 0; i < atomic_load(&pool->in_use); i++) {
-        if (&pool->pipelines[i] != failed && rli_pipeline_serial(&pool->pipelines[i], &run) != 0)
+        if (&pool->pipelines[i] != failed && rli_pipeline_serial(&pool->pipelines[i], &run_id) != 0)
             return &pool->pipelines[i];
     }
     return NULL;

@@ -118,10 +118,10 @@ rli_channel_events rli_channel_events_of(rli_subscriber *subscriber, const rli_c
 
 /* Receives invalidation messages from now on, until rli_subscriber_untrack; call it again after each change that the
  * ear is told of. Their keys are told to the ear; when a message names no key, `flushed` is set, too.
- * RLOCK_OK: *id is the number that the server gave the connection, for CLIENT TRACKING's REDIRECT, and *run its run;
+ * RLOCK_OK: *id is the number that the server gave the connection, for CLIENT TRACKING's REDIRECT, and *run_id its run;
  * *id is 0 while there is no connection yet. RLOCK_SERVER: the server refuses the number or the subscription; others as
  * for rli_subscriber_join. */
-rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint64_t *run);
+rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint64_t *run_id);
 void rli_subscriber_untrack(rli_subscriber *subscriber);
 /* Tells the ear when that connection has ended. Takes over `socket`, which may be NULL. */
 void rli_subscriber_watch(rli_subscriber *subscriber, rli_shared_socket *socket);

@@ -242,7 +242,7 @@ static rlock_status begin_to_track(rli_subscriber *subscriber)
     return join(subscriber, RLI_INVALIDATE, strlen(RLI_INVALIDATE), &subscriber->invalidates);
 }
 
-rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint64_t *run)
+rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint64_t *run_id)
 {
     pthread_mutex_lock(&subscriber->mutex);
     rlock_status status = begin_to_track(subscriber);
@@ -256,7 +256,7 @@ rlock_status rli_subscriber_track(rli_subscriber *subscriber, uint64_t *id, uint
                           subscriber->refusal);
     bool ready = status == RLOCK_OK && is_confirmed(subscriber, channel);
     *id = ready ? subscriber->id : 0;
-    *run = subscriber->connection.run;
+    *run_id = subscriber->connection.run_id;
     pthread_mutex_unlock(&subscriber->mutex);
     return status;
 }
