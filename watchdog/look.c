@@ -75,6 +75,7 @@ static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *
     own->sessions[own->count++] = session;
     session->suspect = false;
     session->looking = true;
+    session->extended = false;
     return true;
 }
 
@@ -118,6 +119,12 @@ static void shorten(rli_engine *engine, rli_session *session, int64_t until_ms)
                        rli_session_needs_renewal(session) ? rli_now_ms() : session->deadline_ms);
 }
 
+/* Whether the server may have extended the hold after it was looked at. */
+static bool is_out_of_date(const rli_session *session)
+{
+    return session->renewing || session->busy || session->extended;
+}
+
 void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_session *session, const redisReply *answer,
                     int64_t sent_ms)
 {
@@ -132,6 +139,10 @@ void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_sess
     /* The server measured the time after the look was sent, and before now. */
     bool gone = left_ms == RLI_LOOK_GONE;
     bool is_short = left_ms >= 0 && left_ms < session->deadline_ms - rli_now_ms();
+    if (is_short && is_out_of_date(session)) {
+        repeat(engine, batch, session);
+        return;
+    }
     engine->watch.round.pause_ms = 0;
     if (gone)
         rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);

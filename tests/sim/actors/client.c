@@ -51,6 +51,8 @@ void actor_hang_up(actor *self)
 
 static void take_answer(actor *self, const reply *answer)
 {
+    if (self->count == 0 && answer->self.kind == REPLY_ERROR)
+        return; /* it refuses the connection, and closes it */
     if (self->count == 0)
         finding("%s hears an answer that it did not ask for: %s", self->machine->name, answer->self.text);
     const pending of = self->awaited[self->first];
