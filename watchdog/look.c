@@ -119,12 +119,6 @@ static void shorten(rli_engine *engine, rli_session *session, int64_t until_ms)
                        rli_session_needs_renewal(session) ? rli_now_ms() : session->deadline_ms);
 }
 
-/* Whether the server may have extended the hold after it was looked at. */
-static bool is_out_of_date(const rli_session *session)
-{
-    return session->renewing || session->busy || session->extended;
-}
-
 void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_session *session, const redisReply *answer,
                     int64_t sent_ms)
 {
@@ -139,7 +133,7 @@ void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_sess
     /* The server measured the time after the look was sent, and before now. */
     bool gone = left_ms == RLI_LOOK_GONE;
     bool is_short = left_ms >= 0 && left_ms < session->deadline_ms - rli_now_ms();
-    if (is_short && is_out_of_date(session)) {
+    if (is_short && session->extended) { /* perhaps by what ran after the look */
         repeat(engine, batch, session);
         return;
     }

@@ -8,6 +8,4 @@
 -- Repeatable: it changes nothing.
 local counter = KEYS[1]
 --@include count_down_latch/count.inc
-local absent = not count and counter or nil
---@include object/master.inc
 return { count or 0, redis.call('pttl', counter) }

@@ -24,6 +24,4 @@ each_part(function(part, holders)
         least = math.min(least or 2147483647, held and holders[i] == owner and tonumber(counts[i] or 0) or 0)
     end
 end)
-local absent = (least or 0) == 0 and group or nil
---@include object/master.inc
 return { latest > 0 and math.min(latest - now, 9e15) or -2, least or 0 }

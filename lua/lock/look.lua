@@ -7,11 +7,8 @@
 --  -2  the owner does not hold this lock
 -- Publishes nothing.
 -- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
-local answers, absent = {}, nil
+local answers = {}
 for i, lock in ipairs(KEYS) do
-    local held = redis.pcall('hexists', lock, ARGV[i]) == 1
-    answers[i] = held and redis.call('pttl', lock) or -2
-    absent = not held and lock or absent
+    answers[i] = redis.pcall('hexists', lock, ARGV[i]) == 1 and redis.call('pttl', lock) or -2
 end
---@include object/master.inc
 return answers

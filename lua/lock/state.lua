@@ -7,7 +7,4 @@
 -- Publishes nothing.
 -- Repeatable: it changes nothing.
 local lock, owner = KEYS[1], ARGV[1]
-local count = redis.call('hget', lock, owner)
-local absent = not count and lock or nil
---@include object/master.inc
-return { redis.call('pttl', lock), tonumber(count or 0) }
+return { redis.call('pttl', lock), tonumber(redis.call('hget', lock, owner) or 0) }

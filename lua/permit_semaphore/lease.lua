@@ -15,6 +15,4 @@ local expiry = tonumber(redis.call('zscore', permits, id) or 0)
 if expiry >= NO_EXPIRY then
     return -1
 end
-local absent = expiry == 0 and permits or nil
---@include object/master.inc
 return math.max(0, expiry - now)

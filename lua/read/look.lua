@@ -11,14 +11,12 @@
 -- Publishes nothing.
 -- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
 --@include read/levels.inc
-local answers, absent = {}, nil
+local answers = {}
 for i, lock in ipairs(KEYS) do
     local value = redis.pcall('hget', lock, ARGV[i])
     local levels = type(value) == 'string' and levels_in(value) or 0
     answers[i] = -2
-    if levels == 0 then
-        absent = lock
-    else
+    if levels > 0 then
         local base = (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}') .. ':' .. ARGV[i]
         local longest, left = -1, redis.call('pttl', lock)
         for n = 1, levels do
@@ -28,5 +26,4 @@ for i, lock in ipairs(KEYS) do
         answers[i] = longest < 0 and -3 or left < 0 and longest or math.min(left, longest)
     end
 end
---@include object/master.inc
 return answers

@@ -10,7 +10,4 @@ local lock, owner = KEYS[1], ARGV[1]
 local mode, fields = redis.call('hget', lock, 'mode'), redis.call('hlen', lock)
 -- In mode write, any field besides the mode and the writer's own is a reader's.
 local read = mode == 'read' or (mode == 'write' and fields > 2)
-local count = redis.call('hget', lock, owner)
-local absent = not count and lock or nil
---@include object/master.inc
-return { read and redis.call('pttl', lock) or -2, tonumber(count or 0) }
+return { read and redis.call('pttl', lock) or -2, tonumber(redis.call('hget', lock, owner) or 0) }

@@ -7,7 +7,4 @@
 -- Publishes nothing.
 -- Repeatable: it changes nothing.
 local lock, owner = KEYS[1], ARGV[1]
-local held = redis.call('get', lock) == owner
-local absent = not held and lock or nil
---@include object/master.inc
-return { redis.call('pttl', lock), held and 2147483647 or 0 }
+return { redis.call('pttl', lock), redis.call('get', lock) == owner and 2147483647 or 0 }

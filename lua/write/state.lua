@@ -8,7 +8,4 @@
 -- Repeatable: it changes nothing.
 local lock, owner = KEYS[1], ARGV[1]
 local written = redis.call('hget', lock, 'mode') == 'write'
-local count = redis.call('hget', lock, owner .. ':write')
-local absent = not count and lock or nil
---@include object/master.inc
-return { written and redis.call('pttl', lock) or -2, tonumber(count or 0) }
+return { written and redis.call('pttl', lock) or -2, tonumber(redis.call('hget', lock, owner .. ':write') or 0) }

@@ -395,7 +395,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
         if (call->broke_off)
             rli_session_torn(session);
         attempt->entry->in_doubt = true;
-    } else if (in_doubt || asking->synced.done > 0) { /* one that was taken back has left its lease */
+    } else if (in_doubt || (asking->synced.done > 0 && request->count > 1)) { /* what was taken back has left its lease */
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);
     }
     if (queues && request->wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK))

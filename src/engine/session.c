@@ -184,14 +184,15 @@ int64_t rli_session_end_on_server(const rli_engine *engine, const rli_session *s
 void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
-    session->extended = true;
     if (session->kind->sharing == RLI_READING && session->count > 0) {
         confirm_levels(session, until_ms, lease_ms);
         /* The confirmed level may have been an inner one that is released by now. */
         until_ms = latest_end(session, session->count);
     }
-    if (until_ms > session->deadline_ms)
+    if (until_ms > session->deadline_ms) {
         session->deadline_ms = until_ms;
+        session->extended = true;
+    }
 }
 
 /* --- what the watchdog does for the session --- */

@@ -71,7 +71,7 @@ typedef struct rli_session {
     bool aging : 1, old : 1;
     bool suspect : 1;    /* it is to be looked at */
     bool looking : 1;    /* it is in a batch of looks that is under way */
-    bool extended : 1;   /* meanwhile it was answered that the server has set its PTTL */
+    bool extended : 1;   /* meanwhile an answer has raised its deadline */
     bool sharded : 1;    /* the owner has taken it as its part of a sharded lock */
 } rli_session;
 

@@ -245,6 +245,17 @@ Test(tracking, own_lease_that_others_shorten_is_relied_on_no_longer)
     assert_ok(rlock_unlock(lock));
 }
 
+/* An extension that asks for less than the owner relied on has extended nothing. */
+Test(tracking, own_lease_that_others_shorten_is_relied_on_no_longer_though_it_is_extended)
+{
+    rlock *lock = hold_old(&kind_reentrant, 600000);
+    say("PEXPIRE " NAME " 60000");
+    while (rlock_valid_for(lock) > 60000)
+        assert_ok(rlock_extend(lock, 1000));
+    cr_assert(rlock_valid_for(lock) > 0 && told.count == 0);
+    assert_ok(rlock_unlock(lock));
+}
+
 /* Fields of others come and go in a read lock; each report is no more than a reason to look. */
 TimedTest(tracking, change_that_leaves_the_hold_is_no_loss)
 {
