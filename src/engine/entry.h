@@ -48,7 +48,7 @@ typedef struct rli_entry {
     char name[]; /* includes the client's prefix */
 } rli_entry;
 
-/* What the entry of a group lock has beside others: the values, and the other group locks in use. */
+/* What only the entry of a group lock has: its values, and its place among the group locks in use. */
 typedef struct rli_entry_group {
     struct rli_values *values; /* referenced */
     struct rli_entry *entry;

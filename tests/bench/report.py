@@ -66,7 +66,7 @@ build/tests/bench/speed --help                    # lists the rows
 ```
 
 It needs what `make deps-bench` and `make deps-peers` install (a JDK and Maven for the clients in Java, PostgreSQL,
-memcached, etcd, python3-redis, npm, gnuplot). What a machine does not have is left out, with a message.{took} The rows
+memcached, etcd, python3-redis, npm, gnuplot). What is not installed is left out, with a message.{took} The rows
 with all their figures are in `build/bench.json`. `make bench-failover` measures failovers and outages.
 """
 

@@ -175,7 +175,7 @@ static bool may_sleep_on(int resource)
 /* Redisson shortens a lock's time, by a re-entry with a short lease, and tells nobody who was told a longer one. */
 static bool may_have_ended_early(int resource)
 {
-    return actors_count() > 0 && !wire_is_freed(resource);
+    return actors_count() > 0 && wire_taken_ns(resource) > wire_freed_ns(resource);
 }
 
 static void check_waiters(int resource)
