@@ -152,7 +152,7 @@ redisContext *foreign_listen(const char *name, int number)
 bool foreign_told(redisContext *listening, int64_t ms)
 {
     void *message = NULL;
-    ms = ms > 0 ? ms : 1; /* 0 would be no limit */
+    ms = ms > 0 ? limit_end_ms(ms) - now_ms() : 1; /* 0 would be no limit */
     redisSetTimeout(listening, (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000});
     if (redisGetReply(listening, &message) != REDIS_OK)
         return false;
