@@ -338,21 +338,3 @@ Test(unwilling, replica_is_not_believed_that_something_is_gone)
     rlock_semaphore_free(semaphore);
     server_stop(empty);
 }
-
-/* --- a master that has become an empty replica, behind the client's back --- */
-
-/* Where there is no counter a latch is open, and a count-down does nothing. Only a master may say so. */
-Test(replica, that_was_the_master_is_not_believed_that_a_latch_is_open)
-{
-    rlock_client *client = client_of("redis-replicated", "retryAttempts=0&timeout=500");
-    rlock_count_down_latch *latch = latch_of(client, "gate");
-    server *empty = server_start(), *former = fleet_node(own, 0);
-    bool set;
-    assert_ok(rlock_count_down_latch_try_set_count(latch, 1, &set));
-    freeReplyObject(server_command(former, "REPLICAOF 127.0.0.1 %d", server_port(empty)));
-    for (int64_t end_ms = limit_end_ms(FOLLOW_MS); server_integer(former, "DBSIZE") > 0; pass_ms(1))
-        cr_assert(now_ms() < end_ms, "it does not follow");
-    cr_assert(rlock_count_down_latch_try_await(latch, 200) != RLOCK_OK);
-    cr_assert(rlock_count_down_latch_count_down(latch) != RLOCK_OK);
-    server_stop(empty);
-}
