@@ -39,7 +39,7 @@ static bool may_take(const rli_attempt *attempt, int64_t told_ms)
     bool is_all = !attempt->asked->kind->fenced && attempt->asked->lease_ms == RLOCK_WATCHDOG &&
                   told_ms <= attempt->engine->settings->watchdog_timeout_ms &&
                   !rli_topology_has_replicas(topology, attempt->wait.slot);
-    return attempt->offered_from_ms > 0 && is_only && is_all && rli_now_ms() - attempt->offered_from_ms < told_ms / 2;
+    return attempt->offered_from_ms > 0 && is_only && is_all && rli_now_ms() - attempt->offered_from_ms < told_ms / 10;
 }
 
 bool rli_offer_take(rli_attempt *attempt, rlock_status *status)

@@ -96,7 +96,7 @@ Test(keyspace, of_a_waiter_is_its_place_and_its_channel)
     assert_ok(actor_unlock(waiter, awaited));
     assert_no_keys();
     assert_messaging(tap, "SUBSCRIBE redisson_lock__channel:{order:42}:CLIENT\n"
-                          "PUBLISH redisson_lock__channel:{order:42}:CLIENT 1 3000\n"
+                          "PUBLISH redisson_lock__channel:{order:42}:CLIENT 1 5000\n"
                           "UNSUBSCRIBE redisson_lock__channel:{order:42}:CLIENT\n"
                           "PUBLISH redisson_lock__channel:{order:42} 0\n");
     actor_end(waiter);
@@ -117,7 +117,7 @@ Test(keyspace, of_a_name_with_braces_has_redissons_channel)
     cr_assert(wait_no_channels(5000));
     assert_ok(actor_unlock(waiter, awaited));
     assert_messaging(tap, "SUBSCRIBE redisson_lock__channel:a{x}b:CLIENT\n"
-                          "PUBLISH redisson_lock__channel:a{x}b:CLIENT 1 3000\n"
+                          "PUBLISH redisson_lock__channel:a{x}b:CLIENT 1 5000\n"
                           "UNSUBSCRIBE redisson_lock__channel:a{x}b:CLIENT\n"
                           "PUBLISH redisson_lock__channel:a{x}b 0\n");
     actor_end(waiter);

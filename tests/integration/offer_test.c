@@ -12,7 +12,7 @@
 TestSuite(offer, .init = stage_open, .fini = stage_close);
 
 #define NAME     "order"
-#define OFFER_MS 3000 /* what lua/lock/waiters.inc gives a waiter whose lease is 30 s */
+#define OFFER_MS 5000 /* what lua/lock/waiters.inc gives a waiter whose lease is 30 s */
 
 /* The server knows the scripts then. */
 static rlock *held_elsewhere(void)
@@ -44,7 +44,7 @@ static size_t asked_when_told(actor *waiter, rlock *held)
     return asked;
 }
 
-Test(offer, is_taken_without_a_request_and_becomes_a_whole_lease)
+TimedTest(offer, is_taken_without_a_request_and_becomes_a_whole_lease)
 {
     rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
     actor *waiter = waiter_of(lock, RLOCK_WATCHDOG);

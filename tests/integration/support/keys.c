@@ -20,7 +20,7 @@ void assert_no_keys(void)
 }
 
 /* What lua/lock/waiters.inc gives a waiter at most. */
-#define OFFER_MOST_MS 3000
+#define OFFER_MOST_MS 5000
 
 int64_t pttl_of(const char *name)
 {
