@@ -50,6 +50,7 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
         {"MASTERDOWN", RLI_LATER},
         {"CLUSTERDOWN", RLI_LATER},
         {"NOREPLICAS", RLI_LATER},
+        {"READONLY", RLI_DEMOTED},
         /* Sent instead of the first answer when the server turns the connection away. */
         {"ERR max number of clients", RLI_LATER},
         {"DENIED", RLI_LATER},
@@ -60,8 +61,8 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
         if (starts(reply->str, starting[i].start))
             return starting[i].action;
     }
-    /* Errors inside a script: the server puts words before the code. */
-    if (strstr(reply->str, "READONLY"))
+    /* Errors inside a script: Redis 6.2 puts words and a dash before the code. */
+    if (strstr(reply->str, "-READONLY"))
         return RLI_DEMOTED;
     return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }

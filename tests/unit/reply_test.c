@@ -37,6 +37,26 @@ Test(reply, redirect_without_a_sound_port_is_none)
         cr_assert(!redirects(texts[i], "", 0), "%s", texts[i]);
 }
 
+/* A replica's refusal, alone and within a script of Redis 6.2 and later; but not a name that the text repeats. */
+Test(reply, of_a_replica_is_known_by_its_code)
+{
+    static const struct {
+        const char *text;
+        rli_reply_action action;
+    } said[] = {
+        {"READONLY You can't write against a read only replica.", RLI_DEMOTED},
+        {"READONLY You can't write against a read only replica. script: 1888, on @user_script:11.", RLI_DEMOTED},
+        {"ERR Error running script (call to f_1888): @user_script:11: @user_script: 11: -READONLY You can't write against a "
+         "read only replica.",
+         RLI_DEMOTED},
+        {"NOPERM User READONLY has no permissions to run the 'evalsha' command", RLI_REFUSED},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)said[i].text, .len = strlen(said[i].text)};
+        cr_assert(rli_reply_action_of(&reply) == said[i].action, "%s", said[i].text);
+    }
+}
+
 static bool broke_off(const char *text)
 {
     const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
