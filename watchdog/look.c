@@ -133,8 +133,8 @@ void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_sess
     /* The server measured the time after the look was sent, and before now. */
     bool gone = left_ms == RLI_LOOK_GONE;
     bool is_short = left_ms >= 0 && left_ms < session->deadline_ms - rli_now_ms();
-    if (is_short && session->extended) { /* perhaps by what ran after the look */
-        repeat(engine, batch, session);
+    if (is_short && session->extended) { /* perhaps by what ran after the look: this hold is looked at once more */
+        rli_watch_alarm(engine, session->entry);
         return;
     }
     engine->watch.round.pause_ms = 0;
