@@ -11,8 +11,8 @@
     "slavesSyncTimeout=5000"
 /* Two thirds of it, which are always left, are longer than a failover, though the machine stands still meanwhile. A hold is
  * renewed when a third has passed: what waits for that takes so long. */
-#define SPRY_WATCHDOG SPRY "&lockWatchdogTimeout=30000"
-#define SPRY_WATCHDOG_MS 30000
+#define SPRY_WATCHDOG SPRY "&lockWatchdogTimeout=45000"
+#define SPRY_WATCHDOG_MS 45000
 
 /* Opens a client, again and again while no server answers: opening makes one attempt, which is short in most tests, and a
  * server may stand still for longer. */
