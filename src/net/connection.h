@@ -28,7 +28,6 @@ typedef struct rli_connection {
     rli_tls_stream *tls;   /* NULL: no TLS */
     int64_t timeout_ms;    /* how long the greeting waits for an answer; 0: as long as the caller has time */
     uint64_t run_id;       /* identifies this run of the server, from its run id; 0: the server did not tell */
-    bool replica;          /* whether the server was a replica when it was connected; false: it did not tell */
     rli_shared_socket *shared; /* NULL: nobody else polls the socket */
 } rli_connection;
 

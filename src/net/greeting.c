@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* The parts of the greeting. All are sent together, and their answers are read in this order. */
-enum greeting { AUTH, SELECT, NAME, RUN, ROLE, GREETINGS };
+enum greeting { AUTH, SELECT, NAME, INFO, GREETINGS };
 
 static bool add(rli_buffer *greeting, const char *first, const char *second, const char *third)
 {
@@ -46,13 +46,11 @@ static bool compose(rli_buffer *greeting, const rli_settings *settings, const rl
     const char *own = address->sentinel ? "" : settings->own_name;
     const char *name = settings->client_name ? settings->client_name : own;
     said[NAME] = *name;
-    said[RUN] = true;
-    said[ROLE] = !address->sentinel;
+    said[INFO] = true;
     return (!said[AUTH] || (as.username ? add(greeting, "AUTH", as.username, as.password)
                                         : add(greeting, "AUTH", as.password, NULL))) &&
            (!said[SELECT] || add(greeting, "SELECT", database, NULL)) &&
-           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) && add(greeting, "INFO", "server", NULL) &&
-           (!said[ROLE] || add(greeting, "INFO", "replication", NULL));
+           (!said[NAME] || add(greeting, "CLIENT", "SETNAME", name)) && add(greeting, "INFO", "server", NULL);
 }
 
 static uint64_t run_id_of(const redisReply *info)
@@ -158,7 +156,7 @@ static rlock_status hear_error(const rli_address *address, login as, enum greeti
             return rli_fail(RLOCK_SERVER, "Redis at %s refused the clientName: %s", address->text, said);
         return RLOCK_OK; /* harmless: this process just cannot be found by its name */
     default:
-        return lacks_info(reply->str) ? RLOCK_OK : not_yet(address, said); /* harmless: run or role stay unknown */
+        return lacks_info(reply->str) ? RLOCK_OK : not_yet(address, said); /* harmless: the run stays unknown */
     }
 }
 
@@ -167,10 +165,8 @@ static rlock_status hear(rli_connection *connection, const rli_address *address,
 {
     if (reply->type == REDIS_REPLY_ERROR)
         return hear_error(address, as, what, settings, reply);
-    if (what == RUN)
+    if (what == INFO)
         connection->run_id = run_id_of(reply);
-    if (what == ROLE)
-        connection->replica = reply->type == REDIS_REPLY_STRING && strstr(reply->str, "role:slave");
     return RLOCK_OK;
 }
 

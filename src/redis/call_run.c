@@ -194,16 +194,6 @@ static bool redirect(rli_call_progress *run, rli_reply_action action)
     return followed && ++run->redirects <= REDIRECTS;
 }
 
-/* A replica may still lack what its master has, so it is not believed; it may also be the master by now. */
-static void disbelieve(rli_call_progress *run, rlock_status *status, bool *at_once)
-{
-    run->action = RLI_DEMOTED;
-    *at_once = run->done == 0 && run->redirects++ == 0;
-    *status = rli_fail(RLOCK_SERVER, "Redis at %s is a replica; connect to the master", run->node->address.text);
-    freeReplyObject(run->answer.reply);
-    rli_node_renew(run->node);
-}
-
 /* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
 static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
 {
@@ -350,17 +340,12 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
     if (!call->unanswered && run->outcome != RLI_UNSENT)
         call->sent_ms = run->answer.sent_ms;
     *status = RLOCK_OK;
-    if (run->outcome == RLI_ANSWERED) {
-        bool is_error = run->answer.reply->type == REDIS_REPLY_ERROR;
-        if (!is_error && run->answer.from_replica) {
-            disbelieve(run, status, &at_once);
-        } else if (!is_error) {
-            take(call, run);
-            return true;
-        } else if (!may_ask_again(call, run, status, &at_once)) {
-            return true;
-        }
+    if (run->outcome == RLI_ANSWERED && run->answer.reply->type != REDIS_REPLY_ERROR) {
+        take(call, run);
+        return true;
     }
+    if (run->outcome == RLI_ANSWERED && !may_ask_again(call, run, status, &at_once))
+        return true;
     note_unanswered(call, run);
     if (at_once || is_gone(run) || has_other_connection(run)) /* this does not count as a failed attempt */
         return false;

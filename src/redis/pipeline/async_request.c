@@ -60,7 +60,6 @@ static bool queue(rli_async_request *request, rli_pipeline *pipeline, rli_operat
     request->until_ms = request->pending.since_ms + timeout_ms;
     request->impatient = command->impatient;
     answer->run_id = rli_pipe_run_id(pipe);
-    answer->from_replica = rli_pipe_is_to_replica(pipe);
     answer->sent_ms = request->pending.queued_ms;
     bool sends = op->parker->ready == gathers ? rli_pipe_has_gathered_many(pipe)
                                               : !rli_pipe_is_led(pipe) || rli_pipe_wants_flush(pipe);

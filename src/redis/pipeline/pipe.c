@@ -62,11 +62,6 @@ uint64_t rli_pipe_run_id(const rli_pipe *pipe)
     return pipe->connection.run_id;
 }
 
-bool rli_pipe_is_to_replica(const rli_pipe *pipe)
-{
-    return pipe->connection.replica;
-}
-
 rli_shared_socket *rli_pipe_share(rli_pipe *pipe)
 {
     return pipe->ended ? NULL : rli_connection_share(&pipe->connection);

@@ -27,7 +27,6 @@ void rli_pipe_unref(rli_pipe *pipe);
 bool rli_pipe_is_unused(const rli_pipe *pipe);
 /* The server's run, as in rli_connection. */
 uint64_t rli_pipe_run_id(const rli_pipe *pipe);
-bool rli_pipe_is_to_replica(const rli_pipe *pipe); /* see rli_answer */
 
 /* As rli_connection_share. */
 rli_shared_socket *rli_pipe_share(rli_pipe *pipe);

@@ -213,7 +213,6 @@ static rli_outcome ask(rli_pipeline *pipeline, rli_operation *op, rli_pipe *pipe
         return RLI_UNSENT;
     }
     answer->run_id = rli_pipe_run_id(pipe);
-    answer->from_replica = rli_pipe_is_to_replica(pipe);
     answer->sent_ms = pending.queued_ms;
     int64_t until_ms = later(pending.since_ms, timeout_ms);
     bool called = command->witness && !rli_pipe_is_led(pipe);
@@ -298,8 +297,7 @@ bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_p
 {
     pthread_mutex_lock(&pipeline->mutex);
     rli_pipe *pipe = pipeline->pipe;
-    bool posted = pipe && !rli_pipe_is_to_replica(pipe) && rli_pipe_posts(pipe) < MOST_POSTS &&
-                  rli_pipe_post(pipe, pending, command);
+    bool posted = pipe && rli_pipe_posts(pipe) < MOST_POSTS && rli_pipe_post(pipe, pending, command);
     if (posted) {
         *run_id = rli_pipe_run_id(pipe);
         rli_pipe_ref(pipe);

@@ -36,7 +36,6 @@ typedef struct rli_answer {
     redisReply *reply;   /* with RLI_ANSWERED; else NULL */
     rlock_status status; /* with RLI_UNSENT: why */
     uint64_t run_id;     /* the server run that received the request; 0: unknown */
-    bool from_replica;   /* whether that server was a replica when it was connected; false: unknown */
     int64_t sent_ms;     /* an instant just before it was sent; not set with RLI_UNSENT */
     const char *
         garbled; /* with RLI_DISCONNECTED: describes received bytes that were no valid reply, static text; NULL: none */
@@ -122,7 +121,7 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
  * room for them within the timeout. `pending` must have `done` set and live until `done` is called: possibly before
  * this returns, and with a reply only for RLI_ANSWERED. The next waiting caller on this pipeline reads the answer, or
  * rli_pipeline_collect does. *run_id: as in rli_answer. False: nothing was sent and `done` will not be called, because
- * there is no connection to a master now, memory is short, or too many posted requests are unanswered. Not for a pipeline with
+ * there is no connection now, memory is short, or too many posted requests are unanswered. Not for a pipeline with
  * replica acknowledgement. Any thread. */
 bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending, uint64_t *run_id);
 /* Reads the answers to posted and async requests that arrive until `until_ms`, unless another thread reads them. Drops

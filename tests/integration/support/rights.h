@@ -10,7 +10,7 @@
 /* The commands of the page, by how they begin. */
 #define RIGHTS "redis-cli ACL SETUSER locks reset"                      /* of user locks, password secret */
 #define RIGHTS_FOR_BRACES "redis-cli ACL SETUSER locks \\"              /* more, for names that have braces */
-#define RIGHTS_FOR_REPLICAS "redis-cli ACL SETUSER locks +wait"                /* more, on masters and replicas */
+#define RIGHTS_FOR_REPLICAS "redis-cli ACL SETUSER locks '+info|repl"   /* more, on masters and replicas */
 #define RIGHTS_FOR_CLUSTERS "redis-cli ACL SETUSER locks '+cluster"     /* more, on nodes of a cluster */
 #define RIGHTS_FOR_SHARDS "redis-cli ACL SETUSER locks +ssub"           /* more there, from Redis 7.0 on */
 #define RIGHTS_FOR_SENTINELS "redis-cli -p 26379 ACL SETUSER watcher"   /* of user watcher, password secret */
