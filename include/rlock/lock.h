@@ -345,7 +345,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count(rlock *lock, int *c
 /* For how many more ms this owner may rely on holding the lock; 0: not held, or lost. Local: does not ask the
  * server and never blocks. Call it before each step that must not run while another owner holds the lock. It
  * cannot account for a pause of the process after it has returned; fencing tokens are for that. After a wait for a lock
- * without a lease it may begin with 900 to 5,000, until the watchdog makes a whole lease of that, after some 50 ms. */
+ * without a lease it may begin with less than 5,000, until the watchdog makes a whole lease of that, after some 50 ms. */
 RLOCK_API int64_t rlock_valid_for(rlock *lock);
 
 /* --- RLOCK_WITH(lock) { … } else { … } ---

@@ -61,10 +61,10 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
         if (starts(reply->str, starting[i].start))
             return starting[i].action;
     }
-    /* Errors inside a script: Redis 6.2 puts words and a dash before the code. */
-    if (strstr(reply->str, "-READONLY"))
+    /* Errors inside a script: Redis 6.2 puts words and a dash before the code, as names of users may have one. */
+    if (strstr(reply->str, ": -READONLY "))
         return RLI_DEMOTED;
-    return strstr(reply->str, "-NOREPLICAS") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
+    return strstr(reply->str, ": -NOREPLICAS ") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }
 
 bool rli_reply_redirect(const redisReply *reply, rli_host_port *to)

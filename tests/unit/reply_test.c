@@ -50,6 +50,10 @@ Test(reply, of_a_replica_is_known_by_its_code)
          "read only replica.",
          RLI_DEMOTED},
         {"NOPERM User READONLY has no permissions to run the 'evalsha' command", RLI_REFUSED},
+        {"ERR ACL failure in script: User app-READONLY has no permissions to run the 'pexpire' command script: 1888, on "
+         "@user_script:11.",
+         RLI_REFUSED},
+        {"NOPERM User app-NOREPLICAS has no permissions to run the 'evalsha' command", RLI_REFUSED},
     };
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)said[i].text, .len = strlen(said[i].text)};
