@@ -240,10 +240,10 @@ interop stress: | deps-interop
 test: | $(if $(SAN),,deps-interop)
 
 .PHONY: programs test valgrind
-programs: all $(have:%=$(B)/tests/%/run) $(B)/tests/virtual/run $(B)/tests/sim/run ## builds all that make test runs
+programs: all $(tested:%=$(B)/tests/%/run) ## builds all that make test runs
 
 # What the sources look like is the same under each sanitizer.
-test: $(if $(SAN),,layers limits) all $(tested:%=$(B)/tests/%/run) ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
+test: $(if $(SAN),,layers limits) programs ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
 	@$(if $(RUNS),SIM_RUNS=$(RUNS)) $(run_tests) $(tested)
 
 # What the tests are made of, and the library as the simulation has it, are only looked through.
