@@ -170,7 +170,7 @@ Test(hand_over_fair, drops_who_is_late_first)
 /* --- between clients: the head of the queue is offered the lock --- */
 
 /* Clients whose waiters had to queue lately take turns: each is one acquire, which queues, and one release. */
-Test(hand_over_fair, between_clients_costs_two_requests_a_turn)
+TimedTest(hand_over_fair, between_clients_costs_two_requests_a_turn)
 {
     rlock *of[2] = {mine(), fair_of(stage.other, NAME)};
     assert_ok(rlock_lock(of[0]));
