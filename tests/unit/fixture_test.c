@@ -122,7 +122,8 @@ Test(fixture, server_and_folder_go_with_the_process_that_started_them)
         kill(getpid(), SIGKILL);
     }
     struct { pid_t pid; char path[120]; } told;
-    cr_assert(read(pipe_ends[0], &told, sizeof told) == sizeof told);
+    close(pipe_ends[1]); /* else the read would wait for ever for a starter that failed */
+    cr_assert(read(pipe_ends[0], &told, sizeof told) == sizeof told, "no server was started");
     cr_assert(waitpid(starter, NULL, 0) == starter);
     *strrchr(told.path, '/') = 0;
     bool folder = true, process = true;
@@ -139,7 +140,6 @@ Test(fixture, server_and_folder_go_with_the_process_that_started_them)
     cr_assert(!process, "the server is still there");
     cr_assert(!folder, "its folder is still there");
     close(pipe_ends[0]);
-    close(pipe_ends[1]);
 }
 
 static void *set_event(void *arg)
