@@ -40,13 +40,14 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
     if (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != 1 ||
         !rli_reply_integer(call->reply->element[0], &held))
         return rli_reply_unexpected(call->reply, names->name);
-    if (held == RLI_NOT_HERE)
+    bool ended = session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms;
+    if (held == RLI_NOT_HERE && !ended && engine->settings->mode == RLI_CLUSTER)
         return rli_fail(RLOCK_UNAVAILABLE, "lock \"%s\" could not be extended: the cluster moves its slot",
                         rli_show_name(names->name, shown));
     if (held < 1)
-        return lost(engine, session, RLOCK_LOST_GONE, names);
+        return lost(engine, session, held == RLI_NOT_HERE && ended ? RLOCK_LOST_EXPIRED : RLOCK_LOST_GONE, names);
     /* After the deadline, the hold may have ended on the server before the extension ran. */
-    if (session->phase != RLI_OPEN || rli_now_ms() >= session->deadline_ms) {
+    if (ended) {
         rli_session_in_doubt_if_held(engine, session, lease_ms);
         return lost(engine, session, RLOCK_LOST_EXPIRED, names);
     }
