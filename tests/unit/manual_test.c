@@ -9,13 +9,6 @@
 
 TestSuite(manual, .fini = scratch_remove);
 
-/* Puts all pages into the scratch folder, in "man1" and "man3", as an installation does. */
-static void put_pages(void)
-{
-    free(shell("mkdir '%s/man1' '%s/man3' && cp docs/man/*.1 '%s/man1' && cp -P '%s'/man/*.3 docs/man/*.3 '%s/man3'",
-               scratch_folder(), scratch_folder(), scratch_folder(), environment("B", "build"), scratch_folder()));
-}
-
 Test(manual, has_a_page_for_each_function)
 {
     install();
@@ -32,8 +25,8 @@ Test(manual, has_a_page_for_each_function)
 /* What the header says of a function is on its page, with its statuses in a list. */
 Test(manual, page_says_what_the_header_says)
 {
-    put_pages();
-    char *page = shell("cat '%s/man3/rlock_try_lock.3'", scratch_folder());
+    install();
+    char *page = shell("cat '%s/prefix/share/man/man3/rlock_try_lock.3'", scratch_folder());
     cr_assert(strstr(page, "\n.Fa \"int64_t wait_ms\"\n") &&
                   strstr(page, "Acquires the lock; waits for up to wait_ms") &&
                   strstr(page, "\n.It \"RLOCK_ALREADY_HELD\"\n"),
@@ -44,8 +37,8 @@ Test(manual, page_says_what_the_header_says)
 /* What is said for all calls that acquire, such as that RLOCK_OK means "held", is on no other page. */
 Test(manual, only_acquiring_calls_have_the_text_on_acquiring)
 {
-    put_pages();
-    char *pages = shell("cd '%s/man3' && grep -l '^.Ss For all calls that acquire' *.3 |\n"
+    install();
+    char *pages = shell("cd '%s/prefix/share/man/man3' && grep -l '^.Ss For all calls that acquire' *.3 |\n"
                         "    while read -r page; do [ -L $page ] || printf '%%s ' $page; done",
                         scratch_folder());
     cr_assert_str_eq(pages,
@@ -56,8 +49,8 @@ Test(manual, only_acquiring_calls_have_the_text_on_acquiring)
 /* Of what a command says in the folder of the pages of section 3, each line is a mistake. */
 static void assert_says_nothing(const char *command)
 {
-    put_pages();
-    char *wrong = shell("cd '%s/man3' &&\n%s", scratch_folder(), command);
+    install();
+    char *wrong = shell("cd '%s/prefix/share/man/man3' &&\n%s", scratch_folder(), command);
     cr_assert(*wrong == 0, "wrong: %s", wrong);
     free(wrong);
 }
@@ -101,8 +94,8 @@ Test(manual, has_no_mistakes)
 {
     if (system("command -v mandoc >/dev/null") != 0)
         cr_skip_test("no mandoc here");
-    put_pages();
-    char *mistakes = shell("cd '%s' && mandoc -T lint -W warning man1/*.1 man3/*.3", scratch_folder());
+    install();
+    char *mistakes = shell("cd '%s/prefix/share/man' && mandoc -T lint -W warning man1/*.1 man3/*.3", scratch_folder());
     cr_assert(*mistakes == 0, "%s", mistakes);
     free(mistakes);
 }
