@@ -48,7 +48,7 @@ typedef struct rli_entry {
     char name[]; /* includes the client's prefix */
 } rli_entry;
 
-/* What only the entry of a group lock has: its values, and its place among the group locks in use. */
+/* The fields that only a group lock's entry has: its values, and its links in the list of group locks in use. */
 typedef struct rli_entry_group {
     struct rli_values *values; /* referenced */
     struct rli_entry *entry;

@@ -3,9 +3,14 @@
 #include "net/reply.h"
 #include "tests/support/test.h"
 
+static redisReply error_of(const char *text)
+{
+    return (redisReply){.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
+}
+
 static bool redirects(const char *text, const char *host, int port)
 {
-    redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
+    const redisReply reply = error_of(text);
     rli_host_port to;
     if (!rli_reply_redirect(&reply, &to))
         return false;
@@ -56,14 +61,14 @@ Test(reply, of_a_replica_is_known_by_its_code)
         {"NOPERM User app-NOREPLICAS has no permissions to run the 'evalsha' command", RLI_REFUSED},
     };
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)said[i].text, .len = strlen(said[i].text)};
+        const redisReply reply = error_of(said[i].text);
         cr_assert(rli_reply_action_of(&reply) == said[i].action, "%s", said[i].text);
     }
 }
 
 static bool broke_off(const char *text)
 {
-    const redisReply reply = {.type = REDIS_REPLY_ERROR, .str = (char *)text, .len = strlen(text)};
+    const redisReply reply = error_of(text);
     return rli_reply_aborted_script(&reply);
 }
 
