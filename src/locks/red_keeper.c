@@ -188,14 +188,6 @@ static bool leave(rli_red_keeper *self, bool open)
     return leaves;
 }
 
-static unsigned calls(const rli_red_keeper *self)
-{
-    lock_keepers(set_of(self));
-    unsigned count = self->calls;
-    unlock_keepers(set_of(self));
-    return count;
-}
-
 /* Whether a call of the owner's was under way at any time since the ballot began: it may have passed a member by, which was
  * not taken yet. Mutex held. */
 static bool met_call(const rli_red_keeper *self)
@@ -251,9 +243,14 @@ static bool keep_taken(rli_red_keeper *self)
 
 /* --- stages --- */
 
+static int64_t period_ms(const rli_red_keeper *self)
+{
+    return rli_renewal_period_ms(&self->async.client->settings);
+}
+
 static void plan(rli_red_keeper *self)
 {
-    self->until_ms = rli_after_ms(rli_renewal_period_ms(&self->async.client->settings));
+    self->until_ms = rli_after_ms(period_ms(self));
 }
 
 static void begin_ballot(rli_red_keeper *self)
@@ -264,14 +261,14 @@ static void begin_ballot(rli_red_keeper *self)
         rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
 }
 
-static void take_missing(rli_red_keeper *self)
+static void ask_missing(rli_red_keeper *self)
 {
     rli_job job = self->job;
     job.kind = RLI_JOB_ACQUIRE;
     job.non_reentrant = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
-    self->began = calls(self);
+    self->began = self->calls;
     begin_ballot(self);
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *member = set_of(self)->members[i];
@@ -280,6 +277,18 @@ static void take_missing(rli_red_keeper *self)
         member->methods->forgive(member, owner_of(self));
         rli_ballot_ask(self->ballot, i, member, &job);
     }
+}
+
+/* Returns whether it has asked. It asks while no call of the owner's is under way, and none begins before it has asked: an
+ * unlock would leave it members to take that the owner has just given back. */
+static bool take_missing(rli_red_keeper *self)
+{
+    lock_keepers(set_of(self));
+    bool may_take = self->calling == 0 && is_held(self);
+    if (may_take)
+        ask_missing(self);
+    unlock_keepers(set_of(self));
+    return may_take;
 }
 
 /* RLI_WAITING, or RLOCK_OK: goes on with the next stage. */
@@ -294,13 +303,14 @@ static rlock_status sleep_on(rli_red_keeper *self)
             become(self, ENDED);
         return RLOCK_OK;
     }
-    if (rli_now_ms() < self->until_ms) {
-        rli_operation_sleep(&self->async.op, self->until_ms);
-        return RLI_WAITING;
+    bool due = rli_now_ms() >= self->until_ms;
+    if (due && take_missing(self)) {
+        become(self, TAKES);
+        return RLOCK_OK;
     }
-    take_missing(self);
-    become(self, TAKES);
-    return RLOCK_OK;
+    /* The end of the owner's call, if that is why it could not ask, wakes it. */
+    rli_operation_sleep(&self->async.op, due ? rli_after_ms(period_ms(self)) : self->until_ms);
+    return RLI_WAITING;
 }
 
 static void end_ballot(rli_red_keeper *self)
