@@ -9,9 +9,11 @@
  * something became of the lock without our hearing, that is found out when the period ends. */
 #define QUIET_MS 10
 
-/* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere. */
-#define HANDED_MOST 16
-#define HANDED_MS   10
+/* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere; sooner
+ * where others listen and took their last turn: they hear of a free lock and only then ask, so they miss some. */
+#define HANDED_MOST               16
+#define HANDED_MOST_BESIDE_OTHERS 12
+#define HANDED_MS                 10
 
 /* For how long a lock stays free for those that poll it elsewhere, as nobody knows whether there are any; and how often, if
  * polling is not how all wait for it. */
@@ -32,6 +34,7 @@ void rli_yield_note_holder(rli_yield *yield, rli_session *holder, bool handed)
     yield->holder = holder;
     yield->held_ms = rli_now_ms();
     yield->yield_until_ms = 0;
+    yield->beside_others = yield->beside_others && yield->turns_owed == 0;
     yield->turns_owed = 0;
     if (handed) {
         yield->handed++;
@@ -85,7 +88,8 @@ bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int
 
 bool rli_yield_is_due(const rli_yield *yield)
 {
-    return yield->handed >= HANDED_MOST || rli_now_ms() >= yield->since_ms + HANDED_MS;
+    int most = yield->beside_others ? HANDED_MOST_BESIDE_OTHERS : HANDED_MOST;
+    return yield->handed >= most || rli_now_ms() >= yield->since_ms + HANDED_MS;
 }
 
 bool rli_yield_end_of_streak(rli_yield *yield, bool spins)
@@ -111,6 +115,7 @@ void rli_yield_note_others(rli_yield *yield, int others)
 {
     yield->yield_until_ms = others > 0 ? rli_after_ms(YIELD_MS) : 0;
     yield->turns_owed = others > 0 ? others : 0;
+    yield->beside_others = others > 0;
     yield->handed = 0;
     yield->since_ms = rli_now_ms();
 }

@@ -25,6 +25,7 @@ typedef struct rli_yield {
     int64_t yield_until_ms; /* others come first until then; 0: no yield */
     unsigned yields;        /* how many yields there were */
     int turns_owed;         /* how many others have yet to get a turn in this yield */
+    bool beside_others;     /* there were others when they were last counted, and they took the turns they got */
     /* The server counts this process among the channel's subscribers, as far as is known. */
     bool listening;
     /* It is a guard there (registry.h), whom the scripts do not count as another. */
