@@ -27,8 +27,8 @@ typedef struct rli_keepers {
     struct rli_red_keeper *buckets[RLI_KEEPER_BUCKETS];
 } rli_keepers;
 
-/* Mutexes are not held together, with two exceptions: the topology's mutex may be held while a pipeline's or
- * a subscriber's is taken, and a pipeline's while the engine's is taken. */
+/* Mutexes are not held together, with three exceptions: the keepers' may be held while any other is taken, the topology's
+ * while a pipeline's or a subscriber's is taken, and a pipeline's while the engine's is taken. */
 struct rlock_client {
     rli_gate gate;
     char id[37];

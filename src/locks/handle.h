@@ -4,6 +4,7 @@
 #define RLI_HANDLE_H
 
 #include "locks/job.h"
+#include "locks/levels.h"
 
 #include <rlock/lock.h>
 #include <stddef.h>
@@ -15,13 +16,6 @@ typedef struct rli_identity {
     size_t length;
     bool several; /* the lock is a composite; this is its first member's place */
 } rli_identity;
-
-/* The holds of one owner on a member of a red lock. */
-typedef struct rli_levels {
-    int count, renewed;    /* how many there are, and how many of them the watchdog renews */
-    uint64_t renewed_bits; /* which: bit 0 is the innermost */
-    uint64_t missed_bits;  /* the holds of the red lock, bit 0 the innermost: 1 where it took one without this member */
-} rli_levels;
 
 /* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: who is meant. A named owner
  * is meant whatever the handle names; a thread only if the handle names nobody. NULL: the one that the handle names, or

@@ -105,9 +105,8 @@ static rli_swept count_released(rli_sweep *sweep, rlock_status status)
     return RLI_SWEEP_ON;
 }
 
-static rlock_status judge_released(rli_sweep *sweep)
+static rlock_status release_status(rli_sweep *sweep)
 {
-    rli_red_call_ended(sweep->on.set, sweep->on.job);
     size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
     if (sweep->good >= need)
         return RLOCK_OK;
@@ -116,6 +115,13 @@ static rlock_status judge_released(rli_sweep *sweep)
         sweep->failed = RLOCK_LOST;
     return rli_fail(sweep->failed, "a red lock: %zu of %zu released, %zu needed; %s", sweep->good, members, need,
                     sweep->why);
+}
+
+static rlock_status judge_released(rli_sweep *sweep)
+{
+    rlock_status status = release_status(sweep);
+    rli_red_call_ended(sweep->on.set, sweep->on.job, sweep->told, status);
+    return status;
 }
 
 /* --- extending and asking --- */

@@ -37,8 +37,7 @@ static acquiring *acquiring_of(rli_composite_machine *on)
 static rlock_status end(acquiring *self, rlock_status status)
 {
     rli_ballot_end(self->ballot);
-    if (self->told)
-        rli_red_call_ended(self->on.set, self->on.job);
+    rli_red_call_ended(self->on.set, self->on.job, self->told, status);
     return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
 }
 
@@ -87,8 +86,6 @@ static rlock_status ask(rli_composite_machine *on)
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     }
     note_missed(self);
-    if (on->job->lease_ms == RLOCK_WATCHDOG)
-        rli_red_keep(on->set, on->job);
     return end(self, RLOCK_OK);
 }
 
@@ -160,9 +157,10 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
 {
     if (job->kind == RLI_JOB_ACQUIRE)
         return begin_acquiring(handle, job, whole, memory);
+    rli_sweep *sweep = rli_sweep_begin_at_once(handle, job, whole, memory, &rli_red_rules[job->kind]);
     if (job->kind == RLI_JOB_RELEASE)
-        rli_red_call_begins(rli_composite_of(handle), job);
-    return &rli_sweep_begin_at_once(handle, job, whole, memory, &rli_red_rules[job->kind])->on.base;
+        sweep->told = rli_red_call_begins(sweep->on.set, job);
+    return &sweep->on.base;
 }
 
 /* A release must not fail for want of memory: then it asks one member after the other. */
@@ -173,8 +171,8 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
     if (begun || job->kind != RLI_JOB_RELEASE)
         return status;
     rli_sweep sweep;
-    rli_red_call_begins(rli_composite_of(handle), job);
     rli_sweep_begin(handle, job, NULL, &sweep, &rli_red_rules[job->kind]);
+    sweep.told = rli_red_call_begins(sweep.on.set, job);
     return rli_composite_run(&sweep.on, answer);
 }
 

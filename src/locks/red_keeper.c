@@ -37,9 +37,11 @@ typedef struct rli_red_keeper {
 
     /* The mutex of the keepers guards the rest. */
     struct rli_red_keeper *next; /* in its bucket */
-    unsigned wanted;             /* how often the owner has taken the lock */
+    unsigned wanted;             /* how often the owner has taken the lock since there is a keeper */
     unsigned calls;              /* how often it has begun to acquire or to release it */
     unsigned calling;            /* how many of these calls are under way */
+    rli_levels own; /* its holds of this lock since there is a keeper; members may have others, by their names or through
+                     * another lock */
 } rli_red_keeper;
 
 static rli_red_keeper *keeper_of(rli_async *async)
@@ -156,7 +158,7 @@ static bool was_taken(const rli_red_keeper *self, size_t member)
 
 /* Returns whether a majority is held under the watchdog, without counting those that the ballot, if there is one, has just
  * taken: then the owner has never been without one. */
-static bool is_held(const rli_red_keeper *self)
+static bool has_majority(const rli_red_keeper *self)
 {
     const rli_thread_life *life = self->job.owner.life;
     size_t valid = 0;
@@ -165,6 +167,12 @@ static bool is_held(const rli_red_keeper *self)
     for (size_t i = 0; i < set_of(self)->count; i++)
         valid += !was_taken(self, i) && is_renewed(self, i);
     return valid >= rli_red_majority(set_of(self));
+}
+
+/* Returns whether the owner holds this lock under the watchdog. Mutex held. */
+static bool is_held(const rli_red_keeper *self)
+{
+    return self->own.renewed > 0 && has_majority(self);
 }
 
 /* Mutex held. */
@@ -207,34 +215,29 @@ static rli_levels levels_of(const rli_red_keeper *self, size_t member)
     return levels;
 }
 
-static int depth(const rli_levels *levels)
-{
-    return levels->count + __builtin_popcountll(levels->missed_bits);
-}
-
-/* Each hold of the red lock is one of the members that were taken, too: else the release of an inner hold would give back
- * what the outer one needs. Mutex held: no call of the owner's begins meanwhile. */
+/* The holds of this lock that are renewed are also of each member that was taken: else the release of an inner one would give
+ * back what the outer one needs. No more than any member has that was never lost: some of these holds may have been lost, and
+ * the lock been taken again since. Mutex held: no call of the owner's begins meanwhile. */
 static void deepen_taken(rli_red_keeper *self)
 {
-    rli_levels most = {0};
+    rli_levels like = self->own;
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rli_levels levels = levels_of(self, i);
-        if (depth(&levels) > depth(&most))
-            most = levels;
+        if (levels.renewed > 0 && rli_levels_depth(&levels) < rli_levels_depth(&like))
+            like = levels;
     }
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *of = set_of(self)->members[i];
         if (was_taken(self, i))
-            of->methods->deepen(of, owner_of(self), self->ballot->votes[i].took, &most);
+            of->methods->deepen(of, owner_of(self), self->ballot->votes[i].took, &like);
     }
 }
 
 /* Returns whether the owner keeps what the ballot has taken. */
 static bool keep_taken(rli_red_keeper *self)
 {
-    bool held = is_held(self);
     lock_keepers(set_of(self));
-    bool keeps = held && !met_call(self);
+    bool keeps = !met_call(self) && is_held(self);
     if (keeps)
         deepen_taken(self);
     unlock_keepers(set_of(self));
@@ -297,8 +300,9 @@ static rlock_status sleep_on(rli_red_keeper *self)
     bool open = rli_operation_check(&self->async.op) == RLOCK_OK;
     lock_keepers(set_of(self));
     self->seen = self->wanted;
+    bool held = is_held(self);
     unlock_keepers(set_of(self));
-    if (!open || !is_held(self)) {
+    if (!open || !held) {
         if (leave(self, open))
             become(self, ENDED);
         return RLOCK_OK;
@@ -397,29 +401,65 @@ static void forget(rli_red_keeper *self)
     lock->methods->free(lock);
 }
 
-/* Tells the owner's keeper, if there is one, that the lock was taken once more. */
-static bool want(const rli_composite *set, const rli_job *named)
+/* --- calls of the owner's --- */
+
+bool rli_red_call_begins(rli_composite *set, const rli_job *job)
 {
+    rli_job named;
+    if (atomic_load(&keepers_of(set)->count) == 0 || !name_owner(set, job, &named))
+        return false;
     lock_keepers(set);
-    rli_red_keeper *keeper = find(set, named);
-    if (keeper)
-        keeper->wanted++;
+    rli_red_keeper *keeper = find(set, &named);
+    if (keeper) {
+        keeper->calls++;
+        keeper->calling++;
+    }
     unlock_keepers(set);
     return keeper;
 }
 
-void rli_red_keep(rli_composite *set, const rli_job *job)
+/* Whether the owner has that hold no longer; else it may release it once more. */
+static bool is_over(rlock_status released)
 {
-    rli_job named;
-    if (!name_owner(set, job, &named) || want(set, &named))
-        return;
-    rli_red_keeper *fresh = make(set, &named);
+    return released == RLOCK_OK || released == RLOCK_LOST || released == RLOCK_NOT_OWNER;
+}
+
+/* Mutex held. */
+static void note_end(rli_red_keeper *keeper, const rli_job *job, rlock_status status)
+{
+    if (job->kind == RLI_JOB_ACQUIRE && status == RLOCK_OK) {
+        keeper->wanted++;
+        rli_levels_add(&keeper->own, job->lease_ms == RLOCK_WATCHDOG);
+    } else if (job->kind == RLI_JOB_RELEASE && is_over(status)) {
+        rli_levels_remove(&keeper->own);
+    }
+    rli_unpark(&keeper->async.op.own);
+}
+
+/* Returns whether there is a keeper. */
+static bool end_call(const rli_composite *set, const rli_job *named, const rli_job *job, bool told, rlock_status status)
+{
+    lock_keepers(set);
+    rli_red_keeper *keeper = find(set, named);
+    if (keeper) {
+        keeper->calling -= told && keeper->calling > 0; /* the one that was told may be gone */
+        note_end(keeper, job, status);
+    }
+    unlock_keepers(set);
+    return keeper;
+}
+
+/* Begins to keep the lock, unless another thread that acts for the same owner has done so meanwhile. */
+static void begin_to_keep(rli_composite *set, const rli_job *named, const rli_job *job)
+{
+    rli_red_keeper *fresh = make(set, named);
     if (!fresh)
         return;
+    rli_levels_add(&fresh->own, true);
     lock_keepers(set);
-    rli_red_keeper *other = find(set, &named); /* of another thread that acts for the same owner */
+    rli_red_keeper *other = find(set, named);
     if (other) {
-        other->wanted++;
+        note_end(other, job, RLOCK_OK);
     } else {
         fresh->next = *bucket_of(set);
         *bucket_of(set) = fresh;
@@ -432,39 +472,12 @@ void rli_red_keep(rli_composite *set, const rli_job *job)
         rli_async_start(&fresh->async);
 }
 
-/* Returns whether there is a keeper. */
-static bool tell(rli_composite *set, const rli_job *job, void (*news)(rli_red_keeper *keeper))
+void rli_red_call_ended(rli_composite *set, const rli_job *job, bool told, rlock_status status)
 {
     rli_job named;
-    if (atomic_load(&keepers_of(set)->count) == 0 || !name_owner(set, job, &named))
-        return false;
-    lock_keepers(set);
-    rli_red_keeper *keeper = find(set, &named);
-    if (keeper)
-        news(keeper);
-    unlock_keepers(set);
-    return keeper;
-}
-
-static void begins(rli_red_keeper *keeper)
-{
-    keeper->calls++;
-    keeper->calling++;
-}
-
-/* It may have begun before there was a keeper. */
-static void ended(rli_red_keeper *keeper)
-{
-    keeper->calling -= keeper->calling > 0;
-    rli_unpark(&keeper->async.op.own);
-}
-
-bool rli_red_call_begins(rli_composite *set, const rli_job *job)
-{
-    return tell(set, job, begins);
-}
-
-void rli_red_call_ended(rli_composite *set, const rli_job *job)
-{
-    tell(set, job, ended);
+    bool keeps = job->kind == RLI_JOB_ACQUIRE && status == RLOCK_OK && job->lease_ms == RLOCK_WATCHDOG;
+    if ((!keeps && atomic_load(&keepers_of(set)->count) == 0) || !name_owner(set, job, &named))
+        return;
+    if (!end_call(set, &named, job, told, status) && keeps)
+        begin_to_keep(set, &named, job);
 }

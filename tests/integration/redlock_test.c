@@ -315,6 +315,56 @@ Test(redlock, of_two_handles_is_held_until_both_holds_are_given_back)
     assert_all_free();
 }
 
+/* --- beside other holds of its members --- */
+
+/* Those by the members' names keep nobody waiting for the rest of them. */
+TimedTest(redlock, given_back_takes_nothing_for_holds_by_name)
+{
+    rlock *red = ours_red(), *first = lock_at(0, true, NAME), *second = lock_at(1, true, NAME);
+    assert_ok(rlock_lock(first));
+    assert_ok(rlock_lock(second));
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+    cr_assert(wait_free_at(2, NAME, LONG_MS));
+    cr_assert(!server_wait_exists(places[2].server, NAME, true, 10 * QUICK_MS));
+    assert_ok(rlock_unlock(first));
+    assert_ok(rlock_unlock(second));
+    assert_status(rlock_unlock(red), RLOCK_NOT_OWNER);
+    assert_all_free();
+}
+
+/* Nor does another red lock, with which it has a majority in common. */
+TimedTest(redlock, given_back_takes_nothing_for_another_red_lock)
+{
+    rlock *others[] = {lock_at(0, true, NAME), lock_at(1, true, NAME), lock_at(2, true, NAME "2")};
+    rlock *red = ours_red(), *other = keep_lock(rlock_get_red_lock(others, 3));
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_lock(other));
+    assert_ok(rlock_unlock(other));
+    cr_assert(wait_free_at(2, NAME "2", LONG_MS));
+    cr_assert(!server_wait_exists(places[2].server, NAME "2", true, 10 * QUICK_MS));
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
+/* A member that is taken anew has the holds of the red lock, and not those that another member has by its name. */
+TimedTest(redlock, takes_a_member_anew_for_its_own_holds_alone)
+{
+    rlock *red = ours_red(), *first = lock_at(0, true, NAME), *third = lock_at(2, true, NAME);
+    int holds = 0;
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_lock(first));
+    come_back_empty(2);
+    cr_assert(is_taken_at(2));
+    assert_ok(rlock_get_hold_count(third, &holds));
+    cr_assert(holds == 1, "%d holds", holds);
+    assert_ok(rlock_unlock(first));
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
+/* --- leases --- */
+
 /* One that has its lease ends with it. */
 TimedTest(redlock, with_a_lease_takes_no_member_anew)
 {
