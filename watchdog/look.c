@@ -69,7 +69,7 @@ static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *
     const rli_session *first = own->sessions[0];
     if (own->count == engine->settings->batch_size ||
         (own->count > 0 &&
-         (first->kind->look != session->kind->look || slot_of(watchdog, first) != slot_of(watchdog, session))))
+         (first->alone || session->alone || first->kind->look != session->kind->look || slot_of(watchdog, first) != slot_of(watchdog, session))))
         return false;
     own->ends_ms = rli_earlier(own->ends_ms, session->deadline_ms);
     own->sessions[own->count++] = session;

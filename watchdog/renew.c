@@ -12,6 +12,7 @@
 #include "watchdog/tracking.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Time to connect, which does not count as time to answer: only a server's silence condemns a connection. */
 #define CONNECT_MS 20
@@ -35,7 +36,7 @@ static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch
     const rli_session *first = batch->sessions[0];
     /* The script of group locks takes one of them. */
     return batch->count == 0 ||
-           (session->kind == first->kind && !session->entry->grouped && (rli_session_renewed_count(session) > 0) == batch->lengthens &&
+           (session->kind == first->kind && !session->alone && !first->alone && !session->entry->grouped && (rli_session_renewed_count(session) > 0) == batch->lengthens &&
             slot_of(watchdog, session) == slot_of(watchdog, first));
 }
 
@@ -198,6 +199,15 @@ static void discard(rli_renewal_batch *batch)
     free(batch);
 }
 
+/* Whether the server may have refused the whole batch because of one of its keys: one to which the user has no right, or one
+ * that has moved to another node while others have not. */
+static bool is_of_one_key(const redisReply *reply)
+{
+    rli_reply_action action = reply ? rli_reply_action_of(reply) : RLI_TAKE;
+    return action == RLI_REFUSED || action == RLI_ASK ||
+           (action == RLI_LATER && strncmp(reply->str, "TRYAGAIN", strlen("TRYAGAIN")) == 0);
+}
+
 /* Ends the batch and frees it. `reply`: of the request that was sent at `sent_ms`; NULL: there is no usable one. */
 static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64_t sent_ms)
 {
@@ -209,6 +219,7 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
     for (int i = 0; !batch->permits && i < batch->count; i++) {
         rli_session *session = batch->sessions[i];
         const redisReply *answer = whole ? reply->element[i] : NULL;
+        session->alone = !whole && (session->alone || batch->refused);
         if (batch->looks)
             rli_look_judge(engine, batch, session, answer, sent_ms);
         else
@@ -239,6 +250,7 @@ static void close_by_asking(rli_renewal_batch *batch)
     rli_engine_lock(engine);
     if (status == RLOCK_UNAVAILABLE && batch->node && rli_now_ms() - since_ms > rli_watchdog_timeout_part(watchdog, 12))
         note_silence(watchdog, batch->node);
+    batch->refused = status == RLOCK_SERVER || (status != RLOCK_OK && batch->refused);
     close_batch(batch, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
     rli_call_clear(&call);
     free(owners);
@@ -261,6 +273,7 @@ static void take_up(rli_renewal_batch *batch)
     redisReply *reply = batch->pending.outcome == RLI_ANSWERED ? batch->pending.reply : NULL;
     if (batch->pending.outcome == RLI_TIMED_OUT)
         note_silence(watchdog, batch->node);
+    batch->refused = is_of_one_key(reply);
     if (is_worth_asking(batch))
         close_by_asking(batch);
     else

@@ -4,6 +4,7 @@
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
+#include "tests/integration/support/losses.h"
 #include "tests/integration/support/objects.h"
 #include "tests/integration/support/rights.h"
 #include "tests/integration/support/stage.h"
@@ -459,6 +460,25 @@ Test(acl, right_to_a_key_that_is_missing_is_named)
     assert_status(rlock_lock(lock), RLOCK_SERVER);
     assert_error("\"app:order\"", "key", "docs/security.md");
     cr_assert(server_integer(stage.server, "EXISTS app:order") == 0);
+}
+
+/* The holds that are renewed together with that one go on. */
+Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
+{
+    losses lost;
+    losses_init(&lost);
+    rlock_on_lost(stage.client, losses_note, &lost);
+    rlock *locks[] = {lock_of(stage.client, NAME), lock_of(stage.client, "other"), lock_of(stage.client, "third")};
+    for (int i = 0; i < 3; i++)
+        assert_ok(rlock_lock(locks[i]));
+    say("ACL SETUSER locks resetkeys ~" RIGHTS_PREFIX NAME " ~" RIGHTS_PREFIX "third ~rlock_waiters:*");
+    losses_await(&lost, 1, 60000);
+    cr_assert_str_eq(lost.all[0].name, "other");
+    cr_assert(rlock_valid_for(locks[0]) > 0 && rlock_valid_for(locks[2]) > 0);
+    say("ACL SETUSER locks ~" RIGHTS_PREFIX "*");
+    assert_ok(rlock_unlock(locks[0]));
+    assert_status(rlock_unlock(locks[1]), RLOCK_LOST);
+    assert_ok(rlock_unlock(locks[2]));
 }
 
 /* The key of the hold's own end can't be written, nor the hold given back then; the lock ends by itself. */

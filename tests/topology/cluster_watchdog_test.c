@@ -75,3 +75,29 @@ Test(cluster_watchdog, renews_on_other_masters_while_one_is_frozen, .lasts = 12)
     for (int i = 0; i < LOCKS; i++)
         assert_status(rlock_unlock(locks[i]), at[i] == 1 ? RLOCK_LOST : RLOCK_OK);
 }
+
+/* --- one request for all of a slot --- */
+
+/* On its way to another node, where one of them is already: neither node has them all. */
+Test(cluster_watchdog, renews_locks_of_a_slot_that_stays_on_its_way)
+{
+    enum { HELD = 3 };
+    char names[HELD][64], query[200];
+    rlock *held[HELD];
+    shards_start(MASTERS, 0, NULL);
+    const char *tag = cluster_key(shards.cluster, 0, "t");
+    snprintf(query, sizeof query, PATIENT "&lockWatchdogTimeout=%d", WATCHDOG_MS);
+    rlock_client *client = shards_client(query);
+    for (int i = 0; i < HELD; i++) {
+        snprintf(names[i], sizeof names[i], "{%s}%d", tag, i);
+        held[i] = lock_of(client, names[i]);
+        assert_ok(rlock_lock(held[i]));
+    }
+    cluster_move_begin(shards.cluster, cluster_slot(tag), 1);
+    cluster_move_key(shards.cluster, names[1]);
+    int64_t since_ms = now_ms();
+    for (int i = 0; i < HELD; i++)
+        await_renewal(held[i], WATCHDOG_MS, since_ms);
+    for (int i = 0; i < HELD; i++)
+        assert_ok(rlock_unlock(held[i]));
+}
