@@ -32,7 +32,8 @@ typedef enum rli_call_stage {
 /* A pause between two attempts. */
 typedef struct rli_pause {
     int64_t until_ms;
-    unsigned version; /* of the topology; the pause ends when that changes */
+    unsigned version; /* of the topology; the pause ends when that changes… */
+    bool whole;       /* …unless this is set */
 } rli_pause;
 
 /* What call_run.c remembers of a call under way: its latest attempt, and what is known of earlier ones. */

@@ -194,6 +194,15 @@ static bool redirect(rli_call_progress *run, rli_reply_action action)
     return followed && ++run->redirects <= REDIRECTS;
 }
 
+static rlock_status say_where(const rli_call *call, const rli_call_progress *run)
+{
+    char shown[RLI_NAME_SHOWN], said[RLI_ERROR_TEXT];
+    return rli_fail(RLOCK_SERVER, "Redis at %s sent on what was asked for \"%s\" to where it was not answered either: %s; see "
+                                  "CLUSTER SLOTS at each of the nodes",
+                    run->node->address.text, rli_show_name(call->key ? call->key : "", shown),
+                    rli_reply_error_text(run->answer.reply, NULL, said));
+}
+
 /* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
 static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
 {
@@ -201,10 +210,11 @@ static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *
     run->action = action;
     call->broke_off = call->broke_off || rli_reply_aborted_script(run->answer.reply);
     *at_once = (action == RLI_MOVED || action == RLI_ASK) && redirect(run, action);
-    *status = rli_reply_refusal(run->answer.reply, call->key ? call->key : "");
+    bool redirected = (action == RLI_MOVED || action == RLI_ASK) && run->topology->slot_count > 1;
+    *status = redirected ? say_where(call, run) : rli_reply_refusal(run->answer.reply, call->key ? call->key : "");
     freeReplyObject(run->answer.reply);
     if (action == RLI_MOVED || action == RLI_ASK)
-        return run->topology->slot_count > 1;
+        return redirected;
     if (action == RLI_DEMOTED) /* the node's host name may lead to another server by now */
         rli_node_renew(run->node);
     return action == RLI_LATER || action == RLI_DEMOTED;
@@ -294,9 +304,15 @@ rli_pause rli_pause_begin(const rli_topology *topology, const rli_operation *op,
 
 rlock_status rli_pause_wait(const rli_pause *pause, rli_topology *topology, rli_operation *op)
 {
-    if (!rli_topology_await_change(topology, op, pause->version, pause->until_ms))
-        return RLI_WAITING;
-    return rli_operation_check(op);
+    unsigned version = pause->version;
+    rlock_status status;
+    do {
+        if (!rli_topology_await_change(topology, op, version, pause->until_ms))
+            return RLI_WAITING;
+        version = atomic_load(&topology->version);
+        status = rli_operation_check(op);
+    } while (pause->whole && status == RLOCK_OK && rli_now_ms() < pause->until_ms);
+    return status;
 }
 
 /* --- attempts until it is answered --- */
@@ -326,9 +342,11 @@ static void begin_pause(rli_call_progress *run)
     if (run->outcome == RLI_DISCONNECTED && run->done == 1)
         return;
     unsigned version = run->pause.version;
+    bool in_a_circle = run->redirects > REDIRECTS;
     run->redirects = 0;
     run->pause = rli_pause_begin(run->topology, run->op, run->done);
     run->pause.version = version;
+    run->pause.whole = in_a_circle; /* in which the topology changes with each redirect, to no avail */
     become(run, RLI_CALL_PAUSING);
 }
 

@@ -168,6 +168,25 @@ Test(cluster_redirect_by, the_owner_is_followed_at_each_attempt)
     cr_assert(impostor_noted(owner, REDIRECTED) == REFUSALS + 1);
 }
 
+/* Serves all slots, and sends on to itself what it is asked. */
+static bool lead_in_a_circle(impostor_peer *peer, const char *request)
+{
+    return strstr(request, "EVALSHA") ? impostor_say(peer, "-MOVED 1 127.0.0.1:") && say_port(peer)
+                                      : serve(peer, request, false);
+}
+
+/* The attempts have their pauses nevertheless, in which the nodes may agree. */
+Test(cluster_redirect_by, nodes_in_a_circle_is_asked_for_again_after_a_pause)
+{
+    owner = impostor_start(lead_in_a_circle, NULL);
+    rlock *lock = lock_of(client_at("redis-cluster://127.0.0.1:%d?retryAttempts=2&retryBaseDelay=400&retryMaxDelay=400",
+                                    impostor_port(owner)), "order");
+    int64_t since_ms = now_ms();
+    assert_status(rlock_try_lock(lock, 0, 20000), RLOCK_UNAVAILABLE);
+    assert_error("\"order\"", "MOVED", "CLUSTER SLOTS", "3 attempts");
+    cr_assert(now_ms() - since_ms >= 400); /* half of each delay is certain */
+}
+
 /* --- who is not in the map --- */
 
 enum { LOOKS = REDIRECTED + 1, HELD, GO };

@@ -11,6 +11,9 @@
 
 #define SWITCHED "+switch-master"
 
+/* How many others a sentinel may name. Each is listened to, with a connection and a thread. */
+#define SENTINELS_MOST 32
+
 /* A sentinel whose messages wake the topology's thread. The discovery listens to all sentinels: one that is cut off,
  * or that waits for the last replica, publishes nothing while others do. */
 typedef struct heard {
@@ -108,7 +111,7 @@ static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sen
         return;
     rli_topology_begin_naming(topology, &topology->sentinels);
     rli_topology_name(topology, &topology->sentinels, sentinel);
-    for (size_t i = 0; i < reply->elements && i < RLI_NODES_MOST; i++) {
+    for (size_t i = 0; i < reply->elements && i < SENTINELS_MOST; i++) {
         const redisReply *other = reply->element[i];
         const char *host = other->type == REDIS_REPLY_ARRAY ? field(other, "ip") : NULL;
         const char *port = host ? field(other, "port") : NULL;

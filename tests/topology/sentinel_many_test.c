@@ -1,0 +1,74 @@
+/* A sentinel that names more others than there can be: the client keeps its threads and descriptors in bounds. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/impostor.h"
+#include "tests/integration/support/stage.h"
+#include "tests/integration/support/tasks.h"
+#include "tests/support/event.h"
+#include "tests/topology/support/clients.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMED 1000
+#define SOON_MS 30000
+
+enum { LOOKS }; /* a note */
+
+static impostor *sentinel, *master;
+
+static void close_all(void)
+{
+    clients_close();
+    impostor_stop(sentinel);
+    impostor_stop(master);
+}
+
+TestSuite(sentinel_many, .fini = close_all);
+
+static bool be_master(impostor_peer *peer, const char *request)
+{
+    if (strstr(request, "\r\nROLE\r\n"))
+        return impostor_say(peer, "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
+    return impostor_answer(peer, request);
+}
+
+static bool name_others(impostor_peer *peer)
+{
+    char text[128];
+    snprintf(text, sizeof text, "*%d\r\n", NAMED);
+    bool taken = impostor_say(peer, text);
+    for (int i = 0; i < NAMED && taken; i++) {
+        snprintf(text, sizeof text, "127.1.%d.%d", i / 200, 1 + i % 200);
+        taken = impostor_say(peer, "*4\r\n$2\r\nip\r\n") && impostor_say_bulk(peer, text) &&
+                impostor_say(peer, "$4\r\nport\r\n$5\r\n26379\r\n");
+    }
+    return taken;
+}
+
+static bool watch(impostor_peer *peer, const char *request)
+{
+    char port[16];
+    snprintf(port, sizeof port, "%d", *(const int *)peer->context);
+    if (strstr(request, "GET-MASTER-ADDR"))
+        return impostor_say(peer, "*2\r\n$9\r\n127.0.0.1\r\n") && impostor_say_bulk(peer, port);
+    if (strstr(request, "SENTINELS")) {
+        impostor_note(peer->of, LOOKS, 1);
+        return name_others(peer);
+    }
+    if (strstr(request, "MASTER"))
+        return impostor_say(peer, "*2\r\n$12\r\nconfig-epoch\r\n$1\r\n1\r\n");
+    return impostor_answer(peer, request);
+}
+
+Test(sentinel_many, others_are_not_all_listened_to)
+{
+    static int port;
+    master = impostor_start(be_master, NULL);
+    port = impostor_port(master);
+    sentinel = impostor_start(watch, &port);
+    rlock *lock = lock_of(client_at("redis-sentinel://127.0.0.1:%d?masterName=m&scanInterval=20&connectTimeout=100&timeout=1000",
+                                    impostor_port(sentinel)), "order");
+    cr_assert(impostor_await(sentinel, LOOKS, 5, SOON_MS), "the client does not look");
+    cr_assert(tasks_named("rlock-") < 100, "%d threads", tasks_named("rlock-"));
+    assert_ok(rlock_try_lock(lock, 0, SOON_MS));
+}
