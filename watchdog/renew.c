@@ -173,6 +173,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
     bool lengthened = batch->lengthens;
     int64_t watchdog_ms = engine->settings->watchdog_timeout_ms, held = 0;
     session->renewing = false;
+    session->refused = !answer && batch->refused && batch->count == 1;
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
     if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE)) {

@@ -99,7 +99,9 @@ typedef enum rlock_lost_reason {
     RLOCK_LOST_OWNER_EXITED = 2,
     /* With unlockWaits=false: the server refused the release, or did not answer it before the lease ended.
      * The lock may have stayed locked, without an owner, until the end of the lease. */
-    RLOCK_LOST_NOT_RELEASED = 3
+    RLOCK_LOST_NOT_RELEASED = 3,
+    /* Its validity ended because the server answered the renewal with an error, for want of a right, say (docs/security.md). */
+    RLOCK_LOST_REFUSED = 4
 } rlock_lost_reason;
 
 typedef struct rlock_lost_event {

@@ -400,7 +400,7 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
     }
     rli_timer_heap_remove(&engine->timers, &session->timer);
     rli_session_become(session, RLI_LOST);
-    session->reason = reason;
+    session->reason = reason == RLOCK_LOST_EXPIRED && session->refused ? RLOCK_LOST_REFUSED : reason;
     if (session->entry->queues)
         rli_yield_drop_holder(&session->entry->queues->yield, session);
     if (reason == RLOCK_LOST_GONE)

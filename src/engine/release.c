@@ -43,6 +43,15 @@ static rlock_status lost(const rli_names *names)
                     rli_show_name(names->name, shown));
 }
 
+static rlock_status not_renewed(const rli_names *names)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_LOST,
+                    "lock \"%s\" expired before this unlock, because the server refused to renew it; another owner may have "
+                    "changed what it protects; see docs/security.md for the rights that the user needs",
+                    rli_show_name(names->name, shown));
+}
+
 /* There is no memory even for the release. The hold must end anyway, so at least its renewal stops. */
 static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
 {
@@ -70,8 +79,9 @@ static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, co
      * head. */
     if (rli_kind_queues_on_server(kind))
         rli_session_in_doubt(engine, gone, 1);
+    bool refused = gone->reason == RLOCK_LOST_REFUSED;
     rli_session_settle(engine, gone);
-    return lost(names);
+    return refused ? not_renewed(names) : lost(names);
 }
 
 /* Reads what the server answered to the last release. */

@@ -474,10 +474,12 @@ Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
     say("ACL SETUSER locks resetkeys ~" RIGHTS_PREFIX NAME " ~" RIGHTS_PREFIX "third ~rlock_waiters:*");
     losses_await(&lost, 1, 60000);
     cr_assert_str_eq(lost.all[0].name, "other");
+    cr_assert(lost.all[0].reason == RLOCK_LOST_REFUSED);
     cr_assert(rlock_valid_for(locks[0]) > 0 && rlock_valid_for(locks[2]) > 0);
     say("ACL SETUSER locks ~" RIGHTS_PREFIX "*");
     assert_ok(rlock_unlock(locks[0]));
     assert_status(rlock_unlock(locks[1]), RLOCK_LOST);
+    assert_error("other\"", "refused to renew", "docs/security.md");
     assert_ok(rlock_unlock(locks[2]));
 }
 
