@@ -60,11 +60,15 @@ void rli_drive_send(const rli_drive *self)
         rli_topology_flush(&client->topology);
 }
 
+/* The whole may wait for the turn of a red lock's keeper, with whose answer the watchdog would go on a tenth of a second
+ * later. */
 static void read_all(const rli_drive *self)
 {
     rlock_client *client;
-    for (size_t at = 0; (client = next_client(self, &at));)
+    for (size_t at = 0; (client = next_client(self, &at));) {
         rli_topology_collect(&client->topology, rli_now_ms());
+        rli_loop_tend(client);
+    }
 }
 
 /* Sleeps until an answer can be read, the whole is woken, or its time comes. */
