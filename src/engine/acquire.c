@@ -25,6 +25,12 @@ static bool queues_here(const rli_kind *kind)
     return kind->queueing == RLI_BY_MESSAGE || rli_kind_polls(kind);
 }
 
+/* Returns whether it waits for the lock if it is refused. */
+static bool may_wait(const rli_acquire *asked)
+{
+    return asked->wait_ms > 0 && !asked->asks_once;
+}
+
 /* A waiter that listens for messages must not queue behind one that spins: it would sleep through the messages. */
 static rli_queue *queue_of(const rli_attempt *attempt)
 {
@@ -243,7 +249,7 @@ static void join_queue(rli_attempt *attempt)
 static bool subscribes_first(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
-    return asked->wait_ms > 0 && rli_kind_queues_on_server(asked->kind) && attempt->session->count == 0 &&
+    return may_wait(asked) && rli_kind_queues_on_server(asked->kind) && attempt->session->count == 0 &&
            (has_rivals(attempt) || rli_contended_has(&attempt->engine->contended, attempt->entry)) &&
            rli_topology_has_looked(attempt->engine->topology);
 }
@@ -252,7 +258,7 @@ static bool subscribes_first(rli_attempt *attempt)
 static rlock_status begin(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
-    bool waits = asked->wait_ms > 0, queues = queues_here(asked->kind);
+    bool waits = may_wait(asked), queues = queues_here(asked->kind);
     /* Owners that hold the lock already, and attempts without a wait, bypass the queue. */
     bool queue_first = waits && queues && attempt->session->count == 0 && queues_first(attempt);
     bool taken = queues && attempt->engine->settings->local_hand_over && !attempt->session->busy &&
@@ -295,7 +301,7 @@ static rlock_status begin_waiting(rli_attempt *attempt)
 static rlock_status ask_first(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;
-    bool waits = asked->wait_ms > 0;
+    bool waits = may_wait(asked);
     rlock_status status = attempt->postpones ? RLOCK_TIMEOUT : rli_ask(&attempt->wait, &attempt->wait.again_ms);
     if (status == RLI_WAITING)
         return status;

@@ -16,6 +16,7 @@ typedef struct rli_acquire {
     const rli_names *names;
     rli_owner owner;
     int64_t wait_ms; /* RLOCK_FOREVER; 0 or less: ask once */
+    bool asks_once;  /* the wait is for its session's turn and for the answer, and not for who holds the lock */
     /* How long to wait for an answer at least, even if the wait ends earlier: the shorter of this and the configured
      * timeout. RLI_NEVER: the configured timeout. */
     int64_t answer_ms;

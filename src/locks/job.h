@@ -32,6 +32,9 @@ typedef struct rli_job {
     rli_owner owner;
     bool non_reentrant; /* an acquire: RLOCK_ALREADY_HELD if the owner holds the lock already */
     int64_t wait_ms;    /* of an acquire */
+    /* Of a single lock: the wait is for the owner's other calls and for the answer; once refused, the acquire answers
+     * RLOCK_TIMEOUT. */
+    bool asks_once;
     int64_t lease_ms;   /* of an acquire; an extension makes the hold last for at least this long from now */
     /* An acquire waits for the answer to a request for at least that long, even if its wait ends sooner; RLI_NEVER: for
      * the configured timeout. A release or an extension waits for the answer for at most that long; RLI_NEVER: for the

@@ -158,6 +158,9 @@ static int64_t left_ms(const seeking *self)
 static rlock_status begin_asking(seeking *self)
 {
     rli_job job = *self->on.job;
+    /* By the time it is asked for, another owner may have that part. Then any other is as good, so it waits for none. */
+    job.asks_once = self->held;
+    job.wait_ms = left_ms(self);
     if (self->held)
         return rli_composite_begin_part(&self->on, self->held, &job);
     job.wait_ms = self->waits ? rli_earlier(left_ms(self), rli_back_off_ms(&slices, self->passes)) : 0;
@@ -238,18 +241,18 @@ static rlock_status give_back(rli_composite_machine *on)
     return status == RLI_WAITING ? status : rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }
 
-static bool has_part(const seeking *self)
-{
-    size_t number;
-    return rli_shard_held(self->on.set, rli_composite_owner(&self->on), &number);
-}
-
-/* The owner's own part was refused. If its hold has ended meanwhile, and another owner has that part, it seeks another. */
+/* The owner's own part was refused. Then its hold has ended meanwhile: it seeks another part, unless another call of the
+ * same owner has one again. */
 static rlock_status end_held(seeking *self, rlock_status status)
 {
-    if (status != RLOCK_TIMEOUT || has_part(self))
+    size_t number;
+    if (status != RLOCK_TIMEOUT)
         return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
-    self->held = NULL;
+    rlock *held = rli_shard_held(self->on.set, rli_composite_owner(&self->on), &number);
+    bool again = self->on.job->wait_ms > 0 ? left_ms(self) > 0 : !held;
+    if (!again)
+        return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, status);
+    self->held = held;
     begin_pass(self);
     return rli_composite_next(&self->on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }

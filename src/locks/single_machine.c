@@ -112,6 +112,7 @@ static rlock_status begin_acquiring(single_machine *on)
         .names = &on->lock->names,
         .owner = on->owner,
         .wait_ms = job->wait_ms,
+        .asks_once = job->asks_once,
         .answer_ms = job->answer_ms,
         .lease_ms = job->lease_ms,
         .non_reentrant = job->non_reentrant,

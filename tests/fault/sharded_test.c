@@ -118,6 +118,58 @@ TimedTest(sharded_fault, waits_for_a_part_that_answers)
     assert_ok(rlock_unlock(theirs));
 }
 
+static rlock *part_of(rlock_client *client, int shard)
+{
+    char name[32];
+    snprintf(name, sizeof name, NAME ":%d", shard);
+    return lock_of(client, name);
+}
+
+static rlock_status extend_by_a_minute(void *lock)
+{
+    return rlock_extend(lock, 60000);
+}
+
+/* When it began, its owner had a part, which another thread was about to give back: by the time it asks for that one,
+ * somebody else has it. */
+TimedTest(sharded_fault, does_not_wait_for_a_part_that_its_owner_had)
+{
+    rlock *lock = owned_by(sharded_of(scene.client, 2), 7), *theirs = sharded_of(stage.other, 2);
+    actor *extends = actor_start(), *unlocks = actor_start(), *locks = actor_start(), *by_name = actor_start();
+    int own = -1;
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(theirs));
+    assert_ok(rlock_get_shard(lock, &own));
+    rlock *part = part_of(stage.other, own);
+    actor_begin_lock(by_name, part);
+    /* The three calls of the owner, one behind the other. */
+    int extension = on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 1);
+    actor_begin(extends, extend_by_a_minute, lock);
+    cr_assert(proxy_await(scene.proxy, extension, PROXY_ANSWERED, 1, SOON_MS));
+    actor_begin_unlock(unlocks, lock);
+    cr_assert(actor_asleep(unlocks, SOON_MS));
+    actor_begin_try(locks, lock, 60000, 60000);
+    cr_assert(actor_asleep(locks, SOON_MS));
+    int acquire = on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 1);
+    proxy_release(scene.proxy, extension);
+    assert_ok(actor_finish(extends, SOON_MS));
+    assert_ok(actor_finish(unlocks, SOON_MS));
+    assert_ok(actor_finish(by_name, SOON_MS));
+    proxy_release(scene.proxy, acquire);
+    cr_assert(!actor_ended(locks, 500));
+    assert_ok(rlock_unlock(theirs));
+    assert_ok(actor_finish_soon(locks, 500));
+    int other = -1;
+    assert_ok(rlock_get_shard(lock, &other));
+    cr_assert(other == 1 - own);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_unlock(by_name, part));
+    actor_end(extends);
+    actor_end(unlocks);
+    actor_end(locks);
+    actor_end(by_name);
+}
+
 /* A server that was restarted without its data. */
 Test(sharded_fault, restart_during_a_hold_is_told_and_another_part_can_be_taken)
 {
