@@ -169,7 +169,8 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * An acquire takes any part that is free; they are asked in random order. When none is free it waits for one of them,
  * for 20 to 200 ms, and then looks at all again. An owner that holds a part takes the same one again.
  * Differences from what is said below for all locks:
- * rlock_unlock, rlock_is_held, rlock_get_hold_count, rlock_valid_for: of the part that this owner holds.
+ * rlock_unlock, rlock_is_held, rlock_get_hold_count, rlock_valid_for: of the part that this owner holds by the sharded
+ * lock. What it holds by the part's name is not counted, and not given back.
  * rlock_is_locked             whether all parts are held.
  * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
  * rlock_force_unlock          frees all parts; *was_locked: whether any was held.

@@ -36,6 +36,8 @@ typedef struct rli_cold_fields {
     uint64_t renewed_levels;
     /* For a member of a red lock. Bit 0: the red lock took its innermost hold without this member; and so on. */
     uint64_t missed_levels;
+    /* How many holds a sharded lock has taken beside the one that rli_session.sharded counts. */
+    int sharded_more;
     /* Operations that wait for the session's turn. */
     rli_turn *turns;
     /* The number of an earlier session of the owner whose field may still be on the server; 0: none. */

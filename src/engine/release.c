@@ -67,21 +67,24 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
 }
 
 /* Answers an owner that holds nothing now. It may have held the lock before and lost it. */
-static rlock_status release_nothing(rli_engine *engine, const rli_kind *kind, const rli_names *names,
-                                    const rli_owner *owner)
+static rlock_status release_nothing(const rli_release *asked)
 {
-    rli_entry *entry = rli_entry_find(engine, names);
-    rli_session *gone = entry ? rli_session_find_lost(engine, entry, kind, owner) : NULL;
-    if (!gone)
-        return not_owner(engine, names, owner);
+    rli_engine *engine = asked->engine;
+    rli_entry *entry = rli_entry_find(engine, asked->names);
+    rli_session *gone = entry ? rli_session_find_lost(engine, entry, asked->kind, &asked->owner) : NULL;
+    if (!gone || (asked->sharded && rli_session_sharded_count(gone) == 0))
+        return not_owner(engine, asked->names, &asked->owner);
+    if (asked->sharded)
+        rli_session_remove_sharded(gone);
     gone->count--;
+    rli_session_limit_sharded(gone);
     /* The waiters in the server's queue did not notice that the lock expired: the compensating release notifies their
      * head. */
-    if (rli_kind_queues_on_server(kind))
+    if (rli_kind_queues_on_server(asked->kind))
         rli_session_in_doubt(engine, gone, 1);
     bool refused = gone->reason == RLOCK_LOST_REFUSED;
     rli_session_settle(engine, gone);
-    return refused ? not_renewed(names) : lost(names);
+    return refused ? not_renewed(asked->names) : lost(asked->names);
 }
 
 /* Reads what the server answered to the last release. */
@@ -173,6 +176,8 @@ static bool begin_request(rli_releasing *release)
     bool reads = session->kind->sharing == RLI_READING;
     release->stands_ms = reads ? session->deadline_ms : 0;
     release->ends_ms = reads ? rli_session_end_on_server(engine, session) : 0;
+    if (release->sharded)
+        rli_session_remove_sharded(session);
     /* From here on nothing renews the hold. A renewal under way finds no field, which is no loss. */
     rli_session_remove_hold(engine, session);
     int count = session->count;
@@ -239,12 +244,21 @@ static rlock_status start(rli_releasing *release)
     return RLOCK_OK;
 }
 
-/* The owner's session is another than the one that is meant. Mutex held. */
+/* Whether the owner's session has a hold that is meant. Mutex held. */
+static bool is_meant(const rli_releasing *release)
+{
+    const rli_release *asked = release->asked;
+    return (!asked->only || release->session->number == asked->only) &&
+           (!asked->sharded || rli_session_sharded_count(release->session) > 0);
+}
+
+/* It has none. One that is meant may have been lost before. Mutex held. */
 static rlock_status leave_turn(rli_releasing *release)
 {
+    const rli_release *asked = release->asked;
     rli_session_end_turn(release->session);
     rli_session_drop_attempt(release->engine, release->session);
-    return not_owner(release->engine, release->names, &release->asked->owner);
+    return asked->sharded ? release_nothing(asked) : not_owner(release->engine, release->names, &asked->owner);
 }
 
 /* Takes the turn of the owner's session, and begins there. Mutex held. */
@@ -256,7 +270,7 @@ static rlock_status take_turn(rli_releasing *release)
                                                 RLI_NEVER, true, &release->session);
     if (status == RLI_WAITING)
         return status;
-    if (release->session && asked->only && release->session->number != asked->only)
+    if (release->session && !is_meant(release))
         return leave_turn(release);
     if (release->session && rli_local_handoff_keep(engine, release->session)) {
         rli_session_drop_attempt(engine, release->session);
@@ -265,7 +279,7 @@ static rlock_status take_turn(rli_releasing *release)
     if (release->session)
         return start(release);
     if (status == RLOCK_OK)
-        return release_nothing(engine, asked->kind, asked->names, &asked->owner);
+        return release_nothing(asked);
     return status == RLOCK_NO_MEMORY ? forgo(engine, asked->kind, asked->names, &asked->owner) : status;
 }
 
@@ -278,6 +292,7 @@ void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_ope
     release->session = NULL;
     release->kind = asked->kind;
     release->names = asked->names;
+    release->sharded = asked->sharded;
     op->settles = true;
     op->deadline_ms = rli_after_ms(asked->answer_ms);
     /* The answer comes when the replicas have confirmed it, or have not in time. */
@@ -327,6 +342,7 @@ rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_n
         release->session = kept;
         release->kind = kept->kind;
         release->names = names;
+        release->sharded = false;
         status = start(release); /* unanswered, the watchdog repeats it */
     } else {
         status = go_on(release);

@@ -17,6 +17,7 @@ typedef struct rli_release {
     rli_owner owner;
     int64_t answer_ms; /* how long to wait for the answer; RLI_NEVER: as long as the configured attempts take */
     uint64_t only; /* gives back nothing but a hold of the session with that number; 0: of whichever the owner has */
+    bool sharded;  /* gives back nothing but a hold that a sharded lock has taken */
 } rli_release;
 
 /* How far a release is. */
@@ -34,6 +35,7 @@ typedef struct rli_releasing {
     rli_session *session; /* NULL: not known yet */
     const rli_kind *kind;
     const rli_names *names;
+    bool sharded;
     char owner[RLI_OWNER_TEXT];
     rli_request request;
     int64_t stands_ms; /* a read hold: until when it was valid; else 0 */

@@ -334,6 +334,34 @@ bool rli_session_remove_skipped_hold(rli_session *session)
     return missed;
 }
 
+int rli_session_sharded_count(const rli_session *session)
+{
+    return session->sharded ? 1 + (session->cold ? session->cold->sharded_more : 0) : 0;
+}
+
+void rli_session_add_sharded(rli_session *session)
+{
+    /* Of several holds there are cold fields. */
+    if (session->sharded && session->cold)
+        session->cold->sharded_more++;
+    session->sharded = true;
+    rli_session_limit_sharded(session);
+}
+
+void rli_session_remove_sharded(rli_session *session)
+{
+    if (session->cold && session->cold->sharded_more > 0)
+        session->cold->sharded_more--;
+    else
+        session->sharded = false;
+}
+
+void rli_session_limit_sharded(rli_session *session)
+{
+    if (rli_session_sharded_count(session) > session->count)
+        rli_session_remove_sharded(session);
+}
+
 void rli_session_remove_hold(rli_engine *engine, rli_session *session)
 {
     rli_cold_fields *cold = session->cold;
@@ -347,6 +375,7 @@ void rli_session_remove_hold(rli_engine *engine, rli_session *session)
     cold->missed_levels >>= 1;
     cold->renewed -= renewed;
     session->count--;
+    rli_session_limit_sharded(session);
     if (session->kind->sharing == RLI_READING && session->count > 0)
         session->deadline_ms = latest_end(session, session->count);
     if (session->count == 0)

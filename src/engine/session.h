@@ -74,7 +74,7 @@ typedef struct rli_session {
     bool suspect : 1;    /* it is to be looked at */
     bool looking : 1;    /* it is in a batch of looks that is under way */
     bool extended : 1;   /* meanwhile an answer has raised its deadline */
-    bool sharded : 1;    /* the owner has taken it as its part of a sharded lock */
+    bool sharded : 1;    /* at least one hold was taken by a sharded lock (rli_session_sharded_count) */
 } rli_session;
 
 /* The session enters the phase, which must be a legal transition from its own. */
@@ -141,6 +141,15 @@ void rli_session_add_inner_hold(rli_session *session);
 void rli_session_add_skipped_hold(rli_session *session);
 /* Returns whether the red lock took its innermost hold without this member, and forgets that hold. */
 bool rli_session_remove_skipped_hold(rli_session *session);
+/* How many of its holds the owner has taken by the sharded lock of which this is a part, and not by the part's name; never
+ * more than there are holds. A lost session keeps them, until the unlocks have answered. */
+int rli_session_sharded_count(const rli_session *session);
+/* One of its holds, which was not counted before, was taken by the sharded lock. */
+void rli_session_add_sharded(rli_session *session);
+/* The sharded lock gives back one of them. The hold itself is removed after that. */
+void rli_session_remove_sharded(rli_session *session);
+/* There are fewer holds than before: the part was given back by its name. */
+void rli_session_limit_sharded(rli_session *session);
 /* Notes that a release of one of several read holds, which has been removed, may run late: it then deletes also what was
  * taken after it. So later holds are relied on no longer than those that it leaves. */
 void rli_session_note_late_release(rli_session *session);

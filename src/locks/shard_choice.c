@@ -46,13 +46,12 @@ static rlock *find(const asked *by, const rli_composite *set, size_t *number)
     return NULL;
 }
 
-/* Likewise; if none, the one that the owner has lost, and has not been told of by an unlock. Mutex held. */
-static rli_session *session_or_lost_of(const asked *by, rlock *part)
+/* The one that the owner has lost, and has not been told of by an unlock. Mutex held. */
+static rli_session *lost_of(const asked *by, rlock *part)
 {
     const rli_single *single = rli_single_of(part);
-    rli_session *session = session_of(by, part);
-    rli_entry *entry = session ? NULL : rli_entry_find(by->engine, &single->names);
-    return entry ? rli_session_find_lost(by->engine, entry, single->kind, &by->owner) : session;
+    rli_entry *entry = rli_entry_find(by->engine, &single->names);
+    return entry ? rli_session_find_lost(by->engine, entry, single->kind, &by->owner) : NULL;
 }
 
 rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *number)
@@ -65,6 +64,16 @@ rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *
     return held;
 }
 
+/* One more hold of the part is the sharded lock's. A short lease may have ended by now. Mutex held. */
+static void count_hold(const asked *by, rlock *part)
+{
+    rli_session *session = session_of(by, part);
+    if (!session)
+        session = lost_of(by, part);
+    if (session)
+        rli_session_add_sharded(session);
+}
+
 rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock *part)
 {
     asked by;
@@ -72,12 +81,21 @@ rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock 
     if (!begin(&by, set, owner))
         return part;
     rlock *held = find(&by, set, &number);
-    /* A short lease may have ended by now. */
-    rli_session *session = held ? NULL : session_or_lost_of(&by, part);
-    if (session)
-        session->sharded = true;
+    if (!held || held == part)
+        count_hold(&by, part);
     rli_engine_unlock(by.engine);
     return held ? held : part;
+}
+
+int rli_shard_count(const rli_composite *set, const rli_owner *owner, rlock *part)
+{
+    asked by;
+    if (!begin(&by, set, owner))
+        return 0;
+    const rli_session *session = session_of(&by, part);
+    int count = session ? rli_session_sharded_count(session) : 0;
+    rli_engine_unlock(by.engine);
+    return count;
 }
 
 bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *part)
@@ -85,8 +103,8 @@ bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *
     asked by;
     if (!begin(&by, set, owner))
         return true; /* the part's own call says why */
-    const rli_session *session = session_or_lost_of(&by, part);
-    bool owed = session && session->sharded;
+    const rli_session *session = session_of(&by, part), *lost = lost_of(&by, part);
+    bool owed = (session && session->sharded) || (lost && lost->sharded);
     rli_engine_unlock(by.engine);
     return owed;
 }

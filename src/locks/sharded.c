@@ -297,6 +297,11 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
 
 /* --- other jobs --- */
 
+static int count_of(const rli_sweep *sweep, rlock *part)
+{
+    return rli_shard_count(sweep->on.set, rli_composite_owner(&sweep->on), part);
+}
+
 /* A part that the owner holds by its name is none of the sharded lock's. */
 static bool is_of_others(rli_sweep *sweep, rlock *part, rlock_status *status)
 {
@@ -304,11 +309,22 @@ static bool is_of_others(rli_sweep *sweep, rlock *part, rlock_status *status)
     return !rli_shard_is_owed(sweep->on.set, rli_composite_owner(&sweep->on), part);
 }
 
+/* One that it has lost, and holds by its name, is not extended either. */
+static bool is_not_extended(rli_sweep *sweep, rlock *part, rlock_status *status)
+{
+    char shown[RLI_NAME_SHOWN];
+    if (is_of_others(sweep, part, status))
+        return true;
+    if (rli_composite_valid_for(&sweep->on, part) <= 0 || count_of(sweep, part) > 0)
+        return false;
+    *status = rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended",
+                       rli_show_name(rli_single_of(part)->names.name, shown));
+    return true;
+}
+
 static bool is_unheld(rli_sweep *sweep, rlock *part, rlock_status *status)
 {
-    bool skips = rli_sweep_skips_unheld(sweep, part, status) || is_of_others(sweep, part, status);
-    *status = RLOCK_OK;
-    return skips;
+    return rli_sweep_skips_unheld(sweep, part, status) || count_of(sweep, part) == 0;
 }
 
 /* One part is the owner's at most: the others answer that they are not, without a request. */
@@ -332,11 +348,13 @@ static rlock_status judge_own(rli_sweep *sweep)
                     sweep->on.set->count);
 }
 
-/* Whether it is held, and how often. */
+/* Whether it is held, and how often. The part does not tell its holds by its name from the others. */
 static rli_swept add_up(rli_sweep *sweep, rlock_status status)
 {
+    const rli_composite *set = sweep->on.set;
+    int count = count_of(sweep, set->members[(sweep->first + sweep->done - 1) % set->count]);
     rli_sweep_keep_first(sweep, status);
-    sweep->on.base.answer += status == RLOCK_OK ? sweep->on.part_answer : 0;
+    sweep->on.base.answer += status == RLOCK_OK ? rli_earlier(sweep->on.part_answer, count) : 0;
     return status == RLOCK_OK ? RLI_SWEEP_ON : RLI_SWEEP_ENOUGH;
 }
 
@@ -369,8 +387,8 @@ static rli_swept count_left(rli_sweep *sweep, rlock_status status)
 }
 
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
-    [RLI_JOB_RELEASE] = {.skips = is_of_others, .count = count_own, .judge = judge_own},
-    [RLI_JOB_EXTEND] = {.skips = is_of_others, .count = count_own, .judge = judge_own},
+    [RLI_JOB_RELEASE] = {.sharded = true, .skips = is_of_others, .count = count_own, .judge = judge_own},
+    [RLI_JOB_EXTEND] = {.skips = is_not_extended, .count = count_own, .judge = judge_own},
     [RLI_JOB_IS_HELD] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_HOLD_COUNT] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_FORCE] = {.count = count_forced, .judge = rli_sweep_judge},

@@ -140,7 +140,8 @@ static rlock_status begin_releasing(single_machine *on)
                                 .names = &on->lock->names,
                                 .owner = on->owner,
                                 .answer_ms = on->job->answer_ms,
-                                .only = on->job->only};
+                                .only = on->job->only,
+                                .sharded = on->job->sharded};
     rli_release_begin(&self->release, &self->asked, &on->op);
     return RLOCK_OK;
 }

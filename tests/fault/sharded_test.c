@@ -53,6 +53,21 @@ Test(sharded_fault, lost_answer_of_a_release_is_a_success)
     assert_all_parts_free();
 }
 
+/* It is over here, though the server may keep it; the hold by the name is not. */
+Test(sharded_fault, release_without_an_answer_leaves_the_hold_by_name)
+{
+    rlock *lock = sharded_of(scene.client, 1), *part = lock_of(scene.client, NAME ":0");
+    assert_ok(rlock_lock(part));
+    assert_ok(rlock_lock(lock));
+    int rule = on_script(&rli_script_lock_release, PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_unlock(lock), RLOCK_UNAVAILABLE);
+    proxy_release(scene.proxy, rule);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+    assert_ok(rlock_unlock(part));
+    assert_status(rlock_unlock(part), RLOCK_NOT_OWNER);
+    assert_all_parts_free();
+}
+
 /* There is no other part to stand in, so no second look at all of them. */
 Test(sharded_fault, of_one_part_asks_a_dead_server_no_more_often_than_a_lock)
 {

@@ -140,6 +140,102 @@ Test(sharded, leaves_the_parts_that_its_owner_holds_by_their_names)
     }
 }
 
+static void assert_not_held(rlock *lock)
+{
+    int shard;
+    bool held = true;
+    assert_ok(rlock_is_held(lock, &held));
+    cr_assert(!held);
+    assert_status(rlock_get_shard(lock, &shard), RLOCK_NOT_OWNER);
+    assert_status(rlock_extend(lock, 60000), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
+static void assert_held(rlock *lock, int times)
+{
+    int count = 0;
+    assert_ok(rlock_get_hold_count(lock, &count));
+    cr_assert(count == times, "%d holds, expected %d", count, times);
+}
+
+/* Its own part can be held by its name, too, before or after: each unlock gives back a hold of the lock that it names. */
+static void mix_with_holds_by_name(rlock_client *client)
+{
+    rlock *lock = sharded_of(client, 1), *part = lock_of(client, NAME ":0");
+    assert_ok(rlock_lock(part));
+    assert_not_held(lock);
+    for (int i = 1; i <= 3; i++) {
+        assert_ok(rlock_lock(lock));
+        assert_held(lock, i);
+    }
+    assert_ok(rlock_lock(part));
+    assert_held(part, 5);
+    for (int i = 2; i >= 0; i--) {
+        assert_held(lock, i + 1);
+        assert_ok(rlock_unlock(lock));
+    }
+    assert_not_held(lock);
+    assert_held(part, 2);
+    assert_ok(rlock_unlock(part));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_not_held(lock);
+    assert_held(part, 1);
+    assert_ok(rlock_unlock(part));
+    assert_status(rlock_unlock(part), RLOCK_NOT_OWNER);
+    assert_not_held(lock);
+}
+
+Test(sharded, leaves_the_holds_of_its_part_that_its_owner_took_by_name)
+{
+    mix_with_holds_by_name(stage.client);
+    assert_no_keys();
+}
+
+Test(sharded, leaves_the_holds_by_name_where_unlocks_do_not_wait)
+{
+    mix_with_holds_by_name(stage_client("unlockWaits=false&localHandOver=true"));
+}
+
+/* Then it has no hold left, whichever of them that was. */
+Test(sharded, that_was_given_back_by_name_is_not_held)
+{
+    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(part));
+    assert_held(lock, 1);
+    assert_ok(rlock_unlock(part));
+    assert_not_held(lock);
+    assert_ok(rlock_lock(part));
+    assert_not_held(lock);
+    assert_ok(rlock_unlock(part));
+    assert_no_keys();
+}
+
+/* Each of the two locks tells its own losses, also when the part is held again by its name. */
+Test(sharded, that_was_lost_with_holds_by_name_tells_its_own_losses)
+{
+    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0);
+    assert_ok(rlock_lock(part));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_force_unlock(part, NULL));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_not_held(lock);
+    assert_status(rlock_unlock(part), RLOCK_LOST);
+    assert_status(rlock_unlock(part), RLOCK_NOT_OWNER);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_force_unlock(part, NULL));
+    assert_ok(rlock_lock(part));
+    assert_held(lock, 0);
+    assert_status(rlock_extend(lock, 60000), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_not_held(lock);
+    assert_held(part, 1);
+    assert_ok(rlock_unlock(part));
+    assert_no_keys();
+}
+
 /* The loss of its part says nothing of the others either. */
 Test(sharded, that_was_lost_leaves_the_parts_that_its_owner_holds_by_their_names)
 {
