@@ -97,6 +97,47 @@ Test(fenced_red, taken_again_has_the_next_token)
     assert_ok(rlock_unlock(red));
 }
 
+/* A member's own token says nothing of the others, and so nothing of what the next holder gets. */
+Test(fenced_red, keeps_its_token_while_its_owner_takes_one_member_by_its_name)
+{
+    rlock *red = red_of(true), *after = red_of(false);
+    for (size_t i = 0; i < PLACES; i++) {
+        rlock *member = lock_at(i, true, NAME);
+        uint64_t token = taken(red), told = 0;
+        for (int turn = 0; turn < 5; turn++) {
+            assert_ok(rlock_lock(member));
+            assert_ok(rlock_unlock(member));
+        }
+        assert_ok(rlock_get_token(red, &told));
+        cr_assert(told == token, "%llu, and %llu when it was taken", (unsigned long long)told, (unsigned long long)token);
+        assert_ok(rlock_fenced_set(places[0].ours, "report", "old", 3, told));
+        assert_ok(rlock_unlock(red));
+        foreign_hold_at(i, NAME);
+        assert_ok(rlock_fenced_set(places[0].theirs, "report", "new", 3, taken(after)));
+        assert_ok(rlock_unlock(after));
+        foreign_release_at(i, NAME);
+    }
+}
+
+/* A majority of them has gone on: the next holder gets more than they have. */
+Test(fenced_red, has_a_token_before_the_next_holders_when_its_members_are_taken_by_their_names)
+{
+    rlock *red = red_of(true), *after = red_of(false);
+    uint64_t token = taken(red), told = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        for (size_t turn = 0; turn <= i; turn++) {
+            assert_ok(rlock_lock(lock_at(i, true, NAME)));
+            assert_ok(rlock_unlock(lock_at(i, true, NAME)));
+        }
+    }
+    assert_ok(rlock_get_token(red, &told));
+    cr_assert(told >= token);
+    assert_ok(rlock_unlock(red));
+    foreign_hold_at(PLACES - 1, NAME);
+    cr_assert(taken(after) > told);
+    assert_ok(rlock_unlock(after));
+}
+
 /* With members of other kinds there is none. */
 Test(fenced_red, of_plain_locks_has_no_token)
 {
