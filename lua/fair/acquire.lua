@@ -42,9 +42,10 @@ local function stay(place, score)
 end
 
 -- Notes what an offer to the owner has to know. `before` stands before it, or holds the lock; if that is of the same
--- client, its release hands the lock over (fair/release, ARGV 5).
+-- client, its release hands the lock over (fair/release, ARGV 5). A hash of many fields is no lock, and may be too large to
+-- be read each time.
 local function expect_offer(before)
-    before = before or redis.call('hgetall', lock)[1]
+    before = before or redis.call('hlen', lock) <= 16 and redis.call('hgetall', lock)[1]
     if not before or string.sub(before, 1, 36) ~= string.sub(owner, 1, 36) then
         redis.pcall('hset', waiters, owner, lease_ms .. ' ' .. place_ms)
         redis.pcall('pexpire', waiters, 90000)

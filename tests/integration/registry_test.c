@@ -232,6 +232,40 @@ Test(registry, release_is_published_while_others_listen)
     actor_end(waiter);
 }
 
+static void make_big_hash(void)
+{
+    for (int i = 0; i < 100; i++)
+        freeReplyObject(server_command(stage.server, "HSET " NAME " field-%d 1", i));
+}
+
+/* It may be of any size, and each request of a waiter would hold up the server. */
+Test(registry, waiter_does_not_read_what_an_operator_has_put_in_the_place_of_the_lock)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    make_big_hash();
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened_to_all() && actor_asleep(waiter, 5000));
+    char *stats = server_text(stage.server, "INFO commandstats");
+    cr_assert(strstr(stats, "cmdstat_hlen:") && !strstr(stats, "cmdstat_hgetall:"));
+    free(stats);
+    assert_ok(rlock_force_unlock(lock, NULL));
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* The same in a fair lock's queue. */
+Test(registry, fair_waiter_does_not_read_it_either)
+{
+    rlock *lock = stage_keep(rlock_get_fair_lock(stage.client, NAME));
+    make_big_hash();
+    assert_status(rlock_try_lock(lock, 100, 1000), RLOCK_TIMEOUT);
+    char *stats = server_text(stage.server, "INFO commandstats");
+    cr_assert(!strstr(stats, "cmdstat_hgetall:"));
+    free(stats);
+}
+
 /* Its release is told on the lock's channel alone, to which a waiter of ours then listens. */
 Test(registry, waiter_hears_the_release_of_another_library)
 {
