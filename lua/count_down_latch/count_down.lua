@@ -12,11 +12,13 @@ local counter, channel = KEYS[1], ARGV[1]
 if not count then
     return 0
 end
-local left = redis.call('decr', counter)
-if left <= 0 then
-    redis.call('del', counter)
+-- One write, so that none stands when another is refused.
+if tonumber(count) > 1 then
+    redis.call('decr', counter)
+    return 0
 end
-if left ~= 0 then
+redis.call('del', counter)
+if tonumber(count) < 1 then
     return 0
 end
 redis.call('publish', channel, '0')

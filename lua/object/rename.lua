@@ -20,13 +20,15 @@ end
 if old == new or only_absent and redis.call('exists', new) == 1 then
     return only_absent and 0 or 1
 end
-redis.call('rename', old, new)
+local has_permits = KEYS[3] and redis.call('exists', KEYS[3]) == 1
+redis.call('rename', old, old) -- changes nothing; without the right to it nothing is deleted, either
 if KEYS[3] then
     redis.call('del', KEYS[4])
-    if redis.call('exists', KEYS[3]) == 1 then
+    if has_permits then
         redis.call('rename', KEYS[3], KEYS[4])
     end
 end
+redis.call('rename', old, new)
 redis.call('publish', channel, opened ~= '' and '1' or value)
 if opened ~= '' then
     redis.call('publish', opened, '0')

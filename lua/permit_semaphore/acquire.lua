@@ -20,21 +20,37 @@ local n, lease_ms, ids = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 --@include permit_semaphore/ids.inc
 take_back(n)
 local expiry = lease_ms < 0 and NO_EXPIRY or now + lease_ms
-local taken = tonumber(redis.call('zscore', permits, nth(ids, 1)) or 0) > now
-if taken or tonumber(available or 0) >= n then
-    local new, score = 0, string.format('%.0f', expiry)
+local first = redis.call('zscore', permits, nth(ids, 1))
+if tonumber(first or 0) > now or tonumber(available or 0) >= n then
+    -- Each command that may be refused comes before those that would stand then, or has them undone. DECRBY undoes what it
+    -- did itself, so nobody lacks the right to that.
+    local new, score = first and 0 or 1, string.format('%.0f', expiry)
+    for i = 2, n, AT_ONCE do
+        for _, there in ipairs(redis.call('zmscore', permits, some(ids, i, n))) do
+            new = new + (there and 0 or 1)
+        end
+    end
+    local ttl_ms = redis.call('pttl', counter)
+    if ttl_ms > 0 then
+        redis.call('pexpire', permits, ttl_ms) -- fails without the right to it, before there is a first permit
+    end
+    if new > 0 then
+        redis.call('decrby', counter, new)
+    end
     for i = 1, n, AT_ONCE do
         local pairs = {}
         for k = i, math.min(n, i + AT_ONCE - 1) do
             pairs[#pairs + 1] = score
             pairs[#pairs + 1] = nth(ids, k)
         end
-        new = new + redis.call('zadd', permits, unpack(pairs))
+        local added = redis.pcall('zadd', permits, unpack(pairs))
+        if type(added) ~= 'number' then
+            if new > 0 then
+                redis.call('decrby', counter, -new)
+            end
+            return added
+        end
     end
-    if new > 0 then
-        redis.call('decrby', counter, new)
-    end
-    local ttl_ms = redis.call('pttl', counter)
     if ttl_ms > 0 then
         redis.call('pexpire', permits, ttl_ms)
     end

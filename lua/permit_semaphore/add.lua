@@ -9,7 +9,14 @@
 local counter, permits, channel, n = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 --@include permit_semaphore/expired.inc
 redis.call('incrby', counter, n)
-redis.call('persist', counter)
+local refused = redis.pcall('persist', counter)
+if type(refused) == 'table' then -- no right to it; INCRBY undoes what it did itself
+    redis.call('incrby', counter, 0 - n)
+    if not available then
+        redis.pcall('del', counter)
+    end
+    return refused
+end
 redis.call('persist', permits) -- those that are taken would end with it, and never come back
 if tonumber(n) > 0 then
     redis.call('publish', channel, n)

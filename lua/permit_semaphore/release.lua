@@ -14,6 +14,9 @@ local expiry = redis.call('zscore', permits, id)
 if not expiry then
     return 0
 end
+-- The first removes nothing. It fails for a user without the right to it, while nothing has changed; and a server at its
+-- maxmemory refuses INCRBY to a script that has not yet written (lock/waiters.inc).
+redis.call('zrem', permits, '')
 available = redis.call('incrby', counter, 1)
 redis.call('zrem', permits, id)
 redis.call('publish', channel, string.format('%.0f', available))

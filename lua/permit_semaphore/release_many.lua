@@ -7,8 +7,8 @@
 --   n       released
 --   -i      the i-th id is not there, or occurs twice; nothing changed
 --   -(n+i)  the i-th permit has expired; nothing changed
--- Publishes n when it released. Takes back expired permits of others before the release, and then publishes the
--- number available if that is above 0.
+-- Publishes n when it released. Takes back expired permits of others after the release, and then publishes the number
+-- available if that is above 0.
 -- Repeatable: a second run answers -1 and changes nothing.
 local counter, permits, channel, n, ids = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1]), ARGV[2]
 --@include permit_semaphore/expired.inc
@@ -28,10 +28,11 @@ for i = 1, n do
     end
     seen[id] = true
 end
-take_back()
+redis.call('zrem', permits, '') -- first, as in permit_semaphore/release
+redis.call('incrby', counter, n)
 for i = 1, n, AT_ONCE do
     redis.call('zrem', permits, some(ids, i, n))
 end
-redis.call('incrby', counter, n)
 redis.call('publish', channel, n)
+pcall(take_back) -- what is refused there fails no release that was done
 return n

@@ -22,7 +22,8 @@ for i = 1, n, AT_ONCE do
         end
     end
     if #removed > 0 then
-        redis.call('zadd', permits, unpack(added)) -- first, so that the key and its TTL stay
+        redis.call('zrem', permits, '') -- removes nothing; without the right to it the permits would be there twice
+        redis.call('zadd', permits, unpack(added)) -- before the old ids go, so that the key and its TTL stay
         redis.call('zrem', permits, unpack(removed))
     end
     for _, expiry in ipairs(redis.call('zmscore', permits, some(new, i, n))) do

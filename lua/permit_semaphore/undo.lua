@@ -10,11 +10,18 @@ local counter, permits, channel = KEYS[1], KEYS[2], KEYS[3]
 local n, ids = tonumber(ARGV[1]), ARGV[2]
 --@include permit_semaphore/expired.inc
 --@include permit_semaphore/ids.inc
-local removed = 0
+local there = 0
 for i = 1, n, AT_ONCE do
-    removed = removed + redis.call('zrem', permits, some(ids, i, n))
+    for _, expiry in ipairs(redis.call('zmscore', permits, some(ids, i, n))) do
+        there = there + (expiry and 1 or 0)
+    end
 end
-if removed > 0 then
-    put_back(removed)
+if there > 0 then
+    redis.call('zrem', permits, '') -- first, as in permit_semaphore/release
+    available = redis.call('incrby', counter, there)
+    for i = 1, n, AT_ONCE do
+        redis.call('zrem', permits, some(ids, i, n))
+    end
+    tell()
 end
-return removed
+return there

@@ -8,7 +8,15 @@
 -- Publishes the number of permits that are available now.
 -- Not repeatable: a second run would add n again.
 local counter, channel, n = KEYS[1], ARGV[1], ARGV[2]
+local existed = redis.call('exists', counter)
 local permits = redis.call('incrby', counter, n)
-redis.call('persist', counter)
+local refused = redis.pcall('persist', counter)
+if type(refused) == 'table' then -- no right to it; INCRBY undoes what it did itself
+    redis.call('incrby', counter, 0 - n)
+    if existed == 0 then
+        redis.pcall('del', counter)
+    end
+    return refused
+end
 redis.call('publish', channel, string.format('%.0f', permits))
 return 1
