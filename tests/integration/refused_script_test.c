@@ -1,4 +1,4 @@
-/* Scripts of what is counted: when the server refuses one of their writes, the others do not stand. */
+/* Scripts of what is counted, and of signal lists: when the server refuses one of their writes, the others do not stand. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/scripts.h"
 
@@ -125,6 +125,9 @@ static const struct {
     {&rli_script_object_clear_expire, "2 sem set"},
     {&rli_script_object_rename, "4 sem sem2 set set2 0 semch2 ~"},
     {&rli_script_object_rename, "2 latch latch2 0 lch2 lch"},
+    {&rli_script_signal_release, "2 tok signals o 0 60000"},
+    {&rli_script_signal_force, "2 tok signals"},
+    {&rli_script_signal_pass_on, "2 nosuch signals"},
 };
 #define RUNS (sizeof runs / sizeof *runs)
 
