@@ -16,6 +16,7 @@
 -- Publishes `0` when it replaced a field, as lock/acquire.
 -- Repeatable: it sets the hold count instead of adding to it and never lowers the PTTL. A token whose answer was
 -- lost is skipped.
+-- An error, and nothing changed, if the counter is negative.
 -- The token is answered as text, because Lua's numbers are not exact above 2^53, and a counter may start at a time
 -- in nanoseconds.
 local lock, counter = KEYS[1], KEYS[2]
@@ -26,7 +27,7 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if count ~= '1' then
         return -3
     end
-    redis.call('incr', counter) -- first: it fails for a key of another type
+    --@include fenced/draw.inc
     redis.call('hset', lock, owner, '1')
     if pttl ~= -2 then
         redis.call('hdel', lock, over)
@@ -42,7 +43,7 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     return { redis.call('get', counter) }
 end
 if redis.call('hexists', lock, owner) == 1 then
-    redis.call('incr', counter)
+    --@include fenced/draw.inc
     redis.call('hset', lock, owner, count)
     if pttl < tonumber(lease_ms) then
         redis.call('pexpire', lock, lease_ms)

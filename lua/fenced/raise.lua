@@ -20,7 +20,7 @@ if redis.call('hexists', lock, owner) == 0 then
     return 0
 end
 local last = redis.call('get', counter)
-if not last or is_less(last, token) then
+if not last or string.sub(last, 1, 1) == '-' or is_less(last, token) then
     redis.call('set', counter, token)
 end
 return 1

@@ -31,9 +31,14 @@ local place_ms, since = ARGV[6], ARGV[7]
 local member = heir .. ' ' .. place_ms
 --@include lock/registry.inc
 
--- Answers false if the counter is a key of another type.
+-- Answers false if the counter is a key of another type, or negative (fenced/draw.inc).
 local function draw_token()
-    return type(redis.pcall('incr', counter)) == 'number'
+    local token = redis.pcall('incr', counter)
+    if type(token) == 'number' and token < 1 then
+        redis.pcall('decr', counter)
+        return false
+    end
+    return type(token) == 'number'
 end
 
 if redis.call('hexists', lock, owner) == 0 then

@@ -221,6 +221,50 @@ Test(fenced, counter_of_another_type_is_named_and_left_alone)
     assert_ok(rlock_unlock(lock));
 }
 
+static void set_counter(const char *number)
+{
+    freeReplyObject(server_command(stage.server, "SET " COUNTER " %s", number));
+}
+
+/* As a number without a sign it would be greater than all tokens, and those after it less again. */
+Test(fenced, counter_that_is_negative_is_named_and_left_alone)
+{
+    static const char *const numbers[] = {"-3", "-1", "-9007199254740993"};
+    rlock *lock = fenced_of(stage.client);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        set_counter("6");
+        assert_ok(rlock_lock(lock));
+        set_counter(numbers[i]);
+        assert_status(rlock_lock(lock), RLOCK_SERVER); /* a re-entry */
+        cr_assert(token_of(lock) == 7 && rlock_valid_for(lock) > 0);
+        assert_ok(rlock_unlock(lock));
+        assert_status(rlock_lock(lock), RLOCK_SERVER);
+        assert_error("\"order\"", COUNTER " is negative");
+        assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+        cr_assert(server_integer(stage.server, "EXISTS " NAME) == 0);
+        cr_assert(server_integer(stage.server, "GET " COUNTER) == strtoll(numbers[i], NULL, 10));
+    }
+    set_counter("0");
+    assert_ok(rlock_lock(lock));
+    cr_assert(token_of(lock) == 1);
+    assert_ok(rlock_unlock(lock));
+}
+
+/* Nor is it handed over then to a waiter, which is refused. */
+Test(fenced, counter_that_is_negative_gives_no_waiter_the_lock)
+{
+    rlock *lock = fenced_of(stage.client);
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_listened(NAME, 10000));
+    set_counter("-3");
+    assert_ok(rlock_unlock(lock));
+    assert_status(actor_finish(waiter, 10000), RLOCK_SERVER);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 0 && server_integer(stage.server, "GET " COUNTER) == -3);
+    actor_end(waiter);
+}
+
 /* It came while the lock was held: a re-entry is refused, the hold stays as it was. */
 Test(fenced, counter_of_another_type_spoils_no_hold)
 {

@@ -21,7 +21,7 @@ static rli_acquire_result parse_acquire(const redisReply *reply)
     int64_t token = 0;
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 4)
         return rli_reentrant_parse_acquire(reply);
-    if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &token))
+    if (reply->elements != 1 || !rli_reply_integer(reply->element[0], &token) || token <= 0)
         return (rli_acquire_result){.grant = RLI_GRANT_MALFORMED};
     return (rli_acquire_result){.grant = RLI_GRANTED, .token = (uint64_t)token};
 }

@@ -162,7 +162,7 @@ rli_acquire_result rli_reentrant_parse_handoff(const redisReply *reply)
     int64_t how = HANDED_OFF + SUCCESSOR_HOLDS, token = 0;
     bool fenced = with_token(reply);
     if (!rli_reply_integer(fenced ? reply->element[0] : reply, &how) ||
-        (fenced && !rli_reply_integer(reply->element[1], &token)))
+        (fenced && (!rli_reply_integer(reply->element[1], &token) || token <= 0)))
         return (rli_acquire_result){.grant = RLI_DENIED};
     bool is_held = how == HANDED_OFF || how == SUCCESSOR_HOLDS;
     return (rli_acquire_result){.grant = is_held ? RLI_GRANTED : RLI_DENIED,
