@@ -92,7 +92,10 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
         int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
         return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
     }
-    int64_t ends_ms = verdict->pttl_ms < 0 ? RLI_NEVER : rli_after_ms(verdict->pttl_ms > 0 ? verdict->pttl_ms : 1);
+    /* A lock without an end gets one with the next renewal, if its holder is of this library or of Redisson, and nobody is
+     * told of that. */
+    int64_t left_ms = verdict->pttl_ms < 0 ? attempt->engine->settings->watchdog_timeout_ms : verdict->pttl_ms;
+    int64_t ends_ms = rli_after_ms(left_ms > 0 ? left_ms : 1);
     return verdict->registered ? rli_earlier(ends_ms, rli_registry_ask_again_ms(verdict)) : ends_ms;
 }
 

@@ -63,6 +63,24 @@ TimedTest(read_write_wait, waiting_readers_come_in_together)
     assert_no_keys();
 }
 
+/* Somebody has taken its end away (PERSIST). The holder's next renewal gives it another, and then the holder dies: nobody tells
+ * the waiter of either. */
+TimedTest(read_write_wait, goes_on_when_a_hold_without_an_end_has_got_one)
+{
+    rlock *locks[] = {write_of(stage.client, NAME), read_of(stage.client, NAME)};
+    actor *waiter = actor_start();
+    for (int i = 0; i < 2; i++) {
+        server_integer(stage.server, "HSET " NAME " mode write " FOREIGN_CLIENT ":1:write 1");
+        actor_begin_lock(waiter, locks[i]);
+        cr_assert(server_wait_subscribers(stage.server, CHANNEL, 1, 5000));
+        cr_assert(!actor_ended(waiter, 100));
+        server_integer(stage.server, "PEXPIRE " NAME " 30000");
+        assert_ok(actor_finish(waiter, 61000));
+        assert_ok(actor_unlock(waiter, locks[i]));
+    }
+    actor_end(waiter);
+}
+
 /* 51, with a lease of 1 s instead of 10 s. */
 TimedTest(read_write_wait, readers_come_in_when_the_writers_lease_ends)
 {
