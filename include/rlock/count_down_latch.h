@@ -23,7 +23,9 @@ extern "C" {
  *                    not repeated. It may have been carried out, or may still be. Read the count before you
  *                    repeat the call.
  * RLOCK_UNAVAILABLE  the server could not be asked within the configured attempts; nothing was changed.
- * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type.
+ * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type. But if
+ *                    the user may not publish on the channel, which rlock_last_error() says then, the change was
+ *                    carried out, and only the waiters were not told: do not repeat it. docs/security.md
  * RLOCK_INVALID      an argument is wrong. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY.
  * Follows org.redisson.RedissonCountDownLatch. */
 typedef struct rlock_count_down_latch rlock_count_down_latch;

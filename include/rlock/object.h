@@ -33,7 +33,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_set_call_options(rlock_obje
  * RLOCK_UNKNOWN      (only calls that change something) the request was sent, its answer was lost, and it was not
  *                    repeated. It may have been carried out, or may still be. Ask before you repeat the call.
  * RLOCK_UNAVAILABLE  the server could not be asked within the configured attempts; nothing was changed.
- * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type.
+ * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type. But if the
+ *                    user may not publish on the channel, which rlock_last_error() says then, the change was carried
+ *                    out, and only the waiters were not told: do not repeat it. docs/security.md
  * RLOCK_INVALID      an argument is wrong. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY.
  * Follows org.redisson.RedissonExpirable. */
 
@@ -72,7 +74,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_remain_time_to_live(rlock_o
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_get_expire_time(rlock_object *object, int64_t *epoch_ms);
 
 /* Gives the object on the server another name, as rlock_get_semaphore takes it, in place of what has that name. Its
- * permits go along. The handle keeps its name, and so stands for an object that does not exist any more: make another
+ * permits go along; but those with RLOCK_PERMIT_WATCHDOG are renewed under the old name, so they are lost: rlock_on_lost
+ * reports them, and they end with their lease. The handle keeps its name, and so stands for an object that does not exist any more: make another
  * one. Waiters of the new name look again. Those of the old one wait for a new semaphore; a latch of the old name is open.
  * Also RLOCK_INVALID: the object does not exist; or a cluster has the two names in different slots. Java:
  * rename(name). */

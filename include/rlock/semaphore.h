@@ -28,7 +28,9 @@ extern "C" {
  *                    before you repeat the call.
  * RLOCK_UNAVAILABLE  the server could not be asked within the configured attempts; nothing was changed.
  * RLOCK_SERVER       the server refused, nothing was changed. WRONGTYPE: the name is a key of another type.
- *                    Also if there are more permits than an int can hold.
+ *                    Also if there are more permits than an int can hold. But if the user may not publish on the
+ *                    channel, which rlock_last_error() says then, a release or a change of the number was carried
+ *                    out, and only the waiters were not told: do not repeat it. docs/security.md
  * RLOCK_INVALID      an argument is wrong. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY.
  * Follows org.redisson.RedissonSemaphore. */
 typedef struct rlock_semaphore rlock_semaphore;

@@ -492,6 +492,33 @@ Test(acl, right_to_a_read_locks_own_keys_that_is_missing_leaves_no_lock_without_
     cr_assert(pttl_of(RIGHTS_PREFIX NAME) > 0);
 }
 
+/* As the unlock of a lock: it is done, and who waits is not told. A second one would add permits, or count once more. */
+Test(acl, right_to_publish_that_is_missing_undoes_no_change)
+{
+    rlock_semaphore *semaphore = semaphore_of(stage.client, NAME);
+    rlock_permit_semaphore *expiring = permits_of(stage.client, "expiring");
+    rlock_count_down_latch *latch = latch_of(stage.client, "latch");
+    rlock_permit permit;
+    bool flag = false;
+    assert_ok(rlock_semaphore_add_permits(semaphore, 1));
+    assert_ok(rlock_permit_semaphore_try_set_permits(expiring, 2, NULL));
+    assert_ok(rlock_permit_semaphore_try_acquire(expiring, 0, 60000, &permit));
+    assert_ok(rlock_count_down_latch_try_set_count(latch, 1, NULL));
+    say("ACL SETUSER locks resetchannels");
+    assert_status(rlock_semaphore_release(semaphore, 1), RLOCK_SERVER);
+    assert_error("\"app:order\"", "channel", "docs/security.md");
+    assert_status(rlock_semaphore_add_permits(semaphore, 2), RLOCK_SERVER);
+    cr_assert(available(semaphore) == 4);
+    assert_status(rlock_permit_semaphore_release_many(expiring, 1, &permit), RLOCK_SERVER);
+    assert_status(rlock_permit_semaphore_add_permits(expiring, 3), RLOCK_SERVER);
+    cr_assert(permits_available(expiring) == 5 && permits_taken(expiring) == 0);
+    assert_status(rlock_count_down_latch_count_down(latch), RLOCK_SERVER);
+    cr_assert(count_of(latch) == 0);
+    assert_status(rlock_object_rename(rlock_semaphore_object(semaphore), "new"), RLOCK_SERVER);
+    assert_ok(rlock_object_exists(rlock_semaphore_object(semaphore), &flag));
+    cr_assert(!flag && server_integer(stage.server, "GET app:new") == 4);
+}
+
 /* The permit that has expired is given back once, however often somebody is refused it. */
 Test(acl, right_to_publish_that_is_missing_multiplies_no_permits)
 {
