@@ -96,7 +96,7 @@ rlock_status hold_give_back(cli_hold *self)
 
 const char *hold_word(const cli_hold *self)
 {
-    return self->lock ? "lock" : self->leased ? "permit" : "semaphore";
+    return self->lock ? "lock" : self->leased ? "permit of the semaphore" : "semaphore";
 }
 
 /* --- its loss --- */

@@ -50,7 +50,7 @@ int64_t hold_valid_for(const cli_hold *hold);
  * lease stay taken; RLOCK_UNKNOWN: it is unknown whether they do. */
 rlock_status hold_give_back(cli_hold *hold);
 
-/* Returns "lock", "semaphore" or "permit". */
+/* Returns "lock", "semaphore" or "permit of the semaphore", to which the name is added. */
 const char *hold_word(const cli_hold *hold);
 
 /* Whether a hold is still held. */

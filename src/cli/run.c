@@ -81,6 +81,20 @@ static void complain_of_type(rlock_client *client, const cli_hold *hold, const c
         complain("%s", why);
 }
 
+/* Whether what stands under the name of a lock is not a lock, so that a wait for it is in vain; then a message says it. A
+ * hash of another program looks like a held lock to an acquire. Nothing stands under the name of a sharded lock. */
+static bool is_no_lock(rlock_client *client, const cli_hold *hold, const char *name)
+{
+    rlock_inspection *found = NULL;
+    if (!hold->lock || hold->kind->sharded)
+        return false;
+    bool no_lock = rlock_inspect(client, name, &found) == RLOCK_SERVER && strstr(rlock_last_error(), "it is not a lock");
+    rlock_inspection_free(found);
+    if (no_lock)
+        complain("%s; use another name", rlock_last_error());
+    return no_lock;
+}
+
 /* Writes that the wait was over; the parts of a sharded lock have names of their own. */
 static void complain_of_time(const cli_hold *hold, const run_options *options)
 {
@@ -107,13 +121,13 @@ static void complain_of_acquire(rlock_client *client, const cli_hold *hold, rloc
     if (status == RLOCK_TIMEOUT && hold->lock)
         complain_of_time(hold, options);
     else if (status == RLOCK_TIMEOUT)
-        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect shows how many it has", hold->shown,
-                 hold->permits, permits(hold));
+        complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect %s shows how many it has", hold->shown,
+                 hold->permits, permits(hold), hold->shown);
     else if (status == RLOCK_UNKNOWN)
         complain("%d %s may have been acquired, although the command did not run: %s", hold->permits, permits(hold),
                  rlock_last_error());
     else if (status == RLOCK_LOST && hold->leased)
-        complain("the permit \"%s\" was lost before the command began", hold->shown);
+        complain("the permit of the semaphore \"%s\" was lost before the command began", hold->shown);
     else if (status == RLOCK_SERVER && hold->lock && strstr(rlock_last_error(), "WRONGTYPE"))
         complain_of_type(client, hold, options->name);
     else
@@ -129,6 +143,8 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
         complain("a signal ended the wait for the %s \"%s\": %s", hold_word(hold), hold->shown, strsignal(signal));
         return EXIT_SIGNAL + signal;
     }
+    if (status == RLOCK_TIMEOUT && is_no_lock(client, hold, options->name))
+        return EXIT_REFUSED;
     complain_of_acquire(client, hold, status, options);
     return status == RLOCK_TIMEOUT ? options->timeout_exit : exit_for(status);
 }
@@ -161,7 +177,7 @@ static void complain_of_lock(const cli_hold *hold, rlock_status status)
 static void complain_of_permits(const cli_hold *hold, rlock_status status)
 {
     if (status == RLOCK_LOST)
-        complain("the permit \"%s\" was lost before the command ended", hold->shown);
+        complain("the permit of the semaphore \"%s\" was lost before the command ended", hold->shown);
     else if (status == RLOCK_UNKNOWN)
         complain("it is unknown whether %d %s came back: %s", hold->permits, permits(hold), rlock_last_error());
     else

@@ -19,6 +19,8 @@
 #define FIRST_MS 500
 /* How often the server is asked who holds the lock. */
 #define AGAIN_MS 2000
+/* What a message was about, as far as it is compared with the next one. */
+#define TOLD_SIZE 200
 
 /* Whether a release may go unnoticed: a lock that is held as a side of a read-write lock sends its messages on another
  * channel than other kinds. */
@@ -28,11 +30,21 @@ static bool is_of_another_kind(const cli_waiting *self, const rlock_inspection *
     return found->holder_count > 0 && self->hold->lock && side != (found->mode != NULL);
 }
 
+static void print_permits(FILE *out, const cli_waiting *self, const rlock_inspection *found)
+{
+    int wanted = self->hold->permits;
+    fprintf(out, "%" PRId64 " %s available, %d needed", found->available, found->available == 1 ? "permit" : "permits",
+            wanted);
+    /* Permits of a plain semaphore that are taken leave no trace. */
+    int64_t taken = (int64_t)found->permit_count, has = found->available < wanted ? found->available + taken : wanted;
+    if (self->hold->leased && has < wanted)
+        fprintf(out, "; the semaphore has only %" PRId64 ", so the wait does not end unless some are added", has);
+}
+
 static void print_state(FILE *out, const cli_waiting *self, const rlock_inspection *found)
 {
     if (found->has_permits) {
-        fprintf(out, "%" PRId64 " of %d %s available", found->available, self->hold->permits,
-                self->hold->permits == 1 ? "permit" : "permits");
+        print_permits(out, self, found);
     } else if (found->holder_count == 0) {
         fputs("free now", out);
     } else {
@@ -67,13 +79,28 @@ static void say(cli_waiting *self, const char *state)
     pthread_mutex_unlock(&self->mutex);
 }
 
-/* Asks, and says what is new. `told`: what the last message was about. A failure is not told: the wait meets it, too. */
+/* Says what the server refuses to tell, such as that the key is not a lock. */
+static void say_refusal(cli_waiting *self, char *told, size_t size)
+{
+    const char *why = rlock_last_error();
+    char now[TOLD_SIZE];
+    snprintf(now, sizeof now, "%s", why);
+    if (strcmp(now, told) != 0)
+        say(self, why);
+    snprintf(told, size, "%s", now);
+}
+
+/* Asks, and says what is new. `told`: what the last message was about. That no server answers is not told: the wait
+ * meets it, too. */
 static void look(cli_waiting *self, char *told, size_t size)
 {
     rlock_inspection *found;
-    if (rlock_inspect(self->client, self->options->name, &found) != RLOCK_OK)
+    rlock_status answer = rlock_inspect(self->client, self->options->name, &found);
+    if (answer == RLOCK_SERVER)
+        say_refusal(self, told, size);
+    if (answer != RLOCK_OK)
         return;
-    char who[200], *state = NULL;
+    char who[TOLD_SIZE], *state = NULL;
     size_t length;
     identify(found, who, sizeof who);
     FILE *out = strcmp(who, told) != 0 ? open_memstream(&state, &length) : NULL;
@@ -92,7 +119,7 @@ static void look(cli_waiting *self, char *told, size_t size)
 static void *tell(void *argument)
 {
     cli_waiting *self = argument;
-    char told[200] = "";
+    char told[TOLD_SIZE] = "";
     struct pollfd stop = {self->stop_fd, POLLIN, 0};
     int pause_ms = FIRST_MS;
     for (;;) {

@@ -150,12 +150,30 @@ Test(command_flock, wait_for_a_holder_of_another_kind_is_warned_of)
     end_under(reader);
 }
 
+/* A hash of another program looks like a lock that is held for ever. */
+Test(command_flock, hash_that_is_no_lock_is_told)
+{
+    static const char why[] = "the hash \"" NAME "\" has the field \"apple\", which names no owner: it is not a lock";
+    freeReplyObject(server_command(stage.server, "HSET " NAME " apple 3"));
+    static const char *const gives_up[][6] = {{"-n", NAME, "true"}, {"-w", "10ms", NAME, "true"}, {"-n", "-E", "1", NAME, "true"}};
+    for (size_t i = 0; i < sizeof gives_up / sizeof *gives_up; i++) {
+        outcome found = run(gives_up[i]);
+        cr_assert(found.status == 76 && strstr(found.err, why), "%d: %s", found.status, found.err);
+        outcome_free(&found);
+    }
+    command *c = start(COMMAND("-v", NAME, "true"));
+    cr_assert(command_complains(c, why, SOON_MS), "%s", command_err(c));
+    command_signal(c, 15);
+    cr_assert(command_wait(c, SOON_MS) == 128 + 15);
+    command_free(c);
+}
+
 Test(command_flock, verbose_wait_for_permits_tells_how_many_there_are)
 {
     freeReplyObject(server_command(stage.server, "SET mail 1"));
     command *c = start(COMMAND("-v", "--kind", "semaphore", "--permits", "2", "mail", "true"));
     cr_assert(command_complains(c, "waiting for the semaphore \"mail\", ", SOON_MS), "%s", command_err(c));
-    cr_assert(command_complains(c, ": 1 of 2 permits available", SOON_MS), "%s", command_err(c));
+    cr_assert(command_complains(c, ": 1 permit available, 2 needed\n", SOON_MS), "%s", command_err(c));
     command_signal(c, 15);
     cr_assert(command_wait(c, SOON_MS) == 128 + 15);
     command_free(c);

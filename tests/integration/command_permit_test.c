@@ -76,7 +76,7 @@ Test(command_permit, a_lease_that_runs_out_ends_the_command)
     command *c = start(COMMAND(PERMIT, "--lease", "700ms", NAME, "--", "cat"));
     cr_assert(command_wait(c, SOON_MS) == 70);
     assert_between(now_ms() - begin_ms, 650, at_most_ms(1700));
-    cr_assert(strncmp(command_err(c), "rlock: the permit \"" NAME "\" was lost: its --lease of 700 ms", 48) == 0, "%s",
+    cr_assert(strncmp(command_err(c), "rlock: the permit of the semaphore \"" NAME "\" was lost: its --lease of 700 ms", 65) == 0, "%s",
               command_err(c));
     command_free(c);
     cr_assert(status_of(COMMAND(PERMIT, "--wait", "5s", NAME, "--", "true")) == 0);
@@ -87,7 +87,7 @@ Test(command_permit, a_lease_that_is_over_at_once_is_told_with_70)
 {
     set_permits(1);
     outcome found = run(COMMAND(PERMIT, "--lease", "1ms", NAME, "--", "true"));
-    cr_assert(found.status == 70 && strncmp(found.err, "rlock: the permit \"" NAME "\" was lost", 34) == 0, "%d %s",
+    cr_assert(found.status == 70 && strncmp(found.err, "rlock: the permit of the semaphore \"" NAME "\" was lost", 51) == 0, "%d %s",
               found.status, found.err);
     outcome_free(&found);
 }
@@ -121,7 +121,7 @@ Test(command_permit, is_renewed_and_its_loss_ends_the_command, .lasts = 20)
     assert_between(least_ms, LEASE_MS / 2, LEASE_MS);
     freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " 0 0"));
     cr_assert(command_wait(c, LEASE_MS / 2) == 70, "%s", command_err(c));
-    cr_assert(strncmp(command_err(c), "rlock: the permit \"" NAME "\" was lost: it was forced open or deleted", 60) == 0, "%s",
+    cr_assert(strncmp(command_err(c), "rlock: the permit of the semaphore \"" NAME "\" was lost: it was forced open or deleted", 77) == 0, "%s",
               command_err(c));
     command_free(c);
     assert_permits(1, 0);
@@ -138,7 +138,7 @@ Test(command_permit, a_loss_found_at_the_end_is_told_by_the_exit_status)
         freeReplyObject(server_command(stage.server, "ZREMRANGEBYRANK " TAKEN " %d %d", rank, rank));
         command_write(c, "\n");
         cr_assert(command_wait(c, SOON_MS) == 70);
-        cr_assert_str_eq(command_err(c), "rlock: the permit \"" NAME "\" was lost before the command ended\n");
+        cr_assert_str_eq(command_err(c), "rlock: the permit of the semaphore \"" NAME "\" was lost before the command ended\n");
         command_free(c);
         assert_permits(2, 0);
     }
@@ -152,10 +152,21 @@ Test(command_permit, a_wait_ends_with_75_and_a_signal_ends_it)
     cr_assert(server_wait_subscribers(stage.server, "redisson_sc:{" NAME "}", 1, SOON_MS));
     command_signal(c, SIGTERM);
     cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM);
-    cr_assert_str_eq(command_err(c), "rlock: a signal ended the wait for the permit \"" NAME "\": Terminated\n");
+    cr_assert_str_eq(command_err(c), "rlock: a signal ended the wait for the permit of the semaphore \"" NAME "\": Terminated\n");
     cr_assert_str_eq(command_out(c), "");
     command_free(c);
     assert_permits(0, 0);
+}
+
+/* Nobody can give back a permit that the semaphore does not have. */
+Test(command_permit, a_wait_for_more_permits_than_there_are_is_told)
+{
+    command *c = start(COMMAND("-v", "--kind", "permit", "--set-permits", "2", "--permits", "3", NAME, "--", "true"));
+    cr_assert(command_complains(c, ": 2 permits available, 3 needed; the semaphore has only 2, so", SOON_MS), "%s",
+              command_err(c));
+    command_signal(c, SIGTERM);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM);
+    command_free(c);
 }
 
 Test(command_permit, a_semaphore_that_nobody_made_is_told_with_76)
