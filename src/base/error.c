@@ -49,8 +49,10 @@ rlock_status rli_fail_text(rlock_status status, const char *message)
 
 rlock_status rli_fail_prefix(rlock_status status, const char *what, const char *name)
 {
-    char shown[RLI_NAME_SHOWN], said[sizeof last_error];
-    if (strstr(last_error, rli_show_name(name, shown)))
+    char shown[RLI_NAME_SHOWN], quoted[RLI_NAME_SHOWN + 2], said[sizeof last_error];
+    /* With its quotes: a name such as "a" or "Redis" is a part of most texts. */
+    snprintf(quoted, sizeof quoted, "\"%s\"", rli_show_name(name, shown));
+    if (strstr(last_error, quoted))
         return status;
     memcpy(said, last_error, sizeof said);
     return rli_fail(status, "%s \"%s\": %s", what, shown, said);

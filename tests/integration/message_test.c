@@ -62,6 +62,16 @@ Test(message, of_other_objects_without_a_server_names_them)
     rlock_count_down_latch_free(latch);
 }
 
+/* Words of the message that are the same are not the name. */
+TimedTest(message, names_a_lock_whose_name_is_a_word_of_the_message)
+{
+    server_kill(stage.server);
+    assert_status(rlock_try_lock(lock_of(stage.client, "Redis"), 0, 1000), RLOCK_UNAVAILABLE);
+    assert_error("lock \"Redis\": ", "Redis at");
+    assert_status(rlock_try_lock(lock_of(stage.client, "a"), 0, 1000), RLOCK_UNAVAILABLE);
+    assert_error("lock \"a\": ", "Redis at");
+}
+
 /* A name that is longer than a message has room for is cut, and stands there once. */
 TimedTest(message, names_a_lock_once)
 {
