@@ -14,7 +14,8 @@ static rlock_status not_held(const rli_extend *asked)
     char shown[RLI_NAME_SHOWN];
     rli_entry *entry = rli_entry_find(asked->engine, asked->names);
     if (entry && rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner))
-        return rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended",
+        return rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended; unlock it as often as it was "
+                        "locked",
                         rli_show_name(asked->names->name, shown));
     return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it can't be extended",
                     rli_show_name(asked->names->name, shown));

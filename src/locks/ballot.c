@@ -51,7 +51,7 @@ void rli_ballot_set(rli_ballot *ballot, size_t at, rlock_status status)
     rli_vote *vote = &ballot->votes[at];
     vote->status = status;
     if (status != RLOCK_OK)
-        snprintf(vote->why, sizeof vote->why, "%.*s", RLI_VOTE_WHY - 1, rlock_last_error());
+        snprintf(vote->why, sizeof vote->why, "%s", rlock_last_error());
 }
 
 rlock_status rli_vote_status(const rli_vote *vote)

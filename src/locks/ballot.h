@@ -6,8 +6,6 @@
 #include "base/parts.h"
 #include "locks/composite.h"
 
-#define RLI_VOTE_WHY 200
-
 /* The question to one member, and its answer. */
 typedef struct rli_vote {
     rli_operation op;     /* a part of the whole, which the member's machine is a part of; begun while `machine` is set */
@@ -16,7 +14,7 @@ typedef struct rli_vote {
     rlock_status status; /* with which it has ended */
     int64_t answer;
     uint64_t took;          /* of an acquire that ended with RLOCK_OK: the number of its session */
-    char why[RLI_VOTE_WHY]; /* the message of the status */
+    char why[512];          /* the message of the status */
 } rli_vote;
 
 typedef struct rli_ballot {

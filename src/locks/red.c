@@ -130,7 +130,7 @@ static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
 {
     sweep->good += status == RLOCK_OK;
     if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
-        sweep->failed = status;
+        rli_sweep_keep(sweep, status);
     return RLI_SWEEP_ON;
 }
 
@@ -141,7 +141,8 @@ static rlock_status judge_extended(rli_sweep *sweep)
         return RLOCK_OK;
     if (sweep->good > 0 && sweep->failed == RLOCK_NOT_OWNER)
         sweep->failed = RLOCK_LOST;
-    return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed", sweep->good, members, need);
+    return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed; %s", sweep->good, members, need,
+                    sweep->why);
 }
 
 /* Asks until the result is decided. */

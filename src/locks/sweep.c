@@ -188,7 +188,7 @@ size_t rli_sweep_room_at_once(const rlock *handle, rli_job_kind kind)
 void rli_sweep_keep(rli_sweep *sweep, rlock_status failed)
 {
     sweep->failed = failed;
-    snprintf(sweep->why, sizeof sweep->why, "%.399s", rlock_last_error());
+    snprintf(sweep->why, sizeof sweep->why, "%s", rlock_last_error());
 }
 
 void rli_sweep_keep_first(rli_sweep *sweep, rlock_status status)

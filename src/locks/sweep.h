@@ -29,7 +29,7 @@ struct rli_sweep {
     size_t good, bad;    /* as the rules count them */
     bool told;           /* a red lock's keeper knows of this release */
     rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
-    char why[400];
+    char why[512];
     rli_ballot *ballot; /* asks all members at the same time; NULL: one after the other, or in batches */
     rli_batch batch;    /* asks them in batches */
 };

@@ -64,7 +64,7 @@ rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_m
     bool fails = tally->failure != RLOCK_OK && (tally->failure != RLOCK_LOST || valid < tally->need);
     /* The members that failed could have made a majority. */
     if (fails && tally->refused <= tally->members - tally->need)
-        return rli_fail(tally->failure, "a red lock: %zu of %zu taken, %zu needed; %.400s", tally->granted,
+        return rli_fail(tally->failure, "a red lock: %zu of %zu taken, %zu needed; %s", tally->granted,
                         tally->members, tally->need, tally->why);
     return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
                     tally->granted, tally->members, tally->need, tally->refused);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 static void open_stage(void)
 {
@@ -82,6 +83,24 @@ TimedTest(message, names_a_lock_once)
     assert_status(rlock_try_lock(lock, 0, 1000), RLOCK_TIMEOUT);
     const char *first = strstr(rlock_last_error(), "0…\"");
     cr_assert(first && !strstr(first + 1, "0…\""), "%s", rlock_last_error());
+}
+
+/* The message of a member is that of the lock alone, whatever its length. */
+Test(message, of_a_multi_lock_is_not_cut)
+{
+    char name[199] = "", alone[512];
+    for (int i = 0; i < 99; i++)
+        strcat(name, "ü");
+    rlock *lock = lock_of(stage.client, name), *multi = stage_keep(rlock_get_multi_lock(&lock, 1));
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_force_unlock(lock_of(stage.other, name), NULL));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    snprintf(alone, sizeof alone, "%s", rlock_last_error());
+    assert_ok(rlock_lock(multi));
+    assert_ok(rlock_force_unlock(lock_of(stage.other, name), NULL));
+    assert_status(rlock_unlock(multi), RLOCK_LOST);
+    cr_assert_str_eq(rlock_last_error(), alone);
+    cr_assert(strlen(alone) > 199, "%s", alone);
 }
 
 /* The words of Redisson's IllegalMonitorStateException, then which lock it is and what to do. */
