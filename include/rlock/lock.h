@@ -20,7 +20,7 @@ typedef struct rlock rlock;
 #define RLOCK_FOREVER      INT64_MAX              /* as a wait: no limit */
 #define RLOCK_LEASE_MAX_MS INT64_C(3155760000000) /* 100 years */
 
-/* Makes a handle for the lock `name` (UTF-8, 1 byte to 512 MiB; copied). Does not ask the server, and does
+/* Makes a handle for the lock `name` (bytes without a 0, such as UTF-8: 1 byte to 512 MiB; copied). Does not ask the server, and does
  * not keep a lock held. Threads may share the handle. It keeps a reference to the client. NULL:
  * rlock_last_error() says why. End it with rlock_free(). */
 RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
@@ -174,7 +174,7 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * rlock_is_locked             whether all parts are held.
  * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
  * rlock_force_unlock          frees all parts; *was_locked: whether any was held.
- * RLOCK_UNAVAILABLE, RLOCK_SERVER: none of the parts could be asked. While one could, it stands in for the others. Each
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones acquired. While one could, it stands in for the others. Each
  * server that does not answer makes an acquire up to 750 ms longer than its wait, whatever its number of parts.
  * rlock_name                  is NULL. rlock_on_lost reports the part that was lost, by its name.
  * NULL: RLOCK_INVALID, RLOCK_NO_MEMORY, RLOCK_CLOSED or RLOCK_FORKED; see rlock_last_error(). End it with rlock_free().
@@ -220,7 +220,10 @@ RLOCK_API const char *rlock_name(const rlock *lock);
  *                     process knew of before, so that rlock_valid_for() was 0, does not hinder the call: it acquires the
  *                     lock anew, and the lost holds' unlocks, after that of the new one, return RLOCK_LOST.
  * RLOCK_ALREADY_HELD  a non-reentrant lock that this owner holds; it still holds it.
- * RLOCK_INVALID       an argument is wrong. Also RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: not held.
+ * RLOCK_NOT_SYNCED    not held: no replica confirmed the acquisition, so it was undone (checkLockSyncedSlaves). Only with
+ *                     servers that have replicas.
+ * RLOCK_INVALID       an argument is wrong, or this owner holds the lock as often as can be counted: 2147483647 times,
+ *                     of a read side fewer. Also RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: nothing new is held.
  * Follows org.redisson.RedissonLock. */
 
 /* Acquires the lock; waits without limit; renewed by the watchdog. Java: lock(). */

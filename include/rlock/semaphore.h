@@ -31,11 +31,13 @@ extern "C" {
  *                    Also if there are more permits than an int can hold. But if the user may not publish on the
  *                    channel, which rlock_last_error() says then, a release or a change of the number was carried
  *                    out, and only the waiters were not told: do not repeat it. docs/security.md
+ * RLOCK_NOT_SYNCED   (only calls that take permits, with servers that have replicas) nothing is taken: no replica
+ *                    confirmed the permits, so they were given back (checkLockSyncedSlaves).
  * RLOCK_INVALID      an argument is wrong. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY.
  * Follows org.redisson.RedissonSemaphore. */
 typedef struct rlock_semaphore rlock_semaphore;
 
-/* Makes a handle for the semaphore `name` (UTF-8, 1 byte to 512 MiB; copied). Does not ask the server.
+/* Makes a handle for the semaphore `name` (bytes without a 0, such as UTF-8: 1 byte to 512 MiB; copied). Does not ask the server.
  * Threads may share the handle. It keeps a reference to the client. NULL: rlock_last_error() says why. End it
  * with rlock_semaphore_free(). Java: getSemaphore(name). */
 RLOCK_API rlock_semaphore *rlock_get_semaphore(rlock_client *client, const char *name);
@@ -118,8 +120,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_delete(rlock_semaphore *
  *
  * For all calls: as for the semaphore (rlock_semaphore_acquire). RLOCK_UNKNOWN is returned only by the calls that set the
  * number of permits and by delete. The other calls can be repeated safely, and are, because this library chooses the
- * ids. An acquire that was never answered is undone in the background: RLOCK_UNAVAILABLE and RLOCK_CANCELLED
- * mean that nothing is held. Follows org.redisson.RedissonPermitExpirableSemaphore. */
+ * ids. An acquire that was never answered is undone in the background: RLOCK_UNAVAILABLE, RLOCK_CANCELLED and
+ * RLOCK_NOT_SYNCED mean that nothing is held. Follows org.redisson.RedissonPermitExpirableSemaphore. */
 typedef struct rlock_permit_semaphore rlock_permit_semaphore;
 
 /* The id of a permit, as 32 hex digits; Java shows the same text. */
