@@ -292,7 +292,7 @@ int bench_command(char **argv)
                                   {.name = "--yes", .flag = &self.agreed},
                                   {.name = "--json", .flag = &self.json},
                                   {0}};
-    cli_words words = {.command = argv[0], .form = "[OPTION…]", .help = help, .nameless = true};
+    cli_words words = {.command = argv[0], .form = "[OPTION…]", .help = help, .kinds = KINDS, .nameless = true};
     int code;
     if (!options_read(&words, options, argv, &code))
         return code;

@@ -104,6 +104,9 @@ static void complain_of_time(const cli_hold *hold, const run_options *options)
     if (options->kind->sharded && waited)
         complain("no part of the sharded lock \"%s\" became free within %s; rlock ls '%s:*' shows the holders",
                  hold->shown, shown, hold->shown);
+    else if (options->kind->sharded && options->shards == 1)
+        complain("the only part of the sharded lock \"%s\" is held by another; rlock ls '%s:*' shows by whom",
+                 hold->shown, hold->shown);
     else if (options->kind->sharded)
         complain("all %d parts of the sharded lock \"%s\" are held by others; rlock ls '%s:*' shows by whom",
                  options->shards, hold->shown, hold->shown);

@@ -49,6 +49,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("force-unlock", "--kind", "semaphore", NAME), "a semaphore is not a lock: --kind must be lock, fair"},
         {COMMAND("force-unlock", "--kind", "sharded", NAME), "a part of a sharded lock has a name: write NAME:0, NAME:1"},
         {COMMAND("force-unlock", "--kind", "group", NAME), "a group is freed without --kind"},
+        {COMMAND("bench", "--kind", "nosuch"), "unknown kind \"nosuch\": it must be lock, fair, spin, token, signal, read, write or"},
         {COMMAND("bench", "--kind", "sharded"), "--kind sharded is not measured: it must be lock, fair"},
         {COMMAND("-s", "--kind", "fair", NAME, "true"), "-s asks for --kind read, so --kind fair must not be given"},
         {COMMAND("-x", "--kind", "lock", NAME, "true"), "-x asks for --kind write"},
