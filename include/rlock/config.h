@@ -174,8 +174,9 @@ RLOCK_API rlock_config *rlock_config_new(void);
  * that were opened with it are not affected. For a struct of the program's own use rlock_config_free(). */
 RLOCK_API void rlock_config_delete(rlock_config *config);
 
-/* Sets one field by Redisson's name for it, which is the first word of the field's comment in rlock_config, or "address",
- * "username" or "password".
+/* Sets one field by its name in URLs, which is the first word of the field's comment in rlock_config, or "address",
+ * "username" or "password". It is Redisson's name where the comment does not say otherwise; what Redisson sets with a
+ * class of Java has another, such as namePrefix for a nameMapper.
  * value: as in a URL: a number (times in ms), a word such as STRICT, true or false, or a string. A string is
  *        copied and belongs to the config, so end the config with rlock_config_free() or rlock_config_delete().
  *        NULL unsets a string. "address" replaces addresses that a file gave.

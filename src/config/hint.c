@@ -29,11 +29,34 @@ static size_t distance(const char *a, const char *b)
     return row[b_length];
 }
 
+/* The name in `names` for what has another name in Redisson; NULL: none is known. */
+static const char *our_name(const char *name, rli_names_fn *names)
+{
+    static const struct {
+        const char *redissons, *ours;
+    } others[] = {
+        {"nameMapper", "namePrefix"},      {"natMapper", "natMap"},
+        {"retryDelay", "retryBaseDelay"},  {"retryInterval", "retryBaseDelay"},
+        {"masterConnectionPoolSize", "connectionPoolSize"},
+        {"redis+uds", "unix"},             {"valkey+uds", "unix"},
+        {"valkey", "redis"},               {"valkeys", "rediss"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *one = "";
+        if (strcmp(others[i].redissons, name) != 0)
+            continue;
+        for (size_t j = 0; one && strcmp(one, others[i].ours) != 0; j++)
+            one = names(j);
+        return one;
+    }
+    return NULL;
+}
+
 const char *rli_hint(const char *name, rli_names_fn *names, char shown[RLI_HINT_SHOWN])
 {
-    const char *like = NULL, *one;
+    const char *known = our_name(name, names), *like = known, *one;
     size_t length = strlen(name), best = length > 5 ? 3 : length > 2 ? 2 : 1; /* a smaller distance counts as similar */
-    for (size_t i = 0; (one = names(i)); i++) {
+    for (size_t i = 0; !known && (one = names(i)); i++) {
         size_t away = distance(name, one);
         if (away < best) {
             best = away;

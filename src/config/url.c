@@ -154,6 +154,16 @@ static rlock_status read_places(rli_settings *settings, const struct scheme *sch
     return status;
 }
 
+/* Without TLS such settings would be ignored, and the connection would not be as safe as the URL seems to ask for. */
+static rlock_status check_tls(const rli_settings *settings, const char *name)
+{
+    if (settings->tls.on || strncmp(name, "ssl", 3) != 0)
+        return RLOCK_OK;
+    return rli_fail(RLOCK_INVALID,
+                    "%s is given, but the URL is without TLS; begin it with rediss://, or rediss-sentinel:// and so on",
+                    name);
+}
+
 /* After a parameter that holds a password, names and values may be parts of that password, split by an & that
  * was not encoded. So no message shows them. */
 static rlock_status read_query(rli_settings *settings, const char *query)
@@ -172,6 +182,8 @@ static rlock_status read_query(rli_settings *settings, const char *query)
             status = take(&value, equals + 1, length - (size_t)(equals - query) - 1, "value of a parameter");
         if (status == RLOCK_OK)
             status = rli_settings_set(settings, strcmp(name, "db") == 0 ? "database" : name, value, !behind_secret);
+        if (status == RLOCK_OK)
+            status = check_tls(settings, name);
         behind_secret = behind_secret || (name && strstr(name, "Password"));
         free(name);
         free(value);
@@ -253,6 +265,8 @@ static rlock_status read_unix(rli_settings *settings, const char *rest)
 
 static const char *scheme_name(size_t i)
 {
+    if (i == 2 * SCHEME_COUNT)
+        return "unix";
     return i < 2 * SCHEME_COUNT ? (i % 2 ? schemes[i / 2].with_tls : schemes[i / 2].name) : NULL;
 }
 

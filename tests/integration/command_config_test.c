@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/command_process.h"
 #include "tests/integration/support/stage.h"
+#include "tests/support/certificates.h"
 #include "tests/support/shell.h"
 
 #include <stdio.h>
@@ -104,16 +105,20 @@ Test(command_config, refuses_to_choose_between_two_places)
 /* Other users of the machine see it in ps(1), for as long as rlock runs. */
 Test(command_config, password_on_the_command_line_is_not_seen_there_later)
 {
-    char url[256];
-    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all"));
-    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d/0?sslTruststorePassword=hush&timeout=3000",
-             server_port(stage.server));
+    char url[4200];
+    texts kept = {0};
+    server *own = server_start_with(certificates_args(&kept, CERTIFICATE_SERVER, "no", NULL));
+    freeReplyObject(server_command(own, "ACL SETUSER bob on >secret ~* &* +@all"));
+    snprintf(url, sizeof url, "rediss://bob:secret@127.0.0.1:%d/0?sslTruststore=%s&sslTruststorePassword=hush&timeout=3000",
+             server_port(own), certificate_file(CERTIFICATE_AUTHORITY));
     outcome found = command_outcome(
         NULL, COMMAND("run", "--url", url, "order", "--", "sh", "-c", "tr '\\0' ' ' < /proc/$PPID/cmdline"));
     cr_assert(found.status == 0, "%d: %s", found.status, found.err);
     cr_assert(!strstr(found.out, "secret") && !strstr(found.out, "hush"), "%s", found.out);
-    snprintf(url, sizeof url, "@127.0.0.1:%d/0?sslTruststorePassword=****&timeout=3000 order -- sh -c tr",
-             server_port(stage.server));
+    snprintf(url, sizeof url, "@127.0.0.1:%d/0?sslTruststore=%s&sslTruststorePassword=****&timeout=3000 order -- sh -c tr",
+             server_port(own), certificate_file(CERTIFICATE_AUTHORITY));
     cr_assert(strstr(found.out, url), "%s", found.out);
     outcome_free(&found);
+    server_stop(own);
+    texts_free(&kept);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 #include "config/environment.h"
+#include "config/fields.h"
 #include "config/hint.h"
 #include "config/redisson_file/file.h"
 #include "config/redisson_file/yaml_loader.h"
@@ -43,6 +44,11 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
     char shown[64], hint[RLI_HINT_SHOWN] = "";
     show_key(key, shown);
     bool misplaced = rli_yaml_key_find(~0u, key);
+    if (!misplaced && rli_field_find(key))
+        return rli_yaml_warn(loader, rli_yaml_line(at),
+                             "the key \"%s\" is not one of Redisson's and is ignored in a file; set it with "
+                             "rlock_config_set(), or in a URL",
+                             shown);
     if (!misplaced && strcmp(shown, key) == 0)
         rli_hint(key, rli_yaml_key_name, hint);
     if (!*loader->stray || *hint)

@@ -46,7 +46,8 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
         if (node != present && is_master(topology, op, node, &trouble))
             return RLOCK_OK;
     }
-    return rli_fail(trouble.status, "no master among the %zu addresses: %.280s", settings->address_count, trouble.why);
+    return rli_fail(trouble.status, "no master among the %zu %s: %.280s", settings->address_count,
+                    settings->address_count == 1 ? "address" : "addresses", trouble.why);
 }
 
 #define DAY_MS INT64_C(86400000)
