@@ -1,4 +1,5 @@
 /* docs/async.md's example: a lock in a program whose loop is libuv's. */
+#define _DEFAULT_SOURCE /* for libuv's header, also with -std=c11 */
 #include <rlock/rlock.h>
 #include <stdio.h>
 #include <uv.h>

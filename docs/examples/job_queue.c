@@ -3,6 +3,7 @@
  * lockWatchdogTimeout (30 s), and another worker takes it.
  *
  *     job_queue FOLDER [URL] */
+#define _DEFAULT_SOURCE /* for usleep, also with -std=c11 */
 #include <dirent.h>
 #include <rlock/rlock.h>
 #include <stdio.h>

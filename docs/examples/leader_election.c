@@ -2,6 +2,7 @@
  * at the latest lockWatchdogTimeout (30 s) after it has died.
  *
  *     leader_election NAME [STEPS [URL]] */
+#define _DEFAULT_SOURCE /* for usleep, also with -std=c11 */
 #include <rlock/rlock.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* docs/singleflight.md's example: eight threads want one page. One of them loads it; and of several such processes, one. The
  * value is kept in Redis for a minute, by hiredis, which any client of Redis can read. */
+#define _DEFAULT_SOURCE /* for strdup, also with -std=c11 */
 #include <hiredis/hiredis.h>
 #include <pthread.h>
 #include <rlock/rlock.h>
