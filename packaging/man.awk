@@ -1,7 +1,7 @@
 # man.awk: writes a manual page (mdoc) for each public function, from the comment before its declaration.
 #   awk -v folder=build/man -v date=2026-11-25 -v version=1.0.0 -f packaging/man.awk include/rlock/*.h
 # Declarations after one comment share a page, named for the first of them; for the others, lines of the output name the
-# link and the page. From a line that begins with "For all calls", a comment is also part of the pages of the functions
+# link and the page; macros in capitals that follow the declarations come first there. From a line that begins with "For all calls", a comment is also part of the pages of the functions
 # that follow and return a status, until the next section of the header (a comment that begins with "---").
 # SPDX-License-Identifier: Apache-2.0
 
@@ -185,7 +185,18 @@ function describe_group(    heading, text) {
     describe(toupper(substr(text, 1, 1)) substr(text, 2))
 }
 
-function page(    i, first) {
+# A macro, as a function without types.
+function declare_macro(macro,    name, arguments, count, i) {
+    name = macro
+    sub(/\(.*/, "", name)
+    count = split(substr(macro, length(name) + 2, length(macro) - length(name) - 2), arguments, /, */)
+    put(".Fo " name)
+    for (i = 1; i <= count; i++)
+        put(".Fa " quoted(arguments[i]))
+    put(".Fc")
+}
+
+function page(    i, first, name) {
     if (!functions || comment == "")
         return
     first = name_of(function_at[1])
@@ -195,6 +206,12 @@ function page(    i, first) {
     put(".Dt " toupper(first) " 3")
     put(".Os rlock " version)
     put(".Sh NAME")
+    for (i = 1; i <= macros; i++) {
+        name = macro_at[i]
+        sub(/\(.*/, "", name)
+        put(".Nm " name " ,")
+        print name ".3", first ".3"
+    }
     for (i = 1; i <= functions; i++)
         put(".Nm " name_of(function_at[i]) (i < functions ? " ," : ""))
     put(".Nd " title(comment))
@@ -202,6 +219,8 @@ function page(    i, first) {
     put("librlock (pkg-config name: rlock)")
     put(".Sh SYNOPSIS")
     put(".In rlock/rlock.h")
+    for (i = 1; i <= macros; i++)
+        declare_macro(macro_at[i])
     for (i = 1; i <= functions; i++)
         declare(function_at[i])
     put(".Sh DESCRIPTION")
@@ -223,7 +242,7 @@ function page(    i, first) {
 # The comment before the functions has been dealt with.
 function end_page() {
     page()
-    functions = 0
+    functions = macros = 0
 }
 
 # A comment is complete: does it begin a group?
@@ -276,6 +295,12 @@ in_comment {
     if (!in_comment)
         end_comment()
     next
+}
+
+# Those with a _ at the end are internal.
+functions && /^#define RLOCK_[A-Z_]*[A-Z]\(/ {
+    match($0, /RLOCK_[A-Z_]*\([^)]*\)/)
+    macro_at[++macros] = substr($0, RSTART, RLENGTH)
 }
 
 /^RLOCK_API/ { declaration = "" ; declaring = 1 }

@@ -362,7 +362,7 @@ RLOCK_API int64_t rlock_valid_for(rlock *lock);
  *   failed acquire    the block is skipped; `else { … }`, if present, runs instead, without the lock.
  * RLOCK_WITH_STATUS(lock, &status) also gives the status of the acquire and, if that was RLOCK_OK, then the
  * status of the unlock: RLOCK_LOST means that another owner may have held the lock while the block ran. Needs
- * gcc or clang. */
+ * gcc or clang. rlock_with_enter() and rlock_with_leave() are what the two macros call; programs call the macros. */
 typedef struct rlock_with_guard {
     rlock *lock;
     rlock_status *status; /* the caller's, or NULL */

@@ -22,6 +22,17 @@ Test(manual, has_a_page_for_each_function)
     free(missing);
 }
 
+/* Programs write the macros, so these are the names that are looked up. */
+Test(manual, has_a_page_for_the_macros_with_a_block)
+{
+    install();
+    char *found = shell("cd '%s/prefix/share/man/man3' && readlink RLOCK_WITH.3 RLOCK_WITH_STATUS.3 && ls RLOCK_* &&\n"
+                        "grep -h 'RLOCK_WITH$' rlock_with_enter.3",
+                        scratch_folder());
+    cr_assert_str_eq(found, "rlock_with_enter.3\nrlock_with_enter.3\nRLOCK_WITH.3\nRLOCK_WITH_STATUS.3\n.Fo RLOCK_WITH\n");
+    free(found);
+}
+
 /* What the header says of a function is on its page, with its statuses in a list. */
 Test(manual, page_says_what_the_header_says)
 {
