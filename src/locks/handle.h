@@ -77,8 +77,6 @@ rlock_status rli_handle_read_options(rlock_lock_options *full, const rlock_lock_
 rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind);
 /* The job that these options describe. */
 rli_job rli_handle_acquire_job(const rlock_lock_options *options);
-/* Returns RLOCK_UNSUPPORTED: this kind of lock does not have the operation. */
-rlock_status rli_handle_unsupported(const char *operation);
 /* Returns `status`. Adds the lock's name to the message of a failure, because a message from a lower layer names only
  * the connection. */
 rlock_status rli_handle_told(const rlock *lock, rlock_status status);

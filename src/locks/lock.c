@@ -51,9 +51,9 @@ static rlock_status check_place(const rlock *lock, const void *place, const char
     return status;
 }
 
-rlock_status rli_handle_unsupported(const char *operation)
+static rlock_status unsupported(const char *operation, const char *advice)
 {
-    return rli_fail(RLOCK_UNSUPPORTED, "%s is not supported by this kind of lock", operation);
+    return rli_fail(RLOCK_UNSUPPORTED, "%s is not supported by this kind of lock; %s", operation, advice);
 }
 
 rlock_status rli_handle_told(const rlock *lock, rlock_status status)
@@ -88,7 +88,7 @@ rlock_status rli_handle_check_job(const rlock *lock, rli_job_kind kind)
         [RLI_JOB_TTL] = "the time to live",      [RLI_JOB_IS_HELD] = "whether it is held",
         [RLI_JOB_HOLD_COUNT] = "the hold count",
     };
-    return lock->methods->jobs & RLI_JOB_BIT(kind) ? RLOCK_OK : rli_handle_unsupported(words[kind]);
+    return lock->methods->jobs & RLI_JOB_BIT(kind) ? RLOCK_OK : unsupported(words[kind], "ask its members");
 }
 
 rli_job rli_handle_acquire_job(const rlock_lock_options *options)
@@ -159,7 +159,7 @@ rlock_status rlock_try_lock_and_get_token(rlock *lock, int64_t wait_ms, int64_t 
 {
     rlock_status status = check_place(lock, token, "the token");
     if (status == RLOCK_OK && !lock->methods->get_token)
-        status = rli_handle_unsupported("a fencing token");
+        status = unsupported("a fencing token", "make it with rlock_get_fenced_lock()");
     rlock_lock_options options = waiting(wait_ms, lease_ms);
     return status == RLOCK_OK ? acquire(lock, &options, token) : status;
 }
@@ -262,7 +262,7 @@ rlock_status rlock_get_token(rlock *lock, uint64_t *token)
 {
     rlock_status status = check_place(lock, token, "the token");
     if (status == RLOCK_OK && !lock->methods->get_token)
-        status = rli_handle_unsupported("a fencing token");
+        status = unsupported("a fencing token", "make it with rlock_get_fenced_lock()");
     return status == RLOCK_OK ? lock->methods->get_token(lock, NULL, token) : status;
 }
 
@@ -270,7 +270,7 @@ rlock_status rlock_get_shard(rlock *lock, int *shard)
 {
     rlock_status status = check_place(lock, shard, "the shard");
     if (status == RLOCK_OK && !lock->methods->get_shard)
-        status = rli_handle_unsupported("a shard");
+        status = unsupported("a shard", "make it with rlock_get_sharded_lock()");
     return status == RLOCK_OK ? lock->methods->get_shard(lock, shard) : status;
 }
 

@@ -733,7 +733,9 @@ Test(multi_lock, has_no_count_no_state_no_force_no_token_and_no_name)
     assert_status(rlock_is_locked(multi, &flag), RLOCK_UNSUPPORTED);
     assert_status(rlock_remain_time_to_live(multi, &ms), RLOCK_UNSUPPORTED);
     assert_status(rlock_force_unlock(multi, &flag), RLOCK_UNSUPPORTED);
+    assert_error("force unlock is not supported by this kind of lock; ask its members");
     assert_status(rlock_get_token(multi, &token), RLOCK_UNSUPPORTED);
+    assert_error("; make it with rlock_get_fenced_lock()");
     assert_status(rlock_lock_and_get_token(multi, &token), RLOCK_UNSUPPORTED);
     cr_assert(flag && count == 77 && ms == 77 && token == 77, "an answer was set");
     cr_assert(rlock_name(multi) == NULL);
