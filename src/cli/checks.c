@@ -64,9 +64,8 @@ static bool says(const char *lines, const char *name, const char *expected)
 
 /* --- one check each --- */
 
-/* The library does not tell why. */
-#define REFUSED(question)                                                                                              \
-    "the server refused " question ", to which the user has no right, or which the server does not have"
+/* An error or an odd answer: the library does not tell which. */
+#define UNANSWERED(question) "the server gave no usable answer to " question " (no right to it, or no such command?)"
 
 typedef struct subject {
     cli_findings *findings;
@@ -99,7 +98,7 @@ static void check_eviction(const subject *self)
     if (limit == 0)
         FOUND(FOUND_OK, "eviction", "no memory limit, so no lock is evicted");
     else if (limit < 0 || !*policy)
-        FOUND(FOUND_NOTE, "eviction", "unknown: INFO has no maxmemory-policy, and " REFUSED("CONFIG GET"));
+        FOUND(FOUND_NOTE, "eviction", "unknown: INFO has no maxmemory-policy, and " UNANSWERED("CONFIG GET"));
     else if (strcmp(policy, "noeviction") != 0)
         FOUND(
             FOUND_PROBLEM, "eviction",
@@ -122,7 +121,8 @@ static void check_aof(const subject *self)
         FOUND(FOUND_PROBLEM, "persistence",
               "the append-only file cannot be written, and the server refuses writes (MISCONF)");
     else if (!known)
-        FOUND(FOUND_NOTE, "persistence", "append-only file; how often it is synced is unknown: " REFUSED("CONFIG GET"));
+        FOUND(FOUND_NOTE, "persistence",
+              "append-only file; how often it is synced is unknown: " UNANSWERED("CONFIG GET"));
     else if (strcmp(sync, "always") == 0)
         FOUND(FOUND_OK, "persistence", "append-only file, written at once: a restart loses no lock");
     else if (strcmp(sync, "everysec") == 0)
@@ -157,7 +157,7 @@ static void check_persistence(const subject *self)
             FOUND_WARNING, "persistence",
             "none: a restart loses all locks, and two owners may hold them then; set appendonly yes, or use fencing tokens");
     else
-        FOUND(FOUND_NOTE, "persistence", "no append-only file; snapshots unknown: " REFUSED("CONFIG GET"));
+        FOUND(FOUND_NOTE, "persistence", "no append-only file; snapshots unknown: " UNANSWERED("CONFIG GET"));
 }
 
 /* How many of the replicas that INFO lists are not up to date. */
@@ -204,7 +204,7 @@ static void check_clock(const subject *self, const rlock_server *server)
     char shown[DURATION_SHOWN];
     int64_t ahead_ms = server->clock_ahead_ms;
     if (ahead_ms == RLOCK_NO_CLOCK) {
-        FOUND(FOUND_NOTE, "clock", "unknown: " REFUSED("TIME") "; waits for locks need it");
+        FOUND(FOUND_NOTE, "clock", "unknown: " UNANSWERED("TIME") "; waits for locks need it");
         return;
     }
     int64_t off_ms = ahead_ms < 0 ? -ahead_ms : ahead_ms;
@@ -242,7 +242,7 @@ static void check_message_buffers(const subject *self, const char *limits)
     long long hard, soft;
     int seconds;
     if (!limits_of(limits, "pubsub", &hard, &soft, &seconds))
-        FOUND(FOUND_NOTE, "output buffers", "unknown: " REFUSED("CONFIG GET"));
+        FOUND(FOUND_NOTE, "output buffers", "unknown: " UNANSWERED("CONFIG GET"));
     else if (!hard && !soft)
         FOUND(
             FOUND_NOTE, "output buffers",
@@ -297,7 +297,7 @@ void check_server(cli_findings *findings, const rlock_server *server)
     if (!server->info)
         FOUND(
             FOUND_NOTE, "settings",
-            "unknown: " REFUSED("INFO") ", so version, eviction, persistence and replicas were not checked");
+            "unknown: " UNANSWERED("INFO") ", so version, eviction, persistence and replicas were not checked");
     else {
         check_version(self);
         check_eviction(self);
