@@ -53,8 +53,8 @@ RLOCK_API const char *rlock_strstatus(rlock_status status);
  * numbers; "" before the first failure. After a call that succeeded, the text may come from that call, which
  * recovered from a failure.
  * One line of UTF-8, up to 511 bytes. Control characters and bytes that are not UTF-8, which names and
- * servers' words may contain, are escaped as \n, \x1b or \u009b. Never contains a password. Owned by the
- * library; valid until this thread's next call. */
+ * servers' words may contain, are escaped as \n, \x1b or \u009b. Contains no password, unless a server puts one
+ * into its error to a command other than the login. Owned by the library; valid until this thread's next call. */
 RLOCK_API const char *rlock_last_error(void);
 
 /* The library's version: RLOCK_VERSION at the time of its build. */
