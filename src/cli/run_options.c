@@ -55,9 +55,10 @@ static const char help[] =
     "while it waits for the lock, they end the wait.\n"
     "\n"
     "Exit status: that of COMMAND; 128+n: signal n ended it or the wait; 64 usage;\n"
-    "69 no server; 70 the lock was lost; 71 the system refused a resource; 75 timeout;\n"
-    "76 the server refused, or the semaphore does not exist; 126 COMMAND could not be\n"
-    "run; 127 COMMAND was not found.\n";
+    "69 no server, or no replica confirmed the lock; 70 the lock was lost; 71 the system\n"
+    "refused a resource; 75 timeout; 76 the server refused, or the name is not that of a\n"
+    "lock, or the semaphore does not exist; 126 COMMAND could not be run; 127 COMMAND was\n"
+    "not found.\n";
 
 /* The values of a group lock. False: they are wrong, as a message says. */
 static bool read_values(const cli_words *words, run_options *found)

@@ -63,7 +63,7 @@ static rlock_status set(rlock_config *config, const char *name, const char *valu
     if (!field)
         return rli_fail(RLOCK_INVALID,
                         "unknown setting \"%.60s\"%s; the names are those of Redisson, listed in "
-                        "<rlock/config.h>",
+                        "rlock(1) and <rlock/config.h>",
                         name, rli_hint(name, name_at, hint));
     if (!value)
         return rli_fail(RLOCK_INVALID, "the value of %s must not be NULL; only a text can be unset with NULL", name);

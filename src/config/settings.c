@@ -44,7 +44,7 @@ rlock_status rli_settings_set(rli_settings *settings, const char *name, const ch
     if (!field)
         return rli_fail(RLOCK_INVALID,
                         "unknown setting \"%.60s\" in the URL%s; the names are those of Redisson, "
-                        "listed in <rlock/config.h>",
+                        "listed in rlock(1) and <rlock/config.h>",
                         name, rli_hint(name, rli_field_name, hint));
     void *place = (char *)settings + field->in_settings;
     if (field->kind == RLI_TEXT)
