@@ -61,7 +61,7 @@ void rli_renew_permits_due(rli_watchdog *watchdog)
     rli_engine *engine = watchdog->engine;
     rli_renewed_permit *first = rli_renewed_permits_first(&engine->renewed_permits);
     if (rli_now_ms() >= first->deadline_ms) {
-        rli_renewed_permit_lose(engine, first, RLOCK_LOST_EXPIRED);
+        rli_renewed_permit_lose(engine, first, first->reason);
         return;
     }
     const char *name = rli_renewed_permit_name(first);
@@ -101,6 +101,7 @@ void rli_renew_permits_apply(const rli_renewal_batch *batch, const redisReply *a
         int64_t there = 0;
         if (!permit)
             continue; /* released or declared lost while the renewal was under way */
+        permit->reason = batch->refused ? RLOCK_LOST_REFUSED : RLOCK_LOST_EXPIRED;
         if (!answers)
             rli_renewed_permit_put_off(engine, permit, again_ms);
         else if (rli_reply_integer(answers->element[i], &there) && there == 1)

@@ -25,7 +25,7 @@ typedef struct rli_renewed_permit {
     struct rli_semaphore_name *semaphore; /* referenced */
     rli_timer timer;                      /* when it is renewed; while that is under way: its deadline */
     int64_t deadline_ms;                  /* until when it may be relied on */
-    rlock_lost_reason reason;             /* of those to report */
+    rlock_lost_reason reason;             /* why it was lost; or will be, if it is renewed no more */
     char id[RLI_PERMIT_ID];
 } rli_renewed_permit;
 

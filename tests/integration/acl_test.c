@@ -483,6 +483,20 @@ Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
     assert_ok(rlock_unlock(locks[2]));
 }
 
+Test(acl, right_that_is_taken_away_is_told_of_a_permit)
+{
+    losses lost;
+    losses_init(&lost);
+    rlock_on_lost(stage.client, losses_note, &lost);
+    rlock_permit_semaphore *semaphore = permits_of(stage.client, NAME);
+    rlock_permit permit;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_WATCHDOG, &permit));
+    say("ACL SETUSER locks -zadd");
+    losses_await(&lost, 1, 60000);
+    cr_assert(strcmp(lost.all[0].permit, permit.id) == 0 && lost.all[0].reason == RLOCK_LOST_REFUSED);
+}
+
 /* The key of the hold's own end can't be written, nor the hold given back then; the lock ends by itself. */
 Test(acl, right_to_a_read_locks_own_keys_that_is_missing_leaves_no_lock_without_an_end)
 {
