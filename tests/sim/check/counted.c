@@ -128,7 +128,9 @@ void latch_is_open(int resource, int64_t began_ns, const char *who)
 void latch_check(int resource, int64_t count)
 {
     int most = latches[resource].count - latches[resource].done, least = latches[resource].count - latches[resource].begun;
-    if (is_known(resource) && (count < least || count > (most > 0 ? most : 0)))
+    most = most > 0 ? most : 0; /* what counts down an open latch changes nothing */
+    least = least > 0 ? least : 0;
+    if (is_known(resource) && (count < least || count > most))
         finding("latch \"%s\" was closed with %d; after %d calls that count down, %d of them answered, it has %" PRId64,
                 run_of->objects[resource].name, latches[resource].count, latches[resource].begun, latches[resource].done, count);
 }
