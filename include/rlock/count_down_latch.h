@@ -30,7 +30,7 @@ extern "C" {
  * Follows org.redisson.RedissonCountDownLatch. */
 typedef struct rlock_count_down_latch rlock_count_down_latch;
 
-/* Makes a handle for the latch `name` (bytes without a 0, such as UTF-8: 1 byte to 512 MiB; copied). Does not ask the server. Threads
+/* Makes a handle for the latch `name` (1 byte to 512 MiB, none of them 0; copied). Does not ask the server. Threads
  * may share the handle. It keeps a reference to the client. NULL: rlock_last_error() says why. End it with
  * rlock_count_down_latch_free(). Java: getCountDownLatch(name). */
 RLOCK_API rlock_count_down_latch *rlock_get_count_down_latch(rlock_client *client, const char *name);

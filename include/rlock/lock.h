@@ -20,7 +20,7 @@ typedef struct rlock rlock;
 #define RLOCK_FOREVER      INT64_MAX              /* as a wait: no limit */
 #define RLOCK_LEASE_MAX_MS INT64_C(3155760000000) /* 100 years */
 
-/* Makes a handle for the lock `name` (bytes without a 0, such as UTF-8: 1 byte to 512 MiB; copied). Does not ask the server, and does
+/* Makes a handle for the lock `name` (1 byte to 512 MiB, none of them 0; copied). Does not ask the server, and does
  * not keep a lock held. Threads may share the handle. It keeps a reference to the client. NULL:
  * rlock_last_error() says why. End it with rlock_free(). */
 RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
@@ -174,8 +174,9 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * rlock_is_locked             whether all parts are held.
  * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
  * rlock_force_unlock          frees all parts; *was_locked: whether any was held.
- * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones acquired. While one could, it stands in for the others. Each
- * server that does not answer makes an acquire up to 750 ms longer than its wait, whatever its number of parts.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones acquired.
+ * While one could, it stands in for the others. Each server that does not answer makes an acquire up to 750 ms longer
+ * than its wait, whatever its number of parts.
  * rlock_name                  is NULL. rlock_on_lost reports the part that was lost, by its name.
  * NULL: RLOCK_INVALID, RLOCK_NO_MEMORY, RLOCK_CLOSED or RLOCK_FORKED; see rlock_last_error(). End it with rlock_free().
  * Any thread. */

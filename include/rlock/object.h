@@ -75,8 +75,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_get_expire_time(rlock_objec
 
 /* Gives the object on the server another name, as rlock_get_semaphore takes it, in place of what has that name. Its
  * permits go along; but those with RLOCK_PERMIT_WATCHDOG are renewed under the old name, so they are lost: rlock_on_lost
- * reports them, and they end with their lease. The handle keeps its name, and so stands for an object that does not exist any more: make another
- * one. Waiters of the new name look again. Those of the old one wait for a new semaphore; a latch of the old name is open.
+ * reports them, and they end with their lease. The handle keeps its name, and so stands for an object that does not exist
+ * any more: make another one. Waiters of the new name look again. Those of the old one wait for a new semaphore; a latch of the old name is open.
  * Also RLOCK_INVALID: the object does not exist; or a cluster has the two names in different slots. Java:
  * rename(name). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_rename(rlock_object *object, const char *name);

@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct rlock_read_write_lock rlock_read_write_lock;
 
-/* Makes a handle for the read-write lock `name` (bytes without a 0, such as UTF-8: 1 byte to 512 MiB; copied). Does not ask the server,
+/* Makes a handle for the read-write lock `name` (1 byte to 512 MiB, none of them 0; copied). Does not ask the server,
  * and does not keep a lock held. Threads may share the handle. It keeps a reference to the client. NULL:
  * rlock_last_error() says why. End it with rlock_read_write_lock_free(). Follows
  * org.redisson.RedissonReadWriteLock. */

@@ -37,7 +37,7 @@ extern "C" {
  * Follows org.redisson.RedissonSemaphore. */
 typedef struct rlock_semaphore rlock_semaphore;
 
-/* Makes a handle for the semaphore `name` (bytes without a 0, such as UTF-8: 1 byte to 512 MiB; copied). Does not ask the server.
+/* Makes a handle for the semaphore `name` (1 byte to 512 MiB, none of them 0; copied). Does not ask the server.
  * Threads may share the handle. It keeps a reference to the client. NULL: rlock_last_error() says why. End it
  * with rlock_semaphore_free(). Java: getSemaphore(name). */
 RLOCK_API rlock_semaphore *rlock_get_semaphore(rlock_client *client, const char *name);

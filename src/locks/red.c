@@ -184,12 +184,6 @@ uint64_t rli_red_greatest_token(const rli_composite *set, const rli_owner *owner
     return greatest;
 }
 
-static int descending_tokens(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a < b) - (a > b);
-}
-
 /* A majority of the members has had its counters raised to the token. Some may have gone beyond it since, as their owner has
  * taken them by their names. So it is the greatest that a majority has: the next holder, who needs one of these, gets a
  * greater one. */
@@ -197,13 +191,16 @@ rlock_status rli_red_get_token(rlock *handle, const rli_owner *owner, uint64_t *
 {
     const rli_composite *set = rli_composite_of(handle);
     size_t held = 0, need = rli_red_majority(set);
-    uint64_t tokens[RLI_MEMBERS_MAX];
-    for (size_t i = 0; i < set->count; i++)
-        held += set->members[i]->methods->get_token(set->members[i], owner, &tokens[held]) == RLOCK_OK;
+    int64_t tokens[RLI_MEMBERS_MAX];
+    for (size_t i = 0; i < set->count; i++) {
+        uint64_t own;
+        if (set->members[i]->methods->get_token(set->members[i], owner, &own) == RLOCK_OK)
+            tokens[held++] = (int64_t)own; /* as the server counts */
+    }
     if (held < need || rli_red_valid_for(handle, owner) <= 0)
         return rli_fail(RLOCK_NOT_OWNER, "the red lock is not held by this owner, so it has no token");
-    qsort(tokens, held, sizeof *tokens, descending_tokens);
-    *token = tokens[need - 1];
+    qsort(tokens, held, sizeof *tokens, descending);
+    *token = (uint64_t)tokens[need - 1];
     return RLOCK_OK;
 }
 
