@@ -8,15 +8,21 @@
 #include "engine/session.h"
 #include "net/reply.h"
 
+rlock_status rli_extend_was_lost(const rli_names *names)
+{
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended; unlock it as often as it was "
+                    "locked",
+                    rli_show_name(names->name, shown));
+}
+
 /* Mutex held. */
 static rlock_status not_held(const rli_extend *asked)
 {
     char shown[RLI_NAME_SHOWN];
     rli_entry *entry = rli_entry_find(asked->engine, asked->names);
     if (entry && rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner))
-        return rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended; unlock it as often as it was "
-                        "locked",
-                        rli_show_name(asked->names->name, shown));
+        return rli_extend_was_lost(asked->names);
     return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it can't be extended",
                     rli_show_name(asked->names->name, shown));
 }

@@ -27,6 +27,8 @@ typedef struct rli_extending {
     rli_call call;
 } rli_extending;
 
+/* Fails with RLOCK_LOST: the owner has lost the lock before, and unlocks have yet to answer for it. */
+rlock_status rli_extend_was_lost(const rli_names *names);
 /* Extends the owner's hold, with all its levels, to at least lease_ms from now; shortens nothing.
  * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: the hold had expired or was forced open, and counts as lost from now on; or it
  * was lost before, and unlocks have yet to answer for it.

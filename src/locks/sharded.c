@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "client/client.h"
 #include "engine/back_off.h"
+#include "engine/extend.h"
 #include "locks/composite_machine.h"
 #include "locks/shard_choice.h"
 #include "locks/single.h"
@@ -312,13 +313,11 @@ static bool is_of_others(rli_sweep *sweep, rlock *part, rlock_status *status)
 /* One that it has lost, and holds by its name, is not extended either. */
 static bool is_not_extended(rli_sweep *sweep, rlock *part, rlock_status *status)
 {
-    char shown[RLI_NAME_SHOWN];
     if (is_of_others(sweep, part, status))
         return true;
     if (rli_composite_valid_for(&sweep->on, part) <= 0 || count_of(sweep, part) > 0)
         return false;
-    *status = rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended",
-                       rli_show_name(rli_single_of(part)->names.name, shown));
+    *status = rli_extend_was_lost(&rli_single_of(part)->names);
     return true;
 }
 
