@@ -14,12 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A shell that outlives the test only until it has removed the folder. */
+/* A shell that outlives the test only until it has removed the folder. Where the test ends without stopping its servers, they
+ * die a moment later than the shell hears of that, and may write a file meanwhile into the folder that is being removed. */
 static void hire_janitor(folder *self)
 {
     int ends[2];
     cr_assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    char script[] = "read -r line; rm -rf -- \"$0\"", sh[] = "/bin/sh", c[] = "-c";
+    char script[] = "read -r line; until rm -rf -- \"$0\"; do sleep 0.01; done", sh[] = "/bin/sh", c[] = "-c";
     char *argv[] = {sh, c, script, self->path, NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     self->janitor = program_start(argv, ends[1], null, PROGRAM_OUTLIVES_US);
