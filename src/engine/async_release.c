@@ -31,11 +31,9 @@ static bool came_first(const rli_async_release *async_release)
             !rli_topology_has_replicas(topology, rli_topology_slot(topology, entry->name, entry->length)));
 }
 
-/* Applies an answer of the script. Returns whether the hold had ended before and is reported as lost. */
-static bool judge(rli_engine *engine, rli_session *session, const redisReply *reply, bool lost_if_absent)
+/* Applies what the script answered. Returns whether the hold had ended before and is reported as lost. */
+static bool judge(rli_engine *engine, rli_session *session, rli_release_outcome released, bool lost_if_absent)
 {
-    const char *unheard;
-    rli_release_outcome released = session->kind->parse_release(reply, &unheard);
     rli_session_forget_async_release(engine, session);
     if (released == RLI_RELEASE_MALFORMED)
         lose(engine, session, RLOCK_LOST_NOT_RELEASED);
@@ -62,9 +60,9 @@ static void note_answer(rli_engine *engine, rli_async_release *async_release, co
         refused(engine, session, reply);
         return;
     }
-    session->kind->parse_release(reply, &unheard);
+    rli_release_outcome released = async_release->kind->parse_release(reply, &unheard);
     rli_session_note_unheard_head(session, unheard);
-    judge(engine, session, reply, came_first(async_release));
+    judge(engine, session, released, came_first(async_release));
 }
 
 /* rli_pending.done: the request has its outcome. Called by any thread. */
@@ -92,7 +90,7 @@ static void told(rli_pending *pending)
 
 /* --- sending --- */
 
-bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *call)
+bool rli_async_release_send(rli_engine *engine, rli_session *session, const rli_kind *kind, rli_call *call)
 {
     rli_pipeline *pipeline = engine->settings->unlock_waits
                                  ? NULL
@@ -103,6 +101,7 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
     async_release->pending.done = told;
     async_release->engine = engine;
     async_release->session = session;
+    async_release->kind = kind;
     async_release->pipeline = pipeline;
     async_release->drops = atomic_load(&pipeline->drops);
     session->cold->async_release = async_release;
@@ -127,6 +126,7 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *
 bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
 {
     rli_async_release *async_release = session->cold->async_release;
+    const char *unheard;
     bool heard = async_release->unanswered;
     if (call->unanswered && !async_release->unanswered) {
         async_release->unanswered = true;
@@ -137,7 +137,8 @@ bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlo
     /* Nothing there: the unanswered attempt released it, if it cannot have ended otherwise. */
     bool released = heard && async_release->run_id && async_release->run_id == call->run_id &&
                     rli_now_ms() < session->deadline_ms;
-    if (!judge(engine, session, call->reply, !released && !async_release->replaced))
+    rli_release_outcome outcome = session->kind->parse_release(call->reply, &unheard); /* the watchdog sent its script */
+    if (!judge(engine, session, outcome, !released && !async_release->replaced))
         return false;
     rli_session_settle(engine, session);
     return true;

@@ -19,6 +19,7 @@ typedef struct rli_async_release {
     rli_pending pending; /* the request; must be first */
     rli_engine *engine;
     rli_session *session;
+    const rli_kind *kind;   /* whose script was sent: the handle's, which may differ from the session's */
     rli_pipeline *pipeline; /* where it was sent… */
     unsigned drops;         /* …and pipeline->drops at that time */
     /* The server run that may have run the release without our hearing; 0: unknown. */
@@ -29,11 +30,11 @@ typedef struct rli_async_release {
     bool replaced;
 } rli_async_release;
 
-/* Sends `call`, the session's last release, without waiting for the answer. The caller has an attempt in the
- * session, which keeps it alive, and the session's turn. Engine's mutex held on entry and return, not meanwhile.
- * Returns true: it was sent, and for its owner the session has ended. Returns false: nothing was sent, because of
- * the client's settings or because it cannot be sent in this way; the caller must run `call` and wait. */
-bool rli_async_release_send(rli_engine *engine, rli_session *session, rli_call *call);
+/* Sends `call`, the session's last release by the script of `kind`, without waiting for the answer. The caller has an
+ * attempt in the session, which keeps it alive, and the session's turn. Engine's mutex held on entry and return, not
+ * meanwhile. Returns true: it was sent, and for its owner the session has ended. Returns false: nothing was sent,
+ * because of the client's settings or because it cannot be sent in this way; the caller must run `call` and wait. */
+bool rli_async_release_send(rli_engine *engine, rli_session *session, const rli_kind *kind, rli_call *call);
 
 /* Applies the outcome of a repetition that the watchdog sent: its status and `call`. Returns true when the hold turned
  * out to be lost: the session was reported and perhaps freed. Engine's mutex held. */

@@ -200,7 +200,7 @@ static bool begin_request(rli_releasing *release)
     call->synced = true; /* the release counts even if no replica confirmed it */
     call->learns = !engine->settings->unlock_waits;
     call->witness = release->hands_over ? &release->handoff.witness : NULL;
-    return count > 0 || release->hands_over || !rli_async_release_send(engine, session, call);
+    return count > 0 || release->hands_over || !rli_async_release_send(engine, session, kind, call);
 }
 
 /* Judges the outcome of the request. Mutex held. */
