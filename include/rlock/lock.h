@@ -136,7 +136,8 @@ RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
  * rlock_unlock       tries all members; RLOCK_OK if more than half were held and released.
  * rlock_valid_for    how long more than half of the members are valid, less 2 ms for clock drift (the
  *                    members' times are already 1 % shorter than the lease).
- * RLOCK_TIMEOUT      too many members are held by others.
+ * RLOCK_TIMEOUT      too many members are held by others. Fewer than half that fail for another reason (a closed client, a
+ *                    refusal) do not end the wait for the rest.
  * RLOCK_UNAVAILABLE  there is no majority, but the members that did not answer could have made one.
  * rlock_get_token    if all members are fenced locks: greater than the token of every earlier grant of a majority of them,
  *                    since a majority's counters are raised to it before the call returns.

@@ -20,7 +20,8 @@ static bool is_final(rlock_status status)
 /* Keeps the first status that waiting cannot change; RLOCK_UNAVAILABLE gives way to any other status. */
 static void note_failure(rli_tally *tally, rlock_status status)
 {
-    tally->failed++;
+    tally->unheard += status == RLOCK_UNAVAILABLE;
+    tally->failed += status != RLOCK_UNAVAILABLE;
     if (tally->failure != RLOCK_OK && tally->failure != RLOCK_UNAVAILABLE)
         return;
     tally->failure = status;
@@ -43,12 +44,27 @@ void rli_tally_count(rli_tally *tally, rlock_status status)
 
 bool rli_tally_can_win(const rli_tally *tally)
 {
-    return tally->final == RLOCK_OK && tally->refused + tally->failed <= tally->members - tally->need;
+    return tally->final == RLOCK_OK && tally->refused + tally->unheard + tally->failed <= tally->members - tally->need;
 }
 
 bool rli_tally_has_won(const rli_tally *tally)
 {
     return tally->granted >= tally->need;
+}
+
+/* What the failures mean for the whole. RLOCK_TIMEOUT: others hold too many members, and so waiting may help. */
+static rlock_status meaning(const rli_tally *tally, size_t valid)
+{
+    size_t spare = tally->members - tally->need;
+    bool again = valid >= tally->need; /* it is held: members that are not are not asked, and stand in for no other */
+    if (tally->refused > spare)
+        return RLOCK_TIMEOUT;
+    if (tally->failure == RLOCK_LOST)
+        return again ? RLOCK_TIMEOUT : RLOCK_LOST; /* counts as refused while the others still make a majority */
+    if (tally->failed > (again ? 0 : spare))
+        return tally->failure;
+    /* Those that did not answer could have made a majority. */
+    return tally->unheard > 0 && tally->refused + tally->failed <= spare ? RLOCK_UNAVAILABLE : RLOCK_TIMEOUT;
 }
 
 rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_ms)
@@ -60,14 +76,12 @@ rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_m
                         "a red lock of %zu: the lease of %lld ms ended, or too little of it was left, before %zu "
                         "members were acquired",
                         tally->members, (long long)lease_ms, tally->need);
-    /* A member that was lost counts as refused while the others still make a majority. */
-    bool fails = tally->failure != RLOCK_OK && (tally->failure != RLOCK_LOST || valid < tally->need);
-    /* The members that failed could have made a majority. */
-    if (fails && tally->refused <= tally->members - tally->need)
-        return rli_fail(tally->failure, "a red lock: %zu of %zu taken, %zu needed; %s", tally->granted,
-                        tally->members, tally->need, tally->why);
-    return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners",
-                    tally->granted, tally->members, tally->need, tally->refused);
+    rlock_status status = meaning(tally, valid);
+    if (status != RLOCK_TIMEOUT)
+        return rli_fail(status, "a red lock: %zu of %zu taken, %zu needed; %s", tally->granted, tally->members,
+                        tally->need, tally->why);
+    return rli_fail(RLOCK_TIMEOUT, "a red lock: %zu of %zu taken, %zu needed; %zu are held by other owners%s%s",
+                    tally->granted, tally->members, tally->need, tally->refused, *tally->why ? "; " : "", tally->why);
 }
 
 bool rli_passes_end(rli_passes *passes, const rli_tally *tally, size_t valid, int64_t lease_ms, int attempts)

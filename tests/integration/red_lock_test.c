@@ -45,7 +45,7 @@ static void assert_nothing_comes(void)
 
 /* --- holding --- */
 
-EITHER(Test, red_lock, holds_every_member_that_is_free)
+EITHER(TimedTest, red_lock, holds_every_member_that_is_free)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 10000, 10000));
@@ -110,7 +110,7 @@ TimedTest(red_lock, waits_a_part_of_its_time_for_each_member)
 }
 
 /* What is beyond the majority is taken if it is free, and not waited for. */
-Test(red_lock, does_not_wait_for_more_than_the_majority)
+TimedTest(red_lock, does_not_wait_for_more_than_the_majority)
 {
     rlock *red = ours_red();
     foreign_hold_at(2, NAME);
@@ -162,7 +162,7 @@ TimedTest(red_lock, is_made_of_read_locks_that_many_hold)
 
 /* --- taking it again --- */
 
-EITHER(Test, red_lock, is_reentrant)
+EITHER(TimedTest, red_lock, is_reentrant)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -176,7 +176,7 @@ EITHER(Test, red_lock, is_reentrant)
 }
 
 /* Else the inner unlock could leave the outer hold without its majority. */
-EITHER(Test, red_lock, is_taken_again_only_where_it_is_held)
+EITHER(TimedTest, red_lock, is_taken_again_only_where_it_is_held)
 {
     rlock *red = ours_red();
     foreign_hold_at(1, NAME);
@@ -211,7 +211,7 @@ EITHER(TimedTest, red_lock_outage, is_still_held_when_inner_holds_that_missed_me
 }
 
 /* More than half of four is three. */
-Test(red_lock, of_four_needs_three)
+TimedTest(red_lock, of_four_needs_three)
 {
     rlock *members[4];
     for (size_t i = 0; i < 4; i++)
@@ -226,7 +226,7 @@ Test(red_lock, of_four_needs_three)
     rlock_free(red);
 }
 
-EITHER(Test, red_lock, is_held_by_its_named_owner)
+EITHER(TimedTest, red_lock, is_held_by_its_named_owner)
 {
     rlock *red = ours_red(), *first = owned_by(red, 1), *second = owned_by(red, 2);
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
@@ -272,7 +272,7 @@ EITHER(TimedTest, red_lock_outage, is_had_and_given_back_with_one_server_frozen)
 }
 
 /* With the clients' usual patience of some 20 s. */
-EITHER(Test, red_lock, needs_little_time_with_one_server_down)
+EITHER(TimedTest, red_lock, needs_little_time_with_one_server_down)
 {
     rlock *red = ours_red();
     server_kill(places[1].server);
@@ -345,7 +345,7 @@ EITHER(Test, red_lock, works_without_a_closed_client)
     places[1].ours = NULL;
 }
 
-Test(red_lock, refused_by_one_server_is_had_and_by_two_is_not)
+TimedTest(red_lock, refused_by_one_server_is_had_and_by_two_is_not)
 {
     rlock *red = ours_red();
     freeReplyObject(server_command(places[0].server, "SET %s text", NAME));
@@ -357,9 +357,52 @@ Test(red_lock, refused_by_one_server_is_had_and_by_two_is_not)
     cr_assert(!held_at(2, NAME));
 }
 
+/* One that fails leaves the others to be waited for. */
+EITHER(TimedTest, red_lock, waits_for_the_others_beside_a_member_that_is_refused)
+{
+    rlock *red = ours_red();
+    actor *waiter = actor_start();
+    freeReplyObject(server_command(places[0].server, "SADD %s member", NAME));
+    foreign_hold_at(1, NAME);
+    assert_status(rlock_try_lock(red, 0, 10000), RLOCK_TIMEOUT);
+    assert_error("of 3 taken, 2 needed; 1 are held by other owners; ", "WRONGTYPE");
+    actor_begin_try(waiter, red, RLOCK_FOREVER, 10000);
+    cr_assert(!actor_ended(waiter, 1000));
+    foreign_release_at(1, NAME);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, red));
+    actor_end(waiter);
+}
+
+EITHER(TimedTest, red_lock_outage, waits_for_a_server_beside_a_member_that_is_refused)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+    freeReplyObject(server_command(places[0].server, "SADD %s member", NAME));
+    server_freeze(places[1].server);
+    assert_status(rlock_try_lock(red, 0, 10000), RLOCK_UNAVAILABLE);
+    server_thaw(places[1].server);
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+}
+
+/* A hold that stands has the members that it has: none of them is replaced, so a refusal is told at once. */
+TimedTest(red_lock, is_not_taken_again_without_a_member_that_refuses)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_force_unlock(lock_at(0, true, NAME), NULL));
+    freeReplyObject(server_command(places[1].server, "CONFIG SET maxmemory 1"));
+    assert_status(rlock_lock(red), RLOCK_SERVER);
+    assert_error("2 needed", "OOM");
+    freeReplyObject(server_command(places[1].server, "CONFIG SET maxmemory 0"));
+    assert_ok(rlock_unlock(red));
+}
+
 /* --- losing --- */
 
-EITHER(Test, red_lock, is_lost_with_its_majority)
+EITHER(TimedTest, red_lock, is_lost_with_its_majority)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -379,7 +422,7 @@ EITHER(Test, red_lock, is_lost_with_its_majority)
 
 /* A member that was still held says that the red lock was, until then: "not owner" would leave the other holds of the
  * member to nobody. */
-EITHER(Test, red_lock, unlock_that_releases_one_member_is_told_of_a_loss)
+EITHER(TimedTest, red_lock, unlock_that_releases_one_member_is_told_of_a_loss)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 10000, RLOCK_WATCHDOG));
@@ -562,7 +605,7 @@ EITHER(TimedTest, red_lock, of_none_or_null_or_the_same_twice_is_invalid)
 }
 
 /* The same name in another database is another lock. */
-EITHER(Test, red_lock, may_have_a_name_in_two_databases)
+EITHER(TimedTest, red_lock, may_have_a_name_in_two_databases)
 {
     rlock *locks[] = {lock_at(0, true, NAME), lock_of(stage_client("database=1"), NAME)};
     rlock *red = made_of(rlock_get_red_lock, locks, 2);
