@@ -27,9 +27,11 @@ static void assert_found(const char *url, const char *const *arguments, int stat
     cr_assert(found.status == status, "%d instead of %d: %s%s", found.status, status, found.out, found.err);
     cr_assert_str_eq(found.err, "");
     bool seen = false;
+    char *whole = strdup(found.out);
     for (char *line = strtok(found.out, "\n"); line; line = strtok(NULL, "\n"))
         seen = seen || (strncmp(line, begin, strlen(begin)) == 0 && strstr(line, words));
-    cr_assert(seen, "no line \"%s… %s…\"", begin, words);
+    cr_assert(seen, "no line \"%s… %s…\" in\n%s", begin, words, whole);
+    free(whole);
     outcome_free(&found);
 }
 
