@@ -152,7 +152,7 @@ Test(extend, of_a_multi_lock_extends_all_members)
 }
 
 /* One of three members may be gone. */
-Test(extend, of_a_red_lock_needs_a_majority)
+TimedTest(extend, of_a_red_lock_needs_a_majority)
 {
     rlock *members[] = {lock_of(stage.client, "a"), lock_of(stage.client, "b"), lock_of(stage.client, "c")};
     rlock *lock = stage_keep(rlock_get_red_lock(members, 3));
@@ -189,7 +189,7 @@ TimedTest(extend, of_several_whose_leases_have_ended_says_so)
     }
 }
 
-Test(extend, of_a_red_lock_over_token_locks_extends_most_of_them)
+TimedTest(extend, of_a_red_lock_over_token_locks_extends_most_of_them)
 {
     rlock *members[] = {stage_keep(rlock_get_token_lock(stage.client, "a")),
                         stage_keep(rlock_get_token_lock(stage.client, "b")),

@@ -13,6 +13,7 @@ static void open_fenced(void)
     places_of(&kind_fenced);
 }
 
+/* Members that answer later than a red lock waits are left out, so what needs all of them is tested in virtual time. */
 TestSuite(fenced_red, .init = open_fenced, .fini = places_close);
 
 #define NAME    "order"
@@ -36,14 +37,14 @@ static int64_t counter(size_t place)
 static uint64_t taken(rlock *red)
 {
     uint64_t token = 0, again = 0;
-    assert_ok(rlock_try_lock_and_get_token(red, 5000, LONG_MS, &token));
+    assert_ok(rlock_try_lock_and_get_token(red, RLOCK_FOREVER, LONG_MS, &token));
     assert_ok(rlock_get_token(red, &again));
     cr_assert(token == again && token > 0);
     return token;
 }
 
 /* The counters of servers that have never met differ. */
-Test(fenced_red, has_the_greatest_token_of_its_members_which_all_then_have)
+TimedTest(fenced_red, has_the_greatest_token_of_its_members_which_all_then_have)
 {
     rlock *red = red_of(true);
     set_counter(1, "100");
@@ -76,7 +77,7 @@ Test(fenced_red, grows_with_each_grant_whichever_servers_make_the_majority)
     }
 }
 
-Test(fenced_red, grows_beyond_what_doubles_hold)
+TimedTest(fenced_red, grows_beyond_what_doubles_hold)
 {
     rlock *red = red_of(true);
     set_counter(2, "9007199254740993");
@@ -88,7 +89,7 @@ Test(fenced_red, grows_beyond_what_doubles_hold)
 }
 
 /* Taken again, it has another token; the outer hold's is not asked for any more. */
-Test(fenced_red, taken_again_has_the_next_token)
+TimedTest(fenced_red, taken_again_has_the_next_token)
 {
     rlock *red = red_of(true);
     uint64_t outer = taken(red);
@@ -98,7 +99,7 @@ Test(fenced_red, taken_again_has_the_next_token)
 }
 
 /* A member's own token says nothing of the others, and so nothing of what the next holder gets. */
-Test(fenced_red, keeps_its_token_while_its_owner_takes_one_member_by_its_name)
+TimedTest(fenced_red, keeps_its_token_while_its_owner_takes_one_member_by_its_name)
 {
     rlock *red = red_of(true), *after = red_of(false);
     for (size_t i = 0; i < PLACES; i++) {
@@ -120,7 +121,7 @@ Test(fenced_red, keeps_its_token_while_its_owner_takes_one_member_by_its_name)
 }
 
 /* A majority of them has gone on: the next holder gets more than they have. */
-Test(fenced_red, has_a_token_before_the_next_holders_when_its_members_are_taken_by_their_names)
+TimedTest(fenced_red, has_a_token_before_the_next_holders_when_its_members_are_taken_by_their_names)
 {
     rlock *red = red_of(true), *after = red_of(false);
     uint64_t token = taken(red), told = 0;

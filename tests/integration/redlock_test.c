@@ -120,7 +120,7 @@ TimedTest(redlock_outage, gives_back_all_members_at_the_same_time)
 }
 
 /* Its keeper hears of the call, too, which changes no message. */
-Test(redlock_outage, says_why_it_is_not_taken_again)
+TimedTest(redlock_outage, says_why_it_is_not_taken_again)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -176,7 +176,7 @@ TimedTest(redlock_outage, shares_are_for_other_members_too)
     assert_ok(rlock_unlock(modest));
 }
 
-Test(redlock, has_a_share_from_0_to_100)
+TimedTest(redlock, has_a_share_from_0_to_100)
 {
     rlock *members[PLACES];
     for (size_t i = 0; i < PLACES; i++)
@@ -198,7 +198,7 @@ Test(redlock, has_a_share_from_0_to_100)
 /* --- members that come back --- */
 
 /* Both servers that granted the lock first are lost, one after the other. */
-Test(redlock, takes_a_member_anew_that_came_back_empty, .lasts = 11)
+TimedTest(redlock, takes_a_member_anew_that_came_back_empty, .lasts = 11)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     assert_ok(rlock_lock(red));
@@ -215,7 +215,7 @@ Test(redlock, takes_a_member_anew_that_came_back_empty, .lasts = 11)
     assert_ok(rlock_unlock(theirs));
 }
 
-Test(redlock, takes_a_member_that_was_down_at_first)
+TimedTest(redlock, takes_a_member_that_was_down_at_first)
 {
     rlock *red = ours_red();
     server_kill(places[2].server);
@@ -230,7 +230,7 @@ Test(redlock, takes_a_member_that_was_down_at_first)
 }
 
 /* As long as the owner lives, whoever it is. */
-Test(redlock, takes_members_anew_for_each_owner)
+TimedTest(redlock, takes_members_anew_for_each_owner)
 {
     rlock *one = owned_by(ours_red(), 1), *members[PLACES];
     for (size_t i = 0; i < PLACES; i++)
@@ -246,7 +246,7 @@ Test(redlock, takes_members_anew_for_each_owner)
     cr_assert(wait_free_at(1, "another", LONG_MS));
 }
 
-Test(redlock, of_several_holds_is_held_until_the_last_is_given_back)
+TimedTest(redlock, of_several_holds_is_held_until_the_last_is_given_back)
 {
     rlock *red = ours_red();
     for (int i = 0; i < 3; i++)
@@ -262,7 +262,7 @@ Test(redlock, of_several_holds_is_held_until_the_last_is_given_back)
 }
 
 /* A majority of its members was taken anew: they are held as often as those that were never lost. */
-Test(redlock, of_several_holds_is_held_until_the_last_by_members_taken_anew)
+TimedTest(redlock, of_several_holds_is_held_until_the_last_by_members_taken_anew)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     for (int i = 0; i < 3; i++)
@@ -282,7 +282,7 @@ Test(redlock, of_several_holds_is_held_until_the_last_by_members_taken_anew)
 
 /* One within the renewed hold has a lease: the members are taken anew for the outer hold alone, and stay when the inner one
  * is given back. */
-Test(redlock, within_which_a_lease_ends_is_held_by_members_taken_anew)
+TimedTest(redlock, within_which_a_lease_ends_is_held_by_members_taken_anew)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     assert_ok(rlock_lock(red));
@@ -301,7 +301,7 @@ Test(redlock, within_which_a_lease_ends_is_held_by_members_taken_anew)
 }
 
 /* By whatever handles its owner takes it and gives it back, a member that came back is taken once. */
-Test(redlock, of_two_handles_is_held_until_both_holds_are_given_back)
+TimedTest(redlock, of_two_handles_is_held_until_both_holds_are_given_back)
 {
     rlock *one = ours_red(), *other = ours_red(), *third = ours_red();
     assert_ok(rlock_lock(one));
@@ -517,7 +517,7 @@ TimedTest(redlock, of_a_thread_that_has_ended_takes_nothing_anew)
     }
 }
 
-Test(redlock, is_kept_when_its_handle_is_freed)
+TimedTest(redlock, is_kept_when_its_handle_is_freed)
 {
     rlock *members[PLACES];
     for (size_t i = 0; i < PLACES; i++)

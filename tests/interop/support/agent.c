@@ -35,7 +35,8 @@ struct agent {
     pthread_mutex_t mutex; /* guards all below, and writing to input */
     pthread_cond_t cond;   /* an answer came, or the last one has; CLOCK_MONOTONIC */
     bool silent;           /* its stdout has ended */
-    int tags;
+    int last; /* the latest tag */
+    bool taken[TAGS]; /* by a command whose answer has not been awaited */
     answer answers[TAGS];
 };
 
@@ -161,13 +162,29 @@ static struct timespec instant(int64_t ms)
     return (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
 }
 
+/* A tag that is free; 0: there is none. Mutex held. */
+static int take_tag(agent *self)
+{
+    for (int tries = 1; tries < TAGS; tries++) {
+        self->last = self->last % (TAGS - 1) + 1;
+        if (!self->taken[self->last]) {
+            self->taken[self->last] = true;
+            free(self->answers[self->last].text);
+            free(self->answers[self->last].message);
+            self->answers[self->last] = (answer){.came = false};
+            return self->last;
+        }
+    }
+    return 0;
+}
+
 /* Its tag; 0: the agent takes no commands. */
 static int send_command(agent *self, const char *const *words)
 {
     char *command = NULL;
     size_t size = 0;
     pthread_mutex_lock(&self->mutex);
-    int tag = ++self->tags;
+    int tag = take_tag(self);
     FILE *line = open_memstream(&command, &size);
     fprintf(line, "%d", tag);
     for (; *words; words++) {
@@ -176,10 +193,10 @@ static int send_command(agent *self, const char *const *words)
     }
     fputc('\n', line);
     fclose(line);
-    bool sent = write(self->input, command, size) == (ssize_t)size;
+    bool sent = tag > 0 && write(self->input, command, size) == (ssize_t)size;
     pthread_mutex_unlock(&self->mutex);
     free(command);
-    cr_assert(tag < TAGS, "too many commands for one agent");
+    cr_assert(tag > 0, "too many commands of one agent's are under way");
     return sent ? tag : 0;
 }
 
@@ -212,6 +229,9 @@ const answer *agent_await(agent *self, int tag, int64_t ms)
 {
     cr_assert(await(self, &self->answers[tag].came, limit_end_ms(ms)), "the agent has not answered after %lld ms%s",
               (long long)ms, self->silent ? ": it has ended" : "");
+    pthread_mutex_lock(&self->mutex);
+    self->taken[tag] = false; /* so its answer stands until all other tags have been used */
+    pthread_mutex_unlock(&self->mutex);
     return &self->answers[tag];
 }
 

@@ -181,6 +181,9 @@ public final class Agent {
         return bed && parked;
     }
 
+    /** A late answer is no reason to send a command again, as that one would be seen, too. */
+    private static final int ANSWER_MS = 60_000;
+
     /** Redisson as anybody would have it, but with few threads and idle connections, to start fast. */
     private static RedissonClient open(String url, long watchdogMs, long fairWaitMs) {
         Config config = new Config();
@@ -191,7 +194,8 @@ public final class Agent {
         if (fairWaitMs > 0) {
             config.setFairLockWaitTimeout(fairWaitMs);
         }
-        config.useSingleServer().setAddress(url).setClientName("java").setConnectionMinimumIdleSize(2);
+        config.useSingleServer().setAddress(url).setClientName("java").setConnectionMinimumIdleSize(2)
+            .setTimeout(ANSWER_MS);
         return Redisson.create(config);
     }
 
