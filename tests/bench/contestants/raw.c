@@ -36,11 +36,14 @@ static bool watch_turn(bench_object *object, const char *name, bench_record *tur
 
 static bool is_usable(const bench_kind *kind, const bench_record *turn)
 {
-    bool right = turn->count == kind->requests;
-    for (int i = 0; i < turn->count; i++)
-        right = right && strcmp(turn->requests[i].words[0], "EVALSHA") == 0;
-    return right || trouble("the library sent %d requests for a turn of %s, not %d", turn->count, kind->name,
-                            kind->requests);
+    if (turn->count != kind->requests)
+        return trouble("the library sent %d requests for a turn of %s, not %d", turn->count, kind->name, kind->requests);
+    for (int i = 0; i < turn->count; i++) {
+        const char *command = turn->requests[i].words[0];
+        if (strcmp(command, "EVALSHA") != 0)
+            return trouble("the library sent %s as request %d of a turn of %s, not EVALSHA", command, i + 1, kind->name);
+    }
+    return true;
 }
 
 static bool learn(raw_seat *seat, const char *name)
