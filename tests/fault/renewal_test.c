@@ -381,6 +381,36 @@ Test(renewal, that_stalls_keeps_no_caller_waiting)
 /* --- many permits --- */
 
 /* A hundred batches, one after the other: each waits for the answer to the one before it, and no longer. */
+/* What it set on the server would keep others out for a minute. */
+static void assert_given_up(rlock *lock, rlock_status extended, rlock_status status)
+{
+    assert_status(extended, status);
+    pass_ms(3000);
+    cr_assert(pttl_of(rlock_name(lock)) == -2, "the lock stands for %lld ms", (long long)pttl_of(rlock_name(lock)));
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
+
+TimedTest(renewal, extension_that_is_answered_after_the_lease_is_undone)
+{
+    rlock *lock = owned_by(lock_of(scene.client, "order"), 7);
+    actor *extender = actor_start();
+    assert_ok(rlock_lock_lease(lock, 300));
+    int rule = on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 1);
+    actor_begin(extender, extend_to_a_minute, lock);
+    pass_ms(350);
+    proxy_release(scene.proxy, rule);
+    assert_given_up(lock, actor_finish(extender, 5000), RLOCK_LOST);
+    actor_end(extender);
+}
+
+TimedTest(renewal, extension_that_is_not_answered_within_the_lease_is_undone)
+{
+    rlock *lock = lock_of(scene.client, "order");
+    assert_ok(rlock_lock_lease(lock, 300));
+    on_script(&rli_script_lock_renew, PROXY_CUT_AFTER, 0);
+    assert_given_up(lock, rlock_extend(lock, 60000), RLOCK_UNAVAILABLE);
+}
+
 TimedTest(renewal, of_ten_thousand_permits_loses_none_to_a_slow_link)
 {
     enum { PERMITS = 10000, ROUND_TRIP_MS = 5 };

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(command_loss, .init = stage_open, .fini = stage_close);
 
@@ -109,6 +110,23 @@ Test(command_loss, a_stopped_command_is_ended_as_well)
     cr_assert(command_wait(c, SOON_MS) == 70);
     assert_between(now_ms() - begin_ms, 0, at_most_ms(4000)); /* before SIGKILL would come */
     command_free(c);
+}
+
+/* What handles the signal does so, which it cannot while it is stopped. */
+Test(command_loss, a_stopped_command_with_a_trap_comes_to_it)
+{
+    char line[4400];
+    snprintf(line, sizeof line, "exec 3<&0; trap 'echo trapped >%s/told; exit 9' TERM; cat <&3 & echo $$; wait",
+             scratch_folder());
+    command *c = command_start(quick_url(), COMMAND("run", NAME, "--", "sh", "-c", line));
+    pid_t pid = (pid_t)command_number(c, "", SOON_MS);
+    cr_assert(kill(pid, SIGSTOP) == 0);
+    force_unlock();
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    snprintf(line, sizeof line, "%s/told", scratch_folder());
+    cr_assert(access(line, F_OK) == 0, "it was killed before it could end");
+    command_free(c);
+    scratch_remove();
 }
 
 Test(command_loss, a_lease_that_runs_out_ends_the_command)

@@ -453,3 +453,15 @@ Test(group_lock, refuses_wrong_values)
     freeReplyObject(server_command(stage.server, "SET " GROUP " x"));
     assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_SERVER);
 }
+
+TimedTest(group_lock, of_one_client_are_renewed_each)
+{
+    rlock *a = of_values(stage.client, "a"), *bc = of_values(stage.client, "bc");
+    assert_ok(rlock_lock(a));
+    assert_ok(rlock_lock(bc));
+    pass_ms(100000);
+    cr_assert(rlock_valid_for(a) > 0 && rlock_valid_for(bc) > 0 && is_held(a) && is_held(bc));
+    assert_ok(rlock_unlock(a));
+    assert_ok(rlock_unlock(bc));
+    assert_no_keys();
+}

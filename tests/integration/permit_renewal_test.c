@@ -278,3 +278,15 @@ Test(permit_renewal, ends_with_the_client)
     cr_assert(permits_taken(theirs) == 0);
     cr_assert(event_count(&told.came) == 0);
 }
+
+Test(permit_renewal, of_many_ends_with_their_release)
+{
+    rlock_permit many[3];
+    rlock_permit_semaphore *semaphore = renewing_semaphore(stage.client);
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, 3, RLOCK_PERMIT_WATCHDOG, many));
+    assert_ok(rlock_permit_semaphore_release_many(semaphore, 3, many));
+    for (int i = 0; i < 3; i++)
+        cr_assert(rlock_permit_semaphore_valid_for(semaphore, many[i].id) == 0);
+    cr_assert(commands_within(QUICK_MS) == 0, "they are renewed although they were released");
+    cr_assert(event_count(&told.came) == 0);
+}

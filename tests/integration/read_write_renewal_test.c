@@ -299,3 +299,38 @@ Test(read_write_renewal, revives_no_read_hold_that_has_ended)
     cr_assert(rlock_valid_for(read) == 0, "the outer hold is relied on");
     assert_status(rlock_unlock(read), RLOCK_LOST);
 }
+
+TimedTest(read_write_renewal, relies_on_no_more_than_the_server_keeps)
+{
+    rlock *read = read_of(stage.client, NAME);
+    assert_ok(rlock_lock(read));
+    for (int64_t end_ms = now_ms() + KEPT_MS; now_ms() < end_ms; pass_ms(5)) {
+        int64_t valid_ms = rlock_valid_for(read);
+        assert_between(valid_ms, 1, pttl_of(NAME) + 20);
+    }
+    assert_ok(rlock_unlock(read));
+    assert_no_keys();
+}
+
+/* Of two locks, whichever comes first in a batch. */
+TimedTest(read_write_renewal, of_a_watchdogs_hold_does_not_lengthen_anothers_lease)
+{
+    rlock *leased = read_of(stage.client, NAME), *kept = read_of(stage.client, "kept");
+    assert_ok(rlock_lock_lease(leased, 3 * QUICK_MS / 2));
+    assert_ok(rlock_lock(kept));
+    pass_ms(3 * QUICK_MS);
+    cr_assert(rlock_valid_for(kept) > 0 && rlock_valid_for(leased) == 0);
+    assert_status(rlock_unlock(leased), RLOCK_LOST);
+    assert_ok(rlock_unlock(kept));
+}
+
+TimedTest(read_write_renewal, beside_another_with_a_lease_lengthens_a_watchdogs_hold)
+{
+    rlock *leased = read_of(stage.client, NAME), *kept = read_of(stage.client, "kept");
+    assert_ok(rlock_lock(kept));
+    assert_ok(rlock_lock_lease(leased, 5 * QUICK_MS));
+    pass_ms(2 * QUICK_MS);
+    cr_assert(rlock_valid_for(kept) > 0 && rlock_valid_for(leased) > 0);
+    assert_ok(rlock_unlock(leased));
+    assert_ok(rlock_unlock(kept));
+}

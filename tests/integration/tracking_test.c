@@ -408,3 +408,16 @@ Test(tracking, state_needs_a_place)
 {
     assert_status(rlock_client_tracking(stage.client, NULL), RLOCK_INVALID);
 }
+
+/* Another reader's renewal has done so; the hold's own time stands. */
+Test(tracking, read_hold_whose_lock_is_cut_is_kept)
+{
+    rlock *lock = hold_old(&kind_read, 600000);
+    say("PEXPIRE " NAME " 60000");
+    for (int64_t end_ms = limit_end_ms(20000); pttl_of(NAME) <= 500000; pass_ms(5)) {
+        cr_assert(now_ms() < end_ms, "the lock is left with its short time");
+        cr_assert(rlock_valid_for(lock) > 500000);
+    }
+    cr_assert(rlock_valid_for(lock) > 500000 && told.count == 0);
+    assert_ok(rlock_unlock(lock));
+}
