@@ -137,7 +137,7 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
     return (compensation){
         .watchdog = watchdog,
         .entry = session->entry,
-        .kind = session->kind,
+        .kind = telling ? cold->unheard_kind : session->kind, /* either releases what the session may hold */
         .queue_kind = cold->queue_kind ? cold->queue_kind : own,
         .request =
             {
@@ -167,7 +167,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     compensation round = begin_round(watchdog, session, owner, telling);
     rli_engine_unlock(engine);
     bool answered = compensate_both(&round);
-    const char *unheard = unheard_of(session->kind, &round.release);
+    const char *unheard = unheard_of(round.kind, &round.release);
     /* Over a slow link the time for an answer may be too short to connect in, each time anew. */
     if (!answered)
         rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
@@ -182,8 +182,9 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     /* If the head is the same as before, it keeps the time at which it was first found. */
     bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
     if (answered && (!same || telling))
-        rli_session_note_unheard_head(session, unheard);
-    bool lost = cold->async_release && rli_async_release_apply_retry(engine, session, round.released, &round.release);
+        rli_session_note_unheard_head(session, round.kind, unheard);
+    bool lost = cold->async_release &&
+                rli_async_release_apply_retry(engine, session, round.kind, round.released, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
         go_on(engine, session, answered);

@@ -61,7 +61,7 @@ static void note_answer(rli_engine *engine, rli_async_release *async_release, co
         return;
     }
     rli_release_outcome released = async_release->kind->parse_release(reply, &unheard);
-    rli_session_note_unheard_head(session, unheard);
+    rli_session_note_unheard_head(session, async_release->kind, unheard);
     judge(engine, session, released, came_first(async_release));
 }
 
@@ -123,7 +123,8 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, const rli_
 
 /* --- repeated by the watchdog --- */
 
-bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlock_status status, const rli_call *call)
+bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, const rli_kind *kind, rlock_status status,
+                                   const rli_call *call)
 {
     rli_async_release *async_release = session->cold->async_release;
     const char *unheard;
@@ -137,7 +138,7 @@ bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlo
     /* Nothing there: the unanswered attempt released it, if it cannot have ended otherwise. */
     bool released = heard && async_release->run_id && async_release->run_id == call->run_id &&
                     rli_now_ms() < session->deadline_ms;
-    rli_release_outcome outcome = session->kind->parse_release(call->reply, &unheard); /* the watchdog sent its script */
+    rli_release_outcome outcome = kind->parse_release(call->reply, &unheard);
     if (!judge(engine, session, outcome, !released && !async_release->replaced))
         return false;
     rli_session_settle(engine, session);

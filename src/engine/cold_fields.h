@@ -80,6 +80,7 @@ typedef struct rli_cold_fields {
     struct rli_async_release *async_release;
     /* The unheard head of the server's queue (kind.h); NULL: none. */
     char *unheard;
+    const struct rli_kind *unheard_kind; /* whose script named it */
     /* When it was notified. */
     int64_t unheard_ms;
 } rli_cold_fields;

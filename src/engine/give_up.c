@@ -44,7 +44,7 @@ static rlock_status leave_queue(rli_attempt *attempt, bool *left)
     if (status == RLOCK_OK)
         attempt->asked->kind->parse_release(leaving->call.reply, &unheard);
     if (unheard)
-        rli_session_note_unheard_head(attempt->session, unheard);
+        rli_session_note_unheard_head(attempt->session, attempt->asked->kind, unheard);
     rli_call_clear(&leaving->call);
     rli_operation_end_frame(attempt->op);
     *left = status == RLOCK_OK;

@@ -20,16 +20,17 @@
  * it add to its timeout. */
 #define PLACE_OUTLIVES_MS 300000
 
-static uint32_t owner_hash(const rli_entry *entry, bool writes, int64_t number, bool named)
+/* The kinds whose holds one script renews share an owner's session: their holds are in one field. */
+static uint32_t owner_hash(const rli_entry *entry, const rli_script *renew, int64_t number, bool named)
 {
-    return rli_hash(&number, sizeof number, (uint32_t)((uintptr_t)entry >> 4) + named + 2u * writes);
+    return rli_hash(&number, sizeof number, (uint32_t)(((uintptr_t)entry >> 4) + (uintptr_t)renew + named));
 }
 
 static uint32_t session_hash(const rli_link *link)
 {
     const rli_session *session = RLI_ITEM(rli_session, link, link);
     rli_owner owner = rli_session_owner(session);
-    return owner_hash(session->entry, session->kind->sharing == RLI_WRITING, owner.number, owner.named);
+    return owner_hash(session->entry, session->kind->renew, owner.number, owner.named);
 }
 
 /* With a short name, a plain hold takes 160 bytes of heap, and 30 in the tables and on the timer heap. */
@@ -50,25 +51,25 @@ static bool is_of(const rli_session *session, const rli_owner *owner)
 }
 
 /* Returns the owner's latest session in that phase with at least `count` holds; NULL: none. */
-static rli_session *find(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner,
+static rli_session *find(const rli_engine *engine, const rli_entry *entry, const rli_script *renew, const rli_owner *owner,
                          rli_phase phase, int count)
 {
     if (!entry->sessions)
         return NULL;
     rli_session *found = NULL;
-    uint32_t hash = owner_hash(entry, writes, owner->number, owner->named);
+    uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
     for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (session->entry == entry && (session->kind->sharing == RLI_WRITING) == writes && session->phase == phase &&
+        if (session->entry == entry && session->kind->renew == renew && session->phase == phase &&
             session->count >= count && is_of(session, owner) && (!found || session->number > found->number))
             found = session;
     }
     return found;
 }
 
-static rli_session *open_session(rli_engine *engine, rli_entry *entry, bool writes, const rli_owner *owner)
+static rli_session *open_session(rli_engine *engine, rli_entry *entry, const rli_script *renew, const rli_owner *owner)
 {
-    rli_session *session = find(engine, entry, writes, owner, RLI_OPEN, 0);
+    rli_session *session = find(engine, entry, renew, owner, RLI_OPEN, 0);
     if (session && session->count > 0 && !session->releasing && rli_now_ms() >= session->deadline_ms) {
         rli_session_declare_lost(engine, session, RLOCK_LOST_EXPIRED, true);
         return NULL;
@@ -78,30 +79,41 @@ static rli_session *open_session(rli_engine *engine, rli_entry *entry, bool writ
 
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return open_session(engine, entry, kind->sharing == RLI_WRITING, owner);
+    return open_session(engine, entry, kind->renew, owner);
 }
 
 rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner)
 {
-    rli_session *session = open_session(engine, entry, true, owner);
+    rli_session *session = open_session(engine, entry, rli_kind_write.renew, owner);
     return session && session->count > 0 ? session : NULL;
 }
 
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    return find(engine, entry, kind->sharing == RLI_WRITING, owner, RLI_LOST, 1);
+    return find(engine, entry, kind->renew, owner, RLI_LOST, 1);
+}
+
+int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+{
+    int holds = 0;
+    for (const rli_session *session = entry->sessions; session; session = session->next) {
+        if (session->kind->renew == kind->renew && session->phase == RLI_LOST && is_of(session, owner))
+            holds += session->count;
+    }
+    return holds;
 }
 
 /* --- the life of a session --- */
 
 /* Returns the number of the owner's latest ended session whose field may still be on the server; 0: none. Marks its
  * async release, if any, as replaced: the caller's acquire replaces that field. */
-static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, bool writes, const rli_owner *owner)
+static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
+                               const rli_owner *owner)
 {
     static const rli_phase phases[] = {RLI_LOST, RLI_RELEASING_ASYNC, RLI_COMPENSATING};
     rli_session *latest = NULL;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
-        rli_session *ended = find(engine, entry, writes, owner, phases[i], 0);
+        rli_session *ended = find(engine, entry, renew, owner, phases[i], 0);
         if (ended && (!latest || ended->number > latest->number))
             latest = ended;
     }
@@ -169,7 +181,7 @@ static rli_session *begin(rli_engine *engine, rli_entry *entry, const rli_kind *
     rli_session *session = make(engine, entry, kind, owner);
     if (!session)
         return NULL;
-    session->cold->replaces = standing_field(engine, entry, kind->sharing == RLI_WRITING, owner);
+    session->cold->replaces = standing_field(engine, entry, kind->renew, owner);
     session->number = number_for(engine, entry, kind, owner);
     return session;
 }
@@ -304,6 +316,7 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     session->cold->torn = cold->torn;
     session->cold->release_from_ms = cold->release_from_ms;
     session->cold->unheard = cold->unheard;
+    session->cold->unheard_kind = cold->unheard_kind;
     session->cold->unheard_ms = cold->unheard_ms;
     cold->unheard = NULL;
     cold->in_doubt_ms = 0;
@@ -363,7 +376,7 @@ void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli
     if (!session)
         return; /* out of memory: the head's timeout on the server removes it */
     rli_session_become(session, RLI_DONE);
-    rli_session_note_unheard_head(session, unheard);
+    rli_session_note_unheard_head(session, kind, unheard);
     rli_session_settle(engine, session);
 }
 

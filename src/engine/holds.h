@@ -24,6 +24,8 @@ void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* How many holds its lost sessions have that no unlock has answered for. */
+int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which the owner may read; NULL: none. */
 rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
 

@@ -94,7 +94,7 @@ static rlock_status judge_last(rli_releasing *release)
     rli_session *session = release->session;
     const rli_call *call = &release->call;
     rli_release_outcome released = release->kind->parse_release(call->reply, &unheard);
-    rli_session_note_unheard_head(session, unheard);
+    rli_session_note_unheard_head(session, release->kind, unheard);
     if (released == RLI_RELEASE_MALFORMED)
         return rli_reply_unexpected(call->reply, release->names->name);
     if (released == RLI_RELEASED)

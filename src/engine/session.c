@@ -430,12 +430,13 @@ void rli_session_left_in_doubt(rli_engine *engine, rli_session *session)
     rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms());
 }
 
-void rli_session_note_unheard_head(rli_session *session, const char *unheard)
+void rli_session_note_unheard_head(rli_session *session, const rli_kind *kind, const char *unheard)
 {
     rli_cold_fields *cold = session->cold;
     free(cold->unheard);
     /* Out of memory: the head's timeout on the server removes it. */
     cold->unheard = unheard ? strdup(unheard) : NULL;
+    cold->unheard_kind = kind;
     cold->unheard_ms = rli_now_ms();
     if (cold->unheard && cold->in_doubt_ms < RLI_UNHEARD_DOUBT_MS)
         cold->in_doubt_ms = RLI_UNHEARD_DOUBT_MS;

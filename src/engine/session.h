@@ -175,7 +175,7 @@ void rli_session_left_in_doubt(rli_engine *engine, rli_session *session);
 /* Records whether the head of the server's queue heard that the lock is free. `unheard`: the head's wire
  * owner, copied, when no subscriber received the message; NULL: one did. The compensating release notifies such a head
  * again after RLI_UNHEARD_MS, and removes it if again nobody hears. */
-void rli_session_note_unheard_head(rli_session *session, const char *unheard);
+void rli_session_note_unheard_head(rli_session *session, const rli_kind *kind, const char *unheard);
 /* How long the compensating release runs for an unheard head: somewhat longer than until the second message. */
 #define RLI_UNHEARD_DOUBT_MS (RLI_UNHEARD_MS + 2000)
 

@@ -42,6 +42,17 @@ static void kill_a_waiter(const char *name)
     cr_assert(queue_length(name) == 1);
 }
 
+/* The lock was taken as another kind than that which gives it back. */
+Test(fair_dead, head_is_passed_over_after_the_unlock_of_a_plain_hold)
+{
+    assert_ok(rlock_lock(lock_of(stage.client, "order")));
+    foreign_queue("order", 1, 600000);
+    redisContext *behind = living_behind("order", 2);
+    assert_ok(rlock_unlock(fair_of(stage.client, "order")));
+    cr_assert(foreign_told(behind, 30000));
+    redisFree(behind);
+}
+
 /* Side by side, since each takes its two seconds. Somebody who reads all messages along is no waiter. */
 RealTest(fair_dead, head_is_passed_over_two_seconds_after_its_turn_came)
 {
