@@ -40,8 +40,9 @@ typedef struct rli_methods {
      * removed. */
     void (*miss)(rlock *lock, const rli_owner *owner);
     bool (*drop_missed)(rlock *lock, const rli_owner *owner);
-    /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. */
-    void (*forgive)(rlock *lock, const rli_owner *owner);
+    /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. Returns
+     * false, and changes nothing, if there are more than `most` of them: then one is by the member's name. */
+    bool (*forgive)(rlock *lock, const rli_owner *owner, int most);
     /* Of a kind whose server keeps no count: that session has one hold, and from now on one for each that is renewed of
      * `like`, within the outermost of these. */
     void (*deepen)(rlock *lock, const rli_owner *owner, uint64_t session, const rli_levels *like);

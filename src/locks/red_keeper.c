@@ -10,6 +10,7 @@
 #include "locks/red.h"
 #include "locks/single.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,9 +265,23 @@ static void begin_ballot(rli_red_keeper *self)
         rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
 }
 
+/* How many holds this lock has at most, also those with a lease that are older than the keeper: the members that are held
+ * have as many. */
+static int holds_most(const rli_red_keeper *self)
+{
+    int own = rli_levels_depth(&self->own), least = INT_MAX;
+    for (size_t i = 0; i < set_of(self)->count; i++) {
+        rli_levels levels = levels_of(self, i);
+        if (levels.renewed > 0 && rli_levels_depth(&levels) < least)
+            least = rli_levels_depth(&levels);
+    }
+    return least < INT_MAX && least > own ? least : own;
+}
+
 static void ask_missing(rli_red_keeper *self)
 {
     rli_job job = self->job;
+    int most = holds_most(self);
     job.kind = RLI_JOB_ACQUIRE;
     job.non_reentrant = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
@@ -277,8 +292,8 @@ static void ask_missing(rli_red_keeper *self)
         rlock *member = set_of(self)->members[i];
         if (is_valid(self, i) || member->methods->check(member) != RLOCK_OK)
             continue;
-        member->methods->forgive(member, owner_of(self));
-        rli_ballot_ask(self->ballot, i, member, &job);
+        if (member->methods->forgive(member, owner_of(self), most))
+            rli_ballot_ask(self->ballot, i, member, &job);
     }
 }
 

@@ -140,21 +140,23 @@ static void deepen(rlock *handle, const rli_owner *given, uint64_t session, cons
     with_session(handle, given, deepen_one, &(deepening){session, like});
 }
 
-static void forgive(rlock *handle, const rli_owner *given)
+static bool forgive(rlock *handle, const rli_owner *given, int most)
 {
     rli_single *lock = rli_single_of(handle);
     rli_engine *engine = &lock->client->engine;
     rli_owner owner;
     if (rli_client_check(lock->client) != RLOCK_OK || rli_single_owner(lock, given, &owner) != RLOCK_OK)
-        return;
+        return false;
     rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
-    for (rli_session *lost; entry && (lost = rli_session_find_lost(engine, entry, lock->kind, &owner));
+    bool own = !entry || rli_session_lost_holds(entry, lock->kind, &owner) <= most;
+    for (rli_session *lost; own && entry && (lost = rli_session_find_lost(engine, entry, lock->kind, &owner));
          entry = rli_entry_find(engine, &lock->names)) {
         lost->count = 0;
         rli_session_settle(engine, lost);
     }
     rli_engine_unlock(engine);
+    return own;
 }
 
 /* --- asking --- */

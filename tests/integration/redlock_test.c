@@ -363,6 +363,20 @@ TimedTest(redlock, takes_a_member_anew_for_its_own_holds_alone)
     assert_all_free();
 }
 
+/* One by the member's name was lost, too, and its unlock has to say so: until then the member is left alone. */
+TimedTest(redlock, leaves_a_member_that_was_lost_by_its_name)
+{
+    rlock *red = ours_red(), *first = lock_at(0, true, NAME);
+    assert_ok(rlock_lock(first));
+    assert_ok(rlock_lock(red));
+    come_back_empty(0);
+    cr_assert(!server_wait_exists(places[0].server, NAME, true, 2 * QUICK_MS) && is_held(red));
+    assert_status(rlock_unlock(first), RLOCK_LOST);
+    cr_assert(is_taken_at(0));
+    assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
 /* --- leases --- */
 
 /* One that has its lease ends with it. */
