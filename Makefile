@@ -33,6 +33,8 @@ endif
 ifeq ($(B),)
   $(error B must name the folder to build in, such as B=build: it is empty)
 endif
+# One spelling of it: what depends on which header is noted by it.
+override B := $(patsubst $(CURDIR)/%,%,$(B))
 
 version := $(shell sed -n 's/^\#define RLOCK_VERSION *"\(.*\)"/\1/p' include/rlock/version.h)
 major   := $(firstword $(subst ., ,$(version)))
