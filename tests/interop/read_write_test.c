@@ -160,7 +160,7 @@ Test(read_write, of_a_killed_reader_in_java_stays_with_the_reader_in_c, .init = 
 {
     party *ours = party_of(stage.client, &reading, NAME), *theirs = party_of(NULL, &reading, NAME);
     party *writer = party_of(stage.other, &writing, NAME);
-    assert_ok(party_lease(ours, LASTING_MS));
+    assert_ok(party_lease(ours, 10 * LASTING_MS)); /* all that follows takes some of it */
     assert_ok(party_lock(theirs));
     cr_assert(wait_renewed(NAME, 30000));
     java_kill();

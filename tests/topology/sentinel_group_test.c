@@ -50,7 +50,7 @@ static void goes_over(void (*fail)(server *))
         rlock *wanted = group_of(other, GROUP, (const char *[]){"a", "bx", "d"}[i]);
         assert_status(rlock_try_lock(wanted, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     }
-    cr_assert(!actor_ended(waiter, 0), "a second holder");
+    cr_assert(!actor_ended(waiter, 0), "a second holder, or an error: %s", actor_error(waiter));
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(ab));
     assert_ok(actor_finish(waiter, 10000));
