@@ -270,7 +270,7 @@ static const char *lock_in_child(child *self)
     (void)self;
     rlock_client *client = NULL;
     name_stall(false); /* in the child alone */
-    child_check(rlock_client_open(&client, AT BRIEF) == RLOCK_OK);
+    child_check(rlock_client_open(&client, AT LONG) == RLOCK_OK);
     rlock *lock = rlock_get_lock(client, "child's");
     child_check(rlock_try_lock(lock, 5000, 1000) == RLOCK_OK);
     child_check(rlock_unlock(lock) == RLOCK_OK);
