@@ -76,6 +76,24 @@ Test(permit_doubt, late_acquire_is_undone_after_the_release)
     assert_permits(5, 0);
 }
 
+/* So do the first two. */
+Test(permit_doubt, each_of_two_late_acquires_is_undone)
+{
+    rlock_permit_semaphore *semaphore = with(5);
+    rlock_permit permits[2];
+    int rules[2];
+    for (int i = 0; i < 2; i++)
+        rules[i] = on_script(ACQUIRE, PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_permit_semaphore_acquire_many(semaphore, 2, RLOCK_PERMIT_FOREVER, permits));
+    cr_assert(stand(3, 2));
+    assert_ok(rlock_permit_semaphore_release_many(permits_of(stage.other, NAME), 2, permits));
+    for (int i = 0; i < 2; i++) {
+        cr_assert(proxy_count(scene.proxy, rules[i], PROXY_ACTED) == 1);
+        let_through(rules[i]);
+        assert_permits(5, 0);
+    }
+}
+
 /* The first attempt runs while the permits are held: these stay, what it takes is given back. */
 Test(permit_doubt, late_acquire_leaves_the_permits_of_its_repetition)
 {

@@ -126,6 +126,20 @@ Test(renewal, of_a_permit_whose_answer_is_slow_counts_from_when_it_was_sent)
     cr_assert(seen_by(none) > 1);
 }
 
+/* It does not wait for the time that an answer may take. */
+TimedTest(renewal, of_a_permit_that_is_never_answered_is_told_at_its_end)
+{
+    rlock_permit permit;
+    rlock_permit_semaphore *semaphore = permits_of(scene.client, NAME);
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    on_script(&rli_script_permit_semaphore_renew, PROXY_HOLD_REQUEST, 0);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_permit_semaphore_try_acquire(semaphore, 0, RLOCK_PERMIT_WATCHDOG, &permit));
+    int64_t ends_ms = now_ms() + VALID_MS;
+    cr_assert(event_wait_ms(&lost.came, 2 * WATCHDOG_MS), "the loss was not told");
+    assert_between(lost.all[0].at_ms, since_ms + VALID_MS - 1, ends_ms + TOLD_MS);
+}
+
 static rlock_status extend_to_a_minute(void *lock)
 {
     return rlock_extend(lock, 60000);
@@ -378,9 +392,8 @@ Test(renewal, that_stalls_keeps_no_caller_waiting)
     assert_no_keys();
 }
 
-/* --- many permits --- */
+/* --- late extensions --- */
 
-/* A hundred batches, one after the other: each waits for the answer to the one before it, and no longer. */
 /* What it set on the server would keep others out for a minute. */
 static void assert_given_up(rlock *lock, rlock_status extended, rlock_status status)
 {
@@ -411,6 +424,9 @@ TimedTest(renewal, extension_that_is_not_answered_within_the_lease_is_undone)
     assert_given_up(lock, rlock_extend(lock, 60000), RLOCK_UNAVAILABLE);
 }
 
+/* --- many permits --- */
+
+/* A hundred batches, one after the other: each waits for the answer to the one before it, and no longer. */
 TimedTest(renewal, of_ten_thousand_permits_loses_none_to_a_slow_link)
 {
     enum { PERMITS = 10000, ROUND_TRIP_MS = 5 };

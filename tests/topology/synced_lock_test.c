@@ -130,6 +130,22 @@ Test(synced_lock, is_given_back_when_the_replica_does_not_confirm_it)
     assert_ok(rlock_unlock(lock));
 }
 
+/* What one thread gives back goes to the next one as any grant does: no sooner than the replica has it. */
+Test(synced_lock, of_the_next_thread_is_confirmed_as_well)
+{
+    rlock *lock = lock_of(open_client("slavesSyncTimeout=300"), "lock");
+    actor *waiter = actor_start();
+    assert_ok(rlock_lock(lock));
+    actor_begin_try(waiter, lock, RLOCK_FOREVER, 60000);
+    cr_assert(actor_asleep(waiter, SOON_MS));
+    freeze_replica();
+    assert_ok(rlock_unlock(lock));
+    assert_status(actor_finish(waiter, SOON_MS), RLOCK_NOT_SYNCED);
+    cr_assert(server_integer(master, "EXISTS lock") == 0);
+    server_thaw(fleet_node(own, 1));
+    actor_end(waiter);
+}
+
 Test(synced_lock, is_held_without_the_replica_where_that_is_not_to_be_checked)
 {
     rlock *lock = lock_of(open_client("slavesSyncTimeout=300&checkLockSyncedSlaves=false"), "lock");
