@@ -882,6 +882,14 @@ Test(yaml, after_the_free_the_config_is_new_and_what_was_made_of_it_goes_on)
     rli_settings_free(&settings);
 }
 
+/* As if they were not there: an empty text would allow no protocol at all. */
+Test(yaml, empty_lists_of_protocols_and_ciphers_set_nothing)
+{
+    load(SINGLE "sslProtocols: []\nsslCiphers: []\n");
+    cr_assert(!config.ssl_protocols && !config.ssl_ciphers);
+    rlock_config_free(&config);
+}
+
 /* ---- Files that were damaged ---- */
 
 /* All settings with secrets, which no message may show. */
