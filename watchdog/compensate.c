@@ -92,13 +92,12 @@ static bool compensate_both(compensation *self)
     return answered;
 }
 
-/* Returns the unheard head that the release's reply names, pointing into the reply; NULL: none. */
-static const char *unheard_of(const rli_kind *kind, const rli_call *release)
+/* What the release's reply says; RLI_RELEASE_MALFORMED: there is none. *unheard: the unheard head that it names, pointing into
+ * the reply; NULL: none. */
+static rli_release_outcome outcome_of(const compensation *self, const char **unheard)
 {
-    const char *unheard = NULL;
-    if (release->reply)
-        kind->parse_release(release->reply, &unheard);
-    return unheard;
+    *unheard = NULL;
+    return self->release.reply ? self->kind->parse_release(self->release.reply, unheard) : RLI_RELEASE_MALFORMED;
 }
 
 /* Returns when to send the next round. An unheard head is notified once more when its time has come. */
@@ -167,7 +166,8 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     compensation round = begin_round(watchdog, session, owner, telling);
     rli_engine_unlock(engine);
     bool answered = compensate_both(&round);
-    const char *unheard = unheard_of(round.kind, &round.release);
+    const char *unheard;
+    rli_release_outcome outcome = outcome_of(&round, &unheard);
     /* Over a slow link the time for an answer may be too short to connect in, each time anew. */
     if (!answered)
         rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
@@ -184,7 +184,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     if (answered && (!same || telling))
         rli_session_note_unheard_head(session, round.kind, unheard);
     bool lost = cold->async_release &&
-                rli_async_release_apply_retry(engine, session, round.kind, round.released, &round.release);
+                rli_async_release_apply_retry(engine, session, round.released, outcome, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
         go_on(engine, session, answered);

@@ -28,8 +28,8 @@ static rlock_status wait_in_vain(rlock *other, int64_t wait_ms)
     return status == RLOCK_TIMEOUT ? RLOCK_OK : status;
 }
 
-/* The same, for as long as the server needs now: what was late by more than a little is tried again, and longer.
- * `took_ms`: how long it took to acquire the lock. */
+/* The same, but it tries again with a longer wait when the server answered late. `took_ms`: how long it took to acquire the
+ * lock. */
 static rlock_status wait_for(rlock *lock, int64_t took_ms)
 {
     int64_t late_ms = took_ms, wait_ms = WAIT_MS;

@@ -123,11 +123,10 @@ bool rli_async_release_send(rli_engine *engine, rli_session *session, const rli_
 
 /* --- repeated by the watchdog --- */
 
-bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, const rli_kind *kind, rlock_status status,
-                                   const rli_call *call)
+bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlock_status status,
+                                   rli_release_outcome outcome, const rli_call *call)
 {
     rli_async_release *async_release = session->cold->async_release;
-    const char *unheard;
     bool heard = async_release->unanswered;
     if (call->unanswered && !async_release->unanswered) {
         async_release->unanswered = true;
@@ -138,7 +137,6 @@ bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, con
     /* Nothing there: the unanswered attempt released it, if it cannot have ended otherwise. */
     bool released = heard && async_release->run_id && async_release->run_id == call->run_id &&
                     rli_now_ms() < session->deadline_ms;
-    rli_release_outcome outcome = kind->parse_release(call->reply, &unheard);
     if (!judge(engine, session, outcome, !released && !async_release->replaced))
         return false;
     rli_session_settle(engine, session);

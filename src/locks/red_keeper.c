@@ -265,8 +265,8 @@ static void begin_ballot(rli_red_keeper *self)
         rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
 }
 
-/* How many holds this lock has at most, also those with a lease that are older than the keeper: the members that are held
- * have as many. */
+/* Returns the most holds that this lock can have. Holds with a lease may be older than the keeper, which did not count them;
+ * but each member that is held has them, too. */
 static int holds_most(const rli_red_keeper *self)
 {
     int own = rli_levels_depth(&self->own), least = INT_MAX;

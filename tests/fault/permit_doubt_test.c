@@ -76,7 +76,7 @@ Test(permit_doubt, late_acquire_is_undone_after_the_release)
     assert_permits(5, 0);
 }
 
-/* So do the first two. */
+/* The first two attempts are stuck, and run one after the other when the permits have been released. */
 Test(permit_doubt, each_of_two_late_acquires_is_undone)
 {
     rlock_permit_semaphore *semaphore = with(5);

@@ -126,7 +126,7 @@ Test(renewal, of_a_permit_whose_answer_is_slow_counts_from_when_it_was_sent)
     cr_assert(seen_by(none) > 1);
 }
 
-/* It does not wait for the time that an answer may take. */
+/* The loss is told when the permit ends, not when the time for an answer is up. */
 TimedTest(renewal, of_a_permit_that_is_never_answered_is_told_at_its_end)
 {
     rlock_permit permit;
@@ -394,7 +394,7 @@ Test(renewal, that_stalls_keeps_no_caller_waiting)
 
 /* --- late extensions --- */
 
-/* What it set on the server would keep others out for a minute. */
+/* Otherwise the extension would keep others out for a minute. */
 static void assert_given_up(rlock *lock, rlock_status extended, rlock_status status)
 {
     assert_status(extended, status);

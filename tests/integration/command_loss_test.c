@@ -112,7 +112,7 @@ Test(command_loss, a_stopped_command_is_ended_as_well)
     command_free(c);
 }
 
-/* What handles the signal does so, which it cannot while it is stopped. */
+/* A stopped process can't run its handler, so it is continued as well. */
 Test(command_loss, a_stopped_command_with_a_trap_comes_to_it)
 {
     char line[4400];

@@ -387,7 +387,7 @@ EITHER(TimedTest, red_lock_outage, waits_for_a_server_beside_a_member_that_is_re
     assert_ok(rlock_unlock(red));
 }
 
-/* A hold that stands has the members that it has: none of them is replaced, so a refusal is told at once. */
+/* A re-entry asks only the members that are held, so no other stands in for one that refuses: that is told at once. */
 TimedTest(red_lock, is_not_taken_again_without_a_member_that_refuses)
 {
     rlock *red = ours_red();

@@ -363,7 +363,7 @@ TimedTest(redlock, takes_a_member_anew_for_its_own_holds_alone)
     assert_all_free();
 }
 
-/* One by the member's name was lost, too, and its unlock has to say so: until then the member is left alone. */
+/* A hold by the member's name was lost, too. Until its unlock has said so, the keeper leaves the member alone. */
 TimedTest(redlock, leaves_a_member_that_was_lost_by_its_name)
 {
     rlock *red = ours_red(), *first = lock_at(0, true, NAME);

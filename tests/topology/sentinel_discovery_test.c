@@ -78,7 +78,7 @@ static bool is_known(int to, server *other)
     return is;
 }
 
-/* The other two know nothing of it any more; what it said of itself before may come late. */
+/* Has the other two sentinels forget it. An earlier message of its own that arrives late makes it known again. */
 static void forget(server *gone)
 {
     for (int i = 0; i < 2; i++) {

@@ -130,7 +130,7 @@ Test(synced_lock, is_given_back_when_the_replica_does_not_confirm_it)
     assert_ok(rlock_unlock(lock));
 }
 
-/* What one thread gives back goes to the next one as any grant does: no sooner than the replica has it. */
+/* The thread that waits for the lock has it only when the replica has confirmed its own grant. */
 Test(synced_lock, of_the_next_thread_is_confirmed_as_well)
 {
     rlock *lock = lock_of(open_client("slavesSyncTimeout=300"), "lock");

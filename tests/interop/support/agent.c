@@ -35,8 +35,8 @@ struct agent {
     pthread_mutex_t mutex; /* guards all below, and writing to input */
     pthread_cond_t cond;   /* an answer came, or the last one has; CLOCK_MONOTONIC */
     bool silent;           /* its stdout has ended */
-    int last; /* the latest tag */
-    bool taken[TAGS]; /* by a command whose answer has not been awaited */
+    int last;              /* the latest tag */
+    bool taken[TAGS];      /* by a command whose answer has not been awaited */
     answer answers[TAGS];
 };
 

@@ -181,7 +181,7 @@ public final class Agent {
         return bed && parked;
     }
 
-    /** A late answer is no reason to send a command again, as that one would be seen, too. */
+    /** So long that Redisson does not repeat a command whose answer is late: the tests would see both. */
     private static final int ANSWER_MS = 60_000;
 
     /** Redisson as anybody would have it, but with few threads and idle connections, to start fast. */
