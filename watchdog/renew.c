@@ -181,7 +181,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
     } else if (rli_reply_integer(answer, &held) && held > 0) {
         /* A read hold under the owner's write hold: the write hold's key was extended, too. */
         rli_owner owner = rli_session_owner(session);
-        rli_session *writer = held == 2 ? rli_session_find_writer(engine, session->entry, &owner) : NULL;
+        rli_session *writer = held == 2 ? rli_session_find_writer(engine, session->entry, session->kind, &owner) : NULL;
         if (lengthened)
             rli_session_extend_deadline(session, sent_ms, watchdog_ms);
         if (lengthened && writer)

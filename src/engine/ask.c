@@ -236,16 +236,16 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
     const rli_acquire *asked = attempt->asked;
     rli_session *session = attempt->session;
     rli_cold_fields *cold = session->cold;
-    rli_session *writer = asked->kind->sharing == RLI_READING
-                              ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
-                              : NULL;
+    rli_session *writer = rli_session_find_writer(attempt->engine, attempt->entry, asked->kind, &asked->owner);
     *texts = (rli_ask_owners){.replaced = "", .writer = ""};
     attempt->writer = writer ? writer->number : 0;
     rli_owner_text(attempt->engine->client_id, session->number, texts->own);
     if (cold->replaces)
         rli_owner_text(attempt->engine->client_id, cold->replaces, texts->replaced);
-    if (writer)
+    if (writer) {
         rli_owner_text(attempt->engine->client_id, writer->number, texts->writer);
+        rli_session_in_doubt_if_held(attempt->engine, writer, lease_ms); /* the two holds share the lock's PTTL */
+    }
     if (session->count + 1 > cold->highest)
         cold->highest = session->count + 1;
     if (rli_kind_queues_on_server(asked->kind) && !session->queued)

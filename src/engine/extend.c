@@ -71,6 +71,9 @@ static void begin_request(rli_extending *extending)
 {
     const rli_extend *asked = extending->asked;
     rli_call *call = &extending->call;
+    rli_session *writer = rli_session_find_writer(asked->engine, extending->session->entry, asked->kind, &asked->owner);
+    if (writer) /* the two holds share the lock's PTTL */
+        rli_session_in_doubt_if_held(asked->engine, writer, asked->lease_ms);
     rli_owner_text(asked->engine->client_id, extending->session->number, extending->owner);
     rli_call_script(call, extending->session->kind->renew, 1);
     rli_call_add(call, asked->names->name, asked->names->length);

@@ -34,9 +34,7 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_grant_info *ga
 static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire *asked = attempt->asked;
-    rli_session *writer = asked->kind->sharing == RLI_READING
-                              ? rli_session_find_writer(attempt->engine, attempt->entry, &asked->owner)
-                              : NULL;
+    rli_session *writer = rli_session_find_writer(attempt->engine, attempt->entry, asked->kind, &asked->owner);
     if (writer && gain->verdict->beneath)
         rli_session_extend_deadline(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
     else if (writer && writer->number == attempt->writer && !writer->busy)

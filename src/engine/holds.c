@@ -82,8 +82,10 @@ rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const r
     return open_session(engine, entry, kind->renew, owner);
 }
 
-rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner)
+rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
+    if (kind->sharing != RLI_READING)
+        return NULL;
     rli_session *session = open_session(engine, entry, rli_kind_write.renew, owner);
     return session && session->count > 0 ? session : NULL;
 }
@@ -126,7 +128,7 @@ static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry,
  * write session: a late request of this read hold must not touch the next one. */
 static uint64_t number_for(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
-    rli_session *writer = kind->sharing == RLI_READING ? rli_session_find_writer(engine, entry, owner) : NULL;
+    rli_session *writer = rli_session_find_writer(engine, entry, kind, owner);
     if (!writer || writer->lent)
         return ++engine->last_number;
     writer->lent = true;

@@ -26,8 +26,9 @@ rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const r
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* How many holds its lost sessions have that no unlock has answered for. */
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* Returns the session of the owner's write hold, under which the owner may read; NULL: none. */
-rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_owner *owner);
+/* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another kind. */
+rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_kind *kind,
+                                     const rli_owner *owner);
 
 /* Returns the owner's open session, or a new one, with one more attempt. NULL: out of memory. */
 rli_session *rli_session_join(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
