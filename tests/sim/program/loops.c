@@ -90,6 +90,13 @@ static void wait_for_any(loop *self)
     os_poll(polled, 2, wait_ms);
 }
 
+/* A machine that stood still while its program forgot goes on forgetting for as long when it runs again. */
+static void note_overrun(loop *self, int64_t since_ns)
+{
+    if (since_ns < self->forgets_until_ns && world_now_ns() > self->forgets_until_ns)
+        self->forgotten_ns += world_now_ns() - self->forgets_until_ns;
+}
+
 static void *turn(void *argument)
 {
     loop *self = argument;
@@ -97,6 +104,7 @@ static void *turn(void *argument)
     while (!self->over) {
         int64_t from_ns = world_now_ns();
         wait_for_any(self);
+        note_overrun(self, from_ns);
         breaths = world_now_ns() - from_ns < BREATH_NS ? breaths + 1 : 0;
         if (breaths == MOST_BREATHS)
             finding("the descriptor of %s stays readable", self->of->machine->name);
