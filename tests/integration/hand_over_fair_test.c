@@ -20,7 +20,7 @@ static rlock *mine(void)
 
 /* --- what it costs --- */
 
-/* Four wait: each unlock is one request, nobody is told, and nobody asks. */
+/* Four wait: each unlock is one request, nobody is told, and nobody asks, since it takes less than a second. */
 static void count_requests(int64_t lease_ms)
 {
     rlock *lock = mine();
@@ -44,13 +44,13 @@ static void count_requests(int64_t lease_ms)
         actor_end(waiters[i]);
 }
 
-Test(hand_over_fair, costs_one_request_a_turn)
+TimedTest(hand_over_fair, costs_one_request_a_turn)
 {
     count_requests(RLOCK_WATCHDOG);
 }
 
 /* Who becomes first behind a hold that may end soon need not be told when it looks by then in any case. */
-Test(hand_over_fair, of_short_holds_costs_one_request_a_turn)
+TimedTest(hand_over_fair, of_short_holds_costs_one_request_a_turn)
 {
     count_requests(10000);
 }
@@ -148,7 +148,7 @@ Test(hand_over_fair, passes_nobody)
 }
 
 /* One whose time is up is dropped, and told, as by any unlock; the lock goes to the one behind it. */
-Test(hand_over_fair, drops_who_is_late_first)
+TimedTest(hand_over_fair, drops_who_is_late_first)
 {
     rlock *lock = mine();
     assert_ok(rlock_lock(lock));
@@ -216,7 +216,7 @@ Test(hand_over_fair, between_clients_gives_the_whole_lease)
 }
 
 /* A lost key of the library costs a request, no more: the head is told, and asks. */
-Test(hand_over_fair, between_clients_survives_the_loss_of_its_key)
+TimedTest(hand_over_fair, between_clients_survives_the_loss_of_its_key)
 {
     rlock *lock = mine(), *others = fair_of(stage.other, NAME);
     assert_ok(rlock_lock(lock));

@@ -1,0 +1,133 @@
+/* Sentinels that know of different failovers: whose word counts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/impostor.h"
+#include "tests/integration/support/actor.h"
+#include "tests/integration/support/stage.h"
+#include "tests/topology/support/clients.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SOON_MS 30000
+
+/* A sentinel's notes: what it says, and that it was asked. It names the other sentinel when it is asked for others. */
+enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT };
+/* A master's notes. */
+enum { SCRIPTS, IS_DEMOTED };
+
+static impostor *late, *early; /* sentinels, in the order in which they are asked */
+static impostor *master, *former;
+
+static void close_all(void)
+{
+    clients_close();
+    impostor_stop(late);
+    impostor_stop(early);
+    impostor_stop(master);
+    impostor_stop(former);
+}
+
+TestSuite(sentinel_epoch, .fini = close_all);
+
+static bool be_master(impostor_peer *peer, const char *request)
+{
+    if (strstr(request, "\r\nROLE\r\n"))
+        return impostor_say(peer, "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
+    if (!strstr(request, "EVALSHA"))
+        return impostor_answer(peer, request);
+    impostor_note(peer->of, SCRIPTS, 1);
+    return impostor_noted(peer->of, IS_DEMOTED)
+               ? impostor_say(peer, "-READONLY You can't write against a read only replica.\r\n")
+               : impostor_answer(peer, request);
+}
+
+static bool say_address(impostor_peer *peer, int port_note)
+{
+    char port[16];
+    snprintf(port, sizeof port, "%d", (int)impostor_noted(peer->of, port_note));
+    return impostor_say_bulk(peer, "127.0.0.1") && impostor_say_bulk(peer, port);
+}
+
+static bool say_epoch(impostor_peer *peer)
+{
+    char epoch[16];
+    snprintf(epoch, sizeof epoch, "%d", (int)impostor_noted(peer->of, EPOCH));
+    return impostor_say(peer, "*2\r\n$12\r\nconfig-epoch\r\n") && impostor_say_bulk(peer, epoch);
+}
+
+static bool say_other(impostor_peer *peer)
+{
+    char port[16];
+    snprintf(port, sizeof port, "%d", (int)impostor_noted(peer->of, OTHER_PORT));
+    return impostor_say(peer, "*1\r\n*4\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n$4\r\nport\r\n") && impostor_say_bulk(peer, port);
+}
+
+static bool watch(impostor_peer *peer, const char *request)
+{
+    if (impostor_noted(peer->of, IS_SILENT))
+        return false;
+    if (strstr(request, "GET-MASTER-ADDR")) {
+        impostor_note(peer->of, ASKED, 1);
+        return impostor_say(peer, "*2\r\n") && say_address(peer, MASTER_PORT);
+    }
+    if (strstr(request, "SENTINELS"))
+        return say_other(peer);
+    if (strstr(request, "CKQUORUM"))
+        return impostor_say(peer, "-NOQUORUM 1 usable Sentinels.\r\n");
+    if (strstr(request, "MASTER"))
+        return say_epoch(peer);
+    return impostor_answer(peer, request);
+}
+
+static void set_up(impostor *sentinel, int epoch, const impostor *names, const impostor *other)
+{
+    impostor_note(sentinel, EPOCH, epoch);
+    impostor_note(sentinel, MASTER_PORT, impostor_port(names));
+    impostor_note(sentinel, OTHER_PORT, impostor_port(other));
+}
+
+/* The second has missed a failover, and names the former master. */
+static rlock *lock_of_disagreeing(void)
+{
+    master = impostor_start(be_master, NULL);
+    former = impostor_start(be_master, NULL);
+    late = impostor_start(watch, NULL);
+    early = impostor_start(watch, NULL);
+    set_up(late, 5, master, early);
+    set_up(early, 4, former, late);
+    rlock_client *client = client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY "&scanInterval=50",
+                                     impostor_port(late), impostor_port(early));
+    rlock *lock = lock_of(client, "order");
+    assert_ok(rlock_try_lock(lock, 0, SOON_MS));
+    cr_assert(impostor_noted(master, SCRIPTS) == 1);
+    return lock;
+}
+
+/* Something is wrong with the master until the second sentinel has been asked a few times. */
+static void ask_in_trouble(rlock *lock)
+{
+    int64_t asked = impostor_noted(early, ASKED);
+    impostor_note(master, IS_DEMOTED, 1);
+    actor *asker = actor_start();
+    actor_begin_try(asker, lock, SOON_MS, SOON_MS);
+    cr_assert(impostor_await(early, ASKED, asked + 5, SOON_MS), "the client does not ask it");
+    impostor_note(master, IS_DEMOTED, -1);
+    impostor_note(late, IS_SILENT, -impostor_noted(late, IS_SILENT));
+    assert_ok(actor_finish(asker, SOON_MS));
+    actor_end(asker);
+    cr_assert(impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
+}
+
+/* In trouble all are asked; the one that is asked last knows least. */
+Test(sentinel_epoch, of_the_latest_failover_counts_whoever_is_asked_last)
+{
+    ask_in_trouble(lock_of_disagreeing());
+}
+
+/* One of two is half of them, and no majority. */
+Test(sentinel_epoch, of_an_earlier_failover_is_not_believed_from_half_of_the_sentinels)
+{
+    rlock *lock = lock_of_disagreeing();
+    impostor_note(late, IS_SILENT, 1);
+    ask_in_trouble(lock);
+}
