@@ -44,13 +44,15 @@ if not free and mode ~= 'read' and (writer == '' or redis.call('hexists', lock, 
     return pttl
 end
 if free then
-    redis.call('hset', lock, 'mode', 'read')
-end
-if held < count then
-    redis.call('hset', lock, owner, ARGV[3])
-end
-if pttl < tonumber(lease_ms) then
-    redis.call('pexpire', lock, lease_ms) -- first: the user may have no right to the other key
+    redis.call('hset', lock, 'mode', 'read', owner, ARGV[3])
+    --@include lock/lease.inc
+else
+    if held < count then
+        redis.call('hset', lock, owner, ARGV[3])
+    end
+    if pttl < tonumber(lease_ms) then
+        redis.call('pexpire', lock, lease_ms) -- first: the user may have no right to the other key
+    end
 end
 local timeout = prefix .. owner .. ':rwlock_timeout:' .. count
 if redis.call('pttl', timeout) < tonumber(lease_ms) then

@@ -38,7 +38,7 @@ end
 local pttl = redis.call('pttl', lock)
 if pttl == -2 and count == 1 then
     redis.call('hset', lock, 'mode', 'write', field, '1')
-    redis.call('pexpire', lock, lease_ms)
+    --@include lock/lease.inc
     return { tonumber(lease_ms) }
 end
 local held = mode == 'write' and tonumber(redis.call('hget', lock, field) or 0) or 0 -- not a number: nobody's
