@@ -44,6 +44,19 @@ local function left(score)
     return at >= NO_END and -1 or math.max(0, math.floor(at - now))
 end
 
+-- The fields of the hash. Another program's may have millions, and the server does nothing else while it lists them: a few
+-- of many show whose hash it is, and then the first that no lock has is the answer.
+local function fields_of_hash()
+    local some = redis.call('hlen', name) > 1000 and redis.pcall('hrandfield', name, '16') or {} -- or an error
+    for _, field in ipairs(some) do
+        local of_a_lock = field == 'mode' or #field == 22 -- the value of a group
+        if not of_a_lock and not string.find(field, '%x+%-%x+%-%x+%-%x+%-%x+:%-?%d') then
+            return { field, '1' }
+        end
+    end
+    return redis.call('hgetall', name)
+end
+
 -- The holders of a group's values, or nil if the fields are not those of a group lock.
 local function holders_of_values(fields)
     local at, values, owners, held, grouped = {}, {}, {}, {}, false
@@ -86,7 +99,7 @@ local pttl, mode, holders, counter = redis.call('pttl', name), false, {}, number
 if is(name, 'hash') then
     mode = redis.call('hget', name, 'mode')
     mode = (mode == 'read' or mode == 'write') and mode
-    local fields = redis.call('hgetall', name)
+    local fields = fields_of_hash()
     local grouped = not mode and holders_of_values(fields)
     if grouped then
         mode, holders, fields = 'group', grouped, {}

@@ -5,6 +5,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -120,4 +121,41 @@ Test(subscriber, connects_again_after_garbage)
     rlock_free(lock);
     rlock_client_close(client);
     impostor_stop(talker);
+}
+
+/* --- a server that ends each connection as soon as it has confirmed something --- */
+
+static bool confirm_and_end(impostor_peer *peer, const char *request)
+{
+    if (strstr(request, "EVAL"))
+        return impostor_say(peer, ":600000\r\n"); /* held by another */
+    if (!strstr(request, "SUBSCRIBE"))
+        return impostor_answer(peer, request);
+    (void)impostor_answer(peer, request);
+    impostor_note(peer->of, SUBSCRIBED, 1);
+    return false;
+}
+
+/* Whoever made each connection at once would make thousands a second, for as long as anybody waits. */
+Test(subscriber, pauses_between_connections_that_hardly_begin)
+{
+    impostor *ending = impostor_start(confirm_and_end, NULL);
+    rlock_client *client = NULL;
+    rlock_cancel *token = rlock_cancel_new();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    actor *waiter = actor_start();
+    options.cancel = token;
+    assert_ok(rlock_client_open(&client, impostor_url(ending, "timeout=20000")));
+    rlock *lock = rlock_get_lock(client, NAME);
+    int64_t since_ms = now_ms();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(impostor_await(ending, SUBSCRIBED, 11, 60000));
+    cr_assert(now_ms() - since_ms >= 10 * 100, "11 connections in %lld ms", (long long)(now_ms() - since_ms));
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(waiter, 60000), RLOCK_CANCELLED);
+    actor_end(waiter);
+    rlock_cancel_free(token);
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(ending);
 }

@@ -327,6 +327,42 @@ RealTest(inspect, refuses_what_is_none_of_these)
     assert_refused("\"pear\", which names no owner");
 }
 
+/* Two thousand fields, each of that form, with a number. */
+static void put_fields(const char *form)
+{
+    freeReplyObject(server_command(stage.server, "EVAL %s 1 " NAME " %s",
+                                   "for i = 1, 2000 do redis.call('hset', KEYS[1], string.format(ARGV[1], i), '1') end", form));
+}
+
+/* The server would stand still while it lists them, and locks of others would be lost meanwhile. */
+RealTest(inspect, does_not_list_the_fields_of_another_programs_large_hash)
+{
+    put_fields("user:%d");
+    int64_t before = server_times(stage.server, "hgetall");
+    assert_refused("names no owner");
+    cr_assert(server_times(stage.server, "hgetall") == before);
+}
+
+Test(inspect, shows_all_of_many_readers)
+{
+    put("HSET " NAME " mode read");
+    put_fields(FOREIGN_CLIENT ":%d");
+    rlock_inspection *seen = look(NAME);
+    cr_assert(strcmp(seen->kind, "read-write") == 0 && seen->holder_count == 2000, "%s, %zu", seen->kind, seen->holder_count);
+    rlock_inspection_free(seen);
+}
+
+Test(inspect, shows_who_holds_many_values_of_a_group)
+{
+    put_fields("%022d:" FOREIGN_CLIENT ":1:lock_count");
+    freeReplyObject(server_command(stage.server, "EVAL %s 1 " NAME " " FOREIGN_CLIENT ":1",
+                                   "for i = 1, 2000 do local v = string.format('%022d', i) "
+                                   "redis.call('hset', KEYS[1], v, ARGV[1], v .. ':' .. ARGV[1] .. ':expire_time', '9000000000000') end"));
+    rlock_inspection *seen = look(NAME);
+    cr_assert(strcmp(seen->kind, "group") == 0 && seen->holder_count == 1 && seen->value_counts[0] == 2000, "%s", seen->kind);
+    rlock_inspection_free(seen);
+}
+
 /* Such as a lock called {order}:timeout. */
 Test(inspect, leaves_out_further_keys_that_are_anothers)
 {

@@ -1,4 +1,4 @@
-/* A sentinel that names more others than there can be: the client keeps its threads and descriptors in bounds. */
+/* A sentinel that says too much: the client keeps its threads, its descriptors and its questions in bounds. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"
 #include "tests/integration/support/stage.h"
@@ -12,7 +12,7 @@
 #define NAMED 1000
 #define SOON_MS 30000
 
-enum { LOOKS }; /* a note */
+enum { LOOKS, MESSAGES }; /* notes */
 
 static impostor *sentinel, *master;
 
@@ -70,5 +70,34 @@ Test(sentinel_many, others_are_not_all_listened_to)
                                     impostor_port(sentinel)), "order");
     cr_assert(impostor_await(sentinel, LOOKS, 5, SOON_MS), "the client does not look");
     cr_assert(tasks_named("rlock-") < 100, "%d threads", tasks_named("rlock-"));
+    assert_ok(rlock_try_lock(lock, 0, SOON_MS));
+}
+
+/* It publishes a switch, and another one, without end. */
+static bool publish_switches(impostor_peer *peer, const char *request)
+{
+    static const char message[] = "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$1\r\nm\r\n";
+    if (!strstr(request, "SUBSCRIBE"))
+        return watch(peer, request);
+    bool taken = impostor_answer(peer, request);
+    for (; taken; pass_ms(1)) {
+        taken = impostor_say(peer, message);
+        impostor_note(peer->of, MESSAGES, 1);
+    }
+    return false;
+}
+
+Test(sentinel_many, switches_are_not_all_looked_into)
+{
+    static int port;
+    master = impostor_start(be_master, NULL);
+    port = impostor_port(master);
+    sentinel = impostor_start(publish_switches, &port);
+    rlock *lock = lock_of(client_at("redis-sentinel://127.0.0.1:%d?masterName=m&timeout=1000",
+                                    impostor_port(sentinel)), "order");
+    cr_assert(impostor_await(sentinel, MESSAGES, 1, SOON_MS), "the client does not listen");
+    int64_t since_ms = now_ms(), looks = impostor_noted(sentinel, LOOKS);
+    cr_assert(impostor_await(sentinel, LOOKS, looks + 11, SOON_MS), "the client does not look");
+    cr_assert(now_ms() - since_ms >= 10 * 20 - 20, "11 rounds in %lld ms", (long long)(now_ms() - since_ms));
     assert_ok(rlock_try_lock(lock, 0, SOON_MS));
 }

@@ -321,6 +321,12 @@ static void read_and_write(rli_subscriber *subscriber)
     receive(subscriber);
 }
 
+static void pause_until(rli_subscriber *subscriber, int64_t until_ms)
+{
+    while (!subscriber->stopping && rli_now_ms() < until_ms)
+        wait_for_bytes(subscriber, until_ms);
+}
+
 /* Waits until it is time to reconnect. Returns the pause after the next failure. */
 static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
 {
@@ -341,6 +347,7 @@ void *rli_subscriber_run(void *argument)
             rli_subscriber_tell(subscriber);
             continue;
         }
+        int64_t since_ms = rli_now_ms();
         subscriber->hurry = subscriber->proven = false;
         if (reconnect(subscriber))
             delay_ms = RECONNECT_FIRST_MS;
@@ -348,9 +355,12 @@ void *rli_subscriber_run(void *argument)
             read_and_write(subscriber);
             rli_subscriber_tell(subscriber);
         }
-        /* After a connection that worked, reconnect at once; after one that ended before it confirmed anything, pause.
-         * The pauses grow only while no connection can be made. */
-        if (!subscriber->proven)
+        /* After a connection that worked, reconnect at once, unless it had hardly begun: whoever ends each of them would be
+         * asked without a pause. After one that ended before it confirmed anything, pause. The pauses grow only while no
+         * connection can be made. */
+        if (subscriber->proven)
+            pause_until(subscriber, since_ms + RECONNECT_FIRST_MS);
+        else
             delay_ms = pause_before_next(subscriber, delay_ms);
     }
     pthread_mutex_unlock(&subscriber->mutex);

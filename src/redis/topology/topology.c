@@ -13,6 +13,8 @@
 
 /* The time between two rounds while something is wrong. */
 #define HURRY_MS 100
+/* The same while sentinels publish switches: the first is looked into at once, and a flood of them is not a flood of rounds. */
+#define HEARD_MS 20
 
 static const rli_discovery *const discoveries[] = {
     [RLI_SINGLE] = &rli_discovery_single,           [RLI_SENTINEL] = &rli_discovery_sentinel,
@@ -292,12 +294,12 @@ static void ping(rli_topology *topology)
 }
 
 /* When the next round is due. */
-static int64_t look_at(const rli_topology *topology)
+static int64_t look_at(const rli_topology *topology, bool heard)
 {
     int64_t interval_ms = topology->discovery->interval_ms(topology->settings);
     int64_t due_ms = interval_ms > 0 ? topology->looked_ms + interval_ms : RLI_NEVER;
-    int64_t soon_ms = topology->looked_ms + HURRY_MS;
-    return topology->troubled && soon_ms < due_ms ? soon_ms : due_ms;
+    int64_t soon_ms = topology->looked_ms + (heard ? HEARD_MS : HURRY_MS);
+    return (heard || topology->troubled) && soon_ms < due_ms ? soon_ms : due_ms;
 }
 
 /* When to ping next. An idle connection is pinged at most a quarter of the interval late. */
@@ -308,14 +310,14 @@ static int64_t ping_at(const rli_topology *topology)
                                                                             : RLI_NEVER;
 }
 
-/* Prepares one step of the thread. *heard: messages call for a round now. False: stop. */
+/* Prepares one step of the thread. *heard: messages call for a round, now or since an earlier step. False: stop. */
 static bool go_on(rli_topology *topology, bool *heard)
 {
     pthread_mutex_lock(&topology->mutex);
     bool stopping = topology->stopping;
-    topology->troubled = topology->wanted;
+    topology->troubled = topology->wanted || *heard;
     pthread_mutex_unlock(&topology->mutex);
-    *heard = !stopping && topology->discovery->has_heard && topology->discovery->has_heard(topology);
+    *heard |= !stopping && topology->discovery->has_heard && topology->discovery->has_heard(topology);
     return !stopping;
 }
 
@@ -332,10 +334,11 @@ static void look_again(rli_topology *topology)
 static void *run(void *argument)
 {
     rli_topology *topology = argument;
-    bool heard;
+    bool heard = false;
     while (go_on(topology, &heard)) {
-        int64_t look_ms = look_at(topology), ping_ms = ping_at(topology);
-        if (heard || rli_now_ms() >= look_ms) {
+        int64_t look_ms = look_at(topology, heard), ping_ms = ping_at(topology);
+        if (rli_now_ms() >= look_ms) {
+            heard = false;
             look_again(topology);
         } else if (rli_now_ms() >= ping_ms) {
             topology->pinged_ms = rli_now_ms();
@@ -386,7 +389,7 @@ static rlock_status start(rli_topology *topology)
 static rlock_status watch(rli_topology *topology)
 {
     topology->looked_ms = topology->pinged_ms = rli_now_ms();
-    if (look_at(topology) == RLI_NEVER && ping_at(topology) == RLI_NEVER)
+    if (look_at(topology, false) == RLI_NEVER && ping_at(topology) == RLI_NEVER)
         return RLOCK_OK;
     return start(topology);
 }

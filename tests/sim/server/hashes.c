@@ -151,6 +151,22 @@ static void run_hgetall(sim_call *call)
     list_fields(call, true, true);
 }
 
+/* Any so many, each once: here the first. */
+static void run_hrandfield(sim_call *call)
+{
+    sim_value *own;
+    int64_t most;
+    if (!word_integer(call, 2, &most) || !key_of(call, call->words[1], VALUE_HASH, &own))
+        return;
+    int64_t count = own ? (int64_t)own->members.count : 0;
+    count = count < most ? count : most;
+    say_array(call, (size_t)count);
+    for (const entry *one = NULL; count > 0; count--) {
+        one = table_next(&own->members, one);
+        say_text(call, entry_name(one));
+    }
+}
+
 static void run_hkeys(sim_call *call)
 {
     list_fields(call, true, false);
@@ -196,6 +212,7 @@ const sim_command hash_commands[] = {
     {"hlen", run_hlen, 2, 0, 1, 1, 1, 0},
     {"hstrlen", run_hstrlen, 3, 0, 1, 1, 1, 0},
     {"hgetall", run_hgetall, 2, 0, 1, 1, 1, 0},
+    {"hrandfield", run_hrandfield, 3, 0, 1, 1, 1, 0},
     {"hkeys", run_hkeys, 2, 0, 1, 1, 1, 0},
     {"hvals", run_hvals, 2, 0, 1, 1, 1, 0},
     {"hincrby", run_hincrby, 4, WRITES, 1, 1, 1, 0},
