@@ -11,6 +11,8 @@
 #include "tests/support/test.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -79,6 +81,7 @@ static void accept_one(impostor *self, int fd, int number)
     pthread_t thread;
     if (!peer)
         abort();
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)); /* an answer may be said in pieces */
     *peer = (impostor_peer){.fd = fd, .number = number, .of = self, .context = self->context};
     if (pthread_create(&thread, NULL, serve, peer) != 0)
         abort();
