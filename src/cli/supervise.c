@@ -3,10 +3,10 @@
 #include "cli/supervise.h"
 
 #include "base/clock.h"
+#include "cli/descendants.h"
 #include "cli/message.h"
 #include "cli/output.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -64,7 +64,9 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
      * the lock is lost. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t parent = getpid();
-    *self = (cli_child){.pid = fork()};
+    *self = (cli_child){0};
+    elders_note(&self->elders);
+    self->pid = fork();
     if (self->pid == 0)
         become(command, environment, signals, parent, report[1]);
     int error = self->pid < 0 ? errno : 0;
@@ -85,7 +87,7 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
 }
 
 /* Reaps the command, and processes that it left behind, if they have ended; does not wait. Returns whether at
- * least one of these processes still exists. */
+ * least one of these processes may still exist. */
 static bool child_reap(cli_child *self)
 {
     int status;
@@ -95,8 +97,9 @@ static bool child_reap(cli_child *self)
             self->ended = true;
             self->status = status;
         }
+        elders_forget(&self->elders, pid);
     }
-    return pid == 0;
+    return pid == 0 && (!self->ended || self->elders.count == 0 || descendants_signal(0, 0, &self->elders).found);
 }
 
 /* Passes a signal on to the command, unless the terminal has sent it there already. */
@@ -116,107 +119,6 @@ int child_exit(const cli_child *self)
     return WIFSIGNALED(self->status) ? EXIT_SIGNAL + WTERMSIG(self->status) : WEXITSTATUS(self->status);
 }
 
-/* --- all processes that descend from this one, found in /proc --- */
-
-/* A process group would not do: the command must stay in rlock's group because of the terminal, and that group may
- * have other processes. */
-typedef struct cli_process {
-    pid_t pid, parent;
-    bool ours;
-} cli_process;
-
-/* Reads the parent of `pid` from /proc/<pid>/stat. It is the second field after the name, which is in
- * parentheses and may contain any character. */
-static bool read_parent(pid_t pid, pid_t *parent)
-{
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    line[fread(line, 1, sizeof line - 1, file)] = 0;
-    fclose(file);
-    const char *behind_name = strrchr(line, ')');
-    long number;
-    if (!behind_name || sscanf(behind_name + 1, " %*c %ld", &number) != 1)
-        return false;
-    *parent = (pid_t)number;
-    return true;
-}
-
-/* Lists all processes, *count of them; the caller frees the list. */
-static cli_process *list_all(size_t *count)
-{
-    cli_process *all = NULL;
-    size_t room = 0;
-    *count = 0;
-    DIR *directory = opendir("/proc");
-    if (!directory)
-        return NULL;
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        cli_process found = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
-        if (found.pid <= 0 || !read_parent(found.pid, &found.parent))
-            continue;
-        if (*count == room) {
-            room = room ? 2 * room : 256;
-            cli_process *more = realloc(all, room * sizeof *all);
-            if (!more)
-                break;
-            all = more;
-        }
-        all[(*count)++] = found;
-    }
-    closedir(directory);
-    return all;
-}
-
-/* NULL: it is not listed. */
-static const cli_process *find(const cli_process *all, size_t count, pid_t pid)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].pid == pid)
-            return &all[i];
-    }
-    return NULL;
-}
-
-static bool is_ours(const cli_process *all, size_t count, pid_t pid)
-{
-    const cli_process *process = find(all, count, pid);
-    return process && process->ours;
-}
-
-/* Why a signal did not reach all processes. */
-typedef struct cli_unreached {
-    bool unknown; /* /proc does not show them */
-    bool refused; /* they run as another user, and the signal is not permitted */
-} cli_unreached;
-
-/* Sends `signal` to all descendants: children, their children, and so on. A process that is started at the
- * same moment may be missed; another call finds it. `child` (0: none) is signalled even if /proc does not
- * show it. */
-static cli_unreached descendants_signal(int signal, pid_t child)
-{
-    size_t count;
-    cli_process *all = list_all(&count);
-    pid_t self = getpid();
-    cli_unreached unreached = {.unknown = !find(all, count, self)};
-    if (child && !find(all, count, child))
-        unreached.refused = kill(child, signal) != 0 && errno == EPERM;
-    for (bool more = true; more;) { /* each round finds one generation */
-        more = false;
-        for (size_t i = 0; i < count; i++) {
-            if (all[i].ours || (all[i].parent != self && !is_ours(all, count, all[i].parent)))
-                continue;
-            all[i].ours = more = true;
-            if (kill(all[i].pid, signal) != 0 && errno == EPERM)
-                unreached.refused = true;
-        }
-    }
-    free(all);
-    return unreached;
-}
-
 /* --- waiting for its end, and ending it --- */
 
 #define SWEEP_MS 50 /* pause between two searches for processes that SIGKILL has not reached */
@@ -231,30 +133,30 @@ static void wait_a_while(const cli_child *child, int loss_fd, const cli_signals 
         child_pass_on(child, note);
 }
 
-static cli_unreached signal_all(const cli_child *child, int signal)
+static cli_reach signal_all(const cli_child *child, int signal)
 {
-    return descendants_signal(signal, child->ended ? 0 : child->pid);
+    return descendants_signal(signal, child->ended ? 0 : child->pid, &child->elders);
 }
 
 /* Some processes cannot be ended; waiting for them could take for ever. */
-static void give_up(const cli_child *child, cli_unreached unreached)
+static void give_up(const cli_child *child, cli_reach reach)
 {
     complain("%s may still run without the lock: %s", child->ended ? "what the command started" : "the command",
-             unreached.refused ? "it runs as another user, which rlock may not signal; run rlock as that user"
+             reach.refused ? "it runs as another user, which rlock may not signal; run rlock as that user"
                                : "/proc does not show the processes that descend from rlock");
 }
 
 static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)
 {
     int64_t kill_at_ms = rli_now_ms() + kill_after_ms;
-    cli_unreached unreached = {0};
+    cli_reach reach = {0};
     bool killing = false;
     signal_all(child, SIGTERM);
     signal_all(child, SIGCONT); /* a stopped process does not handle SIGTERM */
     while (child_reap(child)) {
         int64_t left_ms = kill_at_ms - rli_now_ms();
-        if (killing && (unreached.refused || (unreached.unknown && child->ended))) {
-            give_up(child, unreached);
+        if (killing && (reach.refused || (reach.unknown && child->ended))) {
+            give_up(child, reach);
             return;
         }
         if (left_ms <= 0) {
@@ -262,7 +164,7 @@ static void end_command(cli_child *child, const cli_signals *signals, int64_t ki
             if (!killing)
                 complain("the command did not end within %s: killing it", duration_show(kill_after_ms, shown));
             killing = true;
-            unreached = signal_all(child, SIGKILL);
+            reach = signal_all(child, SIGKILL);
             left_ms = SWEEP_MS;
         }
         wait_a_while(child, -1, signals, left_ms);

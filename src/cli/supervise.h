@@ -3,6 +3,7 @@
 #ifndef CLI_SUPERVISE_H
 #define CLI_SUPERVISE_H
 
+#include "cli/descendants.h"
 #include "cli/hold.h"
 #include "cli/signals.h"
 
@@ -14,6 +15,7 @@ typedef struct cli_child {
     pid_t pid;
     bool ended;
     int status; /* from waitpid, once `ended` */
+    cli_elders elders;
 } cli_child;
 
 /* Starts `command`, which is searched in PATH, with the signal state from before signals_open. The command

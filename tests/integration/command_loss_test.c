@@ -233,3 +233,16 @@ Test(command_loss, release_that_told_no_waiter_is_said_to_have_freed_the_lock)
     cr_assert(strstr(found.err, "could not release") == NULL, "%s", found.err);
     outcome_free(&found);
 }
+
+/* A job that a script began before it became rlock: the command did not start it. */
+Test(command_loss, what_the_script_began_before_it_became_rlock_goes_on)
+{
+    command *c = command_start_program(quick_url(), COMMAND("sh", "-c",
+        "sleep 600 & echo job $!; exec \"$RLOCK_COMMAND\" run " NAME " -- sh -c 'sleep 600 & echo under $!; wait'"));
+    pid_t job = (pid_t)command_number(c, "job ", SOON_MS), under = (pid_t)command_number(c, "under ", SOON_MS);
+    force_unlock();
+    cr_assert(command_wait(c, SOON_MS) == 70, "%s", command_err(c));
+    cr_assert(wait_process_gone(under, 0));
+    cr_assert(kill(job, SIGKILL) == 0, "it was ended as well");
+    command_free(c);
+}
