@@ -57,6 +57,7 @@ typedef struct rli_call_progress {
     rli_outcome outcome;
     rli_answer answer;
     rli_reply_action action; /* what the answer calls for, if it is an error */
+    char *refusal;           /* what the latest attempt that was refused was told; NULL: none was, or memory is short */
     rli_async_request request;
 } rli_call_progress;
 

@@ -203,6 +203,13 @@ static rlock_status say_where(const rli_call *call, const rli_call_progress *run
                     rli_reply_error_text(run->answer.reply, NULL, said));
 }
 
+/* Keeps the message for the case that a later attempt has no time left: it says more than that nothing was answered. */
+static void note_refusal(rli_call_progress *run)
+{
+    free(run->refusal);
+    run->refusal = strdup(rlock_last_error());
+}
+
 /* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
 static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
 {
@@ -213,6 +220,8 @@ static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *
     bool redirected = (action == RLI_MOVED || action == RLI_ASK) && run->topology->slot_count > 1;
     *status = redirected ? say_where(call, run) : rli_reply_refusal(run->answer.reply, call->key ? call->key : "");
     freeReplyObject(run->answer.reply);
+    if (*status != RLOCK_OK)
+        note_refusal(run);
     if (action == RLI_MOVED || action == RLI_ASK)
         return redirected;
     if (action == RLI_DEMOTED) /* the node's host name may lead to another server by now */
@@ -239,7 +248,7 @@ static bool worth_another(const rli_call *call, const rli_call_progress *run)
     return run->outcome == RLI_ANSWERED || !call->once || !run->answer.left;
 }
 
-static rlock_status unavailable(const rli_call_progress *run, const char *why)
+static rlock_status no_answer(const rli_call_progress *run, const char *why)
 {
     const char *word = run->done == 1 ? "attempt" : "attempts", *address = run->node ? run->node->address.text : "";
     if (run->outcome == RLI_TIMED_OUT)
@@ -256,6 +265,16 @@ static rlock_status unavailable(const rli_call_progress *run, const char *why)
         return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s did not answer in the time given (%d %s)", address, run->done,
                         word);
     return rli_fail(RLOCK_UNAVAILABLE, "%.380s (%d %s)", why, run->done, word);
+}
+
+static rlock_status unavailable(const rli_call_progress *run, const char *why)
+{
+    rlock_status status = no_answer(run, why);
+    if (run->outcome == RLI_ANSWERED || !run->refusal)
+        return status;
+    char last[200];
+    snprintf(last, sizeof last, "%.199s", rlock_last_error());
+    return rli_fail(status, "%s; an earlier attempt was refused: %.280s", last, run->refusal);
 }
 
 static rlock_status failed(const rli_call *call, const rli_call_progress *run)
@@ -423,6 +442,7 @@ rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation 
     if (status == RLI_WAITING)
         return status;
     become(run, RLI_CALL_ENDED);
+    free(run->refusal);
     rli_node_unref(run->node);
     rli_node_unref(run->redirected);
     return status;

@@ -134,3 +134,29 @@ Test(odd_answer, of_a_latch_with_a_boundless_time_to_live_bounds_no_wait)
         end(&own);
     }
 }
+
+/* --- an answer that asks for another attempt, which is not answered --- */
+
+enum { ATTEMPTS };
+
+static bool refuse_once(impostor_peer *peer, const char *request)
+{
+    if (!strstr(request, "EVAL"))
+        return impostor_answer(peer, request);
+    impostor_note(peer->of, ATTEMPTS, 1);
+    return impostor_noted(peer->of, ATTEMPTS) > 1 || impostor_say(peer, "-NOREPLICAS Not enough good replicas to write.\r\n");
+}
+
+/* Why another was needed is what helps; that it was not answered may be for want of time. */
+Test(odd_answer, that_was_a_refusal_is_named_when_the_next_attempt_fails)
+{
+    impostor *refusing = impostor_start(refuse_once, NULL);
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, impostor_url(refusing, "timeout=500&retryAttempts=1&retryBaseDelay=1&retryMaxDelay=2")));
+    rlock *lock = rlock_get_lock(client, "order");
+    assert_status(rlock_try_lock(lock, 0, RLOCK_WATCHDOG), RLOCK_UNAVAILABLE);
+    assert_error("did not answer within 500 ms (2 attempts); an earlier attempt was refused: ", "NOREPLICAS");
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(refusing);
+}
