@@ -13,20 +13,20 @@
 
 static _Thread_local char last_error[MESSAGE_SIZE];
 
-/* Makes the message printable: it holds lock names and the server's words, and programs write it to terminals and
+/* Makes a message printable: it holds lock names and the server's words, and programs write it to terminals and
  * logs. */
-static void keep(const char *message)
+static void make_printable(const char *message, char *printable, size_t size)
 {
     size_t length = 0;
     while (*message) {
         char shown[RLI_UTF8_SHOWN];
         size_t more = rli_utf8_show(&message, shown);
-        if (length + more >= sizeof last_error)
+        if (length + more >= size)
             break;
-        memcpy(last_error + length, shown, more);
+        memcpy(printable + length, shown, more);
         length += more;
     }
-    last_error[length] = 0;
+    printable[length] = 0;
 }
 
 rlock_status rli_fail(rlock_status status, const char *format, ...)
@@ -38,7 +38,7 @@ rlock_status rli_fail(rlock_status status, const char *format, ...)
     va_end(args);
     if (length >= MESSAGE_SIZE)
         message[rli_utf8_cut(message, MESSAGE_SIZE - 1)] = 0;
-    keep(message);
+    make_printable(message, last_error, sizeof last_error);
     return status;
 }
 
@@ -49,10 +49,11 @@ rlock_status rli_fail_text(rlock_status status, const char *message)
 
 rlock_status rli_fail_prefix(rlock_status status, const char *what, const char *name)
 {
-    char shown[RLI_NAME_SHOWN], quoted[RLI_NAME_SHOWN + 2], said[sizeof last_error];
+    char shown[RLI_NAME_SHOWN], quoted[RLI_NAME_SHOWN + 2], said[sizeof last_error], printable[sizeof last_error];
     /* With its quotes: a name such as "a" or "Redis" is a part of most texts. */
     snprintf(quoted, sizeof quoted, "\"%s\"", rli_show_name(name, shown));
-    if (strstr(last_error, quoted))
+    make_printable(quoted, printable, sizeof printable);
+    if (strstr(last_error, printable))
         return status;
     memcpy(said, last_error, sizeof said);
     return rli_fail(status, "%s \"%s\": %s", what, shown, said);

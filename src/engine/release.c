@@ -29,8 +29,8 @@ static rlock_status not_owner(const rli_engine *engine, const rli_names *names, 
     return rli_fail(
         RLOCK_NOT_OWNER,
         "attempt to unlock lock, not locked by current thread by node id: %s thread-id: %lld; lock \"%s\" is not "
-        "held by this thread: unlock it in the thread that locked it, or lock it through rlock_for_owner(), whose "
-        "owner is not a thread",
+        "held by this thread: it was unlocked already, or locked in another thread; a lock that one thread takes and another "
+        "gives back needs an owner of its own, as of rlock_for_owner()",
         engine->client_id, number, shown);
 }
 

@@ -108,7 +108,7 @@ Test(message, of_an_unlock_by_another_thread_names_the_lock_and_the_way_out)
 {
     assert_status(rlock_unlock(lock_of(stage.client, NAME)), RLOCK_NOT_OWNER);
     assert_error("attempt to unlock lock, not locked by current thread by node id: ", "lock \"" NAME "\"", "this thread",
-                 "rlock_for_owner");
+                 "unlocked already", "rlock_for_owner");
     assert_status(rlock_unlock(owned_by(lock_of(stage.client, NAME), 7)), RLOCK_NOT_OWNER);
     assert_error("lock \"" NAME "\"", "owner 7");
 }

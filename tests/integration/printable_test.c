@@ -43,6 +43,7 @@ Test(printable, names_in_messages, .init = stage_open)
     assert_status(rlock_try_lock(lock_of(stage.client, EVIL), 0, 1000), RLOCK_TIMEOUT);
     assert_shows(rlock_last_error(), EVIL_SHOWN);
     cr_assert(!strchr(rlock_last_error(), '\n'));
+    cr_assert(!strstr(strstr(rlock_last_error(), EVIL_SHOWN) + 1, EVIL_SHOWN), "the name is there twice: %s", rlock_last_error());
     foreign_hold(GOOD, 60000);
     assert_status(rlock_try_lock(lock_of(stage.client, GOOD), 0, 1000), RLOCK_TIMEOUT);
     assert_shows(rlock_last_error(), GOOD);
