@@ -205,9 +205,9 @@ int sentinel_master(sentinel *self)
     return master;
 }
 
-int sentinel_await_switch(sentinel *self, int from, int64_t ms)
+static int await_switch_until(sentinel *self, int from, int64_t end_ms)
 {
-    for (int64_t end_ms = limit_end_ms(ms);; pass_ms(SERVER_LOOK_MS)) {
+    for (;; pass_ms(SERVER_LOOK_MS)) {
         int node = sentinel_master(self);
         if (node >= 0 && node != from && server_is_up(fleet_node(self->fleet, node)) &&
             fleet_wait_master(self->fleet, node, 0))
@@ -215,6 +215,11 @@ int sentinel_await_switch(sentinel *self, int from, int64_t ms)
         if (now_ms() >= end_ms)
             return -1;
     }
+}
+
+int sentinel_await_switch(sentinel *self, int from, int64_t ms)
+{
+    return await_switch_until(self, from, limit_end_ms(ms));
 }
 
 static server *first_up(const sentinel *self)
@@ -246,9 +251,9 @@ int sentinel_fail_over(sentinel *self)
     int from = sentinel_master(self);
     cr_assert(from >= 0, "the sentinels do not agree on a master");
     int to = -1;
-    for (int64_t end_ms = limit_end_ms(WAIT_MS); to < 0; to = sentinel_await_switch(self, from, GIVEN_UP_MS)) {
+    for (int64_t end_ms = limit_end_ms(WAIT_MS); to < 0; to = await_switch_until(self, from, now_ms() + GIVEN_UP_MS)) {
         cr_assert(now_ms() < end_ms, "no failover took place");
-        order_failover(self, from);
+        order_failover(self, from); /* once more, if the sentinels have given the last one up */
     }
     cr_assert(fleet_wait_in_step(self->fleet, from, WAIT_MS), "the former master does not follow the new one");
     return to;
