@@ -100,11 +100,14 @@ static rli_release_outcome outcome_of(const compensation *self, const char **unh
     return self->release.reply ? self->kind->parse_release(self->release.reply, unheard) : RLI_RELEASE_MALFORMED;
 }
 
-/* Returns when to send the next round. An unheard head is notified once more when its time has come. */
+/* Returns when to send the next round. While none is answered, the last one is sent just before the end: the server may
+ * stand still for nearly that long. An unheard head is notified once more when its time has come. */
 static int64_t next_time(rli_cold_fields *cold, bool answered)
 {
     cold->pause_ms = rli_watchdog_compensation_pause(cold->pause_ms, answered);
-    int64_t next_ms = rli_after_ms(cold->pause_ms);
+    int64_t next_ms = rli_after_ms(cold->pause_ms), last_ms = cold->release_until_ms - 1;
+    if (!answered && rli_now_ms() < last_ms)
+        next_ms = rli_earlier(next_ms, last_ms);
     if (!cold->unheard)
         return next_ms;
     int64_t tell_ms = cold->unheard_ms + RLI_UNHEARD_MS;

@@ -17,6 +17,9 @@
 #define WAIT_MOST_MS (LEASE_MS / 6)
 #define REQUESTS     4
 
+/* The advice of the message before it, to give the user rights to the name, helps nobody: the trial made that up. */
+#define OWN_NAME "; or tell the doctor with what the names begin that the user has rights to: rlock doctor NAME"
+
 /* Has another owner try `lock`, which is taken, for `wait_ms`. Returns RLOCK_OK if it waited in vain, as it should. */
 static rlock_status wait_in_vain(rlock *other, int64_t wait_ms)
 {
@@ -69,7 +72,8 @@ static rlock_status try(rlock *lock, rlock *contended, const char **step)
     return rlock_unlock(lock);
 }
 
-static void try_kind(cli_findings *findings, rlock_client *client, const char *name, const cli_kind *kind)
+/* `named`: the user said what the name begins with. */
+static void try_kind(cli_findings *findings, rlock_client *client, const char *name, const cli_kind *kind, bool named)
 {
     char subject[40];
     const char *step = "could not acquire";
@@ -83,7 +87,8 @@ static void try_kind(cli_findings *findings, rlock_client *client, const char *n
     else if (status == RLOCK_ALREADY_HELD)
         finding(findings, FOUND_PROBLEM, "locks", subject, "two owners held it at the same time");
     else
-        finding(findings, FOUND_PROBLEM, "locks", subject, "%s: %s", step, rlock_last_error());
+        finding(findings, FOUND_PROBLEM, "locks", subject, "%s: %s%s", step, rlock_last_error(),
+                strstr(rlock_last_error(), "NOPERM") && !named ? OWN_NAME : "");
     rlock_free(lock);
     rlock_free(contended);
 }
@@ -91,13 +96,14 @@ static void try_kind(cli_findings *findings, rlock_client *client, const char *n
 void trial_run(cli_findings *findings, rlock_client *client, const char *name)
 {
     static const char *const kinds[] = {"lock", "fair", "read", "write"};
+    bool named = name != NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *own = NULL;
-        if (asprintf(&own, "%s%s:%s", name ? name : "rlock:doctor:", rlock_client_id(client), kinds[i]) < 0) {
+        if (asprintf(&own, "%s%s:%s", named ? name : "rlock:doctor:", rlock_client_id(client), kinds[i]) < 0) {
             finding(findings, FOUND_PROBLEM, "locks", "trial", "out of memory");
             return;
         }
-        try_kind(findings, client, own, kind_find(kinds[i]));
+        try_kind(findings, client, own, kind_find(kinds[i]), named);
         free(own);
     }
 }

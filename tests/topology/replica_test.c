@@ -163,7 +163,7 @@ static void close_single(void)
 
 TestSuite(unwilling, .init = open_single, .fini = close_single);
 
-#define FEW "timeout=5000&retryAttempts=2&retryBaseDelay=50&retryMaxDelay=100&lockWatchdogTimeout=3000"
+#define FEW "timeout=60000&connectTimeout=60000&retryAttempts=2&retryBaseDelay=50&retryMaxDelay=100&lockWatchdogTimeout=3000"
 
 /* The replicas are away for a moment, or for good. */
 Test(unwilling, server_without_its_replicas_is_asked_again_and_then_named)

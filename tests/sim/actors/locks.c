@@ -95,6 +95,10 @@ static request ask_of(const actor *self, const java_hold *of, int object, script
 
 typedef enum given { GIVEN, STILL_HELD, NOT_OURS, UNANSWERED } given;
 
+/* The server keeps what a release has answered for 30 s. A program that stood still for longer, and asks again then, gives
+ * back another hold. */
+#define ASKS_AGAIN_MS 20000
+
 static given release_once(actor *self, java_hold *of)
 {
     static const script scripts[OBJECT_KINDS] = {
@@ -105,7 +109,8 @@ static given release_once(actor *self, java_hold *of)
     char latch[40];
     snprintf(latch, sizeof latch, "%08x%08x", (unsigned)world_chance(UINT32_MAX), (unsigned)world_chance(UINT32_MAX));
     request what = ask_of(self, of, of->object, scripts[of->kind], of->lease_ms > 0 ? of->lease_ms : self->watchdog_ms, latch);
-    for (int tries = 3; tries > 0; tries--) {
+    int64_t since_ns = world_now_ns();
+    for (int tries = 3; tries > 0 && world_now_ns() - since_ns < ASKS_AGAIN_MS * MS; tries--) {
         if (!run(self, &what)) {
             actor_pause(self, 200 * MS);
             continue;
