@@ -985,6 +985,13 @@ Test(yaml, a_file_that_nests_or_unfolds_without_end_is_refused)
     sprintf(text + size, "<<: *m11\n");
     assert_status(load_text(text), RLOCK_INVALID);
     assert_error("too many");
+    /* A chain takes the stack of the thread, which may be small. */
+    size = (size_t)sprintf(text, "singleServerConfig:\n  address: redis://h:1\nm0: &m0 {threads: 1}\n");
+    for (int level = 1; level < 50; level++)
+        size += (size_t)sprintf(text + size, "m%d: &m%d {<<: *m%d}\n", level, level, level - 1);
+    sprintf(text + size, "<<: *m49\n");
+    assert_status(load_text(text), RLOCK_INVALID);
+    assert_error("too many");
 }
 
 Test(yaml, a_file_with_any_line_left_out_or_twice_is_read_or_refused)

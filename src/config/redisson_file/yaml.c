@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit for mappings merged by <<. More than that is a cycle, or a file that unfolds without end. */
-#define MERGES_MAX 300
+/* Limits for mappings merged by <<: in all, and one within the other. More than that is a cycle, or a file that unfolds
+ * without end, on the stack of a thread that may have little. */
+#define MERGES_MAX        300
+#define NESTED_MERGES_MAX 20
 
 /* Redisson looks for the sections in this order and takes the first that it finds. */
 static const struct section {
@@ -63,11 +65,10 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
 
 static rlock_status read_keys(rli_yaml_loader *loader, yaml_node_t *mapping, unsigned where);
 
-/* Reads `<<: *other` or `<<: [*one, *other]`: keys of other mappings, which the keys beside the << override. */
-static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, unsigned where)
+static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, unsigned where);
+
+static rlock_status merge(rli_yaml_loader *loader, yaml_node_t *value, unsigned where)
 {
-    if (++loader->merges > MERGES_MAX)
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "<< leads to too many mappings");
     if (value->type == YAML_MAPPING_NODE)
         return read_keys(loader, value, where);
     if (value->type != YAML_SEQUENCE_NODE)
@@ -77,6 +78,17 @@ static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, uns
     yaml_node_item_t *from = value->data.sequence.items.start;
     for (yaml_node_item_t *item = value->data.sequence.items.top; status == RLOCK_OK && item-- > from;)
         status = read_merged(loader, yaml_document_get_node(&loader->document, *item), where);
+    return status;
+}
+
+/* Reads `<<: *other` or `<<: [*one, *other]`: keys of other mappings, which the keys beside the << override. */
+static rlock_status read_merged(rli_yaml_loader *loader, yaml_node_t *value, unsigned where)
+{
+    if (++loader->merges > MERGES_MAX || loader->nested_merges == NESTED_MERGES_MAX)
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "<< leads to too many mappings");
+    loader->nested_merges++;
+    rlock_status status = merge(loader, value, where);
+    loader->nested_merges--;
     return status;
 }
 

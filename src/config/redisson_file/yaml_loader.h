@@ -31,7 +31,7 @@ typedef struct rli_yaml_loader {
     bool delay_given; /* retryDelay was given, which overrides retryInterval */
     /* The first key that is unknown or misplaced, for the message about a key that is missing. */
     char stray[240];
-    int merges; /* how many << were followed */
+    int merges, nested_merges; /* how many << were followed, in all, and to where it reads now */
     /* The top level is read for the second time: no warning is given twice. */
     bool again;
 } rli_yaml_loader;
