@@ -18,6 +18,13 @@ command -v dpkg-buildpackage >/dev/null || {
     exit 1
 }
 
+case $to in
+*[[:space:]]*)
+    echo "The path $to has a space in it, which dpkg-buildpackage does not take: build in another folder" >&2
+    exit 1
+    ;;
+esac
+
 tree=$to/rlock-$version
 rm -rf "$tree" "$to"/*.deb "$to"/*.changes "$to"/*.buildinfo
 mkdir "$tree"

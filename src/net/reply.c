@@ -140,7 +140,7 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
     static const struct {
         const char *found, *advice;
     } advices[] = {
-        {"WRONGTYPE", "the name is in use for another kind of value: use another name"},
+        {"WRONGTYPE", "the name, or a key that goes with it, is in use for another kind of value: use another name"},
         {"WRONGPASS", "check user and password"},
         {"NOAUTH", "put the password into the URL: redis://user:password@host"},
         {"READONLY", "the server is a replica; connect to the master"},

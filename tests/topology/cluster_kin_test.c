@@ -82,8 +82,8 @@ static void assert_not_believed(int says)
     rlock *lock = lock_of(client_at("redis-cluster://127.0.0.1:%d?scanInterval=20", impostor_port(first)), "order");
     assert_ok(rlock_try_lock(lock, 0, SOON_MS));
     cr_assert(impostor_await(second, MAPS, 1, SOON_MS), "the client does not ask it");
+    impostor_note(second, SAYS, says); /* first: the old name at the new address would be the old master's move */
     set_up(second, stranger);
-    impostor_note(second, SAYS, says);
     /* Each look asks the next node, so there would be times between two in which the second is believed. */
     for (int64_t end_ms = limit_end_ms(SOON_MS), most = impostor_noted(second, MAPS) + 20;
          impostor_noted(second, MAPS) < most;) {

@@ -286,8 +286,8 @@ Test(cluster_moved, fair_lock_whose_keys_are_in_both_places_waits_for_them)
 
 KIND_TEST(is_renewed_while_its_slot_moves)
 {
-    enum { WATCHDOG_MS = 3600 };
-    rlock_client *client = shards_client(PATIENT "&lockWatchdogTimeout=3600");
+    enum { WATCHDOG_MS = 9000 };
+    rlock_client *client = shards_client(PATIENT "&lockWatchdogTimeout=9000");
     const char *name = kind_name(of, cluster_key(shards.cluster, FROM, "moved:"));
     losses lost;
     losses_init(&lost);
