@@ -91,7 +91,7 @@ Test(synced_lock, is_confirmed_by_the_replica_when_it_is_held)
 
 Test(synced_lock, is_waited_for_together_by_threads_that_ask_meanwhile)
 {
-    rlock_client *client = open_client("slavesSyncTimeout=20000");
+    rlock_client *client = open_client("slavesSyncTimeout=20000&timeout=60000");
     actor *actors[THREADS];
     for (int i = 0; i < THREADS; i++)
         actors[i] = actor_start();
@@ -167,7 +167,7 @@ Test(synced_lock, is_released_though_the_replica_does_not_confirm_it)
 /* Questions and renewals go past the WAIT that a thread sits in. */
 Test(synced_lock, of_a_slow_replica_stalls_no_question_and_no_renewal)
 {
-    rlock_client *client = open_client("slavesSyncTimeout=20000&lockWatchdogTimeout=6000");
+    rlock_client *client = open_client("slavesSyncTimeout=20000&timeout=60000&lockWatchdogTimeout=12000");
     rlock *held = lock_of(client, "held"), *slow = lock_of(client, "slow");
     assert_ok(rlock_lock(held));
     freeze_replica();
