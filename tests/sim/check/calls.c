@@ -434,7 +434,8 @@ void judge_extend(call *self, validity by)
         finding("%s answered that this owner does not hold it; it does, %d times", self->title, held->count);
     if (self->status == RLOCK_LOST && held->count == 0)
         finding("%s answered that a hold was lost, and there was none", self->title);
-    if (self->status == RLOCK_LOST && !may_be_lost(self))
+    /* A client that is closed meanwhile lets go of its holds. */
+    if (self->status == RLOCK_LOST && !may_be_lost(self) && !self->worker->of->closed)
         finding("%s answered that the hold was lost; nothing has taken it away, and it was valid for %" PRId64
                 " ms when the call began", self->title, self->valid_before_ms);
     if (self->status == RLOCK_LOST && by.ms > 0)

@@ -419,7 +419,7 @@ static bool is_queued(const host *at, const char *name, text who)
     snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
     /* A queue, and not its timeouts: by others, or as it had moved to a server that has lost its data since. */
     bool went_alone = run_has_fault(QUEUE_ODD) || run_has_fault(HELPERS_DELETED) ||
-                      (run_has_fault(SLOT_MOVES) && run_has_fault(RESTART));
+                      (run_has_fault(SLOT_MOVES) && (run_has_fault(RESTART) || run_has_fault(ALL_DELETED)));
     return is || (!went_alone && wire_score(wire_value(at, key), who) >= 0);
 }
 
