@@ -102,13 +102,13 @@ static rli_release_outcome outcome_of(const compensation *self, const char **unh
 
 /* Returns when to send the next round. While none is answered, the last one is sent just before the end: the server may
  * stand still for nearly that long. An unheard head is notified once more when its time has come. */
-static int64_t next_time(rli_cold_fields *cold, bool answered)
+static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling)
 {
     cold->pause_ms = rli_watchdog_compensation_pause(cold->pause_ms, answered);
     int64_t next_ms = rli_after_ms(cold->pause_ms), last_ms = cold->release_until_ms - 1;
     if (!answered && rli_now_ms() < last_ms)
         next_ms = rli_earlier(next_ms, last_ms);
-    if (!cold->unheard)
+    if (!cold->unheard || (telling && !answered))
         return next_ms;
     int64_t tell_ms = cold->unheard_ms + RLI_UNHEARD_MS;
     if (cold->release_until_ms <= tell_ms)
@@ -116,10 +116,11 @@ static int64_t next_time(rli_cold_fields *cold, bool answered)
     return tell_ms < next_ms || next_ms >= cold->release_until_ms ? tell_ms : next_ms;
 }
 
-static void go_on(rli_engine *engine, rli_session *session, bool answered)
+/* `telling`: the round was to notify an unheard head. */
+static void go_on(rli_engine *engine, rli_session *session, bool answered, bool telling)
 {
     rli_cold_fields *cold = session->cold;
-    int64_t next_ms = next_time(cold, answered);
+    int64_t next_ms = next_time(cold, answered, telling);
     if (next_ms < cold->release_until_ms) {
         rli_timer_heap_set(&engine->timers, &session->timer, next_ms);
     } else if (cold->async_release) {
@@ -190,5 +191,5 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
                 rli_async_release_apply_retry(engine, session, round.released, outcome, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
-        go_on(engine, session, answered);
+        go_on(engine, session, answered, telling);
 }

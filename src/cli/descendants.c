@@ -10,6 +10,37 @@
 #include <string.h>
 #include <unistd.h>
 
+/* --- a process --- */
+
+/* A process group would not do: the command must stay in rlock's group because of the terminal, and that group may
+ * have other processes. */
+typedef struct cli_process {
+    pid_t pid, parent;
+    unsigned long long since; /* when it began, in ticks */
+    bool ours;
+} cli_process;
+
+/* Reads the second field and the 20th after the name from /proc/<pid>/stat. The name is in parentheses and may contain any
+ * character. */
+static bool read_process(cli_process *self, pid_t pid)
+{
+    char path[64], line[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    line[fread(line, 1, sizeof line - 1, file)] = 0;
+    fclose(file);
+    const char *behind_name = strrchr(line, ')');
+    long parent;
+    *self = (cli_process){.pid = pid};
+    if (!behind_name || sscanf(behind_name + 1, " %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                               &parent, &self->since) < 1)
+        return false;
+    self->parent = (pid_t)parent;
+    return true;
+}
+
 /* --- elders --- */
 
 void elders_note(cli_elders *self)
@@ -29,6 +60,12 @@ void elders_note(cli_elders *self)
         fclose(file);
 }
 
+void elders_note_command(cli_elders *self, pid_t command)
+{
+    cli_process found;
+    self->since = read_process(&found, command) ? found.since : 0;
+}
+
 static size_t place_of(const cli_elders *self, pid_t pid)
 {
     size_t place = 0;
@@ -46,32 +83,6 @@ void elders_forget(cli_elders *self, pid_t pid)
 
 /* --- all processes --- */
 
-/* A process group would not do: the command must stay in rlock's group because of the terminal, and that group may
- * have other processes. */
-typedef struct cli_process {
-    pid_t pid, parent;
-    bool ours;
-} cli_process;
-
-/* Reads the parent of `pid` from /proc/<pid>/stat. It is the second field after the name, which is in
- * parentheses and may contain any character. */
-static bool read_parent(pid_t pid, pid_t *parent)
-{
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    line[fread(line, 1, sizeof line - 1, file)] = 0;
-    fclose(file);
-    const char *behind_name = strrchr(line, ')');
-    long number;
-    if (!behind_name || sscanf(behind_name + 1, " %*c %ld", &number) != 1)
-        return false;
-    *parent = (pid_t)number;
-    return true;
-}
-
 /* Lists all processes, *count of them; the caller frees the list. */
 static cli_process *list_all(size_t *count)
 {
@@ -82,8 +93,9 @@ static cli_process *list_all(size_t *count)
     if (!directory)
         return NULL;
     for (struct dirent *entry; (entry = readdir(directory));) {
-        cli_process found = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
-        if (found.pid <= 0 || !read_parent(found.pid, &found.parent))
+        cli_process found;
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (pid <= 0 || !read_process(&found, pid))
             continue;
         if (*count == room) {
             room = room ? 2 * room : 256;
@@ -117,6 +129,8 @@ static bool is_ours(const cli_process *all, size_t count, pid_t pid)
 /* Whether it descends from `self`, as far as the rounds before this one have found out. */
 static bool is_descendant(const cli_process *all, size_t count, const cli_process *one, pid_t self, const cli_elders *elders)
 {
+    if (one->since < elders->since)
+        return false;
     return one->parent == self ? place_of(elders, one->pid) == elders->count : is_ours(all, count, one->parent);
 }
 

@@ -8,14 +8,18 @@
 #include <sys/types.h>
 
 /* Children that this process had before it started the command: a shell that starts a job and becomes rlock then (`job &
- * exec rlock ...`) leaves it that job. They, and what they start, are none of the command's. */
+ * exec rlock ...`) leaves it that job. They are none of the command's, nor is any other process that is older than the
+ * command. (What such a child starts later, and leaves behind when it ends, can't be told from what the command leaves.) */
 typedef struct cli_elders {
     pid_t *pids;
     size_t count;
+    unsigned long long since; /* when the command began, in the ticks of /proc; 0: unknown */
 } cli_elders;
 
 /* Lists them, into a zeroed `elders`; none where /proc does not show children. They stay as long as the process. */
 void elders_note(cli_elders *elders);
+/* The command is this process. */
+void elders_note_command(cli_elders *elders, pid_t command);
 /* This process has ended: its number may become another's. */
 void elders_forget(cli_elders *elders, pid_t pid);
 

@@ -70,6 +70,7 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
     if (self->pid == 0)
         become(command, environment, signals, parent, report[1]);
     int error = self->pid < 0 ? errno : 0;
+    elders_note_command(&self->elders, self->pid);
     close(report[1]);
     if (self->pid < 0) {
         close(report[0]);

@@ -220,10 +220,9 @@ static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *
     bool redirected = (action == RLI_MOVED || action == RLI_ASK) && run->topology->slot_count > 1;
     *status = redirected ? say_where(call, run) : rli_reply_refusal(run->answer.reply, call->key ? call->key : "");
     freeReplyObject(run->answer.reply);
-    if (*status != RLOCK_OK)
-        note_refusal(run);
     if (action == RLI_MOVED || action == RLI_ASK)
         return redirected;
+    note_refusal(run);
     if (action == RLI_DEMOTED) /* the node's host name may lead to another server by now */
         rli_node_renew(run->node);
     return action == RLI_LATER || action == RLI_DEMOTED;

@@ -365,3 +365,18 @@ Test(fair_with_patience, outlasts_a_pause_of_the_server)
     actor_end(waiters[1]);
     actor_end(late);
 }
+
+/* The head of the queue is dead, and is to be told so once more; the server does not answer any more. */
+Test(fair_in_faults, dead_head_is_not_told_for_ever_by_way_of_a_silent_server)
+{
+    rlock *lock = mine();
+    assert_ok(rlock_lock(lock));
+    foreign_queue(NAME, 1, 100000);
+    assert_ok(rlock_unlock(lock));
+    proxy_pass(scene.proxy, false, false);
+    pass_ms(20000);
+    int before = proxy_accepted(scene.proxy);
+    pass_ms(60000);
+    int more = proxy_accepted(scene.proxy) - before;
+    cr_assert(more == 0, "%d connections more", more);
+}
