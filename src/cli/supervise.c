@@ -87,6 +87,13 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
+/* Whether something that the command started still runs, as far as /proc shows. What is older stays this process's child. */
+static bool any_runs(const cli_child *self)
+{
+    cli_reach reach = descendants_signal(0, 0, &self->elders);
+    return reach.unknown || reach.found > 0;
+}
+
 /* Reaps the command, and processes that it left behind, if they have ended; does not wait. Returns whether at
  * least one of these processes may still exist. */
 static bool child_reap(cli_child *self)
@@ -100,7 +107,7 @@ static bool child_reap(cli_child *self)
         }
         elders_forget(&self->elders, pid);
     }
-    return pid == 0 && (!self->ended || self->elders.count == 0 || descendants_signal(0, 0, &self->elders).found);
+    return pid == 0 && (!self->ended || any_runs(self));
 }
 
 /* Passes a signal on to the command, unless the terminal has sent it there already. */

@@ -112,28 +112,28 @@ static void assert_nothing_stands(redisReply *reply)
     cr_assert(server_integer(stage.server, "EXISTS " NAME) == 0);
 }
 
-Test(script_run, of_an_acquire_without_the_right_to_a_lease_takes_nothing)
+RealTest(script_run, of_an_acquire_without_the_right_to_a_lease_takes_nothing)
 {
     const char *sha1 = loaded(&rli_script_lock_acquire);
     set_up("ACL SETUSER default -pexpire -del");
     assert_nothing_stands(server_command(stage.server, "EVALSHA %s 1 " NAME " me 60000 1 %s", sha1, ""));
 }
 
-Test(script_run, of_a_fenced_acquire_without_the_right_to_a_lease_takes_nothing)
+RealTest(script_run, of_a_fenced_acquire_without_the_right_to_a_lease_takes_nothing)
 {
     const char *sha1 = loaded(&rli_script_fenced_acquire);
     set_up("ACL SETUSER default -pexpire -del");
     assert_nothing_stands(server_command(stage.server, "EVALSHA %s 2 " NAME " counter me 60000 1 %s " CHANNEL, sha1, ""));
 }
 
-Test(script_run, of_a_read_acquire_without_the_right_to_a_lease_takes_nothing)
+RealTest(script_run, of_a_read_acquire_without_the_right_to_a_lease_takes_nothing)
 {
     const char *sha1 = loaded(&rli_script_read_acquire);
     set_up("ACL SETUSER default -pexpire -del");
     assert_nothing_stands(server_command(stage.server, "EVALSHA %s 2 " NAME " {" NAME "}: me 60000 1 %s %s", sha1, "", ""));
 }
 
-Test(script_run, of_a_write_acquire_without_the_right_to_a_lease_takes_nothing)
+RealTest(script_run, of_a_write_acquire_without_the_right_to_a_lease_takes_nothing)
 {
     const char *sha1 = loaded(&rli_script_write_acquire);
     set_up("ACL SETUSER default -pexpire -del");
@@ -183,7 +183,7 @@ Test(script_run, of_a_fair_acquire_by_the_holder_ends_its_own_place)
     cr_assert(server_integer(stage.server, "LLEN redisson_lock_queue:{" NAME "}") == 1);
 }
 
-Test(script_run, of_a_fair_acquire_without_the_right_to_a_lease_takes_nothing)
+RealTest(script_run, of_a_fair_acquire_without_the_right_to_a_lease_takes_nothing)
 {
     const char *sha1 = loaded(&rli_script_fair_acquire);
     set_up("ACL SETUSER default -pexpire -del");
