@@ -92,8 +92,8 @@ static bool compensate_both(compensation *self)
     return answered;
 }
 
-/* What the release's reply says; RLI_RELEASE_MALFORMED: there is none. *unheard: the unheard head that it names, pointing into
- * the reply; NULL: none. */
+/* Returns what the reply to the release says, or RLI_RELEASE_MALFORMED if there is no reply. *unheard: the unheard head that it
+ * names, pointing into the reply; NULL: none. */
 static rli_release_outcome outcome_of(const compensation *self, const char **unheard)
 {
     *unheard = NULL;

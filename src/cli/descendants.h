@@ -23,7 +23,7 @@ void elders_note_command(cli_elders *elders, pid_t command);
 /* This process has ended: its number may become another's. */
 void elders_forget(cli_elders *elders, pid_t pid);
 
-/* What a signal has reached, and why not all. */
+/* How far a signal got. */
 typedef struct cli_reach {
     size_t found; /* how many processes */
     bool unknown; /* /proc does not show them */

@@ -87,7 +87,7 @@ int child_start(cli_child *self, char *const *command, char *const *environment,
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-/* Whether something that the command started still runs, as far as /proc shows. What is older stays this process's child. */
+/* Whether /proc shows a process that the command started. waitpid() does not tell: older ones are children, too. */
 static bool any_runs(const cli_child *self)
 {
     cli_reach reach = descendants_signal(0, 0, &self->elders);

@@ -222,7 +222,8 @@ static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *
     freeReplyObject(run->answer.reply);
     if (action == RLI_MOVED || action == RLI_ASK)
         return redirected;
-    note_refusal(run);
+    if (action == RLI_LATER || action == RLI_DEMOTED)
+        note_refusal(run);
     if (action == RLI_DEMOTED) /* the node's host name may lead to another server by now */
         rli_node_renew(run->node);
     return action == RLI_LATER || action == RLI_DEMOTED;

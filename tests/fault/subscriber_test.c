@@ -73,6 +73,38 @@ Test(subscriber, says_why_the_server_refuses_a_channel)
     refused_with("-ERR Protocol error: expected '$', got 'S'\r\n", "Protocol error", false);
 }
 
+/* --- a waiter of an impostor's lock --- */
+
+typedef struct waiting {
+    rlock_client *client;
+    rlock *lock;
+    rlock_cancel *token;
+    actor *waiter;
+    int64_t since_ms;
+} waiting;
+
+static waiting wait_at(impostor *of, const char *query)
+{
+    waiting own = {.token = rlock_cancel_new(), .waiter = actor_start()};
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = own.token;
+    assert_ok(rlock_client_open(&own.client, impostor_url(of, query)));
+    own.lock = rlock_get_lock(own.client, NAME);
+    own.since_ms = now_ms();
+    actor_begin_with(own.waiter, own.lock, &options);
+    return own;
+}
+
+static void wait_no_more(waiting *own)
+{
+    rlock_cancel_fire(own->token);
+    assert_status(actor_finish(own->waiter, 60000), RLOCK_CANCELLED);
+    actor_end(own->waiter);
+    rlock_cancel_free(own->token);
+    rlock_free(own->lock);
+    rlock_client_close(own->client);
+}
+
 /* --- garbage --- */
 
 enum { ASKED, SUBSCRIBED, MAY_TALK };
@@ -99,27 +131,15 @@ static bool talk_nonsense(impostor_peer *peer, const char *request)
 Test(subscriber, connects_again_after_garbage)
 {
     impostor *talker = impostor_start(talk_nonsense, NULL);
-    rlock_client *client = NULL;
-    rlock_cancel *token = rlock_cancel_new();
-    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
-    actor *waiter = actor_start();
-    options.cancel = token;
-    assert_ok(rlock_client_open(&client, impostor_url(talker, "timeout=200000&pingConnectionInterval=0")));
-    rlock *lock = rlock_get_lock(client, NAME);
-    actor_begin_with(waiter, lock, &options);
+    waiting own = wait_at(talker, "timeout=200000&pingConnectionInterval=0");
     cr_assert(impostor_await(talker, SUBSCRIBED, 1, 5000));
-    cr_assert(!actor_ended(waiter, 100));
+    cr_assert(!actor_ended(own.waiter, 100));
     int64_t asked = impostor_noted(talker, ASKED);
     impostor_note(talker, MAY_TALK, 1);
     cr_assert(impostor_await(talker, SUBSCRIBED, 2, 60000));
     cr_assert(impostor_await(talker, ASKED, asked + 1, 60000));
     impostor_note(talker, MAY_TALK, 1);
-    rlock_cancel_fire(token);
-    assert_status(actor_finish(waiter, 60000), RLOCK_CANCELLED);
-    actor_end(waiter);
-    rlock_cancel_free(token);
-    rlock_free(lock);
-    rlock_client_close(client);
+    wait_no_more(&own);
     impostor_stop(talker);
 }
 
@@ -140,22 +160,9 @@ static bool confirm_and_end(impostor_peer *peer, const char *request)
 Test(subscriber, pauses_between_connections_that_hardly_begin)
 {
     impostor *ending = impostor_start(confirm_and_end, NULL);
-    rlock_client *client = NULL;
-    rlock_cancel *token = rlock_cancel_new();
-    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
-    actor *waiter = actor_start();
-    options.cancel = token;
-    assert_ok(rlock_client_open(&client, impostor_url(ending, "timeout=20000")));
-    rlock *lock = rlock_get_lock(client, NAME);
-    int64_t since_ms = now_ms();
-    actor_begin_with(waiter, lock, &options);
+    waiting own = wait_at(ending, "timeout=20000");
     cr_assert(impostor_await(ending, SUBSCRIBED, 11, 60000));
-    cr_assert(now_ms() - since_ms >= 10 * 100, "11 connections in %lld ms", (long long)(now_ms() - since_ms));
-    rlock_cancel_fire(token);
-    assert_status(actor_finish(waiter, 60000), RLOCK_CANCELLED);
-    actor_end(waiter);
-    rlock_cancel_free(token);
-    rlock_free(lock);
-    rlock_client_close(client);
+    cr_assert(now_ms() - own.since_ms >= 10 * 100, "11 connections in %lld ms", (long long)(now_ms() - own.since_ms));
+    wait_no_more(&own);
     impostor_stop(ending);
 }

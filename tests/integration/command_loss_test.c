@@ -234,29 +234,27 @@ Test(command_loss, release_that_told_no_waiter_is_said_to_have_freed_the_lock)
     outcome_free(&found);
 }
 
-/* A job that a script began before it became rlock: the command did not start it. */
-Test(command_loss, what_the_script_began_before_it_became_rlock_goes_on)
+/* The script becomes rlock, and says "started PID" of a process that its command did not start. */
+static void assert_goes_on(const char *script)
 {
-    command *c = command_start_program(quick_url(), COMMAND("sh", "-c",
-        "sleep 600 & echo job $!; exec \"$RLOCK_COMMAND\" run " NAME " -- sh -c 'sleep 600 & echo under $!; wait'"));
-    pid_t job = (pid_t)command_number(c, "job ", SOON_MS), under = (pid_t)command_number(c, "under ", SOON_MS);
+    command *c = command_start_program(quick_url(), COMMAND("sh", "-c", script));
+    pid_t other = (pid_t)command_number(c, "started ", SOON_MS), under = (pid_t)command_number(c, "under ", SOON_MS);
     force_unlock();
     cr_assert(command_wait(c, SOON_MS) == 70, "%s", command_err(c));
     cr_assert(wait_process_gone(under, 0));
-    cr_assert(kill(job, SIGKILL) == 0, "it was ended as well");
+    cr_assert(kill(other, SIGKILL) == 0, "it was ended as well");
     command_free(c);
 }
 
-/* Nor did it start what such a job has left behind before. */
+Test(command_loss, what_the_script_began_before_it_became_rlock_goes_on)
+{
+    assert_goes_on("sleep 600 & echo started $!; exec \"$RLOCK_COMMAND\" run " NAME
+                   " -- sh -c 'sleep 600 & echo under $!; wait'");
+}
+
+/* Nor did the command start what such a job has left behind before. */
 Test(command_loss, what_a_job_of_the_script_left_behind_goes_on)
 {
-    command *c = command_start_program(quick_url(), COMMAND("sh", "-c",
-        "(sleep 600 & echo left $!; exec sleep 0.3) & sleep 0.1; exec \"$RLOCK_COMMAND\" run " NAME
-        " -- sh -c 'sleep 0.4; sleep 600 & echo under $!; wait'"));
-    pid_t left = (pid_t)command_number(c, "left ", SOON_MS), under = (pid_t)command_number(c, "under ", SOON_MS);
-    force_unlock();
-    cr_assert(command_wait(c, SOON_MS) == 70, "%s", command_err(c));
-    cr_assert(wait_process_gone(under, 0));
-    cr_assert(kill(left, SIGKILL) == 0, "it was ended as well");
-    command_free(c);
+    assert_goes_on("(sleep 600 & echo started $!; exec sleep 0.3) & sleep 0.1; exec \"$RLOCK_COMMAND\" run " NAME
+                   " -- sh -c 'sleep 0.4; sleep 600 & echo under $!; wait'");
 }

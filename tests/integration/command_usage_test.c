@@ -236,9 +236,8 @@ Test(command_usage, the_option_goes_before_the_environment)
 Test(command_usage, a_key_of_another_type_is_refused_with_76)
 {
     freeReplyObject(server_command(stage.server, "RPUSH %s text", NAME));
-    static const char nothing_of_scripts[] = "WRONGTYPE neither a lock nor a number but a list; the name, or a key that "
-                                           "goes with it, is in use for another "
-                                             "kind of value: use another name";
+    static const char nothing_of_scripts[] = "WRONGTYPE neither a lock nor a number but a list; the name, or a key that goes "
+                                             "with it, is in use for another kind of value: use another name";
     assert_refused(server_url(stage.server), COMMAND("inspect", NAME), 76, nothing_of_scripts);
     assert_refused(server_url(stage.server), COMMAND("force-unlock", NAME), 76, nothing_of_scripts);
     assert_refused(server_url(stage.server), COMMAND("run", NAME, "--", "true"), 76,

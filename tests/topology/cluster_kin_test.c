@@ -13,7 +13,7 @@
 /* A node's notes: what it answers, and how often it was asked. Its map holds two shards; of the second, one slot, which
  * no name here has. */
 enum { FIRST_PORT, SECOND_PORT, SAYS, MAPS, SCRIPTS };
-/* What it says. */
+/* Values of SAYS: which masters its map has. */
 enum { TWO_MASTERS, ANOTHER_FIRST, ANOTHER_ALTOGETHER };
 
 static impostor *first, *second, *stranger;

@@ -47,11 +47,10 @@ static bool name_others(impostor_peer *peer)
 
 static bool watch(impostor_peer *peer, const char *request)
 {
-    char answer[64];
-    int port = *(const int *)peer->context;
-    snprintf(answer, sizeof answer, "*2\r\n$9\r\n127.0.0.1\r\n$%d\r\n%d\r\n", port > 9999 ? 5 : 4, port);
+    char port[16];
+    snprintf(port, sizeof port, "%d", *(const int *)peer->context);
     if (strstr(request, "GET-MASTER-ADDR"))
-        return impostor_say(peer, answer);
+        return impostor_say(peer, "*2\r\n$9\r\n127.0.0.1\r\n") && impostor_say_bulk(peer, port);
     if (strstr(request, "SENTINELS")) {
         impostor_note(peer->of, LOOKS, 1);
         return name_others(peer);

@@ -321,18 +321,17 @@ static void read_and_write(rli_subscriber *subscriber)
     receive(subscriber);
 }
 
-static void pause_until(rli_subscriber *subscriber, int64_t until_ms)
+/* `hurries`: the pause ends when a new channel is wanted. */
+static void pause_until(rli_subscriber *subscriber, int64_t until_ms, bool hurries)
 {
-    while (!subscriber->stopping && rli_now_ms() < until_ms)
+    while (!subscriber->stopping && !(hurries && subscriber->hurry) && rli_now_ms() < until_ms)
         wait_for_bytes(subscriber, until_ms);
 }
 
 /* Waits until it is time to reconnect. Returns the pause after the next failure. */
 static int64_t pause_before_next(rli_subscriber *subscriber, int64_t delay_ms)
 {
-    int64_t until_ms = rli_after_ms(delay_ms);
-    while (!subscriber->stopping && !subscriber->hurry && rli_now_ms() < until_ms)
-        wait_for_bytes(subscriber, until_ms);
+    pause_until(subscriber, rli_after_ms(delay_ms), true);
     return delay_ms * 2 > RECONNECT_MOST_MS ? RECONNECT_MOST_MS : delay_ms * 2;
 }
 
@@ -359,7 +358,7 @@ void *rli_subscriber_run(void *argument)
          * asked without a pause. After one that ended before it confirmed anything, pause. The pauses grow only while no
          * connection can be made. */
         if (subscriber->proven)
-            pause_until(subscriber, since_ms + RECONNECT_FIRST_MS);
+            pause_until(subscriber, since_ms + RECONNECT_FIRST_MS, false);
         else
             delay_ms = pause_before_next(subscriber, delay_ms);
     }
