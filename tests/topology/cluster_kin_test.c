@@ -12,8 +12,9 @@
 
 /* A node's notes: what it answers, and how often it was asked. Its map holds two shards; of the second, one slot, which
  * no name here has. */
-enum { FIRST_PORT, SECOND_PORT, SAYS, MAPS, SCRIPTS };
-/* Values of SAYS: which masters its map has. */
+enum { FIRST_PORT, SECOND_PORT, STRANGER_PORT, SAYS, MAPS, SCRIPTS };
+/* Values of SAYS: which masters its map has. Of another first one, the address is the stranger's: under its old name,
+ * the master would have moved. */
 enum { TWO_MASTERS, ANOTHER_FIRST, ANOTHER_ALTOGETHER };
 
 static impostor *first, *second, *stranger;
@@ -45,10 +46,12 @@ static bool say_replicas(impostor_peer *peer)
 static bool say_map(impostor_peer *peer)
 {
     static const char names[][2] = {"ab", "xb", "xy"};
-    const char *of = names[impostor_noted(peer->of, SAYS)];
+    const int says = (int)impostor_noted(peer->of, SAYS);
+    const int first_port = says == TWO_MASTERS ? FIRST_PORT : STRANGER_PORT;
     impostor_note(peer->of, MAPS, 1);
-    return impostor_say(peer, "*2\r\n*5\r\n:0\r\n:16382\r\n") && say_server(peer, FIRST_PORT, of[0]) && say_replicas(peer) &&
-           impostor_say(peer, "*3\r\n:16383\r\n:16383\r\n") && say_server(peer, SECOND_PORT, of[1]);
+    return impostor_say(peer, "*2\r\n*5\r\n:0\r\n:16382\r\n") && say_server(peer, first_port, names[says][0]) &&
+           say_replicas(peer) && impostor_say(peer, "*3\r\n:16383\r\n:16383\r\n") &&
+           say_server(peer, SECOND_PORT, names[says][1]);
 }
 
 static bool serve(impostor_peer *peer, const char *request)
@@ -64,10 +67,11 @@ static bool serve(impostor_peer *peer, const char *request)
     return impostor_answer(peer, request);
 }
 
-static void set_up(impostor *node, const impostor *serves)
+static void set_up(impostor *node)
 {
-    impostor_note(node, FIRST_PORT, impostor_port(serves) - impostor_noted(node, FIRST_PORT));
-    impostor_note(node, SECOND_PORT, impostor_port(second) - impostor_noted(node, SECOND_PORT));
+    impostor_note(node, FIRST_PORT, impostor_port(first));
+    impostor_note(node, SECOND_PORT, impostor_port(second));
+    impostor_note(node, STRANGER_PORT, impostor_port(stranger));
 }
 
 /* From some moment on, the second master names another one where the first is, as `says` has it; the first still names
@@ -77,13 +81,12 @@ static void assert_not_believed(int says)
     first = impostor_start(serve, NULL);
     second = impostor_start(serve, NULL);
     stranger = impostor_start(serve, NULL);
-    set_up(first, first);
-    set_up(second, first);
+    set_up(first);
+    set_up(second);
     rlock *lock = lock_of(client_at("redis-cluster://127.0.0.1:%d?scanInterval=20", impostor_port(first)), "order");
     assert_ok(rlock_try_lock(lock, 0, SOON_MS));
     cr_assert(impostor_await(second, MAPS, 1, SOON_MS), "the client does not ask it");
-    impostor_note(second, SAYS, says); /* first: the old name at the new address would be the old master's move */
-    set_up(second, stranger);
+    impostor_note(second, SAYS, says);
     /* Each look asks the next node, so there would be times between two in which the second is believed. */
     for (int64_t end_ms = limit_end_ms(SOON_MS), most = impostor_noted(second, MAPS) + 20;
          impostor_noted(second, MAPS) < most;) {
