@@ -24,8 +24,11 @@ struct sentinel {
     texts texts;
 };
 
-static const char *config_of(sentinel *self, const sentinel_plan *plan)
+/* Those that the majority does not need take the master for down later, so that they have a vote for whoever asks first.
+ * With none left, each sentinel has voted for itself, and they try again after twice their failover-timeout. */
+static const char *config_of(sentinel *self, const sentinel_plan *plan, int number)
 {
+    int majority = self->count / 2 + 1;
     const char *servers = server_argument(fleet_node(self->fleet, 0), "--requirepass"), *sentinels = NULL;
     for (int i = 0; plan->sentinel_args && plan->sentinel_args[i]; i++) {
         if (strcmp(plan->sentinel_args[i], "--requirepass") == 0)
@@ -33,10 +36,10 @@ static const char *config_of(sentinel *self, const sentinel_plan *plan)
     }
     return texts_add(&self->texts,
                      "sentinel monitor " SENTINEL_MASTER " 127.0.0.1 %d %d\n"
-                     "sentinel down-after-milliseconds " SENTINEL_MASTER " 4000\n"
+                     "sentinel down-after-milliseconds " SENTINEL_MASTER " %d\n"
                      "sentinel failover-timeout " SENTINEL_MASTER " 8000\n"
                      "%s%s\n%s%s\n%s",
-                     server_public_port(fleet_node(self->fleet, 0)), self->count / 2 + 1,
+                     server_public_port(fleet_node(self->fleet, 0)), majority, number < majority ? 4000 : 6000,
                      servers ? "sentinel auth-pass " SENTINEL_MASTER " " : "", servers ? servers : "",
                      sentinels ? "sentinel sentinel-pass " : "", sentinels ? sentinels : "",
                      plan->config ? plan->config : "");
@@ -106,9 +109,8 @@ sentinel *sentinel_start(const sentinel_plan *given)
     self->count = plan.sentinels ? plan.sentinels : 3;
     cr_assert(self->count <= SENTINELS, "more than %d sentinels", SENTINELS);
     self->fleet = fleet_start(replicas, plan.server_args);
-    const char *config = config_of(self, &plan);
     for (int i = 0; i < self->count; i++) {
-        self->nodes[i] = server_start_sentinel(config, plan.sentinel_args);
+        self->nodes[i] = server_start_sentinel(config_of(self, &plan, i), plan.sentinel_args);
         hurry(self->nodes[i], i);
         self->hosts = texts_add(&self->texts, "%s%s127.0.0.1:%d", i ? self->hosts : "", i ? "," : "",
                                 server_public_port(self->nodes[i]));

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define NAME "order"
-#define FAILOVER_MS 30000 /* for the sentinels, on a busy machine */
 
 static sentinel *own;
 static rlock_client *client, *other;
@@ -48,7 +47,7 @@ static server *node(int number)
 /* The new master's number, as soon as it is one. */
 static int await_master(int64_t *at_ms)
 {
-    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); now_ms() < end_ms; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(SENTINEL_FAILOVER_MS); now_ms() < end_ms; pass_ms(1)) {
         for (int i = 1; i < 3; i++) {
             if (server_is_up(node(i)) && fleet_wait_master(sentinel_fleet(own), i, 0)) {
                 *at_ms = now_ms();
@@ -88,7 +87,7 @@ static bool has_asked(server *at, const char *name)
 /* Waits until that client has come to the server. */
 static void await_client(server *at, const char *name)
 {
-    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); !has_asked(at, name); pass_ms(1))
+    for (int64_t end_ms = limit_end_ms(SENTINEL_FAILOVER_MS); !has_asked(at, name); pass_ms(1))
         cr_assert(now_ms() < end_ms, "client \"%s\" does not come to the new master", name);
     pass_ms(50); /* it has the answer, and uses it */
 }
@@ -108,7 +107,7 @@ static void goes_over(void (*fail)(server *))
     actor *caller = actor_start();
     actor_begin_lock(caller, fresh);
     int master = await_master(&master_ms);
-    assert_ok(actor_finish(caller, FAILOVER_MS));
+    assert_ok(actor_finish(caller, SENTINEL_FAILOVER_MS));
     cr_log_info("the new master was one %lld ms after the failure; the first lock on it came %lld ms after that",
                 (long long)(master_ms - failed_ms), (long long)(actor_ended_at(caller) - master_ms));
     assert_between(actor_ended_at(caller) - master_ms, -at_most_ms(50), at_most_ms(2500));
@@ -158,9 +157,9 @@ Test(sentinel_failover, leads_nobody_back_to_a_master_that_was_frozen)
         assert_ok(rlock_unlock(another));
     }
     assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(caller, FAILOVER_MS));
+    assert_ok(actor_finish(caller, SENTINEL_FAILOVER_MS));
     cr_assert(server_integer(node(master), "EXISTS " NAME) == 1);
-    cr_assert(fleet_wait_in_step(sentinel_fleet(own), 0, FAILOVER_MS));
+    cr_assert(fleet_wait_in_step(sentinel_fleet(own), 0, SENTINEL_FAILOVER_MS));
     /* A renewal or a question may have been on its way to it when it froze. */
     cr_log_info("the former master ran %lld scripts", scripts_at(node(0)) - before);
     cr_assert(scripts_at(node(0)) - before <= 2);
@@ -195,11 +194,11 @@ Test(sentinel_failover, takes_calls_along_that_were_connecting_to_the_frozen_mas
     await_client(node(master), "three");
     server_thaw(node(0));
     for (int i = 0; i < CALLERS; i++)
-        assert_ok(actor_finish(callers[i], FAILOVER_MS));
+        assert_ok(actor_finish(callers[i], SENTINEL_FAILOVER_MS));
     cr_log_info("the first had its lock %lld ms after the new master was one",
                 (long long)(actor_ended_at(callers[0]) - master_ms));
     cr_assert(server_integer(node(master), "DBSIZE") == CALLERS, "locked somewhere else");
-    cr_assert(fleet_wait_in_step(sentinel_fleet(own), 0, FAILOVER_MS));
+    cr_assert(fleet_wait_in_step(sentinel_fleet(own), 0, SENTINEL_FAILOVER_MS));
     cr_assert(scripts_at(node(0)) == before, "the former master ran %lld scripts", scripts_at(node(0)) - before);
     for (int i = 0; i < CALLERS; i++) {
         assert_ok(actor_unlock(callers[i], locks[i]));
@@ -242,7 +241,7 @@ Test(sentinel_failover, loses_no_waiter)
     await_master(&master_ms);
     assert_ok(rlock_unlock(lock));
     int served = 0;
-    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); served < WAITERS; pass_ms(1)) {
+    for (int64_t end_ms = limit_end_ms(SENTINEL_FAILOVER_MS); served < WAITERS; pass_ms(1)) {
         cr_assert(now_ms() < end_ms, "only %d waiters were served", served);
         for (int i = 0; i < WAITERS; i++) {
             if (!waiters[i] || !actor_ended(waiters[i], 0))
@@ -279,12 +278,12 @@ Test(sentinel_failover, tells_of_a_hold_that_was_not_replicated)
     server_thaw(node(2));
     int64_t master_ms;
     int master = await_master(&master_ms);
-    cr_assert(event_wait_ms(&lost.came, FAILOVER_MS), "the loss was not told");
+    cr_assert(event_wait_ms(&lost.came, SENTINEL_FAILOVER_MS), "the loss was not told");
     cr_log_info("told %lld ms after the new master was one, as reason %d", (long long)(lost.all[0].at_ms - master_ms),
                 (int)lost.all[0].reason);
     assert_between(lost.all[0].at_ms - master_ms, -at_most_ms(100), at_most_ms(SPRY_WATCHDOG_MS));
     cr_assert(strcmp(lost.all[0].name, NAME) == 0 && rlock_valid_for(lock) == 0);
-    assert_ok(actor_finish(waiter, FAILOVER_MS));
+    assert_ok(actor_finish(waiter, SENTINEL_FAILOVER_MS));
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     cr_assert(server_integer(node(master), "EXISTS " NAME) == 1, "the lost hold's unlock took the next one's");
     assert_ok(actor_unlock(waiter, waiting));
@@ -398,14 +397,14 @@ static void under_load(void (*fail)(server *))
     int64_t failed_ms = now_ms();
     if (fail)
         fail(node(0));
-    int next = fail ? sentinel_await_switch(own, 0, FAILOVER_MS) : sentinel_fail_over(own);
+    int next = fail ? sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS) : sentinel_fail_over(own);
     cr_assert(next > 0);
-    load_await_turns(turns, 3, FAILOVER_MS); /* nobody is inside since before it */
+    load_await_turns(turns, 3, SENTINEL_FAILOVER_MS); /* nobody is inside since before it */
     load_data_lost(turns);
     cr_log_info("all have had turns %lld ms after the failure", (long long)(now_ms() - failed_ms));
     if (fail == server_freeze)
         server_thaw(node(0));
-    load_await_turns(turns, 50, FAILOVER_MS);
+    load_await_turns(turns, 50, SENTINEL_FAILOVER_MS);
     load_stop(turns);
     cr_log_info("the longest lock took %lld ms, the longest unlock %lld ms; %d unlocks found the hold lost",
                 (long long)load_longest_ms(turns, LOAD_LOCK), (long long)load_longest_ms(turns, LOAD_UNLOCK),

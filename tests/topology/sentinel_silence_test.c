@@ -12,7 +12,6 @@
 
 #define NAME "order"
 #define CHANNEL "redisson_lock__channel:{" NAME "}"
-#define FAILOVER_MS 30000
 #define PINGING SPRY_WATCHDOG "&pingConnectionInterval=300"
 
 /* --- one server behind a proxy --- */
@@ -138,12 +137,12 @@ Test(sentinel_silence, of_a_sentinel_hides_no_failover)
     proxy_pass(front_of(sentinel_node(own, 0)), false, false);
     server_kill(sentinel_server(own, 0));
     fleet *servers = sentinel_fleet(own);
-    for (int64_t end_ms = limit_end_ms(FAILOVER_MS); !fleet_wait_master(servers, 1, 5) && !fleet_wait_master(servers, 2, 5);)
+    for (int64_t end_ms = limit_end_ms(SENTINEL_FAILOVER_MS); !fleet_wait_master(servers, 1, 5) && !fleet_wait_master(servers, 2, 5);)
         cr_assert(now_ms() < end_ms, "no failover took place");
     rlock *fresh = lock_of(client, "fresh");
     actor *first = actor_start();
     actor_begin_lock(first, fresh);
-    int master = sentinel_await_switch(own, 0, FAILOVER_MS); /* some may hear of it seconds after the first */
+    int master = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS); /* some may hear of it seconds after the first */
     cr_assert(master > 0, "the sentinels do not agree");
     int64_t since_ms = now_ms();
     assert_ok(actor_finish(first, 10000));

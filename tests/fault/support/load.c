@@ -4,6 +4,7 @@
 
 #include "tests/fault/support/scene.h"
 #include "tests/support/event.h"
+#include "tests/support/sentinel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +13,7 @@
 #define THREADS 8
 #define NAMES 3
 #define STATUSES 15
-#define WAIT_MS 20000
+#define WAIT_MS (2 * SENTINEL_FAILOVER_MS) /* whatever is done to the servers, who waits for longer starves */
 
 /* Who is inside: until when its hold is valid at least, and in which life of the data it was taken. */
 typedef struct inside {
