@@ -110,12 +110,20 @@ static void *run(void *argument)
     return NULL;
 }
 
-void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument)
+static rlock_status start(rli_reporter *reporter)
+{
+    if (reporter->stopping)
+        return rli_fail(RLOCK_CLOSED, "the client was closed");
+    rlock_status status = rli_thread_start(&reporter->thread, "rlock-lost", run, reporter);
+    reporter->running = status == RLOCK_OK;
+    return status;
+}
+
+rlock_status rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument)
 {
     rli_engine *engine = reporter->engine;
     rli_engine_lock(engine);
-    if (fn && !reporter->running && !reporter->stopping)
-        reporter->running = rli_thread_start(&reporter->thread, "rlock-lost", run, reporter) == RLOCK_OK;
+    rlock_status status = fn && !reporter->running ? start(reporter) : RLOCK_OK;
     reporter->fn = fn;
     reporter->argument = argument;
     engine->reports_wanted = fn && reporter->running;
@@ -123,6 +131,7 @@ void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument)
     while (reporter->calling && reporter->call == former && !is_self(reporter))
         (void)rli_engine_await(engine, &reporter->idle, RLI_NEVER);
     rli_engine_unlock(engine);
+    return status;
 }
 
 void rli_reporter_stop(rli_reporter *reporter)

@@ -24,8 +24,9 @@ typedef struct rli_reporter {
 void rli_reporter_init(rli_reporter *reporter, rli_engine *engine);
 void rli_reporter_destroy(rli_reporter *reporter);
 /* Sets the function as rlock_on_lost does. It gets the losses from now on. Unless called by the function itself,
- * waits until a call of the former function has returned. */
-void rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument);
+ * waits until a call of the former function has returned. RLOCK_OK; RLOCK_NO_MEMORY: no thread for it can be started;
+ * RLOCK_CLOSED: it was stopped. */
+rlock_status rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *argument);
 /* Returns whether the calling thread is the one that runs the function. */
 bool rli_reporter_is_self(rli_reporter *reporter);
 /* Waits for a call of the function that is under way, makes no other, and joins the thread. */

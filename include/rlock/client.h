@@ -141,9 +141,10 @@ RLOCK_API rlock_status rlock_client_tracking(rlock_client *client, rlock_trackin
  * that the server refused. `fn` runs on a thread of the library that holds no mutex of the library. It may
  * use locks, but must not close the client.
  * A client has one function: a later call replaces it, and NULL removes it. When the call returns, the former
- * function is no longer running (unless it made the call itself). `arg` must stay valid until then. Any
- * thread. */
-RLOCK_API void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg);
+ * function is no longer running (unless it made the call itself). `arg` must stay valid until then.
+ * RLOCK_OK; RLOCK_INVALID: `client` is NULL; RLOCK_NO_MEMORY: the thread that would call `fn` cannot be started, so no loss
+ * will be reported; RLOCK_CLOSED, RLOCK_FORKED. Any thread. */
+RLOCK_API rlock_status rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg);
 
 #ifdef __cplusplus
 }

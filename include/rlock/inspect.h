@@ -171,8 +171,9 @@ typedef struct rlock_server {
 typedef void rlock_server_fn(const rlock_server *server, void *arg);
 
 /* Asks the master, or all masters of a cluster, about version, settings and state. Changes nothing.
- * RLOCK_OK; RLOCK_UNAVAILABLE: a server did not answer, or no node serves some slots; RLOCK_INVALID; RLOCK_CLOSED;
- * RLOCK_FORKED; RLOCK_NO_MEMORY. A refusal is no failure. Blocks. Any thread. */
+ * RLOCK_OK; RLOCK_UNAVAILABLE: a server did not answer, or no node serves some slots; RLOCK_SERVER: a server refused the
+ * connection (a password, say); RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. A server that refuses a question
+ * is no failure: what it would have said is missing. Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_examine(rlock_client *client, rlock_server_fn *fn, void *arg);
 
 #ifdef __cplusplus

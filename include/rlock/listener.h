@@ -44,7 +44,8 @@ typedef struct rlock_listener rlock_listener;
  * RLOCK_UNSUPPORTED  the server's notify-keyspace-events lacks these letters; or a multi, red or sharded lock: listen to its
  *                    members.
  * RLOCK_SERVER       the server refuses the subscription.
- * RLOCK_UNAVAILABLE  it was not confirmed within subscriptionTimeout.
+ * RLOCK_UNAVAILABLE  it was not confirmed within subscriptionTimeout, the server did not tell its notify-keyspace-events, or
+ *                    no node serves the name's slot.
  * RLOCK_INVALID: a pointer (except `arg`) is NULL. RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_add_listener(rlock *lock, rlock_event_fn *fn, void *arg,
                                                            rlock_listener **listener);

@@ -30,7 +30,7 @@ RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
  * ms. For servers on which pub/sub is a burden. Java: getSpinLock(name). */
 RLOCK_API rlock *rlock_get_spin_lock(rlock_client *client, const char *name);
 
-/* How long a waiter of a spin or token lock sleeps between two requests: initial_ms after the first refusal; after
+/* How long a waiter of a spin, token or signal-list lock sleeps between two requests: initial_ms after the first refusal; after
  * each further refusal multiplier times as long; at most max_ms. jitter_percent says which part of that is left to
  * chance: with 50 a pause of 100 ms lasts 50 to 100 ms. With 0 it is Redisson's: a random number of ms from 0 to the
  * number of earlier refusals is added before max_ms limits it, and with a multiplier of 1 it is exactly initial_ms.
@@ -270,8 +270,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock
 
 /* The fencing token of this owner's latest acquisition. Local: does not ask the server.
  * RLOCK_OK; RLOCK_NOT_OWNER: this owner does not hold the lock, or lost it; RLOCK_UNSUPPORTED: not a fenced
- * lock; RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED. Java: getToken(), which reads the counter on the server
- * instead. */
+ * lock; RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY. Java: getToken(), which reads the counter on the
+ * server instead. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *token);
 
 /* Writes the string `key` (with the client's prefix) in Redis, unless a holder with a newer fencing token has written it:
@@ -295,7 +295,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, c
  * RLOCK_LOST         this owner did hold the lock, but the hold had expired or was forced open; others may hold it.
  * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY: this process has given up the hold and no longer renews
  * it; do not unlock again for it. The server is told in the background, or the lock's TTL ends.
- * RLOCK_CLOSED, RLOCK_FORKED, RLOCK_INVALID: nothing was done; the lock is still held.
+ * RLOCK_FORKED, RLOCK_INVALID: nothing was done; the lock is still held.
+ * RLOCK_CLOSED       the client is closed. If that was before the call, the lock stays held until its TTL ends; if another
+ *                    thread closed it during the call, the server may have released it.
  * With unlock_waits = false (rlock_config), the call returns RLOCK_OK when the release of the last hold is on
  * its way, and does not wait for the answer:
  *   - On return, the operating system has the request: it reaches the server even if the process ends. If the
@@ -322,7 +324,8 @@ RLOCK_API rlock_status rlock_unlock(rlock *lock);
  * RLOCK_LOST          the hold had expired or was forced open before it could be extended. It stays lost: unlock as often
  *                     as it was locked.
  * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY: still held, as long as before or longer.
- * RLOCK_INVALID, RLOCK_CLOSED, RLOCK_FORKED: nothing was done. The request may be repeated, and is. Blocks. Any thread.
+ * RLOCK_INVALID, RLOCK_FORKED: nothing was done. RLOCK_CLOSED: the same, unless another thread closed the client during
+ * the call: then the server may have extended it. The request may be repeated, and is. Blocks. Any thread.
  * Java: none; Redisson has no call that extends a lease. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_extend(rlock *lock, int64_t lease_ms);
 
@@ -351,7 +354,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count(rlock *lock, int *c
 /* For how many more ms this owner may rely on holding the lock; 0: not held, or lost. Local: does not ask the
  * server and never blocks. Call it before each step that must not run while another owner holds the lock. It
  * cannot account for a pause of the process after it has returned; fencing tokens are for that. After a wait for a lock
- * without a lease it may begin with less than 5,000, until the watchdog makes a whole lease of that, after some 50 ms. */
+ * without a lease it may begin with less than 5,000 ms; the watchdog makes a whole lease of that within some 50 ms. */
 RLOCK_API int64_t rlock_valid_for(rlock *lock);
 
 /* --- RLOCK_WITH(lock) { … } else { … } ---

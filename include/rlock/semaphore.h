@@ -118,7 +118,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_delete(rlock_semaphore *
  * Each permit has an id, by which any process can release it, and may have a lease: when the lease ends, the
  * permit is available again without any call. A permit without a lease stays taken if its holder is gone.
  *
- * For all calls: as for the semaphore (rlock_semaphore_acquire). RLOCK_UNKNOWN is returned only by the calls that set the
+ * For all calls: as for the plain semaphore (rlock_semaphore). RLOCK_UNKNOWN is returned only by the calls that set the
  * number of permits and by delete. The other calls can be repeated safely, and are, because this library chooses the
  * ids. An acquire that was never answered is undone in the background: RLOCK_UNAVAILABLE, RLOCK_CANCELLED and
  * RLOCK_NOT_SYNCED mean that nothing is held. Follows org.redisson.RedissonPermitExpirableSemaphore. */
@@ -164,7 +164,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits(rlock
                                                                            int permits);
 
 /* Takes one permit; waits without limit. lease_ms: 1 to RLOCK_LEASE_MAX_MS, by the server's clock,
- * RLOCK_PERMIT_FOREVER or RLOCK_PERMIT_WATCHDOG. Java: acquire(leaseTime). */
+ * RLOCK_PERMIT_FOREVER or RLOCK_PERMIT_WATCHDOG. Also RLOCK_UNSUPPORTED: the system has no random bytes for the ids of
+ * permits; nothing is taken. Java: acquire(leaseTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquire(rlock_permit_semaphore *semaphore,
                                                                        int64_t lease_ms, rlock_permit *permit);
 

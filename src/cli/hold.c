@@ -2,8 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hold.h"
 
+#include "cli/message.h"
 #include "cli/output.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,15 +116,17 @@ bool loss_watch(cli_loss *self, rlock_client *client, const cli_hold *hold)
     self->hold = hold;
     atomic_init(&self->reason, -1);
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (self->fd < 0)
-        return false;
-    rlock_on_lost(client, reported, self);
-    return true;
+    bool told = self->fd >= 0 && rlock_on_lost(client, reported, self) == RLOCK_OK;
+    if (!told)
+        complain("could not watch the lock: %s", self->fd < 0 ? strerror(errno) : rlock_last_error());
+    if (!told && self->fd >= 0)
+        close(self->fd);
+    return told;
 }
 
 void loss_unwatch(cli_loss *self, rlock_client *client)
 {
-    rlock_on_lost(client, NULL, NULL);
+    (void)rlock_on_lost(client, NULL, NULL);
     close(self->fd);
 }
 

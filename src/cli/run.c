@@ -237,8 +237,9 @@ static int run_under(rlock_client *client, const cli_hold *hold, const cli_signa
         return EXIT_LOST;
     }
     char **environment = environment_with(told);
+    if (!environment)
+        complain("could not extend the environment");
     if (!environment || !loss_watch(&loss, client, hold)) {
-        complain("could not watch the lock: %s", strerror(errno));
         free(environment);
         return EXIT_SYSTEM;
     }

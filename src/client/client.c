@@ -142,11 +142,13 @@ rlock_status rlock_client_tracking(rlock_client *client, rlock_tracking *trackin
     return RLOCK_OK;
 }
 
-void rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)
+rlock_status rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)
 {
-    if (rli_client_check(client) != RLOCK_OK)
-        return;
+    rlock_status status = rli_client_check(client);
+    if (status != RLOCK_OK)
+        return status;
     rli_gate_ref(&client->gate); /* another thread may close the client during this call */
-    rli_reporter_set(&client->reporter, fn, arg);
+    status = rli_reporter_set(&client->reporter, fn, arg);
     rli_gate_unref(&client->gate);
+    return status;
 }

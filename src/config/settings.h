@@ -90,7 +90,7 @@ rli_address *rli_settings_add_address(rli_settings *settings);
 const char *rli_mode_scheme(rli_mode mode, bool tls); /* for example "rediss-cluster" */
 
 /* Reads a config whose `address` or `addresses` are set, checks it and copies it. RLOCK_OK, RLOCK_INVALID,
- * RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY; on failure nothing is left to free. */
+ * RLOCK_NO_MEMORY; on failure nothing is left to free. */
 rlock_status rli_settings_make(rli_settings *settings, const rlock_config *config);
 void rli_settings_free(rli_settings *settings);
 

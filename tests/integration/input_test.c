@@ -65,7 +65,7 @@ Test(input, null_client_is_invalid_everywhere)
     assert_status(rlock_inspect(NULL, NAME, &inspection), RLOCK_INVALID);
     cr_assert(inspection == NULL);
     cr_assert(rlock_client_id(NULL) == NULL);
-    rlock_on_lost(NULL, NULL, NULL);
+    assert_status(rlock_on_lost(NULL, NULL, NULL), RLOCK_INVALID);
     rlock_client_close(NULL);
     rlock_inspection_free(NULL);
 }

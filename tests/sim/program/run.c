@@ -341,8 +341,8 @@ static void *live(void *argument)
             finding("a client could not be opened though nothing is wrong: %s", rlock_last_error());
         return NULL;
     }
-    if (as->reports)
-        rlock_on_lost(self->client, ends_note_loss, self);
+    if (as->reports && rlock_on_lost(self->client, ends_note_loss, self) != RLOCK_OK)
+        finding("%s cannot be told of losses: %s", self->machine->name, rlock_last_error());
     flights_begin(self);
     rlock *keeps = rlock_get_lock(self->client, "keeps the client"); /* other threads may close it */
     loop_begin(self);
