@@ -219,6 +219,10 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
+/* An offer takes its owner's place out of the server's queue and stands no longer than the lease: a shorter one may be over
+ * before the waiter has heard of it. */
+#define OFFER_LEAST_MS 1000
+
 /* Adds what lets a release by others offer the lock to the attempt: a place in the registry of waiters, if the attempt or its
  * session has waited, or in the server's queue. */
 static void add_waiting(rli_attempt *attempt, rli_request *request)
@@ -227,7 +231,8 @@ static void add_waiting(rli_attempt *attempt, rli_request *request)
         rli_registry_request(attempt, request);
     if (!rli_kind_queues_on_server(attempt->asked->kind))
         return;
-    request->expects_offer = request->wait_ms > 0 && rli_offer_is_possible(attempt->engine);
+    request->expects_offer = request->wait_ms > 0 && request->lease_ms >= OFFER_LEAST_MS &&
+                             rli_offer_is_possible(attempt->engine);
     rli_offer_note_request(attempt, request->wait_ms > 0);
 }
 
