@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/ask.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/back_off.h"
@@ -329,6 +330,18 @@ static void limit_request(const rli_attempt *attempt)
     rli_operation_limit(attempt->op, asked->wait_ms > 0 ? attempt->wait.deadline_ms : 0, answer_ms);
 }
 
+static const bool legal[RLI_ASKING_STAGES][RLI_ASKING_STAGES] = {
+    [RLI_ASKS_NOTHING] = {[RLI_ASKS_FOR_TURN] = true, [RLI_ASKS_SERVER] = true},
+    [RLI_ASKS_FOR_TURN] = {[RLI_ASKS_FOR_TURN] = true, [RLI_ASKS_NOTHING] = true},
+    [RLI_ASKS_SERVER] = {[RLI_ASKS_NOTHING] = true},
+};
+
+static void become(rli_attempt *attempt, rli_asking_stage stage)
+{
+    rli_check(legal[attempt->asks][stage]);
+    attempt->asks = stage;
+}
+
 /* Prepares the request. The session is busy with it from here on. */
 static void begin_request(rli_attempt *attempt, ask_frame *asking)
 {
@@ -340,19 +353,19 @@ static void begin_request(rli_attempt *attempt, ask_frame *asking)
         .ask = put, .granted = is_grant, .take_back = take_back, .what = &asking->question};
     rli_synced_begin(&asking->synced);
     limit_request(attempt);
-    attempt->asks = RLI_ASKS_SERVER;
+    become(attempt, RLI_ASKS_SERVER);
 }
 
 /* Takes the session's turn and prepares the request. Mutex held. RLI_WAITING: call it again. Otherwise there is a
  * request if attempt->asks is RLI_ASKS_SERVER, and else nothing to ask: *again_ms and the status are the result. */
 static rlock_status prepare(rli_attempt *attempt, ask_frame *asking, int64_t *again_ms)
 {
-    attempt->asks = RLI_ASKS_FOR_TURN;
+    become(attempt, RLI_ASKS_FOR_TURN);
     *again_ms = RLI_NEVER;
     rlock_status status = begin_turn(attempt);
     if (status == RLI_WAITING)
         return status;
-    attempt->asks = RLI_ASKS_NOTHING;
+    become(attempt, RLI_ASKS_NOTHING);
     if (status != RLOCK_OK || attempt->moved)
         return status;
     rli_session *session = attempt->session;
@@ -413,7 +426,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
 /* The request has ended. Mutex held. */
 static rlock_status end_request(rli_attempt *attempt, ask_frame *asking, rlock_status status, int64_t *again_ms)
 {
-    attempt->asks = RLI_ASKS_NOTHING;
+    become(attempt, RLI_ASKS_NOTHING);
     rli_session_end_turn(attempt->session);
     note_doubt(attempt, asking, status);
     if (status == RLOCK_OK && attempt->entry->queues)

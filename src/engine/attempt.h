@@ -23,18 +23,20 @@ typedef enum rli_acquire_stage {
     RLI_ACQUIRE_STAGES
 } rli_acquire_stage;
 
-/* How far an attempt's present request is. */
+/* How far an attempt's present request is. ask.c has the table of the legal transitions. */
 typedef enum rli_asking_stage {
     RLI_ASKS_NOTHING,
     RLI_ASKS_FOR_TURN, /* another operation of the owner is under way in its session */
-    RLI_ASKS_SERVER    /* the request is under way, in the session's turn */
+    RLI_ASKS_SERVER,   /* the request is under way, in the session's turn */
+    RLI_ASKING_STAGES
 } rli_asking_stage;
 
-/* How far it is with giving up. */
+/* How far it is with giving up. give_up.c has the table of the legal transitions. */
 typedef enum rli_giving_up_stage {
     RLI_GIVES_UP_NOT,
     RLI_GIVES_UP_AFTER_TURN, /* a request is under way in its session, which may hand it the lock */
-    RLI_GIVES_UP_PLACE       /* its request to leave the server's queue is under way, in the session's turn */
+    RLI_GIVES_UP_PLACE,      /* its request to leave the server's queue is under way, in the session's turn */
+    RLI_GIVING_UP_STAGES
 } rli_giving_up_stage;
 
 /* One acquiring operation under way. */

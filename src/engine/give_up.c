@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/give_up.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "engine/ask.h"
 #include "engine/session.h"
@@ -60,7 +61,18 @@ static bool has_place(const rli_session *session, const rli_kind *kind)
     return kind->registers && session->registered && session->count == 0;
 }
 
-/* Gives up in the session's turn. Leaving in the turn lets another thread of the owner that comes now queue after this
+static const bool legal[RLI_GIVING_UP_STAGES][RLI_GIVING_UP_STAGES] = {
+    [RLI_GIVES_UP_NOT] = {[RLI_GIVES_UP_AFTER_TURN] = true},
+    [RLI_GIVES_UP_AFTER_TURN] = {[RLI_GIVES_UP_PLACE] = true},
+};
+
+static void become(rli_attempt *attempt, rli_giving_up_stage stage)
+{
+    rli_check(legal[attempt->gives_up][stage]);
+    attempt->gives_up = stage;
+}
+
+/* Gives up in the session's turn, which is kept meanwhile: another thread of this owner that comes now queues after this
  * request, not before it. If the request may run late, that thread must not wait in this session, because the request
  * would take its place away. If the owner holds the lock, as of another kind, the session goes on, and the place is left
  * when it ends. Mutex held. RLI_WAITING: call it again. */
@@ -69,18 +81,17 @@ static rlock_status give_up_in_turn(rli_attempt *attempt)
     rli_session *session = attempt->session;
     const rli_kind *kind = attempt->asked->kind;
     bool left = true;
-    if (attempt->gives_up == RLI_GIVES_UP_PLACE || (!attempt->waiter.handed && has_place(session, kind))) {
-        attempt->gives_up = RLI_GIVES_UP_PLACE;
-        if (leave_queue(attempt, &left) == RLI_WAITING)
-            return RLI_WAITING;
-    }
+    if (attempt->gives_up != RLI_GIVES_UP_PLACE && !attempt->waiter.handed && has_place(session, kind))
+        become(attempt, RLI_GIVES_UP_PLACE);
+    if (attempt->gives_up == RLI_GIVES_UP_PLACE && leave_queue(attempt, &left) == RLI_WAITING)
+        return RLI_WAITING;
     if (attempt->waiter.handed)
         attempt->status = RLOCK_OK;
     else if (left && rli_kind_queues_on_server(kind))
         session->queued = false;
-    else if (left)
-        session->registered &= attempt->gives_up != RLI_GIVES_UP_PLACE;
-    else if (session->phase == RLI_OPEN && session->count == 0)
+    else if (left && attempt->gives_up == RLI_GIVES_UP_PLACE)
+        session->registered = false;
+    else if (!left && session->phase == RLI_OPEN && session->count == 0)
         rli_session_become(session, RLI_DONE);
     rli_session_end_turn(session);
     return RLOCK_OK;
@@ -97,7 +108,7 @@ static bool begin_giving_up(rli_attempt *attempt)
     op->connects = false; /* a short attempt to connect would only keep others from a longer one */
     op->deadline_ms = rli_after_ms(GIVE_UP_MS);
     op->attempts_until_ms = RLI_NEVER;
-    attempt->gives_up = RLI_GIVES_UP_AFTER_TURN;
+    become(attempt, RLI_GIVES_UP_AFTER_TURN);
     /* If this kind has no queue on the server, the place belongs to another kind: the compensating release leaves
      * that queue. */
     const rli_kind *kind = attempt->asked->kind;

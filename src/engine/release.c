@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/release.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/async_release.h"
@@ -237,6 +238,7 @@ static rlock_status go_on(rli_releasing *release)
 static rlock_status start(rli_releasing *release)
 {
     if (begin_request(release)) {
+        rli_check(release->stage == RLI_RELEASE_AWAITS_TURN);
         release->stage = RLI_RELEASE_UNDER_WAY;
         return go_on(release);
     }
@@ -339,6 +341,7 @@ rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_n
         op->deadline_ms = rli_after_ms(KEPT_MS);
         release->engine = engine;
         release->op = op;
+        release->stage = RLI_RELEASE_AWAITS_TURN;
         release->session = kept;
         release->kind = kept->kind;
         release->names = names;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/synced.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -14,13 +15,25 @@ static rlock_status not_synced(const rli_settings *settings, int done)
                     (long long)settings->sync_timeout_ms, done, done == 1 ? "attempt" : "attempts");
 }
 
+static const bool legal[RLI_SYNCED_STAGES][RLI_SYNCED_STAGES] = {
+    [RLI_SYNCED_ASKS] = {[RLI_SYNCED_TAKES_BACK] = true},
+    [RLI_SYNCED_TAKES_BACK] = {[RLI_SYNCED_PAUSES] = true},
+    [RLI_SYNCED_PAUSES] = {[RLI_SYNCED_ASKS] = true},
+};
+
+static void become(rli_synced *synced, rli_synced_stage stage)
+{
+    rli_check(legal[synced->stage][stage]);
+    synced->stage = stage;
+}
+
 /* --- taking it back, even when the caller's time is up: otherwise nobody would know of the hold --- */
 
 static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable, const rli_call *call,
                               rli_operation *op, int64_t timeout_ms)
 {
     int64_t answer_by_ms = rli_after_ms(timeout_ms);
-    synced->stage = RLI_SYNCED_TAKES_BACK;
+    become(synced, RLI_SYNCED_TAKES_BACK);
     synced->deadline_ms = op->deadline_ms;
     synced->cancel = op->cancel;
     grantable->take_back(&synced->back, grantable->what);
@@ -70,7 +83,7 @@ static bool may_ask_again(rli_synced *synced, const rli_grantable *grantable, co
     if (synced->done > topology->settings->retry_attempts || rli_now_ms() >= rli_operation_attempts_until(op))
         return false;
     synced->pause = rli_pause_begin(topology, op, synced->done);
-    synced->stage = RLI_SYNCED_PAUSES;
+    become(synced, RLI_SYNCED_PAUSES);
     return true;
 }
 
@@ -115,7 +128,7 @@ rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, 
             return status;
         }
         rli_call_clear(call);
-        synced->stage = RLI_SYNCED_ASKS;
+        become(synced, RLI_SYNCED_ASKS);
         synced->begun = false;
     }
 }

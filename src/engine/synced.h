@@ -17,21 +17,22 @@ typedef struct rli_grantable {
     bool adds; /* each request that is granted takes more, so it is not repeated while an earlier grant may remain */
 } rli_grantable;
 
+/* How far such a request is. synced.c has the table of the legal transitions. */
 typedef enum rli_synced_stage {
     RLI_SYNCED_ASKS,       /* the request is under way */
     RLI_SYNCED_TAKES_BACK, /* it was granted, and no replica confirmed that */
-    RLI_SYNCED_PAUSES      /* it is requested again after this pause */
+    RLI_SYNCED_PAUSES,     /* it is requested again after this pause */
+    RLI_SYNCED_STAGES
 } rli_synced_stage;
 
-/* How far such a request is. */
 typedef struct rli_synced {
     rli_synced_stage stage;
     bool begun;
     int done, left; /* how often it was granted, and how many of these grants may still be there */
     rli_pause pause;
-    rli_call back; /* the request that takes it back, and what the operation had before */
-    int64_t deadline_ms;
-    rlock_cancel *cancel;
+    rli_call back; /* the request that takes it back */
+    int64_t deadline_ms;  /* the operation's own, which it gets again afterwards */
+    rlock_cancel *cancel; /* likewise */
 } rli_synced;
 
 void rli_synced_begin(rli_synced *synced);

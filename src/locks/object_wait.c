@@ -2,10 +2,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/object_wait.h"
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "client/client.h"
 
 #include <stdlib.h>
+
+static const bool legal[RLI_WAITING_STAGES][RLI_WAITING_STAGES] = {
+    [RLI_WAITING_BEGINS] = {[RLI_WAITING_ASKS] = true},
+    [RLI_WAITING_ASKS] = {[RLI_WAITING_LISTENS] = true},
+};
+
+static void become(rli_waiting *waiting, rli_waiting_stage stage)
+{
+    rli_check(legal[waiting->stage][stage]);
+    waiting->stage = stage;
+}
 
 static rlock_status begin(rli_waiting *waiting, rli_operation *op)
 {
@@ -13,7 +25,7 @@ static rlock_status begin(rli_waiting *waiting, rli_operation *op)
     wait->op = op;
     wait->topology = &waiting->object->client->topology;
     wait->deadline_ms = waiting->wait_ms > 0 ? rli_after_ms(waiting->wait_ms) : RLI_NEVER;
-    waiting->stage = RLI_WAITING_ASKS;
+    become(waiting, RLI_WAITING_ASKS);
     return rli_operation_check(op);
 }
 
@@ -24,7 +36,7 @@ static rlock_status listen(rli_waiting *waiting)
     const rli_source source = {.name = names->channel, .length = names->channel_length};
     rlock_status status = rli_wait_join(wait, names->name, names->length, &source);
     wait->asked = status == RLOCK_OK;
-    waiting->stage = RLI_WAITING_LISTENS;
+    become(waiting, RLI_WAITING_LISTENS);
     return status;
 }
 

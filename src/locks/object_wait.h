@@ -7,10 +7,12 @@
 #include "engine/wait.h"
 #include "locks/object.h"
 
+/* How far a wait is. object_wait.c has the table of the legal transitions. */
 typedef enum rli_waiting_stage {
     RLI_WAITING_BEGINS,
     RLI_WAITING_ASKS,   /* the first request is under way */
-    RLI_WAITING_LISTENS /* the wait loop runs */
+    RLI_WAITING_LISTENS, /* the wait loop runs */
+    RLI_WAITING_STAGES
 } rli_waiting_stage;
 
 /* One wait under way. */

@@ -31,10 +31,10 @@ RealTest(async_composite, red_lock_gives_back_a_member_whose_reply_is_lost)
 {
     ending end = {0};
     rlock *red = made_of_members(rlock_get_red_lock);
-    int rule = member_rule(1, &rli_script_lock_acquire, PROXY_HOLD_REPLY, 1);
+    int rule = member_rule(1, &rli_script_lock_acquire, PROXY_HOLD_REPLY, 0);
     member_begin_lock(red, RLOCK_FOREVER, LONG_LEASE_MS, NULL, &end);
     assert_ends(end, RLOCK_OK);
-    assert_between(proxy_count(members[1].proxy, rule, PROXY_ACTED), 1, 1);
+    cr_assert(proxy_count(members[1].proxy, rule, PROXY_ACTED) >= 1, "the reply was not lost");
     cr_assert(member_held(0) && member_held(2));
     assert_member_free(1);
     member_unlock(red);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/pipeline/async_request.h"
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "redis/pipeline/pipe.h"
 #include "redis/pipeline/pipeline_parts.h"
@@ -14,6 +15,18 @@ const rli_ready *rli_async_request_gather(const rli_ready *ready)
     const rli_ready *before = gathers;
     gathers = ready;
     return before;
+}
+
+static const bool legal[RLI_REQUEST_STAGES][RLI_REQUEST_STAGES] = {
+    [RLI_REQUEST_NEW] = {[RLI_REQUEST_NEW] = true, [RLI_REQUEST_CONNECTING] = true, [RLI_REQUEST_QUEUED] = true},
+    [RLI_REQUEST_CONNECTING] = {[RLI_REQUEST_CONNECTING] = true, [RLI_REQUEST_QUEUED] = true, [RLI_REQUEST_NEW] = true},
+    [RLI_REQUEST_QUEUED] = {[RLI_REQUEST_NEW] = true},
+};
+
+static void become(rli_async_request *request, rli_async_stage stage)
+{
+    rli_check(legal[request->stage][stage]);
+    request->stage = stage;
 }
 
 /* --- waiting for a connection --- */
@@ -40,7 +53,7 @@ static bool must_connect(rli_async_request *request, rli_pipeline *pipeline, rli
 
 static void wait_for_connection(rli_async_request *request, rli_pipeline *pipeline, rli_operation *op)
 {
-    request->stage = RLI_REQUEST_CONNECTING;
+    become(request, RLI_REQUEST_CONNECTING);
     request->connects = pipeline->connecting.ended;
     rli_turn_join(&pipeline->connecting.waiters, &op->turn);
     rli_operation_sleep(op, request->until_ms);
@@ -55,7 +68,7 @@ static bool queue(rli_async_request *request, rli_pipeline *pipeline, rli_operat
     rli_pipe *pipe = pipeline->pipe;
     if (!rli_pipe_queue(pipe, &request->pending, op->parker, command))
         return false;
-    request->stage = RLI_REQUEST_QUEUED;
+    become(request, RLI_REQUEST_QUEUED);
     request->pipe = pipe;
     request->until_ms = request->pending.since_ms + timeout_ms;
     request->impatient = command->impatient;
@@ -136,7 +149,7 @@ rli_outcome rli_async_request_step(rli_async_request *request, rli_pipeline *pip
     pthread_mutex_unlock(&pipeline->mutex);
     if (outcome != RLI_UNDER_WAY) {
         atomic_fetch_sub_explicit(&pipeline->load, 1, memory_order_relaxed);
-        request->stage = RLI_REQUEST_NEW;
+        become(request, RLI_REQUEST_NEW);
     }
     return outcome;
 }
@@ -147,7 +160,7 @@ void rli_async_request_withdraw(rli_async_request *request, rli_pipeline *pipeli
     rli_turn_leave(&pipeline->connecting.waiters, &op->turn);
     pthread_mutex_unlock(&pipeline->mutex);
     atomic_fetch_sub_explicit(&pipeline->load, 1, memory_order_relaxed);
-    request->stage = RLI_REQUEST_NEW;
+    become(request, RLI_REQUEST_NEW);
 }
 
 /* --- sending and waiting for many --- */

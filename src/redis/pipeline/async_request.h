@@ -9,10 +9,12 @@
 #include "base/ready.h"
 #include "redis/pipeline/pending.h"
 
+/* How far a request is. async_request.c has the table of the legal transitions. */
 typedef enum rli_async_stage {
     RLI_REQUEST_NEW,        /* nothing was done for it */
     RLI_REQUEST_CONNECTING, /* it waits for a connection */
-    RLI_REQUEST_QUEUED      /* it is on the pipe */
+    RLI_REQUEST_QUEUED,     /* it is on the pipe */
+    RLI_REQUEST_STAGES
 } rli_async_stage;
 
 /* All zero at first. It must stay where it is while it is under way. */
