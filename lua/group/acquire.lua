@@ -11,7 +11,7 @@
 --   nil             held
 --   -3              the hold count is above 1, and the owner does not hold all of the values, whoever does
 --   n >= 1          held by others: ask again after n ms
---   { n, number }   the same, and one of them is this client's session of that number
+--   { n, 1 }        the same, and one of them is a session of this client
 -- Publishes `0` when it replaced holds: waiters were told how long those last.
 -- Deletes what a hold that has expired left of the values, so that its owner's late unlock finds nothing.
 -- Repeatable: it sets the count, and the end only later.
@@ -40,7 +40,7 @@ local function look(part, holders)
         if end_ms > now then
             latest = math.max(latest, end_ms)
             if string.sub(holders[i], 1, #client) == client then
-                rival = tonumber(string.sub(holders[i], #client + 1)) or rival
+                rival = true
             end
         else
             forget(stale, part[i], holders[i])
@@ -56,7 +56,7 @@ if count ~= '1' and mine < total then
 end
 if latest > 0 then
     local wait_ms = math.min(latest - now, 9e15)
-    return rival and { wait_ms, rival } or wait_ms
+    return rival and { wait_ms, 1 } or wait_ms
 end
 delete(stale)
 hold(owner, count, now + lease_ms, mine == 0)

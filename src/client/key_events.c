@@ -81,7 +81,15 @@ static void note_confirmed(rli_key_events *events, rlock_listener *listener)
         pthread_cond_broadcast(&events->changed);
 }
 
-/* Calls the function, without the mutex. Returns whether the listener is still there. */
+static void discard(rlock_listener *listener)
+{
+    rli_gate_unref(&listener->client->gate);
+    free(listener->refusal);
+    free(listener);
+}
+
+/* Calls the function, without the mutex. Returns whether the listener is still there. One that its own function has ended is
+ * freed here: until then the function may read the event's name, which is the listener's. */
 static bool tell(rli_key_events *events, rlock_listener *listener, rlock_event_kind kind)
 {
     const rlock_event event = {.size = sizeof event, .name = listener->name, .kind = kind};
@@ -92,6 +100,8 @@ static bool tell(rli_key_events *events, rlock_listener *listener, rlock_event_k
     bool there = events->calling == listener;
     events->calling = NULL;
     pthread_cond_broadcast(&events->changed);
+    if (!there)
+        discard(listener);
     return there;
 }
 
@@ -198,13 +208,6 @@ static rlock_listener *make(rlock_client *client, const char *key, size_t length
     return listener;
 }
 
-static void discard(rlock_listener *listener)
-{
-    rli_gate_unref(&listener->client->gate);
-    free(listener->refusal);
-    free(listener);
-}
-
 /* Adds it to the list, and starts or wakes the thread. Mutex held. */
 static rlock_status begin(rli_key_events *events, rlock_listener *listener)
 {
@@ -245,16 +248,18 @@ static rlock_status await_confirmed(rli_key_events *events, const rlock_listener
     return listener->confirmed ? RLOCK_OK : unconfirmed(events, listener);
 }
 
-/* Takes it out of the list. Mutex held. */
-static void end(rli_key_events *events, rlock_listener *listener)
+/* Takes it out of the list. Returns whether the caller is to free it; its own function, which goes on, is not. Mutex held. */
+static bool end(rli_key_events *events, rlock_listener *listener)
 {
     while (events->calling == listener && !is_self(events))
         pthread_cond_wait(&events->changed, &events->mutex);
-    if (events->calling == listener)
-        events->calling = NULL; /* its function goes on, and nobody uses the listener after that */
+    bool is_called = events->calling == listener;
+    if (is_called)
+        events->calling = NULL;
     if (listener->news.node)
         rli_news_leave(&listener->news, RLI_LEAVE_AT_ONCE);
     RLI_LIST_REMOVE(events->first, listener);
+    return !is_called;
 }
 
 rlock_status rli_key_events_add(rlock_client *client, const char *key, size_t length, size_t prefix_length,
@@ -272,7 +277,7 @@ rlock_status rli_key_events_add(rlock_client *client, const char *key, size_t le
     if (begun)
         status = await_confirmed(events, listener);
     if (begun && status != RLOCK_OK)
-        end(events, listener);
+        (void)end(events, listener); /* a function that is called has not waited, so this is another thread */
     pthread_mutex_unlock(&events->mutex);
     if (status == RLOCK_OK)
         *out = listener;
@@ -289,8 +294,9 @@ void rlock_remove_listener(rlock_listener *listener)
     rli_key_events *events = &listener->client->key_events;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&events->mutex);
-    end(events, listener);
+    bool frees = end(events, listener);
     pthread_mutex_unlock(&events->mutex);
-    discard(listener);
+    if (frees)
+        discard(listener);
     pthread_setcancelstate(cancel_state, NULL);
 }

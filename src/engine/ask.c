@@ -145,7 +145,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
             rli_contended_forget(&attempt->engine->contended, attempt->entry);
         return rli_grant_apply(attempt, &gain);
     case RLI_DENIED:
-        if (verdict.rival && rli_entry_is_rival(attempt->engine, attempt->entry, verdict.rival, &attempt->asked->owner))
+        if (verdict.has_rival && rli_entry_has_rival(attempt->engine, attempt->entry, &attempt->asked->owner))
             return overlaps(attempt->asked);
         suspect(attempt, verdict.unheard);
         rli_registry_note_denied(attempt, &verdict, call);

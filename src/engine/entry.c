@@ -119,17 +119,22 @@ static bool is_of_same_group(const rli_entry *one, const rli_entry *other)
     return one != other && one->length == other->length && memcmp(one->name, other->name, one->length) == 0;
 }
 
-bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64_t number, const rli_owner *owner)
+static bool is_held_by(const rli_entry *entry, const rli_owner *owner)
+{
+    for (const rli_session *session = entry->sessions; session; session = session->next) {
+        if (session->phase == RLI_OPEN && session->count > 0 && !session->releasing && owns(session, owner))
+            return true;
+    }
+    return false;
+}
+
+bool rli_entry_has_rival(const rli_engine *engine, rli_entry *entry, const rli_owner *owner)
 {
     for (const rli_entry_group *group = engine->groups; group; group = group->next) {
         const rli_entry *other = group->entry;
-        if (!is_of_same_group(entry, other))
-            continue;
-        for (const rli_session *session = other->sessions; session; session = session->next) {
-            if (session->number == number && session->phase == RLI_OPEN && session->count > 0 && !session->releasing &&
-                owns(session, owner))
-                return true;
-        }
+        if (is_of_same_group(entry, other) && rli_values_meet(group->values, group_of(entry)->values) &&
+            is_held_by(other, owner))
+            return true;
     }
     return false;
 }

@@ -70,8 +70,8 @@ rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_
 rlock_status rli_entry_names(const rli_entry *entry, const rli_naming *naming, rli_names *names);
 /* The values of a group lock's entry; NULL: it is none. Needs no mutex while the entry is referenced. */
 const struct rli_values *rli_entry_values(const rli_entry *entry);
-/* Returns whether the owner holds other values of the same group in the session of that number. */
-bool rli_entry_is_rival(const rli_engine *engine, const rli_entry *entry, uint64_t number, const rli_owner *owner);
+/* Returns whether the owner holds some of the entry's values, together with others of the same group. */
+bool rli_entry_has_rival(const rli_engine *engine, rli_entry *entry, const rli_owner *owner);
 
 /* Calls `act` for the entry and, of a group lock, for each other entry that shares a value with it. */
 void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *), void *argument);

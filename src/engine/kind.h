@@ -74,8 +74,8 @@ typedef struct rli_acquire_result {
     int64_t pttl_ms;
     uint64_t token; /* RLI_GRANTED by a fenced lock: the fencing token */
     bool beneath;   /* RLI_GRANTED: under the same owner's write hold */
-    /* RLI_DENIED by a group lock: the number of a session of this client that holds one of the values; 0: unknown. */
-    uint64_t rival;
+    /* RLI_DENIED by a group lock: a session of this client holds one of the values. */
+    bool has_rival;
     /* RLI_DENIED although nobody holds the lock: another waiter is next. */
     bool free;
     /* Handoff answers with `free` set: how many subscribers the script reports for the channel. */

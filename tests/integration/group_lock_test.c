@@ -103,6 +103,24 @@ Test(group_lock, tells_an_owner_that_it_holds_a_part_already)
     assert_no_keys();
 }
 
+/* Whichever of the two values the server finds first. */
+Test(group_lock, tells_it_so_while_another_owner_of_the_client_holds_the_rest)
+{
+    static const char *const parts[][2] = {{"a", "b"}, {"b", "a"}};
+    rlock *both = of_values(stage.client, "ab");
+    actor *another = actor_start();
+    for (int i = 0; i < 2; i++) {
+        rlock *own = of_values(stage.client, parts[i][0]), *theirs = of_values(stage.client, parts[i][1]);
+        assert_ok(rlock_lock(own));
+        assert_ok(actor_try(another, theirs, 0, RLOCK_WATCHDOG));
+        assert_status(rlock_lock(both), RLOCK_ALREADY_HELD);
+        assert_ok(actor_unlock(another, theirs));
+        assert_ok(rlock_unlock(own));
+    }
+    actor_end(another);
+    assert_no_keys();
+}
+
 Test(group_lock, is_the_same_in_any_order_and_with_values_given_twice)
 {
     rlock *one = of_values(stage.client, "abc"), *other = of_values(stage.client, "cabbac");

@@ -26,13 +26,13 @@ static void note(const rlock_event *of, void *arg)
 {
     ear *self = arg;
     self->kind = of->kind;
-    strncpy(self->name, of->name, sizeof self->name - 1);
     if (self->takes) {
         assert_ok(rlock_lock(self->takes));
         assert_ok(rlock_unlock(self->takes));
     }
     if (self->removes)
         rlock_remove_listener(*self->removes);
+    strncpy(self->name, of->name, sizeof self->name - 1); /* valid as long as the call, whatever it has done */
     event_set(&self->came);
 }
 

@@ -127,7 +127,7 @@ TimedTest(registry, many_dead_waiters_are_passed_over_in_one_release)
 }
 
 /* It is registered, and not subscribed any more: its process has died. */
-TimedTest(registry, dead_waiter_is_passed_over)
+static void pass_over_dead_waiter(void)
 {
     rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
     freeReplyObject(server_command(stage.server, "ZADD " REGISTRY " 1 %s", GHOST ":1 30000"));
@@ -139,6 +139,20 @@ TimedTest(registry, dead_waiter_is_passed_over)
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
     assert_no_keys();
+}
+
+TimedTest(registry, dead_waiter_is_passed_over)
+{
+    pass_over_dead_waiter();
+}
+
+/* Who listens by a pattern, as a monitoring page does, hears the message, and is no waiter. */
+TimedTest(registry, dead_waiter_is_passed_over_though_others_hear_everything)
+{
+    redisContext *ear = server_connect(stage.server);
+    freeReplyObject(redisCommand(ear, "PSUBSCRIBE redisson*"));
+    pass_over_dead_waiter();
+    redisFree(ear);
 }
 
 /* It is subscribed, and does not answer: its process has stopped. The offer ends, and the next one finds that. */

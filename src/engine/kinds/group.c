@@ -40,17 +40,17 @@ static void state(rli_call *call, const rli_names *names, const char *owner)
     rli_group_add_values(call, names->values);
 }
 
-/* The answer is { ms, number } when a session of this client holds one of the values, otherwise that of the reentrant
+/* The answer is { ms, 1 } when a session of this client holds one of the values, otherwise that of the reentrant
  * lock. */
 static rli_acquire_result parse_acquire(const redisReply *reply)
 {
-    int64_t wait_ms = 0, rival = 0;
+    int64_t wait_ms = 0, rivals = 0;
     if (reply->type != REDIS_REPLY_ARRAY)
         return rli_reentrant_parse_acquire(reply);
     if (reply->elements != 2 || !rli_reply_integer(reply->element[0], &wait_ms) || wait_ms < 0 ||
-        !rli_reply_integer(reply->element[1], &rival))
+        !rli_reply_integer(reply->element[1], &rivals))
         return (rli_acquire_result){.grant = RLI_GRANT_MALFORMED};
-    return (rli_acquire_result){.grant = RLI_DENIED, .pttl_ms = wait_ms, .rival = (uint64_t)rival};
+    return (rli_acquire_result){.grant = RLI_DENIED, .pttl_ms = wait_ms, .has_rival = rivals > 0};
 }
 
 const rli_kind rli_kind_group = {
