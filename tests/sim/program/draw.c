@@ -49,17 +49,20 @@ int64_t draw_watchdog(drawing *self)
 
 /* --- options --- */
 
-static void option(drawing *self, plan_client *to, const char *name, int64_t value)
-{
-    (void)self;
-    size_t length = strlen(to->options);
-    snprintf(to->options + length, sizeof to->options - length, "%s%s=%lld", length ? "&" : "", name, (long long)value);
-}
-
+/* Whole, or not at all. */
 static void word(plan_client *to, const char *text)
 {
     size_t length = strlen(to->options);
-    snprintf(to->options + length, sizeof to->options - length, "%s%s", length ? "&" : "", text);
+    if (length + strlen(text) + 2 <= sizeof to->options)
+        snprintf(to->options + length, sizeof to->options - length, "%s%s", length ? "&" : "", text);
+}
+
+static void option(drawing *self, plan_client *to, const char *name, int64_t value)
+{
+    char text[100];
+    (void)self;
+    snprintf(text, sizeof text, "%s=%lld", name, (long long)value);
+    word(to, text);
 }
 
 static void draw_client(drawing *self, plan_client *to)
