@@ -42,6 +42,19 @@ Test(patience, of_an_unlock_ends_in_the_configured_time)
     cr_assert(server_wait_exists(stage.server, NAME, false, 5000), "held by nobody");
 }
 
+/* A search asks one server after the other, and gives each a second. When none has answered, each gets the whole timeout. */
+Test(patience, of_an_open_is_the_whole_timeout_where_servers_are_searched)
+{
+    char url[80];
+    rlock_client *client = NULL;
+    proxy *between = proxy_start_port(stage.server);
+    proxy_add(between, &(proxy_rule){.act = PROXY_DELAY, .text = "replication", .amount = 1500});
+    snprintf(url, sizeof url, "redis-replicated://127.0.0.1:%d/?timeout=20000", proxy_port(between));
+    assert_ok(rlock_client_open(&client, url));
+    rlock_client_close(client);
+    proxy_stop(between);
+}
+
 /* With Redisson's own settings, whose attempts would take longer than the wait. It ends by itself, with the server
  * still away. */
 Test(patience, of_a_try_of_5_s_with_a_stopped_server_is_5_s)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* How long one server may take to answer. */
+/* How long one server may take to answer, while others are to be asked. */
 #define ASK_MS 1000
 
 void rli_topology_heed_news(const rli_topology *topology, rli_operation *op)
@@ -32,10 +32,11 @@ rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_nod
     size_t lengths[8], count = 0;
     for (; words[count]; count++)
         lengths[count] = strlen(words[count]);
-    int64_t timeout_ms = topology->settings->timeout_ms < ASK_MS ? topology->settings->timeout_ms : ASK_MS;
+    int64_t whole_ms = topology->settings->timeout_ms;
+    int64_t timeout_ms = topology->patient ? whole_ms : rli_earlier(whole_ms, ASK_MS);
     rli_command command = {.count = count, .words = words, .lengths = lengths};
     rli_answer answer;
-    op->deadline_ms = rli_after_ms(ASK_MS);
+    op->deadline_ms = rli_after_ms(timeout_ms < ASK_MS ? ASK_MS : timeout_ms);
     rli_outcome outcome = rli_pipeline_call(&node->background, op, &command, timeout_ms, &answer);
     op->deadline_ms = RLI_NEVER;
     *reply = NULL;

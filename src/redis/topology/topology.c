@@ -407,6 +407,18 @@ static rlock_status open_lazily(rli_topology *topology)
     return start(topology);
 }
 
+/* Servers that answer soon come first. When none does, all may be busy: then each may take the whole timeout. */
+static rlock_status look_first(rli_topology *topology)
+{
+    rlock_status status = look(topology);
+    if (status != RLOCK_UNAVAILABLE)
+        return status;
+    topology->patient = true;
+    status = look(topology);
+    topology->patient = false;
+    return status;
+}
+
 rlock_status rli_topology_open(rli_topology *topology)
 {
     topology->owners = calloc(topology->slot_count, sizeof *topology->owners);
@@ -416,7 +428,7 @@ rlock_status rli_topology_open(rli_topology *topology)
         topology->news = rlock_cancel_new(); /* NULL: then a silent server is waited for all the same */
     if (topology->settings->lazy)
         return open_lazily(topology);
-    rlock_status status = look(topology);
+    rlock_status status = look_first(topology);
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
         atomic_store(&node->tracking.gained, false); /* nobody holds anything there yet */
     /* Connect at once, so that a wrong address or password shows here. */

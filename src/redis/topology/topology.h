@@ -71,6 +71,7 @@ struct rli_topology {
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
     rlock_cancel *news;         /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
     bool cut_short;             /* news ended the last round */
+    bool patient;               /* a server may take the whole timeout to answer */
 };
 
 /* `settings`, `gate` and `ear` must live as long as the topology. */
