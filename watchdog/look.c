@@ -346,7 +346,7 @@ static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const 
         if (!session->suspect)
             continue;
         if (!is_held(session) || session->looking)
-            session->suspect = session->looking; /* again when that look is back */
+            session->suspect = session->looking; /* a look that is under way may have read it before: read it again then */
         else if (!add(watchdog, batch, session, ROUND))
             return false;
     }

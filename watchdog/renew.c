@@ -34,10 +34,13 @@ static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session
 static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, const rli_session *session)
 {
     const rli_session *first = batch->sessions[0];
+    if (batch->count == 0)
+        return true;
     /* The script of group locks takes one of them. */
-    return batch->count == 0 ||
-           (session->kind == first->kind && !session->alone && !first->alone && !session->entry->grouped && (rli_session_renewed_count(session) > 0) == batch->lengthens &&
-            slot_of(watchdog, session) == slot_of(watchdog, first));
+    bool goes_alone = session->alone || first->alone || session->entry->grouped;
+    bool lengthens = rli_session_renewed_count(session) > 0;
+    return session->kind == first->kind && !goes_alone && lengthens == batch->lengthens &&
+           slot_of(watchdog, session) == slot_of(watchdog, first);
 }
 
 /* Returns the first session on the timer heap if its renewal is due and fits into the batch. NULL: it needs another

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Limits what is under way to one server at once. The server answers all it has read of us before it turns to
- * another client. That client's answer leaves together with the answers to what the server read of us meanwhile. So
- * it waits for twice these limits, at 2 to 3 us a name. */
+/* Limits what is under way to one server at once. The server answers all it has read of us before it turns to another
+ * client, and sends that client's answer with the answers to what it has read of us meanwhile. So another client may wait
+ * for twice these limits, at 2 to 3 us a name. */
 #define MOST_BATCHES    32
 #define MOST_NAMES      100
 #define MOST_NAMES_LATE 800

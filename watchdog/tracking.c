@@ -142,7 +142,7 @@ static void begin(tending *tend, rli_node *node)
     rli_tracking *tracking = &node->tracking;
     uint64_t id, run_id, serial, own_run_id, serial_after;
     rlock_status status = rli_subscriber_track(&node->subscriber, &id, &run_id);
-    if (status == RLOCK_OK && !id) { /* the ear is told when there is one */
+    if (status == RLOCK_OK && !id) { /* not connected yet; the subscriber says when it is */
         tracking->redirect = 0;
         rli_fail(RLOCK_UNAVAILABLE, "Redis at %s: connecting for invalidation messages", node->address.text);
         note(tend, RLOCK_TRACKING_CONNECTING);
@@ -154,7 +154,7 @@ static void begin(tending *tend, rli_node *node)
         note(tend, RLOCK_TRACKING_ON);
         return;
     }
-    /* The number would be that of anybody's connection there. */
+    /* To another server, the number means another connection. */
     if (status == RLOCK_OK && run_id && own_run_id && run_id != own_run_id)
         status = rli_fail(RLOCK_UNAVAILABLE, "connections to Redis at %s lead to different servers", node->address.text);
     if (status == RLOCK_OK)

@@ -122,8 +122,8 @@ static bool answered_meanwhile(rli_attempt *attempt)
     return answered;
 }
 
-/* A client that was opened lazily knows no server for the lock before its first request: then the time for this attempt's
- * turn is over, and it asks once. */
+/* A client that was opened lazily may know no server for the lock when the attempt's time in the queue has passed: the
+ * attempt asks once all the same. */
 static bool knows_server(const rli_attempt *attempt)
 {
     const rli_topology *topology = attempt->engine->topology;

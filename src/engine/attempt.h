@@ -52,11 +52,8 @@ typedef struct rli_attempt {
     rli_yield_seen yield_seen;
     /* Reads: the number of the owner's write session that its latest request named; 0: there was none. */
     uint64_t writer;
-    /* Registered waiters: it listens to its client's own channel; since when it has waited, by the server's clock, 0: it
-     * was not registered yet; and it has to listen to the lock's channel, too, as a guard if a holder of another library
-     * releases next, otherwise because it cannot be registered. */
-    bool own_channel;
-    int64_t since_us;
+    bool own_channel; /* a registered waiter: it listens to its client's own channel */
+    int64_t since_us; /* since when it has waited, by the server's clock; 0: it was not registered yet */
     /* An offer that it is told may be taken without a request, and counts from here; 0: it must ask (offer.h). */
     int64_t offered_from_ms;
     enum { RLI_OWN_CHANNEL_IS_ENOUGH, RLI_WANTS_TO_GUARD, RLI_WANTS_COMMON } wants;

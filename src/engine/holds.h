@@ -19,7 +19,7 @@
 void rli_holds_init(rli_engine *engine);
 void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 
-/* Returns the owner's open session of the same field (kinds that write have another one). If its deadline has
+/* Returns the owner's open session of the same field (the write side of a read-write lock has one of its own). If its deadline has
  * passed, first declares it lost. NULL: none. */
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */

@@ -46,12 +46,12 @@ typedef struct rli_request {
     /* The key from which the script draws the successor's fencing token; NULL: no token. */
     const char *successor_counter;
     size_t successor_counter_length;
-    /* As registered_ms, registers and since_us, of the successor: it is to be registered if others get the lock. */
+    /* The successor's registered_ms, registers and since_us: it is to be registered if others get the lock. */
     int64_t successor_registered_ms;
     bool successor_registers;
     int64_t successor_since_us;
-    /* How many of the channel's subscribers belong to this process and are no guards. If there are more, or waiters of
-     * other clients are registered, the script gives the lock to others instead of handing it off. RLI_ASKS_NOT: the
+    /* How many of the channel's subscribers belong to this process and are no guards. If there are more subscribers, or
+     * waiters of other clients are registered, the script gives the lock to others instead of handing it off. RLI_ASKS_NOT: the
      * script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that poll. */
     int64_t listening;
     /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can

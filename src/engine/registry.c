@@ -114,7 +114,7 @@ void rli_registry_request(rli_attempt *attempt, rli_request *request)
     request->since_us = attempt->since_us;
 }
 
-/* So many waiters listen for a holder of another library to release the lock. */
+/* At most so many waiters listen for a holder of another library to release the lock. */
 #define GUARDS 2
 
 void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *verdict, const rli_call *call)
@@ -133,7 +133,7 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
     }
 }
 
-/* A message, and who was to hear it, may be lost, or the registration with the key. Then the first that asks by itself
+/* A message may be lost, its receiver may have died, or the registry's key may be gone. Then the first that asks by itself
  * finds out. The more waiters there are, the less often each asks. */
 #define ASK_FIRST_MS 1000
 #define ASK_EACH_MS  250

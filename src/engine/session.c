@@ -70,7 +70,7 @@ rlock_status rli_session_begin_turn(rli_engine *engine, rli_session *session, rl
     if (status == RLOCK_OK)
         session->busy = true;
     else if (!session->busy)
-        rli_turn_wake_all(session->cold->turns); /* they may have waited for this one alone */
+        rli_turn_wake_all(session->cold->turns); /* perhaps they waited only because this one was before them */
     return status;
 }
 
@@ -131,7 +131,7 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms)
     return sent_ms + lease_ms - margin_ms(lease_ms);
 }
 
-/* Of the outermost levels, so many. */
+/* Returns the latest end among the `count` outermost holds. */
 static int64_t latest_end(const rli_session *session, int count)
 {
     int64_t latest_ms = 0;
@@ -341,7 +341,7 @@ int rli_session_sharded_count(const rli_session *session)
 
 void rli_session_add_sharded(rli_session *session)
 {
-    /* Of several holds there are cold fields. */
+    /* A session with several holds has cold fields. */
     if (session->sharded && session->cold)
         session->cold->sharded_more++;
     session->sharded = true;

@@ -165,7 +165,8 @@ void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t leas
 void rli_session_torn(rli_session *session);
 /* Notes the same for a re-entry, an extension, or the release of an inner read hold that may not have run. Such a
  * request changes nothing once the hold is gone, but the lock may be kept for lease_ms if the hold expires first. So
- * the watchdog compensates for it only when the session is lost. So does a read hold's lease for the write hold above. */
+ * the watchdog compensates for it only when the session is lost. The lease of a read hold under the owner's write hold does
+ * the same to that one. */
 void rli_session_in_doubt_if_held(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* Notes that the last release may not have run: the server may keep the lock for the longest lease ever requested.
  * The session has cold fields. */

@@ -15,8 +15,8 @@
 #define HANDED_MOST_BESIDE_OTHERS 12
 #define HANDED_MS                 10
 
-/* For how long a lock stays free for those that poll it elsewhere, as nobody knows whether there are any; and how often, if
- * polling is not how all wait for it. */
+/* FREE_MS: how long a lock stays free for those that poll it elsewhere, as nobody knows whether there are any.
+ * FREE_EVERY_MS: how often, when not all waiters poll. */
 #define FREE_MS       5
 #define FREE_EVERY_MS 1000
 

@@ -58,8 +58,8 @@ bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
-/* The same for those elsewhere that poll, whom nobody can count: whether the lock was handed over here for as long as it may
- * be, which is short if all waiters poll (spins). Then it is to be freed, and local waiters do not ask for a moment. */
+/* As rli_yield_is_due, for those elsewhere that poll, whom nobody can count: whether the lock was handed over here for as
+ * long as it may be, which is short if all waiters poll (spins). Then it is to be freed, and local waiters do not ask for a moment. */
 bool rli_yield_end_of_streak(rli_yield *yield, bool spins);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */

@@ -44,7 +44,8 @@ static int compare(const void *a, const void *b)
     return compare_places(*(rlock *const *)a, *(rlock *const *)b);
 }
 
-static void settle(rli_composite *set)
+/* Sorts the members, and notes what they have in common. */
+static void examine(rli_composite *set)
 {
     rlock **sorted = set->members + set->count;
     memcpy(sorted, set->members, set->count * sizeof *sorted);
@@ -92,7 +93,7 @@ static bool add(rli_composite *set, rlock *member)
 /* The sorted order is stored behind the members, and `count` grows with each member: so this comes last. */
 static rlock *finish(rli_composite *set)
 {
-    settle(set);
+    examine(set);
     return &set->base;
 }
 

@@ -12,8 +12,10 @@
 #define RLI_MULTI_MEMBERS_MAX 1000000
 #define RLI_MEMBERS_MAX       1024
 
-/* How long to wait for the answer to a release that the program did not ask for, to an extension, and to an
- * acquire of a member that other members can replace, or whose wait holds up other owners. */
+/* How long to wait for the answer
+ * - to a release that the program did not ask for,
+ * - to an extension,
+ * - to an acquire of a member that other members can replace, or whose wait holds up other owners. */
 #define RLI_COMPOSITE_ANSWER_MS 250
 
 /* The jobs that composites know. */

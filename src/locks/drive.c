@@ -60,8 +60,8 @@ void rli_drive_send(const rli_drive *self)
         rli_topology_flush(&client->topology);
 }
 
-/* The whole may wait for the turn of a red lock's keeper, with whose answer the watchdog would go on a tenth of a second
- * later. */
+/* Else the answer for a red lock's keeper, whose turn the whole may wait for, would be read only by the watchdog, a tenth of
+ * a second later. */
 static void read_all(const rli_drive *self)
 {
     rlock_client *client;

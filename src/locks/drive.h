@@ -17,7 +17,7 @@ typedef struct rli_drive {
     rlock_client *clients[RLI_DRIVE_CLIENTS]; /* of the members, each once, if `many` is not set */
     size_t count;
     bool many;
-    /* The thread's, before. */
+    /* The thread's own, which it gets back at the end. */
     int cancel_state;
     const rli_ready *gathered;
 } rli_drive;

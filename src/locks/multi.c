@@ -41,7 +41,7 @@ static rlock_status get_token(rlock *handle, const rli_owner *owner, uint64_t *t
     return member->methods->get_token(member, owner, token);
 }
 
-/* --- releasing, extending, asking --- */
+/* --- releasing, extending, questions --- */
 
 /* All members are released, even if one fails. */
 static rli_swept count_released(rli_sweep *sweep, rlock_status status)

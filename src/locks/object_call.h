@@ -31,7 +31,11 @@ typedef struct rli_object_call {
 /* Adds the numbers to the request. */
 void rli_object_put_numbers(rli_call *call, const rli_object_call *asked);
 
-/* Read an integer; an integer that int holds (else RLOCK_SERVER); whether it is 1; nothing, from an integer. */
+/* Read an integer, and give
+ * ..._number: itself;
+ * ..._int: itself, if int holds it (else RLOCK_SERVER);
+ * ..._flag: whether it is 1;
+ * ..._nothing: nothing. */
 rlock_status rli_object_read_number(const rli_object_call *asked, const rli_call *call, int64_t *answer);
 rlock_status rli_object_read_int(const rli_object_call *asked, const rli_call *call, int64_t *answer);
 rlock_status rli_object_read_flag(const rli_object_call *asked, const rli_call *call, int64_t *answer);

@@ -60,7 +60,7 @@ bool rli_red_is_valid(const rli_composite_machine *on)
     int64_t left_ms = rli_red_valid_for(handle, rli_composite_owner(on)), lease_ms = on->job->lease_ms;
     if (lease_ms == RLOCK_WATCHDOG)
         lease_ms = rli_composite_home(handle)->settings.watchdog_timeout_ms;
-    /* of two numbers that may be large: rounded down, in a lease of less than 100 ms exactly */
+    /* A long lease is divided first, since the product may overflow. */
     int64_t least_ms = lease_ms < 100 ? lease_ms * on->set->least_valid_percent / 100
                                       : lease_ms / 100 * on->set->least_valid_percent;
     return left_ms > 0 && left_ms >= least_ms;
@@ -185,8 +185,8 @@ uint64_t rli_red_greatest_token(const rli_composite *set, const rli_owner *owner
 }
 
 /* A majority of the members has had its counters raised to the token. Some may have gone beyond it since, as their owner has
- * taken them by their names. So it is the greatest that a majority has: the next holder, who needs one of these, gets a
- * greater one. */
+ * taken them by their names. So the token is the greatest value that at least a majority has reached: the next holder,
+ * who needs one of these members, gets a greater one. */
 rlock_status rli_red_get_token(rlock *handle, const rli_owner *owner, uint64_t *token)
 {
     const rli_composite *set = rli_composite_of(handle);
@@ -218,12 +218,12 @@ static bool check_votes(const rli_composite *set)
             return false;
         }
         /* In the sorted order, equal locks are neighbours. */
-        rlock *const *settled = rli_composite_sorted(set);
-        if (i > 0 && rli_composite_same_identity(settled[i - 1], settled[i])) {
+        rlock *const *sorted = rli_composite_sorted(set);
+        if (i > 0 && rli_composite_same_identity(sorted[i - 1], sorted[i])) {
             rli_fail(RLOCK_INVALID,
                      "lock %s occurs twice in a red lock, on the same server; each member must have a different "
                      "server or name",
-                     rli_composite_format_member(settled[i], shown));
+                     rli_composite_format_member(sorted[i], shown));
             return false;
         }
     }

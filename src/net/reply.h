@@ -1,4 +1,5 @@
-/* Replies: the only code that interprets what the server answered. */
+/* Replies: what the server answered, read without trust; what its errors mean for a call, and the advice that goes with
+ * them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_REPLY_H
 #define RLI_REPLY_H

@@ -286,7 +286,7 @@ static rlock_status failed(const rli_call *call, const rli_call_progress *run)
                         "Redis at %s got the request, but its reply was lost; check the state before you repeat the "
                         "call",
                         run->node->address.text);
-    /* A token ends the making of a connection, too, which then says that there is none. */
+    /* A fired token also ends the wait for a connection, whose error then says only that there is none. */
     bool gave_up = run->outcome == RLI_ABANDONED || run->outcome == RLI_UNSENT;
     rlock_status ended = gave_up ? rli_operation_check(run->op) : RLOCK_OK;
     if (ended != RLOCK_OK)

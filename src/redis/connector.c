@@ -13,7 +13,7 @@ typedef struct rli_connection_wanted {
     struct rli_connection_wanted *next, *previous;
     rli_node *node; /* referenced */
     rli_pipeline *pipeline;
-    /* The pipeline's count of attempts (`connects`) when the operation that began to wait last did so. */
+    /* The pipeline's count of attempts to connect (`connects`), as the latest operation to begin its wait saw it. */
     unsigned connects;
     int64_t patience_ms; /* how long one attempt may take */
     bool again;          /* an operation has asked since the present attempt began, or perhaps after it ended */

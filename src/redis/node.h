@@ -27,7 +27,7 @@ typedef struct rli_tracking {
     bool refused;         /* the server refuses it… */
     int64_t retry_ms;     /* …or it failed: when to try again; 0: at once */
     int64_t pause_ms;     /* the pause after the latest failure */
-    int reread;           /* which holds are to be read again there: rli_reread (watchdog/look.h) */
+    int reread;           /* which holds are to be read again there: rli_reread (engine/watch.h) */
     int rereading;        /* which are being marked for that */
     atomic_bool gained;   /* it serves keys that another server served before */
 } rli_tracking;
